@@ -183,33 +183,30 @@ impl Held<'_> {
         };
         let (decay, identifiers) = decay(&grounding, &notes, &tree, asked.ts);
         let mut in_notes = lost(Source::Notes);
-        let (of_bead, of_notes): (Vec<String>, Vec<String>) = lost(Source::Trajectory)
+        let (of_trajectory, others): (Vec<String>, Vec<String>) = lost(Source::Trajectory)
+            .into_iter()
+            .partition(|what| what.ends_with("the trajectory"));
+        let (of_bead, of_notes): (Vec<String>, Vec<String>) = others
             .into_iter()
             .partition(|what| !what.ends_with("the notes"));
         in_notes.extend(of_notes);
+        let mut of_records: Vec<String> = read
+            .bad
+            .iter()
+            .map(|(file, bad)| {
+                format!(
+                    "{file}: {} lines are no record, first in line {}",
+                    bad.count, bad.lines[0]
+                )
+            })
+            .collect();
+        of_records.extend(of_trajectory);
         let steps = vec![
             grounded(&grounding, config, threshold),
             ghosts(&records, config),
             warned("decision log", in_notes),
             bead_step(named, of_bead),
-            Step {
-                name: "trajectory",
-                outcome: if read.bad_lines() == 0 {
-                    Outcome::Passed
-                } else {
-                    Outcome::Warned
-                },
-                said: read
-                    .bad
-                    .iter()
-                    .map(|(file, bad)| {
-                        format!(
-                            "{file}: {} lines are no record, first in line {}",
-                            bad.count, bad.lines[0]
-                        )
-                    })
-                    .collect(),
-            },
+            warned("trajectory", of_records),
             decay,
             scenarios(bead.as_ref(), config),
         ];

@@ -12,6 +12,7 @@ use crate::{
     span::Whose,
     statement::Redaction,
     step::{BeadChange, Held, Intent, NoteChange, SessionError, second},
+    unrecorded::Unrecorded,
 };
 
 /// What trajectory and bead know of a decision.
@@ -63,11 +64,22 @@ impl Held<'_> {
         let notes = self.session.notes()?;
         let known = notes.as_ref().map(Notes::decisions).unwrap_or_default();
         let found = known.into_iter().find(|decision| decision.ts == ts);
+        let found = match found {
+            Some(found) => Some(found),
+            None => self.of_beads_alone(ts)?,
+        };
         let decision = found.ok_or_else(|| DecideError::NoDecision { ts: ts.to_owned() })?;
         Ok(Decision {
             decision: decision.words().to_owned(),
             ..decision
         })
+    }
+
+    /// The decision of this time where beads alone have it.
+    fn of_beads_alone(&self, ts: &str) -> Result<Option<Decision>, SessionError> {
+        let all = self.session.unrecorded(std::iter::empty())?.into_iter();
+        let mut all = all.map(|found| found.decision);
+        Ok(all.find(|decision| decision.ts == ts))
     }
 
     fn lean(
@@ -115,12 +127,15 @@ impl Held<'_> {
             format: 1,
             agent: session.agent.to_string(),
             day: second(session.clock.now())[..10].to_owned(),
-            notes: vec![NoteChange::Evidence(EvidenceChange {
-                ts: decision.ts.clone(),
-                written: new.iter().filter_map(Evidence::written).collect(),
-                replaced: replaced.iter().map(|(old, _)| old.clone()).collect(),
-                is_assumption: decision.is_assumption,
-            })],
+            notes: vec![match decision.line {
+                0 => NoteChange::Decision(decision.clone()),
+                _ => NoteChange::Evidence(EvidenceChange {
+                    ts: decision.ts.clone(),
+                    written: new.iter().filter_map(Evidence::written).collect(),
+                    replaced: replaced.iter().map(|(old, _)| old.clone()).collect(),
+                    is_assumption: decision.is_assumption,
+                }),
+            }],
             bead: known.bead.as_ref().map(bead_change),
             records: vec![record],
         };
@@ -141,7 +156,10 @@ impl Held<'_> {
         let session = &self.session;
         let read = session.kept_since_handoff::<Brief>(Whose::Everyone)?;
         let records = read.records.into_iter();
+        let unrecorded = session.unrecorded(std::iter::empty())?;
+        let unrecorded = unrecorded.iter().map(Unrecorded::claim);
         let claims = records.filter_map(|(file, brief)| brief.claim(&file));
+        let claims = claims.chain(unrecorded);
         let mut known = Known {
             revision: 1,
             ..Known::default()

@@ -75,6 +75,9 @@ pub fn forks(
     let current = notes.active().bead;
     let mut claimed: HashMap<&str, Vec<&str>> = HashMap::new();
     for claim in claims {
+        if claim.said_in != Source::Trajectory {
+            continue;
+        }
         if let Some(id) = claim.bead.as_deref() {
             let ts = claim.decision.as_deref().unwrap_or_default();
             claimed.entry(id).or_default().push(ts);
@@ -108,7 +111,16 @@ pub fn forks(
         }
         in_beads.extend(in_bead);
     }
-    for ts in claims.iter().filter_map(|claim| claim.decision.as_deref()) {
+    let (recorded, unrecorded): (Vec<&Claim>, Vec<&Claim>) = claims
+        .iter()
+        .partition(|claim| claim.said_in == Source::Trajectory);
+    for claim in unrecorded {
+        let ts = claim.decision.as_deref().unwrap_or_default();
+        let what = format!("the decision of {ts} is not in the trajectory");
+        fork(claim.said_in, Source::Trajectory, what);
+    }
+    let recorded = recorded.into_iter();
+    for ts in recorded.filter_map(|claim| claim.decision.as_deref()) {
         if !by_ts.contains_key(ts) {
             let what = format!("the decision of {ts} is not in the notes");
             fork(Source::Notes, Source::Trajectory, what);

@@ -81,6 +81,7 @@ impl Held<'_> {
         if let Some(id) = &new.bead {
             session.bead(id)?;
         }
+        let seen = session.notes()?;
         let asked = Asked {
             whose: new.whose,
             bead: new.bead.as_ref(),
@@ -182,6 +183,9 @@ impl Held<'_> {
                 .map(|id| (id.to_string(), vec![BeadChange::Handoff(item)])),
             records: vec![record],
         })?;
+        if new.whose == Whose::Everyone || session.agent == Agent::default() {
+            self.note_ended(&seen.unwrap_or_else(|| Notes::read(Vec::new())), now)?;
+        }
         Ok(HandedOff {
             ts,
             session_id,

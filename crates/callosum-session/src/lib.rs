@@ -32,11 +32,13 @@ mod reached;
 mod rebuild;
 mod recorded;
 pub mod recovery;
+mod seen;
 mod span;
 mod statement;
 mod step;
 pub mod system;
 pub mod trajectory;
+mod unrecorded;
 mod yaml;
 mod zones;
 

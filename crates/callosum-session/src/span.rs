@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::{
     step::{Session, SessionError},
     trajectory::{Agent, Kept, Read, Trajectory, day_files},
+    unrecorded::Unrecorded,
 };
 
 /// Whose claims are meant.
@@ -21,11 +22,24 @@ pub enum Whose {
 }
 
 impl Session<'_> {
-    /// Reads what was done since the last hand-off: by this agent, or by every agent, this one last; and
-    /// what the notes mark of it.
+    /// Reads what was done since the last hand-off: by this agent, or by every agent, this one last; what
+    /// the notes mark of it; and what notes and beads have of it that no trajectory has, whoever it was.
     ///
     /// Of another agent, what is older than this agent's last hand-off is left out.
     pub fn since_handoff(&self, whose: Whose) -> Result<Read, SessionError> {
+        let read = self.recorded_since_handoff(whose)?;
+        let cited = read.records.iter().map(|(_, record)| record);
+        let cited = cited.filter(|record| record.phase() == "cite");
+        let cited = cited.map(|record| (record.text("decision"), record.text("claim")));
+        let unrecorded = self.unrecorded(cited)?;
+        Ok(Read {
+            unrecorded: unrecorded.iter().map(Unrecorded::claim).collect(),
+            ..read
+        })
+    }
+
+    /// Reads what trajectories have since the last hand-off, as the seed's script does, and what the notes mark of it.
+    pub fn recorded_since_handoff(&self, whose: Whose) -> Result<Read, SessionError> {
         let read = self.kept_since_handoff(whose)?;
         Ok(Read {
             marked: self.marked()?,

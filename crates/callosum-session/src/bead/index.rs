@@ -11,9 +11,10 @@ use callosum_host::disk::FileStat;
 use jiff::Timestamp;
 
 use super::view::Bead;
+use crate::step::in_order;
 
 /// The first line of the index; another version is not read.
-const HEAD: &str = "callosum-beads/1";
+const HEAD: &str = "callosum-beads/2";
 
 /// Nanoseconds within which a file may change twice and look the same.
 const TOO_FRESH: i128 = 2_000_000_000;
@@ -35,6 +36,10 @@ pub struct Row {
     pub needs: Vec<String>,
     /// Whether something in words keeps it back.
     pub is_blocked: bool,
+    /// When the newest of its decisions was made, as written; empty where there is none.
+    pub decided: String,
+    /// When the last hand-off in it was, as written; empty where there was none.
+    pub ended: String,
 }
 
 impl Row {
@@ -48,8 +53,16 @@ impl Row {
             created: bead.created.clone(),
             needs: bead.needs.clone(),
             is_blocked: !bead.blockers.is_empty(),
+            decided: newest(bead.decisions.iter().map(|made| &made.ts)),
+            ended: newest(bead.handoffs.iter()),
         }
     }
+}
+
+/// The last of some times.
+fn newest<'t>(times: impl Iterator<Item = &'t String>) -> String {
+    let last = times.max_by(|a, b| in_order(a).cmp(in_order(b)));
+    last.cloned().unwrap_or_default()
 }
 
 /// What tells a file's content from what it was.
@@ -121,7 +134,7 @@ impl Index {
             } = mark;
             let _ = writeln!(
                 text,
-                "{}\t{len}\t{modified}\t{inode}\t{}\t{}\t{}\t{}\t{}\t{}",
+                "{}\t{len}\t{modified}\t{inode}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
                 row.id,
                 row.priority,
                 u8::from(row.is_blocked),
@@ -129,6 +142,8 @@ impl Index {
                 escaped(&row.created),
                 escaped(&row.title),
                 escaped(&row.needs.join(" ")),
+                escaped(&row.decided),
+                escaped(&row.ended),
             );
         }
         text
@@ -155,6 +170,8 @@ fn row(line: &str) -> Option<(Mark, Row)> {
             .split_whitespace()
             .map(str::to_owned)
             .collect(),
+        decided: unescaped(next()?),
+        ended: unescaped(next()?),
     };
     Some((mark, row))
 }
@@ -201,7 +218,8 @@ mod tests {
         fn a_row_is_read_as_it_was_written(title in any::<String>(), status in "[a-z\t\n\\\\]{0,9}", age in 0_i128..5_000_000_000) {
             let now = Timestamp::UNIX_EPOCH + jiff::Span::new().hours(9);
             let mark = Mark { len: 7, modified: now.as_nanosecond() - age, inode: 3 };
-            let row = Row { id: "bd-1".to_owned(), title, status, needs: vec!["bd-2".to_owned()], ..Row::default() };
+            let row = Row { id: "bd-1".to_owned(), title, status, needs: vec!["bd-2".to_owned()],
+                decided: "2026-01-02".to_owned(), ..Row::default() };
             let text = Index::written([(mark, row.clone())].iter(), now);
             let read = Index::read(&text);
             let expected = (age >= TOO_FRESH).then_some((mark, row));

@@ -11,6 +11,7 @@ use serde::{
 use super::claim::{Claim, ClaimKind, claim_of};
 use crate::{
     evidence::{Evidence, ROOT_PREFIX},
+    fork::Source,
     trajectory::{Kept, Record},
 };
 
@@ -114,6 +115,8 @@ struct Plain<'l> {
     tokens: u64,
     #[serde(default)]
     revision: u32,
+    #[serde(borrow, default)]
+    healed_from: Cow<'l, str>,
 }
 
 impl Plain<'_> {
@@ -134,6 +137,7 @@ impl Plain<'_> {
             evidence,
             revision: self.revision,
             place: String::new(),
+            said_in: Source::Trajectory,
         }
     }
 }
@@ -205,7 +209,7 @@ mod tests {
             "claim": "Use \"one\" pool", "title": "Use", "grounding": "citation", "tokens": 3,
             "evidence": [{"path": "${PROJECT_ROOT}/a.rs", "line": 2, "last_line": 3, "quote": "fn two()"}],
             "rationale": "so", "test_scenarios": ["x"], "bead_id": "bd-1", "session_id": "s",
-            "revision": 2,
+            "revision": 2, "healed_from": "bead",
         });
         let line = line.to_string();
         let quick = Brief::quickly(line.as_bytes(), 7).unwrap();

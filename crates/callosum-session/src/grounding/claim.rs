@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::{
     bead::evidence_of,
     evidence::{Evidence, Relative, Tree},
+    fork::Source,
     trajectory::Record,
 };
 
@@ -52,8 +53,10 @@ pub struct Claim {
     pub unread: usize,
     /// How often what the decision leans on was said anew before, across the files of all agents.
     pub revision: u32,
-    /// Where its record stands: `file:line`.
+    /// Where its record stands: `file:line`; of a decision that no trajectory has, where it stands instead.
     pub place: String,
+    /// What has it: a trajectory, else the notes or a bead.
+    pub said_in: Source,
 }
 
 impl Claim {
@@ -163,6 +166,7 @@ pub(crate) fn claim_of(record: &Record) -> Claim {
         unread,
         revision: revision_of(record),
         place: String::new(),
+        said_in: Source::Trajectory,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     span::Whose,
     step::{Session, SessionError},
     trajectory::{Read, Record},
+    unrecorded::Unrecorded,
 };
 
 /// The claims since the last hand-off, counted. What it costs grows with their number alone, and with
@@ -38,7 +39,12 @@ impl Tally {
         let read: Read<Brief> = session.kept_since_handoff(whose)?;
         let tree = Tree::new(session.disk, &session.zones.tree);
         let records = read.records.into_iter();
-        let claims = merged(records.filter_map(|(file, brief)| brief.claim(&file)));
+        let mut claims = merged(records.filter_map(|(file, brief)| brief.claim(&file)));
+        let claimed = claims
+            .iter()
+            .map(|claim| (claim.decision.as_deref().unwrap_or_default(), &*claim.text));
+        let unrecorded = session.unrecorded(claimed)?;
+        claims.extend(unrecorded.iter().map(Unrecorded::claim));
         let mut tally = Self {
             total: claims.len(),
             handoff: read.handoff.map(|(_, record)| record),

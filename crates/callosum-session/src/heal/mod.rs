@@ -1,13 +1,14 @@
 //! [`Held::heal`]: missing, blank or broken files are made good from what is known of them.
 //!
 //! Start with [`Past`], what the project's history knows, and [`Healed`], what was done. `notes` heals
-//! `NOTES.md` and brings back its decisions, `beads` heals the files of beads.
+//! `NOTES.md` and brings back its decisions, `beads` heals the files of beads, `trajectory` brings back records.
 //!
 //! What is broken is set aside and never thrown away, and nothing here keeps anybody from going on:
 //! what cannot be healed is said.
 
 mod beads;
 mod notes;
+mod trajectory;
 
 use std::fmt;
 
@@ -46,6 +47,8 @@ pub enum Healer {
     Trajectory,
     /// The beads.
     Beads,
+    /// The notes.
+    Notes,
     /// Nothing: an empty folder is made.
     Anew,
     /// Nowhere: it stays as it is.
@@ -59,6 +62,7 @@ impl fmt::Display for Healer {
             Self::Template => "template",
             Self::Trajectory => "trajectory",
             Self::Beads => "beads",
+            Self::Notes => "notes",
             Self::Anew => "anew",
             Self::Nobody => "not healed",
         })
@@ -115,6 +119,8 @@ impl Held<'_> {
         self.past_links(rebuilt, &mut healed)?;
         let decisions = self.heal_decisions(&mut healed);
         self.past_links(decisions, &mut healed)?;
+        let records = self.heal_trajectory(&mut healed);
+        self.past_links(records, &mut healed)?;
         Ok(healed)
     }
 

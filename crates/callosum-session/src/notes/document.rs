@@ -206,6 +206,35 @@ impl Notes {
             .collect()
     }
 
+    /// Those of them whose time and title are wanted. No other is read beyond its heading.
+    pub(crate) fn decisions_where(
+        &self,
+        mut wanted: impl FnMut(&str, &str) -> bool,
+    ) -> Vec<Decision> {
+        let entries = self.entries().into_iter();
+        let entries = entries.filter(|(heading, _)| {
+            self.heading(*heading)
+                .is_some_and(|(ts, title)| wanted(&ts, &title))
+        });
+        entries
+            .filter_map(|(heading, lines)| self.decision(heading, lines))
+            .collect()
+    }
+
+    /// The time and the title of each decision.
+    pub(crate) fn headings(&self) -> Vec<(String, String)> {
+        let entries = self.entries().into_iter();
+        entries
+            .filter_map(|(heading, _)| self.heading(heading))
+            .collect()
+    }
+
+    fn heading(&self, heading: usize) -> Option<(String, String)> {
+        let title = &self.outline.headings[heading].title;
+        let read = Decision::read(title, std::iter::empty())?;
+        Some((read.ts, read.title))
+    }
+
     /// The decisions, newest first; of the same time, the last written first. None is read beyond its
     /// heading before it is asked for.
     pub(crate) fn newest(&self) -> Newest<'_> {

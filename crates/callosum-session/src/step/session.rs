@@ -221,6 +221,8 @@ impl<'s> Session<'s> {
             _lock: lock,
         };
         held.mended = held.mend()?;
+        // It is derived: where it cannot be written, hand-offs tell.
+        drop(held.note_begun());
         if held.mended.is_some() {
             held.sweep_beads();
         }

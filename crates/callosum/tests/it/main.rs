@@ -126,5 +126,7 @@ mod terminal;
 mod tools;
 /// What is kept of a call: without secrets, bounded, and whatever is in the way.
 mod trail;
+/// Decisions of a session that its trajectory does not have.
+mod unrecorded;
 /// The three zones that `init` lays, and the seed's scripts in them.
 mod zones;

@@ -85,7 +85,8 @@ pub fn lacking_time(claims: &[Grounded]) -> &str {
 impl Grounding {
     /// Looks up the claims of what was read.
     pub fn of(read: &Read, tree: &Tree<'_>) -> Self {
-        let claims = claims(&read.records).into_iter();
+        let recorded = claims(&read.records).into_iter();
+        let claims = recorded.chain(read.unrecorded.iter().cloned());
         let claims = claims.map(|claim| Self::look(claim, tree).marked(&read.marked));
         Self {
             is_there: read.is_there,

@@ -4,7 +4,7 @@ use callosum_session::{
     bead::Bead,
     evidence::Tree,
     fork::{Fork, forks},
-    grounding::claims,
+    grounding::{Claim, claims},
     notes::Notes,
 };
 use clap::Args;
@@ -87,7 +87,10 @@ pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError
     let tree = Tree::new(&context.disk, &zones.tree);
     let bead = Bead::of(sheet.members());
     let named = [(id.to_string(), bead)];
-    let found = forks(&named, &notes, &claims(&read.records), &tree);
+    let mut claimed = claims(&read.records);
+    let of_this = |claim: &Claim| claim.bead.as_deref() == Some(id.as_str());
+    claimed.extend(read.unrecorded.into_iter().filter(of_this));
+    let found = forks(&named, &notes, &claimed, &tree);
     let [(_, bead)] = &named;
     let output = BeadDiffOutput {
         id: id.to_string(),

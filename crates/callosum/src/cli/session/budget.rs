@@ -270,7 +270,7 @@ fn status_line(session: &Session<'_>, budget: &Budget) -> Result<String, Command
     );
     let read = session.since_handoff(Whose::Everyone);
     let read = read.map_err(|error| explain(&error))?;
-    if read.is_there {
+    if read.is_there || !read.unrecorded.is_empty() {
         let tree = Tree::new(session.disk, &session.zones.tree);
         let grounding = Grounding::of(&read, &tree);
         let ratio = format!("grounding {}", grounding.ratio());

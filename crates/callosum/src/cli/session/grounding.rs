@@ -119,7 +119,7 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
     let zones = zones(context);
     let session = session(context, &zones, agent);
     mend(context, &session);
-    let read = session.since_handoff(Whose::Own);
+    let read = session.recorded_since_handoff(Whose::Own);
     let read = read.map_err(|error| super::explain(&error))?;
     if let Some(file) = read.not_files.first() {
         let what = format!("{file} is not a file, so that nobody knows which claims there are");

@@ -49,7 +49,7 @@ pub(crate) struct HealedOutput {
     pub(crate) file: String,
     /// What was wrong with it.
     pub(crate) was: String,
-    /// Where it was taken from: `git`, `template`, `trajectory`, `beads`, `anew` or `not healed`.
+    /// Where it was taken from: `git`, `template`, `trajectory`, `beads`, `notes`, `anew` or `not healed`.
     pub(crate) from: String,
     /// Where the broken one stands now.
     pub(crate) aside: Option<String>,

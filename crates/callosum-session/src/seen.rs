@@ -1,0 +1,209 @@
+//! [`Seen`]: which decisions of the notes belong to sessions that are over.
+//!
+//! A trajectory says it by the place of its records: what stands behind the last hand-off counts. An entry that a
+//! person wrote, or whose trajectory is lost, has no such place, and its time may be any; so a hand-off writes
+//! down which entries there were. What was decided before this checkout had its first session belongs to nobody here.
+//!
+//! The file is derived: without it, what is older than the last hand-off that bead or trajectory know of is over.
+
+use std::{collections::HashSet, fmt::Write as _};
+
+use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    grounding::Brief,
+    notes::Notes,
+    step::{Held, Session, SessionError, second},
+    trajectory::{Agent, Trajectory},
+    zones::ZoneError,
+};
+
+/// The first word of the file; another version is not read.
+const HEAD: &str = "callosum-seen/1";
+
+/// Its name, beside the lock.
+const FILE: &str = "seen";
+
+/// What belongs to sessions that are over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// What was decided before belongs to nobody here.
+    begun: Timestamp,
+    /// When the last session was handed off; the same where none was.
+    since: Timestamp,
+    /// The entries that were there then.
+    keys: HashSet<u64>,
+}
+
+impl Seen {
+    /// Whether an entry of the notes was there when the last session ended.
+    pub(crate) fn has(&self, ts: &str, title: &str) -> bool {
+        is_before(ts, self.begun) || self.keys.contains(&key(ts, title))
+    }
+
+    /// Whether a decision of a bead is of a session that is over.
+    pub(crate) fn is_over(&self, ts: &str) -> bool {
+        is_before(ts, self.since)
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let mut head = lines.next()?.split(' ');
+        if head.next() != Some(HEAD) {
+            return None;
+        }
+        let (begun, since) = (head.next()?.parse().ok()?, head.next()?.parse().ok()?);
+        let keys = lines.filter_map(|line| u64::from_str_radix(line, 16).ok());
+        Some(Self {
+            begun,
+            since,
+            keys: keys.collect(),
+        })
+    }
+
+    fn written(&self) -> String {
+        let mut text = format!("{HEAD} {} {}\n", self.begun, self.since);
+        let mut keys: Vec<&u64> = self.keys.iter().collect();
+        keys.sort_unstable();
+        for key in keys {
+            let _ = writeln!(text, "{key:016x}");
+        }
+        text
+    }
+}
+
+fn key(ts: &str, title: &str) -> u64 {
+    let digest = Sha256::digest(format!("{ts}\0{title}"));
+    digest[..8]
+        .iter()
+        .fold(0, |key, byte| key << 8 | u64::from(*byte))
+}
+
+/// Whether a time as a person may write it is before another. A day is before where the other is of a later one.
+fn is_before(ts: &str, at: Timestamp) -> bool {
+    if let Ok(time) = ts.parse::<Timestamp>() {
+        return time < at;
+    }
+    let at = at.to_zoned(TimeZone::UTC).datetime();
+    let is_of_a_time = ts.len() > 10;
+    match ts.parse::<DateTime>() {
+        Ok(time) if is_of_a_time => time < at,
+        Ok(time) => time.date() < at.date(),
+        Err(_) => ts
+            .get(..10)
+            .is_some_and(|day| day < at.date().to_string().as_str()),
+    }
+}
+
+impl Session<'_> {
+    /// What is over, as it was written down, else as hand-offs tell.
+    pub(crate) fn seen(&self) -> Result<Seen, SessionError> {
+        let path = self.zones.real(self.disk, &self.zones.own().join(FILE))?;
+        let known = self.disk.read_if_there(&path)?;
+        let known = known.and_then(|bytes| Seen::read(&String::from_utf8_lossy(&bytes)));
+        match known {
+            Some(seen) => Ok(seen),
+            None => self.seen_first(),
+        }
+    }
+
+    /// What is over where nothing was written down: all before the last hand-off that trajectory or beads know of;
+    /// where there was none, all before today.
+    fn seen_first(&self) -> Result<Seen, SessionError> {
+        let now = self.clock.now();
+        let own = Trajectory {
+            agent: Agent::default(),
+            ..self.trajectory()
+        };
+        let handoff = own.kept_since_handoff::<Brief>()?.handoff;
+        let handoff = handoff.map(|(_, record)| record.ts().to_owned());
+        let rows = self.beads().list(now)?.rows.into_iter();
+        let ended = rows.map(|row| row.ended).chain(handoff);
+        let ended = ended.filter_map(|ts| ts.parse::<Timestamp>().ok());
+        let last = ended.filter(|ts| *ts <= now).max();
+        let today = || format!("{}T00:00:00Z", &second(now)[..10]).parse().ok();
+        let begun = last.or_else(today).unwrap_or(now);
+        Ok(Seen {
+            begun,
+            since: begun,
+            keys: HashSet::new(),
+        })
+    }
+}
+
+impl Held<'_> {
+    /// Writes down that sessions begin here, where none did before.
+    pub(crate) fn note_begun(&self) -> Result<(), SessionError> {
+        let session = &self.session;
+        let path = session.zones.own().join(FILE);
+        if session
+            .disk
+            .exists(&session.zones.real(session.disk, &path)?)?
+        {
+            return Ok(());
+        }
+        self.note_seen(&session.seen_first()?)
+    }
+
+    /// Writes down that the session of these notes is over.
+    pub(crate) fn note_ended(&self, notes: &Notes, now: Timestamp) -> Result<(), SessionError> {
+        let seen = self.session.seen()?;
+        let entries = notes.headings().into_iter();
+        let new = entries.filter(|(ts, _)| !is_before(ts, seen.begun));
+        let keys = new.map(|(ts, title)| key(&ts, &title)).collect();
+        self.note_seen(&Seen {
+            since: now,
+            keys,
+            ..seen
+        })
+    }
+
+    fn note_seen(&self, seen: &Seen) -> Result<(), SessionError> {
+        let session = &self.session;
+        let path = session.zones.own().join(FILE);
+        let path = session.zones.real(session.disk, &path)?;
+        let written = seen.written();
+        let done = session
+            .disk
+            .replace_unsynced(&path, written.as_bytes(), 0o644);
+        Ok(done.map_err(ZoneError::from)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_compared_in_every_way_that_people_write_them() {
+        let at: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+        for (ts, before) in [
+            ("2026-01-02T03:04:04Z", true),
+            ("2026-01-02T03:04:05Z", false),
+            ("2026-01-02T02:04:06-01:00", false),
+            ("2026-01-02T03:04", true),
+            ("2026-01-02T03:05", false),
+            ("2026-01-02", false),
+            ("2026-01-01", true),
+            ("2026-01-01Tnoon", true),
+            ("2026-01-02Tnoon", false),
+        ] {
+            assert_eq!(is_before(ts, at), before, "{ts}");
+        }
+    }
+
+    #[test]
+    fn what_was_seen_is_read_as_it_was_written() {
+        let seen = Seen {
+            begun: "2026-01-02T00:00:00Z".parse().unwrap(),
+            since: "2026-01-03T00:00:00.5Z".parse().unwrap(),
+            keys: [key("2026-01-02", "a"), 7].into(),
+        };
+        let read = Seen::read(&seen.written()).unwrap();
+        assert_eq!(read, seen);
+        assert!(read.has("2026-01-02", "a") && !read.has("2026-01-02", "b"));
+        assert!(read.has("2026-01-01", "b") && read.is_over("2026-01-02T23:59:59Z"));
+        assert_eq!(Seen::read("callosum-seen/2 a b\n"), None);
+    }
+}

@@ -1,0 +1,253 @@
+//! [`Unrecorded`]: decisions of the session that notes or beads have, and no trajectory.
+//!
+//! Trajectories are lost, torn, or stay on another machine, and people write into the notes as the seed says. Notes and
+//! beads are believed before the trajectory, so what they say is claimed all the same. Which entries belong to
+//! the session, [`Seen`](crate::seen::Seen) says.
+
+use std::collections::{BTreeMap, HashSet};
+
+use callosum_evidence::secrets::mask;
+use serde_json::Value;
+
+use crate::{
+    bead::{Bead, BeadDecision, BeadId},
+    decide::{Ground, cite_record},
+    fork::Source,
+    grounding::{Claim, ClaimKind},
+    notes::Decision,
+    statement::{Redaction, one_line, title_of},
+    step::{Session, SessionError},
+    trajectory::{day_files, records, said_in},
+    zones::ZoneError,
+};
+
+/// A decision that no trajectory has.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Unrecorded {
+    pub(crate) decision: Decision,
+    /// The bead that has it.
+    pub(crate) bead: Option<BeadId>,
+    /// Who says it; of two, the one that is believed.
+    pub(crate) from: Source,
+    /// Where it stands.
+    place: String,
+}
+
+/// What trajectories have.
+#[derive(Default)]
+struct Known {
+    times: HashSet<String>,
+    /// The words of claims that have no time of a decision, as other writers make them.
+    words: HashSet<String>,
+}
+
+impl Known {
+    fn of<'c>(claimed: impl Iterator<Item = (&'c str, &'c str)>) -> Self {
+        let mut known = Self::default();
+        for (ts, words) in claimed {
+            known.take(ts, words);
+        }
+        known
+    }
+
+    fn take(&mut self, ts: &str, words: &str) {
+        if ts.is_empty() {
+            self.words.insert(one_line(&mask(words).text));
+        } else {
+            self.times.insert(ts.to_owned());
+        }
+    }
+
+    fn has(&self, decision: &Decision) -> bool {
+        self.times.contains(&decision.ts) || self.words.contains(&one_line(decision.words()))
+    }
+}
+
+impl Unrecorded {
+    fn of_notes(decision: Decision, file: &str) -> Self {
+        Self {
+            place: format!("{file}:{}", decision.line),
+            decision,
+            bead: None,
+            from: Source::Notes,
+        }
+    }
+
+    fn of_bead(ts: &str) -> Self {
+        Self {
+            decision: Decision {
+                ts: ts.to_owned(),
+                ..Decision::default()
+            },
+            bead: None,
+            from: Source::Bead,
+            place: String::new(),
+        }
+    }
+
+    /// Takes what a bead says of it: its words are believed, and what it leans on counts beside the rest.
+    fn take(&mut self, id: &BeadId, place: String, made: BeadDecision) {
+        let decision = &mut self.decision;
+        if decision.decision.is_empty() {
+            decision.title = title_of(&made.decision);
+            decision.decision = made.decision;
+        }
+        decision.rationale = decision.rationale.take().or(made.rationale);
+        for cited in made.evidence {
+            if !decision.evidence.contains(&cited) {
+                decision.evidence.push(cited);
+            }
+        }
+        self.bead = Some(id.clone());
+        self.from = Source::Bead;
+        if self.place.is_empty() {
+            self.place = place;
+        }
+    }
+
+    fn cites(&self) -> bool {
+        !self.decision.evidence.is_empty() || self.decision.unread > 0
+    }
+
+    /// It as a claim.
+    pub(crate) fn claim(&self) -> Claim {
+        let decision = &self.decision;
+        let kind = match (self.cites(), decision.is_assumption, decision.is_user_input) {
+            (true, _, _) => ClaimKind::Citation,
+            (_, true, _) => ClaimKind::Assumption,
+            (_, _, true) => ClaimKind::UserInput,
+            _ => ClaimKind::Other,
+        };
+        let words = match decision.words() {
+            "" => decision.title.as_str(),
+            words => words,
+        };
+        Claim {
+            text: words.to_owned(),
+            decision: Some(decision.ts.clone()),
+            bead: self.bead.as_ref().map(ToString::to_string),
+            kind,
+            evidence: decision.evidence.clone(),
+            unread: decision.unread,
+            revision: 0,
+            place: self.place.clone(),
+            said_in: self.from,
+        }
+    }
+
+    /// The record that its trajectory has lost, without secrets; it says where it comes from.
+    pub(crate) fn record(&self, agent: &str) -> Value {
+        let mut redaction = Redaction::default();
+        let of = &self.decision;
+        let mut decision = Decision {
+            title: redaction.statement(&of.title),
+            decision: redaction.statement(of.words()),
+            ..of.clone()
+        };
+        if decision.decision.is_empty() {
+            decision.decision.clone_from(&decision.title);
+        }
+        decision.rationale = of.rationale.as_ref().map(|why| redaction.statement(why));
+        for scenario in &mut decision.scenarios {
+            *scenario = redaction.statement(scenario);
+        }
+        for cited in &mut decision.evidence {
+            cited.quote = cited.quote.as_ref().map(|quote| redaction.mask(quote));
+        }
+        let ground = match (self.cites(), of.is_assumption, of.is_user_input) {
+            (true, _, _) => None,
+            (_, true, _) => Some(Ground::Assumption),
+            (_, _, true) => Some(Ground::UserInput),
+            _ => Some(Ground::Nothing),
+        };
+        let mut record = cite_record(agent, &decision, ground, self.bead.as_ref(), None);
+        if of.unread > 0
+            && let Some(evidence) = record["evidence"].as_array_mut()
+        {
+            evidence.push("evidence that names no place".into());
+        }
+        record["healed_from"] = self.from.to_string().into();
+        record
+    }
+}
+
+impl Session<'_> {
+    /// The decisions of the session that notes or beads have, and neither these claims, each with its time and
+    /// words, nor any other record of a trajectory. By their times.
+    ///
+    /// Costs the reading of the notes; of beads, those with a decision since the last hand-off; of trajectories, where
+    /// there is something to look for, those since then.
+    pub(crate) fn unrecorded<'c>(
+        &self,
+        claimed: impl Iterator<Item = (&'c str, &'c str)>,
+    ) -> Result<Vec<Unrecorded>, SessionError> {
+        let mut known = Known::of(claimed);
+        let seen = self.seen()?;
+        let notes = match self.notes() {
+            Ok(notes) => notes,
+            Err(
+                SessionError::TooLarge { .. }
+                | SessionError::NotFile { .. }
+                | SessionError::Zone(ZoneError::Outside { .. }),
+            ) => None,
+            Err(error) => return Err(error),
+        };
+        let file = self.zones.named(&self.zones.notes());
+        let mut found: BTreeMap<String, Unrecorded> = BTreeMap::new();
+        let mut over: HashSet<String> = HashSet::new();
+        if let Some(notes) = &notes {
+            let new = notes.decisions_where(|ts, title| {
+                let is_over = seen.has(ts, title);
+                if is_over {
+                    over.insert(ts.to_owned());
+                }
+                !is_over && !known.times.contains(ts)
+            });
+            for decision in new.into_iter().filter(|new| !known.has(new)) {
+                let entry = found.entry(decision.ts.clone());
+                entry.or_insert_with(|| Unrecorded::of_notes(decision, &file));
+            }
+        }
+        let rows = self.beads().list(self.clock.now())?.rows.into_iter();
+        let rows = rows.filter(|row| !row.decided.is_empty() && !seen.is_over(&row.decided));
+        for id in rows.filter_map(|row| BeadId::new(&row.id)) {
+            let Ok(sheet) = self.bead(&id) else { continue };
+            let place = self.zones.named(&self.zones.beads().join(id.file()));
+            for made in Bead::of(sheet.members()).decisions {
+                let is_known = known.times.contains(&made.ts) || over.contains(&made.ts);
+                if is_known || made.ts.is_empty() || seen.is_over(&made.ts) {
+                    continue;
+                }
+                let entry = found.entry(made.ts.clone());
+                let entry = entry.or_insert_with(|| Unrecorded::of_bead(&made.ts));
+                entry.take(&id, place.clone(), made);
+            }
+        }
+        if !found.is_empty() {
+            self.recorded_since(found.keys().next().map_or("", String::as_str), &mut known)?;
+        }
+        let found = found.into_values();
+        Ok(found.filter(|new| !known.has(&new.decision)).collect())
+    }
+
+    /// Takes what the trajectories of the days since the one before a time have.
+    fn recorded_since(&self, ts: &str, known: &mut Known) -> Result<(), SessionError> {
+        let day = ts.get(..10).unwrap_or_default();
+        let day = day.parse::<jiff::civil::Date>().ok();
+        let first = day.and_then(|day| day.yesterday().ok());
+        let first = first.map(|day| day.to_string()).unwrap_or_default();
+        for file in day_files(self.disk, self.zones)? {
+            if file.day < first {
+                continue;
+            }
+            let Some(bytes) = said_in(self.disk, &file)? else {
+                continue;
+            };
+            let records = records(&bytes).records.into_iter();
+            for record in records.filter(|record| record.phase() == "cite") {
+                known.take(record.text("decision"), record.text("claim"));
+            }
+        }
+        Ok(())
+    }
+}

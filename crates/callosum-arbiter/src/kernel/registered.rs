@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use callosum_agents::{
+    client::Client,
     registry::{Executor, Kind},
     server_tool::ServerTool,
 };
@@ -90,6 +91,9 @@ fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> 
         Kind::Http => effects.extend([Effect::AsksModel, Effect::CallsServer]),
         Kind::Mcp => effects.extend([Effect::CallsServer]),
     }
+    if may_write(executor) {
+        effects.insert(Effect::WritesFiles);
+    }
     Ok(Manifest {
         id: CapabilityName::parse(&format!("agent.{}", executor.id))?,
         name: executor.id.clone(),
@@ -113,6 +117,17 @@ fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> 
     })
 }
 
+/// Whether its entry names places to write to that are more than what the client that it is keeps of its own.
+fn may_write(executor: &Executor) -> bool {
+    let (writes, keeps) =
+        Client::behind(executor).map_or((&[][..], &[][..]), |client| (client.writes, client.keeps));
+    let is_its_own = |place: &&String| {
+        let place = place.as_str();
+        writes.contains(&place) || keeps.contains(&place)
+    };
+    !executor.writable.iter().all(|place| is_its_own(&place))
+}
+
 fn tool_of(
     executor: &Executor,
     tool: &ServerTool,
@@ -130,6 +145,10 @@ fn tool_of(
     let is_vouched_for = tool.only_reads || executor.tool.as_ref() == Some(&tool.name);
     if agent.trust_tier < TrustTier::TRUSTED || !is_vouched_for {
         effects.insert(Effect::Unknown);
+    }
+    let is_sure_to_read = tool.only_reads && agent.trust_tier >= TrustTier::TRUSTED;
+    if agent.effects.contains(&Effect::WritesFiles) && !is_sure_to_read {
+        effects.insert(Effect::WritesFiles);
     }
     let description = match tool.description.as_str() {
         "" => format!(
@@ -285,6 +304,35 @@ mod tests {
                 .collect();
             assert_eq!(found, unknown);
         }
+    }
+
+    /// CCOS-CAP-1: who is let write may change files, and what a trusted server says only reads does not.
+    #[test]
+    fn who_has_places_to_write_to_may_change_files() {
+        let writes = |executor: &Executor, tools: &[ServerTool]| -> Vec<String> {
+            let manifests = registered_manifests(executor, true, tools).unwrap();
+            let writes = |one: &&Manifest| one.effects.contains(&Effect::WritesFiles);
+            let found = manifests.iter().filter(writes);
+            found.map(|one| one.id.to_string()).collect()
+        };
+        let mut codex = Executor::cli("codex", "codex exec -");
+        codex.protocol = Some("codex".to_owned());
+        codex.grant_needs();
+        assert!(!codex.writable.is_empty());
+        assert_eq!(writes(&codex, &[]), [""; 0]);
+        codex.writable.push("target/".to_owned());
+        assert_eq!(writes(&codex, &[]), ["agent.codex"]);
+        let mut server = server(Some(json!(2)));
+        server.writable.push("notes/".to_owned());
+        let look_up = ServerTool {
+            name: "look".to_owned(),
+            only_reads: true,
+            ..ServerTool::default()
+        };
+        assert_eq!(
+            writes(&server, &[look_up]),
+            ["agent.git.hub", "tool.git.hub.list_issues_all"]
+        );
     }
 
     #[test]

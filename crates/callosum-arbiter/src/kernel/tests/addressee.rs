@@ -17,6 +17,10 @@ fn kernel(project: &str) -> Kernel {
         executor("claude", TrustTier::TRUSTED),
         executor("codex", TrustTier::TRUSTED),
         executor("new", TrustTier::CONFIGURED),
+        Manifest {
+            effects: [Effect::StartsExecutor, Effect::WritesFiles].into(),
+            ..executor("writer", TrustTier::TRUSTED)
+        },
     ];
     let constitution = Constitution::built_in()
         .tightened(&format!("{HEADER}{project}"))
@@ -35,6 +39,7 @@ fn a_policy_about_an_executor_holds_by_whatever_name_it_is_asked() {
         (":codex", "forbidden"),
         ("\"claude\"", "approved"),
         ("\"new\"", "not-allowed"),
+        ("\"writer\"", "asked"),
     ] {
         let asked = call("agent.delegate", &format!("{{:executor {executor}}}"));
         let ruled = kernel.gate(&asked, &standing());
@@ -55,7 +60,8 @@ fn who_may_not_be_asked_is_barred_where_nobody_is_named() {
         Ruling::Approved(call) => call.barred().clone(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(barred(kernel("")), [name("agent.new")].into());
-    let both = [name("agent.codex"), name("agent.new")];
-    assert_eq!(barred(kernel(forbid)), both.into());
+    let asked_for = [name("agent.new"), name("agent.writer")];
+    assert_eq!(barred(kernel("")), asked_for.clone().into());
+    let all = [name("agent.codex")].into_iter().chain(asked_for);
+    assert_eq!(barred(kernel(forbid)), all.collect());
 }

@@ -1,20 +1,18 @@
 //! `callosum snapshot`: keep the tree as it is, and go back to it.
+//!
+//! Start with [`run`]; going back is in `restore`.
 
-use std::{
-    fmt::Write as _,
-    io::{self, BufRead as _, IsTerminal as _},
-    time::Duration,
-};
+mod output;
+mod restore;
+
+use std::time::Duration;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_guard::snapshot::{
-    Changes, NotCovered, Retention, Snapshot, SnapshotError, Store, Surroundings, Wanted,
-};
+use callosum_guard::snapshot::{NotCovered, Retention, SnapshotError, Store, Surroundings, Wanted};
 use callosum_ledger::Checksum;
 use clap::{Args, Subcommand};
-use schemars::JsonSchema;
-use serde::Serialize;
 
+pub(super) use self::output::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput};
 use super::{context::Context, store::disk_failed};
 use crate::{
     config::GuardConfig,
@@ -125,97 +123,13 @@ pub(crate) struct CleanArgs {
     max_bytes: Option<u64>,
 }
 
-/// `callosum snapshot create --json`, and each of `callosum snapshot list --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct SnapshotOutput {
-    /// A UUID.
-    pub(crate) snapshot_id: String,
-    /// What it is for.
-    pub(crate) label: String,
-    /// When it was taken, in UTC.
-    pub(crate) timestamp: String,
-    /// The commit that was checked out.
-    pub(crate) git_commit: Option<String>,
-    /// The branch that was checked out.
-    pub(crate) branch: Option<String>,
-    /// What differs from the commit.
-    pub(crate) dirty_files: Vec<String>,
-    /// Errors for which it is kept.
-    pub(crate) linked_errors: Vec<String>,
-    /// Bytes of the files that were read for it.
-    pub(crate) size_bytes: u64,
-    /// Whether it is kept whatever its age.
-    pub(crate) checkpoint: bool,
-    /// What it does not hold.
-    pub(crate) not_covered: NotCoveredOutput,
-    /// The files, folders and patterns that alone it holds; nothing where it is of the tree.
-    pub(crate) only: Vec<String>,
-    /// The files, folders and patterns that it holds besides the tree, though they are ignored.
-    pub(crate) also: Vec<String>,
-}
-
-/// What a snapshot does not hold.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct NotCoveredOutput {
-    /// Ignored files and folders, the first hundred of them.
-    pub(crate) ignored: Vec<String>,
-    /// How many there are.
-    pub(crate) ignored_count: usize,
-    /// Submodules, and repositories inside of the tree.
-    pub(crate) repositories: Vec<String>,
-    /// Files over the size cap.
-    pub(crate) too_large: Vec<String>,
-    /// Of what was named for it to hold, what it does not.
-    pub(crate) named: Vec<String>,
-}
-
-/// `callosum snapshot list --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct SnapshotsOutput {
-    /// The newest first.
-    pub(crate) snapshots: Vec<SnapshotOutput>,
-    /// How many there are, shown or not.
-    pub(crate) total: usize,
-}
-
-/// `callosum snapshot diff --json` and `callosum snapshot restore --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct RestoreOutput {
-    /// The snapshot.
-    pub(crate) snapshot_id: String,
-    /// The snapshot of the tree as it was before, where files were put back.
-    pub(crate) before: Option<String>,
-    /// Every file that is not as it was.
-    pub(crate) changes: Vec<ChangeOutput>,
-}
-
-/// What happens to a file.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct ChangeOutput {
-    /// The file.
-    pub(crate) path: String,
-    /// `create`, `rewrite`, `leave` (the snapshot does not hold it), `replace` (it does not hold it, and it
-    /// stands where a folder is to be), `remove` (going back has made it,
-    /// and it is as it was made) or `refuse` (what stands there could not be brought back).
-    pub(crate) change: String,
-}
-
-/// `callosum snapshot clean --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct CleanOutput {
-    /// The ids of the snapshots that went.
-    pub(crate) removed: Vec<String>,
-    /// Bytes that the rest takes.
-    pub(crate) bytes: u64,
-}
-
 pub(super) fn run(context: &Context, command: &SnapshotCommand) -> Result<(), CommandError> {
     let store = store(context)?;
     match command {
         SnapshotCommand::Create(args) => create(context, &store, args),
         SnapshotCommand::List(args) => list(context, &store, args),
-        SnapshotCommand::Diff(args) => diff(context, &store, args),
-        SnapshotCommand::Restore(args) => restore(context, &store, args),
+        SnapshotCommand::Diff(args) => restore::diff(context, &store, args),
+        SnapshotCommand::Restore(args) => restore::restore(context, &store, args),
         SnapshotCommand::Clean(args) => clean(context, &store, args),
     }
 }
@@ -364,93 +278,6 @@ fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), Command
     Ok(())
 }
 
-fn diff(context: &Context, store: &Store, args: &DiffArgs) -> Result<(), CommandError> {
-    let snapshot = store.named(&args.id).map_err(|error| explained(&error))?;
-    if args.patch {
-        let patch = store.patch(&snapshot).map_err(|error| explained(&error))?;
-        return context.ui.foreign(&String::from_utf8_lossy(&patch));
-    }
-    let changes = store
-        .changes(&snapshot)
-        .map_err(|error| explained(&error))?;
-    if context.ui.json {
-        return context
-            .ui
-            .json_data(&RestoreOutput::of(&snapshot, None, &changes));
-    }
-    context.ui.foreign(&as_text(&changes))
-}
-
-fn restore(context: &Context, store: &Store, args: &RestoreArgs) -> Result<(), CommandError> {
-    let snapshot = store.named(&args.id).map_err(|error| explained(&error))?;
-    if !args.yes {
-        let can_ask = !context.ui.json && io::stdin().is_terminal() && io::stderr().is_terminal();
-        let changes = store
-            .changes(&snapshot)
-            .map_err(|error| explained(&error))?;
-        if context.ui.json {
-            context
-                .ui
-                .json_data(&RestoreOutput::of(&snapshot, None, &changes))?;
-        } else {
-            context.ui.foreign(&as_text(&changes))?;
-        }
-        if !can_ask {
-            let what = "nothing was put back: there is no terminal to ask at";
-            let hint = format!("callosum snapshot restore {} --yes", args.id);
-            return Err(CommandError::new(Exit::Usage, what).hint(hint));
-        }
-        if !asked(context, &changes)? {
-            return Err(CommandError::told(Exit::No));
-        }
-    }
-    let restored = store
-        .restore(&snapshot)
-        .map_err(|error| explained(&error))?;
-    keep_within(context, store);
-    let before = &restored.before.snapshot_id;
-    if context.ui.json {
-        let output = RestoreOutput::of(&snapshot, Some(before.clone()), &restored.changes);
-        context.ui.json_data(&output)?;
-        return refused(context, &restored.changes);
-    }
-    if args.yes {
-        context.ui.foreign(&as_text(&restored.changes))?;
-    }
-    context.ui.say(&done(&restored.changes));
-    context
-        .ui
-        .hint(&format!("undo it with: callosum snapshot restore {before}"));
-    refused(context, &restored.changes)
-}
-
-/// Names what was not put back, which is a no.
-fn refused(context: &Context, changes: &Changes) -> Result<(), CommandError> {
-    let mut refused = changes.refused().peekable();
-    if refused.peek().is_none() {
-        return Ok(());
-    }
-    for change in refused {
-        let what = format!(
-            "`{}` was not put back: what stands there is in no snapshot",
-            change.path.display()
-        );
-        context
-            .ui
-            .warn(&what, Some("move it away, and go back once more"));
-    }
-    Err(CommandError::told(Exit::No))
-}
-
-/// What was done, in words.
-fn done(changes: &Changes) -> String {
-    let written = many(changes.written().count() as u64, "file");
-    match changes.removed().count() as u64 {
-        0 => format!("put back {written}"),
-        removed => format!("put back {written}, removed {removed} that going back had made"),
-    }
-}
-
 /// Lets go what is too old or too much by now. What is in the way of that is in nobody else's.
 fn keep_within(context: &Context, store: &Store) {
     let guard = context.project.guard(&context.disk);
@@ -482,23 +309,6 @@ fn retention(guard: &GuardConfig) -> Retention {
     }
 }
 
-/// Asks a person; anything but yes is no, and so is the end of the input.
-fn asked(context: &Context, changes: &Changes) -> Result<bool, CommandError> {
-    let files = many(changes.written().count() as u64, "file");
-    let removed = match changes.removed().count() {
-        0 => String::new(),
-        removed => format!(" and remove {removed} that going back has made"),
-    };
-    let question = format!("put back {files}{removed}? [y/N] ");
-    context.ui.ask(&question);
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(|error| {
-        CommandError::because(Exit::Environment, "cannot read standard input", &error)
-    })?;
-    let answer = answer.trim().to_ascii_lowercase();
-    Ok(answer == "y" || answer == "yes")
-}
-
 fn clean(context: &Context, store: &Store, args: &CleanArgs) -> Result<(), CommandError> {
     let mut retention = retention(&context.project.guard(&context.disk));
     if let Some(hours) = args.hours {
@@ -520,57 +330,4 @@ fn clean(context: &Context, store: &Store, args: &CleanArgs) -> Result<(), Comma
         .ui
         .say(&format!("{removed} removed; the rest takes {bytes} bytes"));
     Ok(())
-}
-
-fn as_text(changes: &Changes) -> String {
-    let mut text = String::new();
-    for change in &changes.0 {
-        let path = on_one_line(&change.path.to_string_lossy());
-        let _ = writeln!(text, "{:8} {path}", change.kind.as_str());
-    }
-    if text.is_empty() {
-        text.push_str("the tree is as it was\n");
-    }
-    text
-}
-
-impl SnapshotOutput {
-    fn of(snapshot: &Snapshot) -> Self {
-        let Snapshot { not_covered, .. } = snapshot;
-        let large = not_covered.too_large.iter();
-        Self {
-            snapshot_id: snapshot.snapshot_id.clone(),
-            label: snapshot.label.clone(),
-            timestamp: snapshot.timestamp.to_string(),
-            git_commit: snapshot.git_commit.clone(),
-            branch: snapshot.branch.clone(),
-            dirty_files: snapshot.dirty_files.clone(),
-            linked_errors: snapshot.linked_errors.clone(),
-            size_bytes: snapshot.size_bytes,
-            checkpoint: snapshot.checkpoint,
-            not_covered: NotCoveredOutput {
-                ignored: not_covered.ignored.clone(),
-                ignored_count: not_covered.ignored_count,
-                repositories: not_covered.repositories.clone(),
-                too_large: large.map(|large| large.path.clone()).collect(),
-                named: not_covered.named.clone(),
-            },
-            only: snapshot.only.clone(),
-            also: snapshot.also.clone(),
-        }
-    }
-}
-
-impl RestoreOutput {
-    fn of(snapshot: &Snapshot, before: Option<String>, changes: &Changes) -> Self {
-        let changes = changes.0.iter().map(|change| ChangeOutput {
-            path: change.path.display().to_string(),
-            change: change.kind.as_str().to_owned(),
-        });
-        Self {
-            snapshot_id: snapshot.snapshot_id.clone(),
-            before,
-            changes: changes.collect(),
-        }
-    }
 }

@@ -1,0 +1,130 @@
+//! What `callosum snapshot --json` prints.
+
+use callosum_guard::snapshot::{Changes, Snapshot};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// `callosum snapshot create --json`, and each of `callosum snapshot list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct SnapshotOutput {
+    /// A UUID.
+    pub(crate) snapshot_id: String,
+    /// What it is for.
+    pub(crate) label: String,
+    /// When it was taken, in UTC.
+    pub(crate) timestamp: String,
+    /// The commit that was checked out.
+    pub(crate) git_commit: Option<String>,
+    /// The branch that was checked out.
+    pub(crate) branch: Option<String>,
+    /// What differs from the commit.
+    pub(crate) dirty_files: Vec<String>,
+    /// Errors for which it is kept.
+    pub(crate) linked_errors: Vec<String>,
+    /// Bytes of the files that were read for it.
+    pub(crate) size_bytes: u64,
+    /// Whether it is kept whatever its age.
+    pub(crate) checkpoint: bool,
+    /// What it does not hold.
+    pub(crate) not_covered: NotCoveredOutput,
+    /// The files, folders and patterns that alone it holds; nothing where it is of the tree.
+    pub(crate) only: Vec<String>,
+    /// The files, folders and patterns that it holds besides the tree, though they are ignored.
+    pub(crate) also: Vec<String>,
+}
+
+/// What a snapshot does not hold.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct NotCoveredOutput {
+    /// Ignored files and folders, the first hundred of them.
+    pub(crate) ignored: Vec<String>,
+    /// How many there are.
+    pub(crate) ignored_count: usize,
+    /// Submodules, and repositories inside of the tree.
+    pub(crate) repositories: Vec<String>,
+    /// Files over the size cap.
+    pub(crate) too_large: Vec<String>,
+    /// Of what was named for it to hold, what it does not.
+    pub(crate) named: Vec<String>,
+}
+
+/// `callosum snapshot list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct SnapshotsOutput {
+    /// The newest first.
+    pub(crate) snapshots: Vec<SnapshotOutput>,
+    /// How many there are, shown or not.
+    pub(crate) total: usize,
+}
+
+/// `callosum snapshot diff --json` and `callosum snapshot restore --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct RestoreOutput {
+    /// The snapshot.
+    pub(crate) snapshot_id: String,
+    /// The snapshot of the tree as it was before, where files were put back.
+    pub(crate) before: Option<String>,
+    /// Every file that is not as it was.
+    pub(crate) changes: Vec<ChangeOutput>,
+}
+
+/// What happens to a file.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ChangeOutput {
+    /// The file.
+    pub(crate) path: String,
+    /// `create`, `rewrite`, `leave` (the snapshot does not hold it), `replace` (it does not hold it, and it
+    /// stands where a folder is to be), `remove` (going back has made it,
+    /// and it is as it was made) or `refuse` (what stands there could not be brought back).
+    pub(crate) change: String,
+}
+
+/// `callosum snapshot clean --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct CleanOutput {
+    /// The ids of the snapshots that went.
+    pub(crate) removed: Vec<String>,
+    /// Bytes that the rest takes.
+    pub(crate) bytes: u64,
+}
+
+impl SnapshotOutput {
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
+        let Snapshot { not_covered, .. } = snapshot;
+        let large = not_covered.too_large.iter();
+        Self {
+            snapshot_id: snapshot.snapshot_id.clone(),
+            label: snapshot.label.clone(),
+            timestamp: snapshot.timestamp.to_string(),
+            git_commit: snapshot.git_commit.clone(),
+            branch: snapshot.branch.clone(),
+            dirty_files: snapshot.dirty_files.clone(),
+            linked_errors: snapshot.linked_errors.clone(),
+            size_bytes: snapshot.size_bytes,
+            checkpoint: snapshot.checkpoint,
+            not_covered: NotCoveredOutput {
+                ignored: not_covered.ignored.clone(),
+                ignored_count: not_covered.ignored_count,
+                repositories: not_covered.repositories.clone(),
+                too_large: large.map(|large| large.path.clone()).collect(),
+                named: not_covered.named.clone(),
+            },
+            only: snapshot.only.clone(),
+            also: snapshot.also.clone(),
+        }
+    }
+}
+
+impl RestoreOutput {
+    pub(super) fn of(snapshot: &Snapshot, before: Option<String>, changes: &Changes) -> Self {
+        let changes = changes.0.iter().map(|change| ChangeOutput {
+            path: change.path.display().to_string(),
+            change: change.kind.as_str().to_owned(),
+        });
+        Self {
+            snapshot_id: snapshot.snapshot_id.clone(),
+            before,
+            changes: changes.collect(),
+        }
+    }
+}

@@ -1,4 +1,5 @@
-//! Passwords without quotes, as settings and environments have them: `password: hunter22hunter`.
+//! Passwords without quotes, as settings and environments have them: `password: hunter22hunter`; and as people tell
+//! them: `the password for ana is hunter22hunter`.
 //!
 //! The same place in a program has a type, a variable or a call, and those stay: a value that reads like
 //! one of them is none. Keys and tokens, which are longer, are told apart in `assigned`.
@@ -20,6 +21,16 @@ static SETTING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?m-u)((?i:password|passwd|passphrase|pwd)|_PASS)([ \t]{0,8}[:=][ \t]{0,8})",
         r"([!-~]{8,128})(?:[ \t\r]|$)",
+    ))
+    .expect("the expression is valid")
+});
+
+/// A name of a password, whose or for what, and what it is said to be, up to a blank or its quotes.
+static SAID: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i-u:\b(?:password|passwd|passphrase|passcode|pwd)(?:[ \t]{1,4}(?:for|of|to|on)(?:[ \t]{1,4}[!-9;<>-~]{1,40}){1,4})?",
+        r"[ \t]{1,4}(?:is|was)(?:[ \t]{1,4}now)?:?[ \t]{1,4})",
+        r"['\x22`]?([!#-&(-_a-~]{8,128})",
     ))
     .expect("the expression is valid")
 });
@@ -52,7 +63,16 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
             && !is_place(before, &text[name.start()..], said);
         is_secret.then(|| (value.range(), Kind::Assigned))
     };
-    SETTING.captures_iter(text).filter_map(secret_in).collect()
+    let said = SAID.captures_iter(text).filter_map(|captures| {
+        let value = captures.get(1)?;
+        let word = value
+            .as_str()
+            .trim_end_matches(['.', ',', ';', ':', ')', '?']);
+        let is_secret = may_be_one(word) && !reads_like_code(word) && !is_place("", "", word);
+        is_secret.then(|| (value.start()..value.start() + word.len(), Kind::Assigned))
+    });
+    let set = SETTING.captures_iter(text).filter_map(secret_in);
+    set.chain(said).collect()
 }
 
 /// Whether a value may be a password at all: letters and digits, and nothing that stands for something

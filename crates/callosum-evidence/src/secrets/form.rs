@@ -11,7 +11,7 @@ use super::kind::Kind;
 
 /// A form: the kind, parts of which one stands in each such secret or before it, in small letters, and what it looks
 /// like. Group 1 is the secret where there is one.
-const FORMS: [(Kind, &str, &str); 30] = [
+const FORMS: [(Kind, &str, &str); 36] = [
     (
         Kind::Aws,
         "akia asia abia acca",
@@ -77,6 +77,47 @@ const FORMS: [(Kind, &str, &str); 30] = [
         Kind::AccessToken,
         "accountkey=",
         r"\bAccountKey=([A-Za-z0-9+/]{40,}={0,2})",
+    ),
+    (
+        Kind::AccessToken,
+        "dckr_pat_ dckr_oat_",
+        r"\bdckr_[po]at_[A-Za-z0-9_-]{20,}",
+    ),
+    (
+        Kind::AccessToken,
+        "/webhooks/",
+        concat!(
+            r"\bdiscord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15,22}/",
+            r"([A-Za-z0-9_-]{40,})"
+        ),
+    ),
+    // The signature of an address that Azure shares.
+    (
+        Kind::AccessToken,
+        "sig=",
+        r"[?&;]sig=([A-Za-z0-9%+/=_-]{32,})",
+    ),
+    (
+        Kind::AccessToken,
+        "sk0 sk1 sk2 sk3 sk4 sk5 sk6 sk7 sk8 sk9 ska skb skc skd ske skf",
+        r"\bSK[0-9a-f]{32}\b",
+    ),
+    // Of commands in prose, those that are told most. In commands, every program and option counts: `command`.
+    (
+        Kind::Argument,
+        "curl",
+        concat!(
+            r"\bcurl[ \t](?:[^\r\n|;`]{0,256}?[ \t])?(?:-[A-Za-z]{0,8}u|--user|--proxy-user)[ \t=]{0,4}",
+            r"['\x22]?[^\s:'\x22`]{1,64}:([^\s'\x22`]{3,128})"
+        ),
+    ),
+    (
+        Kind::Argument,
+        "mysql mariadb",
+        concat!(
+            r"\b(?:mysql|mariadb)[a-z-]{0,12}[ \t](?:[^\r\n|;`]{0,256}?[ \t])?",
+            r"-p['\x22]?([^\s'\x22`]{3,128})"
+        ),
     ),
     (
         Kind::PrivateKey,
@@ -210,6 +251,11 @@ fn is_real(kind: Kind, secret: &str) -> bool {
             .split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c)))
             .any(|run| run.len() >= 24),
         Kind::Address => !is_placeholder(secret),
+        // `-p3306:3306` is a port, and `-path` a word.
+        Kind::Argument => {
+            let has = |what: fn(&u8) -> bool| secret.bytes().any(|byte| what(&byte));
+            has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !is_placeholder(secret)
+        }
         _ => true,
     }
 }

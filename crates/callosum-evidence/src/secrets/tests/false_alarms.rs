@@ -41,6 +41,13 @@ fn types_variables_and_templates_are_not_passwords() {
         "Server=x;User ID={0};Password={1};",
         "host=db user=app password=$PASSWORD dbname=x",
         "OLDPWD=/home/me/work2/x1\n",
+        "the password is required, and was sha256-hashed 2 times",
+        "the password is hashed with argon2id-13 of the crate",
+        "the password is user_input_2, as config.password2 says",
+        "the password is ${DB_PASSWORD_1}",
+        "curl -u user:password1 https://x and curl -u $USER:$PASS1 https://y",
+        "docker run mysql -p3306:3306 and mysql -path and mysql -p db",
+        "https://x/?a=1&sig=none&b=2, SK-32 and task 0123456789abcdef",
     ] {
         check(text, text);
     }

@@ -75,6 +75,11 @@ fn keys_of_known_forms_are_masked() {
             Kind::AccessToken,
         ),
         (key(&["hv", "s.", letters]), Kind::AccessToken),
+        (key(&["dckr", "_pat_", &letters[..27]]), Kind::AccessToken),
+        (
+            key(&["S", "K", "0123456789abcdef0123456789abcdef"]),
+            Kind::AccessToken,
+        ),
         (key(&["123456789", ":AA", letters]), Kind::AccessToken),
         (
             key(&[
@@ -88,6 +93,62 @@ fn keys_of_known_forms_are_masked() {
         let masked = mask(&format!("key `{secret}`, then"));
         assert_eq!(masked.text, format!("key `[secret: {kind}]`, then"));
         assert_eq!(masked.found, [kind]);
+    }
+}
+
+/// LOA-SEC-1: what an address shares with whoever has it goes, the rest of it stays.
+#[test]
+fn what_an_address_shares_is_masked() {
+    let letters = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5";
+    let hook = key(&[letters, letters]);
+    for (before, secret, after) in [
+        (
+            "https://discord.com/api/webhooks/123456789012345678/",
+            &*hook,
+            " is it",
+        ),
+        (
+            "https://ptb.discordapp.com/api/v10/webhooks/123456789012345678/",
+            &hook,
+            "",
+        ),
+        (
+            "https://x.blob.core.windows.net/c/f?sv=2020-08-04&sig=",
+            &key(&[letters, "aB3dE5%2B%3D"]),
+            "&se=2026",
+        ),
+    ] {
+        check(
+            &format!("{before}{secret}{after}"),
+            &format!("{before}[secret: access token]{after}"),
+        );
+    }
+}
+
+/// LOA-SEC-1: passwords as people tell them, and in commands that they tell.
+#[test]
+fn passwords_in_prose_are_masked() {
+    let short = key(&["Tr0ub4", "dor97zz"]);
+    for (before, after, kind) in [
+        ("the password is ", ".", Kind::Assigned),
+        (
+            "Password for the db of ana is `",
+            "`, ask her",
+            Kind::Assigned,
+        ),
+        ("its passphrase was now: ", "\nnext", Kind::Assigned),
+        ("call curl -u admin:", " https://x", Kind::Argument),
+        ("curl -sSu 'admin:", "' https://x", Kind::Argument),
+        ("curl https://x --user=admin:", "", Kind::Argument),
+        ("mysql -uroot -p", " db", Kind::Argument),
+        ("run mysqldump -h x -p'", "' db", Kind::Argument),
+    ] {
+        check(
+            &format!("{before}{short}{after}"),
+            &format!("{before}[secret: {kind}]{after}"),
+        );
+        let masked = mask_command(&format!("{before}{short}{after}")).text;
+        assert!(!masked.contains(&short), "{masked}");
     }
 }
 

@@ -67,7 +67,6 @@ use crate::{
 #[command(
     name = "callosum",
     version,
-    disable_help_subcommand = true,
     arg_required_else_help = true,
     max_term_width = 100,
     after_long_help = "\

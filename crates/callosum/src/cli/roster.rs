@@ -6,7 +6,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use callosum_agents::registry::{EMBEDDED_ID, Executor, LoadError, Registry, Status};
-use callosum_arbiter::circuit::Admission;
+use callosum_arbiter::{circuit::Admission, nearest::nearest};
 use callosum_host::FileLock;
 
 use super::{context::Context, explain, store};
@@ -102,8 +102,14 @@ impl<'a> Roster<'a> {
     /// The executor of this name, whatever its standing.
     pub(super) fn known(&self, id: &str) -> Result<&Executor, CommandError> {
         self.registry.get(id).ok_or_else(|| {
-            CommandError::new(Exit::Usage, format!("no executor `{id}` is registered"))
-                .hint("callosum executor list")
+            let all = self.registry.executors().iter();
+            let meant = nearest(id, all.map(|executor| executor.id.as_str()));
+            let meant = meant.map_or_else(String::new, |id| format!(", did you mean `{id}`?"));
+            CommandError::new(
+                Exit::Usage,
+                format!("no executor `{id}` is registered{meant}"),
+            )
+            .hint("callosum executor list")
         })
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct ListArgs {}
 
 /// List what plans can call, by kind, skills and trust
 ///
-/// As `(call :capability.query {:kind :agent :skills [\"analysis\"] :trust-tier 2})` in a plan.
+/// As `(call :capability.query {:kind :agent :skills ["analysis"] :trust-tier 2})` in a plan.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -200,16 +200,16 @@ pub(super) fn misused(
 /// The whole flow of Seed CAL §2.3.
 fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandError> {
     let reader = store::reader(context)?;
-    let submission = submission::read(context, args, &reader).inspect_err(|error| {
-        // What is refused before there is a ledger begins none.
+    // What is refused before there is a ledger begins none.
+    let record_refused = |error: &CommandError| {
         if reader.version().is_some() {
             record_refusal(context, error);
         }
-    })?;
-    let ledger = store::open(context)?;
+    };
+    let submission = submission::read(context, args, &reader).inspect_err(record_refused)?;
     let roster = Roster::load(context)?;
-    let executors = assigned(args, &submission, &roster)
-        .inspect_err(|error| tell_unrecorded(context, &store::record(&ledger, refusal(error))))?;
+    let executors = assigned(args, &submission, &roster).inspect_err(record_refused)?;
+    let ledger = store::open(context)?;
     let budget = budget(context, args)?;
     let mut surroundings = context.surroundings()?;
     let token = (TOKEN_VARIABLE.into(), budget.token().into());

@@ -119,7 +119,6 @@ impl CheckOutput {
 }
 
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
-    let ledger = store::open(context)?;
     let roster = Roster::load(context)?;
     let mut checks = Vec::new();
     let mut all_passed = true;
@@ -145,6 +144,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
             .map(|id| roster.startable(id).cloned())
             .collect::<Result<_, _>>()?
     };
+    let ledger = store::open(context)?;
     for executor in executors {
         let id = executor.id.clone();
         if let Some(reason) = undecided(&executor) {

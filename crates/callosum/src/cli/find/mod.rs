@@ -32,12 +32,12 @@ use crate::ui::{CommandError, Exit, Progress, many};
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum find \"where is the config read\" || true
-  $ callosum find parseConfig --path src --top-k 3 || true
-  $ callosum find --section Installation || true
-  $ callosum find \"retry policy\" --threshold 0.4 --jsonl || true")]
+  $ callosum find \"where is the config read\"
+  $ callosum find parseConfig --path src --top-k 3
+  $ callosum find --section Installation
+  $ callosum find \"retry policy\" --threshold 0.4 --jsonl")]
 pub(crate) struct FindArgs {
-    /// Words, an identifier, or \"text in quotes\" that must stand there as it is
+    /// Words, an identifier, or "text in quotes" that must stand there as it is
     #[arg(value_name = "QUERY", required_unless_present = "section")]
     query: Option<String>,
     /// Only declarations and sections with this name, shown as a whole

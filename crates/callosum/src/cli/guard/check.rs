@@ -28,7 +28,12 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     strictness: StrictnessArgs,
     /// The command
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        required = true,
+        value_name = "COMMAND"
+    )]
     command: Vec<OsString>,
 }
 

@@ -5,10 +5,13 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use callosum_host::Disk;
 use callosum_ledger::{AuditQuery, Event, Journal};
 use clap::Args;
-use jiff::Timestamp;
 
 use super::log::{self, DecisionOutput};
-use crate::{cli::context::Context, config::Homes, ui::CommandError};
+use crate::{
+    cli::{context::Context, moment::Moment},
+    config::Homes,
+    ui::CommandError,
+};
 
 /// Print what the guard has done as metrics, in the text form of Prometheus
 ///
@@ -18,11 +21,12 @@ use crate::{cli::context::Context, config::Homes, ui::CommandError};
 #[command(after_long_help = "\
 Examples:
   $ callosum guard metrics
+  $ callosum guard metrics --since 7d
   $ callosum guard metrics --everywhere")]
 pub(crate) struct MetricsArgs {
-    /// Only from this time on (ISO 8601, UTC)
-    #[arg(long, value_name = "TIME")]
-    since: Option<Timestamp>,
+    /// Only from this time on: a date, a time (UTC), or how long ago (30m, 2h, 7d, 2w)
+    #[arg(long, value_name = "TIME", value_parser = Moment::read)]
+    since: Option<Moment>,
     /// About any other folder of the machine's journal too
     #[arg(long)]
     everywhere: bool,
@@ -137,7 +141,12 @@ fn escaped(value: &str) -> String {
 
 pub(super) fn run(context: &Context, args: &MetricsArgs) -> Result<(), CommandError> {
     let mut counts = Counts::default();
-    log::each(context, args.since, args.everywhere, |_, decision| {
+    let since = args.since.map(|since| since.first(context.clock.now()));
+    if context.ui.json {
+        let what = "metrics have one form, that of Prometheus; --json changes nothing";
+        context.ui.warn(what, Some("callosum guard log --json"));
+    }
+    log::each(context, since, args.everywhere, |_, decision| {
         counts.add(&decision);
     })?;
     context.ui.foreign(&counts.text())

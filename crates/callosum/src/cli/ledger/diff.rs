@@ -55,8 +55,8 @@ pub(crate) struct FieldOutput {
 
 pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError> {
     let reader = store::reader(context)?;
-    let older = show::find(&reader, &args.older)?.entry;
-    let newer = show::find(&reader, &args.newer)?.entry;
+    let older = show::find(context, &reader, &args.older)?.entry;
+    let newer = show::find(context, &reader, &args.newer)?.entry;
     let output = DiffOutput {
         fields: differing(&older, &newer)?,
         summary: unified(&older, &newer),

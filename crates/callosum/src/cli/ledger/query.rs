@@ -74,7 +74,7 @@ pub(crate) fn entry_of(context: &Context, task: &str) -> Result<Entry, CommandEr
     let task: TaskId = task
         .parse()
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
-    Ok(show::find(&store::reader(context)?, &task)?.entry)
+    Ok(show::find(context, &store::reader(context)?, &task)?.entry)
 }
 
 /// An entry as a text of its own: what is known of it on a line, and the summary, whole or its

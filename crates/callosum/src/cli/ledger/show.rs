@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
     if args.answer {
         return show_answer(context, &reader, &args.task);
     }
-    let found = find(&reader, &args.task)?;
+    let found = find(context, &reader, &args.task)?;
     if context.ui.json {
         context.ui.json_data(&entry::as_value(&found.entry)?)
     } else {
@@ -117,13 +117,39 @@ fn refused_of(context: &Context, task: &TaskId) -> Result<Option<Checksum>, Comm
 }
 
 /// A task's entry, wherever it is.
-pub(super) fn find(reader: &Reader, task: &TaskId) -> Result<Found, CommandError> {
+pub(super) fn find(
+    context: &Context,
+    reader: &Reader,
+    task: &TaskId,
+) -> Result<Found, CommandError> {
     let found = reader
         .find(task)
         .map_err(|error| store::unreadable(&error))?;
-    found.ok_or_else(|| {
-        let what = format!("no entry `{task}` in the ledger or its archives");
-        // A task that failed has none, and the journal tells of it.
-        CommandError::new(Exit::No, what).hint(format!("callosum audit query --task {task}"))
-    })
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let what = format!("no entry `{task}` in the ledger or its archives");
+    // A task that failed has none, and the journal tells of it.
+    let hint = if is_in_journal(context, task)? {
+        format!("callosum audit query --task {task}")
+    } else {
+        "callosum ledger query".to_owned()
+    };
+    Err(CommandError::new(Exit::No, what).hint(hint))
+}
+
+/// Whether the audit journal has any record of a task.
+fn is_in_journal(context: &Context, task: &TaskId) -> Result<bool, CommandError> {
+    let mut is_there = false;
+    let query = AuditQuery {
+        task_id: Some(task.clone()),
+        ..AuditQuery::default()
+    };
+    AuditReader::new(context.disk.clone(), context.ledger_paths())
+        .query(&query, |_| {
+            is_there = true;
+            ControlFlow::Break(())
+        })
+        .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    Ok(is_there)
 }

@@ -34,10 +34,17 @@ pub(crate) struct ShareArgs {
 
 /// List discoveries, oldest first
 #[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh discovery list
+  $ callosum mesh discovery list --json")]
 pub(crate) struct ListArgs {}
 
 /// Tell a discovery no longer
 #[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh discovery remove 0f3a")]
 pub(crate) struct RemoveArgs {
     /// Its id
     #[arg(value_name = "ID")]

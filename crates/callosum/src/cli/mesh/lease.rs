@@ -50,6 +50,9 @@ pub(crate) struct TakeArgs {
 
 /// Give a lease back
 #[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh lease release src/lib.rs --as codex")]
 pub(crate) struct ReleaseArgs {
     /// The file
     #[arg(value_name = "PATH")]
@@ -66,6 +69,10 @@ pub(crate) struct ReleaseArgs {
 
 /// List the leases that hold
 #[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh lease list
+  $ callosum mesh lease list --json")]
 pub(crate) struct ListArgs {}
 
 /// `callosum mesh lease list|take --json`.

@@ -88,6 +88,10 @@ pub(crate) struct ListArgs {
 
 /// Have a dead message delivered again
 #[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh message list --dead
+  $ callosum mesh message retry 0f3a")]
 pub(crate) struct RetryArgs {
     /// The message
     #[arg(value_name = "MESSAGE")]
@@ -98,6 +102,9 @@ pub(crate) struct RetryArgs {
 
 /// Take a message back
 #[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh message drop 0f3a")]
 pub(crate) struct DropArgs {
     /// The message
     #[arg(value_name = "MESSAGE")]

@@ -78,8 +78,8 @@ pub(crate) struct AddArgs {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum mesh task claim --as codex || true
-  $ callosum mesh task claim --json || true")]
+  $ callosum mesh task claim --as codex
+  $ callosum mesh task claim --json")]
 pub(crate) struct ClaimArgs {
     /// The task
     #[arg(value_name = "TASK")]
@@ -116,6 +116,9 @@ pub(crate) struct DoneArgs {
 
 /// Give a task back to the queue
 #[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh task release schema --because \"out of quota\" --as codex")]
 pub(crate) struct ReleaseArgs {
     /// The task
     #[arg(value_name = "TASK")]
@@ -135,6 +138,9 @@ pub(crate) struct ReleaseArgs {
 
 /// Take a task back
 #[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh task cancel schema --because \"no longer wanted\"")]
 pub(crate) struct CancelArgs {
     /// The task
     #[arg(value_name = "TASK")]
@@ -163,6 +169,10 @@ pub(crate) struct ListArgs {
 
 /// Show a task
 #[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh task show schema
+  $ callosum mesh task show schema --json")]
 pub(crate) struct ShowArgs {
     /// The task
     #[arg(value_name = "TASK")]

@@ -22,8 +22,8 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum plan approve 0f3a || true
-  $ callosum plan approve 0f3a 9c1d --refuse || true")]
+  $ callosum plan approve 0f3a
+  $ callosum plan approve 0f3a 9c1d --refuse")]
 pub(crate) struct ApproveArgs {
     /// The run's id, or the beginning of it
     #[arg(value_name = "ID")]

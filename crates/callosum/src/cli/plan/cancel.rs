@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum plan cancel 0f3a || true")]
+  $ callosum plan cancel 0f3a")]
 pub(crate) struct CancelArgs {
     /// The run's id, or the beginning of it
     #[arg(value_name = "ID")]

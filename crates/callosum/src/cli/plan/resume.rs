@@ -24,9 +24,9 @@ const SCHEMA_WORK: u64 = 1 << 20;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum plan resume 0f3a || true
-  $ callosum plan resume 0f3a --answer '9c1d={:status \"sent\"}' || true
-  $ callosum plan resume 0f3a --not-done 9c1d || true")]
+  $ callosum plan resume 0f3a
+  $ callosum plan resume 0f3a --answer '9c1d={:status \"sent\"}'
+  $ callosum plan resume 0f3a --not-done 9c1d")]
 pub(crate) struct ResumeArgs {
     /// The run's id, or the beginning of it
     #[arg(value_name = "ID")]

@@ -37,14 +37,14 @@ use crate::{
 #[command(after_long_help = "\
 Examples:
   $ callosum plan run -e '(count (call :ledger.query {:limit 3}))'
-  $ callosum plan run -e '(defplan sum (numbers) (reduce + 0 numbers))' --input '{\"numbers\": [1, 2]}'
+  $ callosum plan run -e '(defplan add (these) (reduce + 0 these))' --input '{\"these\": [1, 2]}'
   $ callosum plan run -e '(defplan greet (name) (str \"hello \" name))' --param 'name=\"Ada\"'
   $ callosum plan run -e '(count (call :ledger.query {}))' --max-tokens 20000 --max-cost 0.5
-  $ callosum plan run -e '(call :fs.read \"missing\")' --dry-run || true
+  $ callosum plan run -e '(count (call :ledger.query {:limit 3}))' --dry-run --answers answers.jsonl
 
 With --dry-run nothing outside is touched and nothing is recorded. What the kernel would say to each
 call is told; one that would be denied fails, the others are answered from --answers:
-  {\"call\": \":fs.read\", \"value\": \"{:text \\\"hello\\\"}\"}")]
+  {\"call\": \":ledger.query\", \"value\": \"[1 2 3]\"}")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     source: SourceArgs,

@@ -27,8 +27,8 @@ const SHOWN: usize = 100;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum plan show 0f3a || true
-  $ callosum plan show 0f3a --tree || true")]
+  $ callosum plan show 0f3a
+  $ callosum plan show 0f3a --tree")]
 pub(crate) struct ShowArgs {
     /// The run's id, or the beginning of it
     #[arg(value_name = "ID")]

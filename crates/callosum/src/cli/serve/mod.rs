@@ -53,8 +53,15 @@ pub(crate) struct ServeArgs {
 #[derive(Debug, Subcommand)]
 enum ServeCommand {
     /// Show what is served, and where; exits with 1 where nothing is
+    #[command(after_long_help = "\
+Examples:
+  $ callosum serve status
+  $ callosum serve status --json")]
     Status,
     /// End the daemon; exits with 1 where there is none
+    #[command(after_long_help = "\
+Examples:
+  $ callosum serve stop")]
     Stop,
 }
 

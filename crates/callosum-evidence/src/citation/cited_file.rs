@@ -96,10 +96,15 @@ impl CitedFile {
 /// The file that a cited path names, with every link on the way resolved and still under `root`.
 fn resolve(disk: &Disk, root: &Path, path: &str) -> Result<PathBuf, Why> {
     let path = Path::new(path);
-    let stays_inside = path
+    let depth = path
         .components()
-        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if !stays_inside {
+        .try_fold(0_usize, |depth, part| match part {
+            Component::Normal(_) => Some(depth + 1),
+            Component::CurDir => Some(depth),
+            Component::ParentDir => depth.checked_sub(1),
+            Component::RootDir | Component::Prefix(_) => None,
+        });
+    if depth.is_none() {
         return Err(Why::OutsideRoot);
     }
     let file = disk

@@ -19,8 +19,10 @@ pub struct Citation {
     pub first_line: u32,
     /// The last line cited; the first where only one was.
     pub last_line: u32,
-    /// The words quoted, if any.
+    /// The words quoted, if any; the same for all places in one pair of brackets.
     pub quote: Option<String>,
+    /// Whether it stands in the same brackets as the one before it.
+    pub beside: bool,
     /// Where in the text the citation stands, quote included.
     pub at: Range<usize>,
 }
@@ -29,7 +31,8 @@ pub struct Citation {
 ///
 /// A quote belongs to the place that follows it on the same line, with nothing but blanks
 /// between. A place without a quote is a citation only where it can hardly be anything else:
-/// its path holds `/` or `.`, no blank, and something other than digits.
+/// its path holds `/` or `.`, no blank, and something other than digits. Several such places may stand in
+/// one pair of brackets, with commas between; a line of its own then is one of the file before it.
 ///
 /// Linear in the length of the text, whatever it holds.
 pub fn find(text: &str) -> Vec<Citation> {
@@ -42,25 +45,13 @@ pub fn find(text: &str) -> Vec<Citation> {
             b'`' => match code_span(text, at) {
                 Ok(span) => {
                     let place_at = span.end + blanks(&bytes[span.end..]);
-                    match place(text, place_at, &brackets) {
-                        Some(place) => {
-                            let end = place.end;
-                            found.push(place.cited(Some(unpadded(&text[span.inner])), at));
-                            end
-                        }
-                        None => span.end,
-                    }
+                    let quote = unpadded(&text[span.inner]);
+                    take(text, place_at, &brackets, Some((quote, at)), &mut found)
+                        .unwrap_or(span.end)
                 }
                 Err(run_end) => run_end,
             },
-            b'[' => match place(text, at, &brackets).filter(Place::speaks_for_itself) {
-                Some(place) => {
-                    let end = place.end;
-                    found.push(place.cited(None, at));
-                    end
-                }
-                None => at + 1,
-            },
+            b'[' => take(text, at, &brackets, None, &mut found).unwrap_or(at + 1),
             _ => at + 1,
         };
         at = after;
@@ -153,23 +144,100 @@ fn unpadded(inner: &str) -> &str {
     }
 }
 
-/// What stands between the brackets.
+/// Takes the citations whose opening bracket stands at `at`, behind a quote and where that begins; says
+/// where they end, where there are any.
+fn take(
+    text: &str,
+    at: usize,
+    brackets: &Brackets,
+    quote: Option<(&str, usize)>,
+    found: &mut Vec<Citation>,
+) -> Option<usize> {
+    let close = *brackets.0.get(&at)?;
+    let inner = at + 1..close;
+    let ends_in_a_digit = text.as_bytes()[close - 1].is_ascii_digit();
+    if !ends_in_a_digit || inner.len() >= LONGEST {
+        return None;
+    }
+    let places = if let Some(places) = several(text, inner.clone()) {
+        places
+    } else {
+        let whole = Place::read(text, inner);
+        vec![whole.filter(|place| quote.is_some() || place.speaks_for_itself())?]
+    };
+    let last = places.len() - 1;
+    for (number, place) in places.into_iter().enumerate() {
+        let from = match quote {
+            _ if number > 0 => place.at.start,
+            Some((_, from)) => from,
+            None => at,
+        };
+        let end = if number == last {
+            close + 1
+        } else {
+            place.at.end
+        };
+        found.push(Citation {
+            path: place.path.to_owned(),
+            first_line: place.first_line,
+            last_line: place.last_line,
+            quote: quote.map(|(quote, _)| quote.to_owned()),
+            beside: number > 0,
+            at: from..end,
+        });
+    }
+    Some(close + 1)
+}
+
+/// The places of brackets in which several stand; none where any part could be something else.
+fn several(text: &str, inner: Range<usize>) -> Option<Vec<Place<'_>>> {
+    let mut places: Vec<Place<'_>> = Vec::new();
+    let mut start = inner.start;
+    for part in text[inner].split(',') {
+        let blank = part.len() - part.trim_start().len();
+        let at = start + blank..start + blank + part.trim().len();
+        start += part.len() + 1;
+        let place = match (Place::read(text, at.clone()), places.last()) {
+            (Some(place), _) if place.speaks_for_itself() => place,
+            (None, Some(before)) => {
+                let (first_line, last_line) = lines(&text[at.clone()])?;
+                Place {
+                    path: before.path,
+                    first_line,
+                    last_line,
+                    at,
+                }
+            }
+            _ => return None,
+        };
+        places.push(place);
+    }
+    (places.len() > 1).then_some(places)
+}
+
+/// One place between brackets.
 struct Place<'t> {
     path: &'t str,
     first_line: u32,
     last_line: u32,
-    end: usize,
+    at: Range<usize>,
 }
 
-impl Place<'_> {
-    fn cited(self, quote: Option<&str>, from: usize) -> Citation {
-        Citation {
-            path: self.path.to_owned(),
-            first_line: self.first_line,
-            last_line: self.last_line,
-            quote: quote.map(str::to_owned),
-            at: from..self.end,
-        }
+impl<'t> Place<'t> {
+    /// Reads `path:lines`; with a line may stand its column, as compilers write it.
+    fn read(text: &'t str, at: Range<usize>) -> Option<Self> {
+        let whole = &text[at.clone()];
+        let (path, (first_line, last_line)) = with_columns(whole).or_else(|| {
+            let (path, last) = whole.rsplit_once(':')?;
+            Some((path, lines(last)?))
+        })?;
+        let path = path.strip_prefix(ROOT_PREFIX).unwrap_or(path);
+        (!path.is_empty()).then_some(Self {
+            path,
+            first_line,
+            last_line,
+            at,
+        })
     }
 
     fn speaks_for_itself(&self) -> bool {
@@ -205,25 +273,24 @@ impl Brackets {
     }
 }
 
-/// The place whose opening bracket stands at `at`, if one does.
-fn place<'t>(text: &'t str, at: usize, brackets: &Brackets) -> Option<Place<'t>> {
-    let close = *brackets.0.get(&at)?;
-    let ends_in_a_digit = text.as_bytes()[close - 1].is_ascii_digit();
-    if !ends_in_a_digit || close - at > LONGEST {
-        return None;
+/// `3`, or `3-5`.
+fn lines(text: &str) -> Option<(u32, u32)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    Some((line_number(first)?, line_number(last)?))
+}
+
+/// The path and the lines of `path:11:5`, `path:11:5-9` and `path:11:5-12:9`.
+fn with_columns(text: &str) -> Option<(&str, (u32, u32))> {
+    let (before, last) = text.rsplit_once(':')?;
+    let (path, middle) = before.rsplit_once(':')?;
+    if let Some(line) = line_number(middle) {
+        lines(last)?;
+        return Some((path, (line, line)));
     }
-    let (path, lines) = text[at + 1..close].rsplit_once(':')?;
-    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
-    let path = path.strip_prefix(ROOT_PREFIX).unwrap_or(path);
-    if path.is_empty() {
-        return None;
-    }
-    Some(Place {
-        path,
-        first_line: line_number(first)?,
-        last_line: line_number(last)?,
-        end: close + 1,
-    })
+    let (column, last_line) = middle.split_once('-')?;
+    let (path, first_line) = path.rsplit_once(':')?;
+    line_number(column).and(line_number(last))?;
+    Some((path, (line_number(first_line)?, line_number(last_line)?)))
 }
 
 /// A number too large for any file is a line that is not there, not a reason to see no citation.
@@ -319,6 +386,43 @@ mod tests {
         ] {
             check(text, &[]);
         }
+    }
+
+    /// LOA-GRD-1: compilers and `grep` name a column with the line.
+    #[test]
+    fn a_column_belongs_to_no_path() {
+        check(
+            "`x` [src/a.rs:11:5] and [b.rs:3:1-9] [b.rs:3:1-5:9]",
+            &[
+                ("src/a.rs", 11, 11, Some("x")),
+                ("b.rs", 3, 3, None),
+                ("b.rs", 3, 5, None),
+            ],
+        );
+        check("[12:30:45] [::1:80]", &[]);
+    }
+
+    /// LOA-GRD-1: several places in one pair of brackets are each a citation, with the same quote.
+    #[test]
+    fn places_with_commas_between_are_each_cited() {
+        check(
+            "`x` [src/a.rs:11, b.rs:2-3]",
+            &[("src/a.rs", 11, 11, Some("x")), ("b.rs", 2, 3, Some("x"))],
+        );
+        check(
+            "[a.rs:1, 9-12] `x` [one, two.rs:4]",
+            &[
+                ("a.rs", 1, 1, None),
+                ("a.rs", 9, 12, None),
+                ("one, two.rs", 4, 4, Some("x")),
+            ],
+        );
+        check("[12:30, 13:30] [a.rs:1, see 2]", &[]);
+        let text = "`x` [a.rs:1, b.rs:2].";
+        let found = find(text);
+        let at: Vec<_> = found.iter().map(|one| &text[one.at.clone()]).collect();
+        assert_eq!(at, ["`x` [a.rs:1", "b.rs:2]"]);
+        assert_eq!([found[0].beside, found[1].beside], [false, true]);
     }
 
     #[test]

@@ -69,6 +69,7 @@ pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
                 first_line,
                 last_line: number("last").unwrap_or(first_line),
                 quote: None,
+                beside: false,
                 at,
             });
         }

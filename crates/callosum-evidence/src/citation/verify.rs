@@ -85,13 +85,16 @@ impl Tally {
 ///
 /// Each file is read once, and no file outside `root` is opened, whatever a path or a link says.
 /// A file that cannot be read counts as one that is not there: whether a citation holds is the
-/// question, not why the disk gave no answer.
+/// question, not why the disk gave no answer. Of several places in one pair of brackets the quote need
+/// stand at one only; of the others it is said that nothing of them is quoted.
 pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing> {
     let mut by_path: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, citation) in citations.iter().enumerate() {
         by_path.entry(&citation.path).or_default().push(index);
     }
     let root = disk.canonicalize(root).ok();
+    // What a place is where its quote stands at another one of the same brackets.
+    let mut named_beside = vec![Why::NoSuchFile; citations.len()];
     let mut standings = vec![Standing::Missing(Why::NoSuchFile); citations.len()];
     for (path, indices) in by_path {
         let file = match &root {
@@ -99,11 +102,27 @@ pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing>
             None => Err(Why::NoSuchFile),
         };
         for index in indices {
-            standings[index] = match &file {
-                Ok(file) => judge(file, &citations[index]),
-                Err(why) => Standing::Missing(*why),
+            (standings[index], named_beside[index]) = match &file {
+                Ok(file) => {
+                    let citation = &citations[index];
+                    (judge(file, citation), unquoted(file, citation))
+                }
+                Err(why) => (Standing::Missing(*why), *why),
             };
         }
+    }
+    let mut start = 0;
+    for together in citations.chunk_by(|_, next| next.beside) {
+        let end = start + together.len();
+        let all = &mut standings[start..end];
+        if all.iter().any(|one| !matches!(one, Standing::Missing(_))) {
+            for (standing, why) in all.iter_mut().zip(&named_beside[start..end]) {
+                if matches!(standing, Standing::Missing(_)) {
+                    *standing = Standing::Missing(*why);
+                }
+            }
+        }
+        start = end;
     }
     standings
 }
@@ -262,6 +281,39 @@ mod tests {
                 Standing::Missing(Why::OutsideRoot),
                 Standing::Missing(Why::OutsideRoot),
                 Standing::Verified,
+            ]
+        );
+    }
+
+    /// LOA-GRD-1: a path that goes up and down again within the root is one of the root's.
+    #[test]
+    fn a_path_may_go_up_where_it_stays_inside() {
+        assert_eq!(
+            standings("`use std::fmt;` [src/../src/./a.rs:1] `use std::fmt;` [src/a.rs:1:5]"),
+            [Standing::Verified, Standing::Verified]
+        );
+    }
+
+    /// LOA-GRD-1: a quote before several places holds where it stands at one of them; the others are there,
+    /// or not.
+    #[test]
+    fn a_quote_before_several_places_stands_at_one() {
+        let unquoted = Standing::Missing(Why::NoQuote);
+        assert_eq!(
+            standings(
+                "`use std::fmt;` [src/a.rs:1, short.txt:2] `a1 b2` [src/a.rs:3, short.txt:1] \
+                 `a1 b2` [short.txt:1, 9, src/gone.rs:1] `nowhere` [src/a.rs:1, short.txt:2]"
+            ),
+            [
+                Standing::Verified,
+                unquoted,
+                unquoted,
+                Standing::Verified,
+                Standing::Verified,
+                Standing::Moved { line: 1 },
+                Standing::Missing(Why::NoSuchFile),
+                Standing::Missing(Why::NotThere),
+                Standing::Missing(Why::NotThere),
             ]
         );
     }

@@ -3,7 +3,10 @@
 //! What an executor or a file from elsewhere says may hold keys, and bytes that a terminal would
 //! obey. Neither belongs into a message, a log or the audit trail.
 
-use callosum_evidence::{secrets, terminal::harmless};
+use callosum_evidence::{
+    secrets,
+    terminal::{harmless, is_unseen},
+};
 
 /// Longest words that a message bears, in bytes.
 const LONGEST: usize = 500;
@@ -42,6 +45,16 @@ pub(crate) fn fit_line(words: &str, longest: usize) -> String {
         line.push('…');
     }
     line
+}
+
+/// Whether nothing of a text is to be seen: blanks, controls, and characters without a width.
+pub(crate) fn shows_nothing(text: &str) -> bool {
+    /// Those that have a width all the same, and letters that are fillers.
+    const BLANK: [char; 6] = [
+        '\u{34f}', '\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}',
+    ];
+    text.chars()
+        .all(|c| c.is_whitespace() || c.is_control() || is_unseen(c) || BLANK.contains(&c))
 }
 
 /// The words without the calls that JavaScript lists below an error, and at most the last few lines.
@@ -119,6 +132,22 @@ mod tests {
             fit_end("key AKIAQWERTYUIOPASDFGH", 20),
             "[secret: aws access key]"[4..]
         );
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_nothing() {
+        for text in [
+            "",
+            " \n\t",
+            "\u{200b}\u{feff}",
+            "\u{2800}\u{a0}\u{0}",
+            "\u{2066}\u{2069}",
+        ] {
+            assert!(shows_nothing(text), "{text:?}");
+        }
+        for text in ["-", "\u{200b}a", "\u{e9}"] {
+            assert!(!shows_nothing(text), "{text:?}");
+        }
     }
 
     #[test]

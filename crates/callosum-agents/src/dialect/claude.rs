@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::{
-    complaint::Complaint,
+    complaint::{CUT_OFF, Complaint},
     hearing::{Hearing, Tokens, at, busiest, count, text},
 };
 
@@ -112,7 +112,8 @@ pub(super) fn end(hearing: &mut Hearing, event: &Value) {
         .and_then(Value::as_bool)
         .unwrap_or(false);
     let refuses = text(event, &["stop_reason"]) == Some("refusal");
-    if is_error || reason.is_some() || refuses {
+    let is_cut = is_cut(event, is_error);
+    if is_error || reason.is_some() || refuses || is_cut {
         let words = text(event, &["error", "message"])
             .or_else(|| text(event, &["result"]))
             .filter(|words| !words.trim().is_empty())
@@ -124,6 +125,7 @@ pub(super) fn end(hearing: &mut Hearing, event: &Value) {
             status: at(event, &["api_error_status"]).and_then(Value::as_u64),
             kind: text(event, &["api_error_type"])
                 .or(refuses.then_some("refusal"))
+                .or(is_cut.then_some(CUT_OFF))
                 .or(reason)
                 .map(str::to_owned),
             resets: None,
@@ -131,6 +133,18 @@ pub(super) fn end(hearing: &mut Hearing, event: &Value) {
     } else if let Some(result) = text(event, &["result"]) {
         result.clone_into(&mut hearing.text);
     }
+}
+
+/// Whether a run ended before its answer did: at a limit of turns, at the model's own, or, as older versions
+/// say without calling it an error, while it worked.
+fn is_cut(event: &Value, is_error: bool) -> bool {
+    let stop = text(event, &["stop_reason"]);
+    let subtype = text(event, &["subtype"]).unwrap_or_default();
+    matches!(
+        stop,
+        Some("max_tokens" | "model_context_window_exceeded" | "pause_turn")
+    ) || subtype == "error_max_turns"
+        || (!is_error && subtype.starts_with("error"))
 }
 
 fn tokens(usage: &Value, [input, read, written, output]: [&str; 4]) -> Tokens {

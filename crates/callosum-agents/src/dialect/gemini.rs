@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use super::{
-    complaint::Complaint,
+    complaint::{CUT_OFF, Complaint},
+    fault::ClientFault,
     hearing::{Hearing, Tokens, at, busiest, count, text},
 };
 
@@ -20,6 +21,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
             hearing.session = text(event, &["session_id"]).map(str::to_owned);
         }
         Some("message") if text(event, &["role"]) == Some("assistant") => {
+            hearing.stopped = None;
             let words = text(event, &["content"]).unwrap_or_default();
             if at(event, &["delta"]).and_then(Value::as_bool) != Some(true) {
                 hearing.text.clear();
@@ -29,9 +31,16 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
         Some("tool_use") => {
             // What was said before a tool was used is not the answer.
             hearing.text.clear();
+            hearing.stopped = None;
             hearing.doing = text(event, &["tool_name"]).map(|name| format!("uses {name}"));
         }
-        Some("error") => hearing.warning = text(event, &["message"]).map(str::to_owned),
+        Some("error") => {
+            let words = text(event, &["message"]).unwrap_or_default();
+            hearing.warning = Some(words.to_owned());
+            if text(event, &["severity"]) == Some("error") || stops(words) {
+                hearing.stopped = Some(in_the_middle(words));
+            }
+        }
         Some("result") => result(hearing, event),
         None if event.get("response").is_some() || event.get("error").is_some() => {
             document(hearing, event);
@@ -43,6 +52,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
 fn result(hearing: &mut Hearing, event: &Value) {
     if text(event, &["status"]) == Some("success") {
         hearing.finished = true;
+        hearing.failure = hearing.stopped.take();
     } else {
         let warning = hearing.warning.clone();
         let words = text(event, &["error", "message"])
@@ -74,8 +84,12 @@ fn document(hearing: &mut Hearing, event: &Value) {
         .unwrap_or_default()
         .clone_into(&mut hearing.text);
     let warnings = at(event, &["warnings"]).and_then(Value::as_array);
-    let warning = warnings.and_then(|all| all.last()?.as_str());
-    hearing.warning = warning.map(str::to_owned);
+    let mut warnings = warnings.into_iter().flatten().filter_map(Value::as_str);
+    hearing.failure = warnings
+        .clone()
+        .find(|words| stops(words))
+        .map(in_the_middle);
+    hearing.warning = warnings.next_back().map(str::to_owned);
     let models = at(event, &["stats", "models"]);
     let counted = models.and_then(Value::as_object).into_iter().flatten();
     hearing.tokens = counted
@@ -89,6 +103,22 @@ fn document(hearing: &mut Hearing, event: &Value) {
         })
         .reduce(Tokens::and);
     hearing.model = busiest(models, &["tokens", "candidates"]);
+}
+
+/// What it says where it lets its model go no further, and then that it has succeeded: as a warning, or as an
+/// error of a turn that is none of the run.
+const STOPS: [&str; 2] = ["Loop detected", "Maximum session turns exceeded"];
+
+fn stops(words: &str) -> bool {
+    STOPS.iter().any(|stop| words.starts_with(stop))
+}
+
+/// Why an answer that it ended in the middle is none.
+fn in_the_middle(words: &str) -> Complaint {
+    match Complaint::words(words).fault() {
+        ClientFault::Other { .. } => Complaint::of_kind(CUT_OFF, words),
+        _ => Complaint::words(words),
+    }
 }
 
 /// Whether a transcript of Gemini CLI ends with an answer that broke off: it counts tokens at the end of

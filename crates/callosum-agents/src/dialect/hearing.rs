@@ -11,7 +11,11 @@ use super::{
     name::Dialect,
     opencode, qwen,
 };
-use crate::{client::Client, protocol::Spent, words::fit_shortly};
+use crate::{
+    client::Client,
+    protocol::Spent,
+    words::{fit_shortly, shows_nothing},
+};
 
 /// What was heard so far.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +30,8 @@ pub(crate) struct Hearing {
     pub(crate) failure: Option<Complaint>,
     /// What it complained about last without failing.
     pub(crate) warning: Option<String>,
+    /// Why it stopped in the middle, unless it goes on after all.
+    pub(super) stopped: Option<Complaint>,
     /// Tokens, where it counted.
     pub(crate) tokens: Option<Tokens>,
     /// The model that answered.
@@ -160,8 +166,10 @@ impl Hearing {
 
     /// The summary: in the form that was asked for, or else the text as it is.
     fn answer(&self) -> Result<Option<String>, ClientFault> {
-        if let Some(summary) = self.structured.as_ref().and_then(summary_in) {
-            return Ok(Some(summary));
+        match self.structured.as_ref().map(summary_in) {
+            Some(Form::Summary(summary)) => return Ok(Some(summary)),
+            Some(Form::Empty) => return Ok(None),
+            Some(Form::Other) | None => {}
         }
         let text = self.text.trim();
         let bare = text
@@ -177,17 +185,34 @@ impl Hearing {
                     words: fit_shortly(words),
                 });
             }
-            if let Some(summary) = summary_in(&object) {
-                return Ok(Some(summary));
+            match summary_in(&object) {
+                Form::Summary(summary) => return Ok(Some(summary)),
+                Form::Empty => return Ok(None),
+                Form::Other => {}
             }
         }
-        Ok((!text.is_empty()).then(|| text.to_owned()))
+        Ok((!shows_nothing(text)).then(|| text.to_owned()))
     }
 }
 
-fn summary_in(object: &Value) -> Option<String> {
-    let summary = object.get("summary")?.as_str()?.trim();
-    (!summary.is_empty()).then(|| summary.to_owned())
+/// What an object is that may have the form that was asked for.
+enum Form {
+    /// It has, and says something.
+    Summary(String),
+    /// It has, and says nothing.
+    Empty,
+    /// It has not.
+    Other,
+}
+
+fn summary_in(object: &Value) -> Form {
+    match object.get("summary") {
+        Some(Value::String(summary)) if !shows_nothing(summary) => {
+            Form::Summary(summary.trim().to_owned())
+        }
+        Some(Value::String(_) | Value::Null) => Form::Empty,
+        _ => Form::Other,
+    }
 }
 
 fn last_line(words: &str) -> &str {

@@ -3,7 +3,7 @@
 use callosum_evidence::tokens;
 use callosum_host::{Disk, process::Ending};
 use proptest::prelude::*;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::{
     asking::{Ear, LONGEST_DOING, as_answer},
@@ -240,6 +240,123 @@ fn no_beginning_of_an_answer_is_an_answer() {
             );
         }
         assert!(read(dialect, whole, b"", 0).is_ok());
+    }
+}
+
+/// What comes of these events, one a line, and a good end.
+fn told(dialect: Dialect, events: &[Value]) -> Result<String, ClientFault> {
+    let lines: Vec<String> = events.iter().map(Value::to_string).collect();
+    let heard = read(dialect, lines.join("\n").as_bytes(), b"", 0)?;
+    Ok(heard.summary)
+}
+
+/// CAL-ERR-3: a form in which nothing stands is no answer, and is not told as a text either.
+#[test]
+fn an_answer_in_which_nothing_is_to_be_seen_is_none() {
+    for text in [
+        r#"{"summary":""}"#,
+        r#"{"summary":" \u200b\n"}"#,
+        r#"{"summary":null}"#,
+        "```json\n{\"summary\": \"\"}\n```",
+        "\u{feff}\u{2800}",
+    ] {
+        let none = [
+            told(
+                Dialect::Claude,
+                &[json!({"type": "result", "subtype": "success", "result": text})],
+            ),
+            told(
+                Dialect::Qwen,
+                &[json!({"type": "result", "subtype": "success", "result": text})],
+            ),
+            told(
+                Dialect::Codex,
+                &[
+                    json!({"type": "item.completed", "item": {"type": "agent_message", "text": text}}),
+                    json!({"type": "turn.completed"}),
+                ],
+            ),
+            told(
+                Dialect::Gemini,
+                &[
+                    json!({"type": "message", "role": "assistant", "content": text, "delta": true}),
+                    json!({"type": "result", "status": "success"}),
+                ],
+            ),
+            told(
+                Dialect::Opencode,
+                &[
+                    json!({"type": "text", "part": {"text": text}}),
+                    json!({"type": "step_finish", "part": {"reason": "stop"}}),
+                ],
+            ),
+            read(Dialect::Text, text.as_bytes(), b"", 0).map(|heard| heard.summary),
+        ];
+        for none in none {
+            assert_eq!(none, Err(ClientFault::NoAnswer), "{text}");
+        }
+    }
+    let apart = json!({"type": "result", "subtype": "success", "result": "done", "structured_output": {"summary": ""}});
+    assert_eq!(told(Dialect::Claude, &[apart]), Err(ClientFault::NoAnswer));
+}
+
+/// CAL-ERR-3: what Gemini CLI stopped in the middle is no answer, though it calls that a success; where it
+/// went on, it is.
+#[test]
+fn an_answer_that_gemini_stopped_is_none() {
+    let said = |text: &str| json!({"type": "message", "role": "assistant", "content": text, "delta": true});
+    let end = json!({"type": "result", "status": "success"});
+    let stopped = |severity: &str, words: &str| json!({"type": "error", "severity": severity, "message": words});
+    for (severity, words, expected) in [
+        (
+            "warning",
+            "Loop detected, stopping execution",
+            "was cut off in the middle of its answer: Loop detected",
+        ),
+        (
+            "error",
+            "Maximum session turns exceeded",
+            "was cut off in the middle of its answer: Maximum session turns",
+        ),
+        (
+            "error",
+            "Resource has been exhausted (e.g. check quota).",
+            "has reached its rate limit",
+        ),
+    ] {
+        let stop = stopped(severity, words);
+        let cut = [said("Half an"), stop.clone(), end.clone()];
+        let fault = told(Dialect::Gemini, &cut).unwrap_err();
+        assert!(fault.to_string().starts_with(expected), "{words}: {fault}");
+        let whole = [stop, said("An answer."), end.clone()];
+        assert_eq!(told(Dialect::Gemini, &whole).unwrap(), "An answer.");
+    }
+    let warned = [said("An answer."), stopped("warning", "a slow day"), end];
+    assert_eq!(told(Dialect::Gemini, &warned).unwrap(), "An answer.");
+    let document = json!({"session_id": "s", "response": "Half an", "warnings": ["Loop detected, stopping execution"]});
+    let fault = told(Dialect::Gemini, &[document]).unwrap_err();
+    assert!(matches!(fault, ClientFault::CutStream { .. }), "{fault}");
+}
+
+/// CAL-ERR-3: a run that Claude Code ended before its answer was is told by its kind, also where that is not
+/// called an error.
+#[test]
+fn an_answer_that_claude_ended_early_is_none() {
+    let said =
+        json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "Half an"}]}});
+    for end in [
+        json!({"type": "result", "subtype": "error_max_turns", "is_error": false}),
+        json!({"type": "result", "subtype": "error_max_turns", "is_error": true}),
+        json!({"type": "result", "subtype": "error_during_execution", "is_error": false, "result": "Half an"}),
+        json!({"type": "result", "subtype": "success", "is_error": false, "result": "Half an", "stop_reason": "max_tokens"}),
+    ] {
+        for dialect in [Dialect::Claude, Dialect::Qwen] {
+            let fault = told(dialect, &[said.clone(), end.clone()]).unwrap_err();
+            assert!(
+                matches!(fault, ClientFault::CutStream { .. }),
+                "{end}: {fault}"
+            );
+        }
     }
 }
 

@@ -7,7 +7,10 @@ use callosum_ledger::{
 use serde_json::{Map, Value};
 
 use super::reading::{Unreadable, field, read_object};
-use crate::{registry::Capabilities, words::fit_shortly};
+use crate::{
+    registry::Capabilities,
+    words::{fit_shortly, shows_nothing},
+};
 
 /// Longest summary, in bytes of UTF-8 (seed CAL §3.2: 10 KB).
 pub const LONGEST_SUMMARY: usize = 10 * 1024;
@@ -81,7 +84,7 @@ pub enum AnswerError {
         /// Its `details`, if any.
         details: Option<String>,
     },
-    /// There is a summary with nothing in it.
+    /// There is a summary with nothing in it that can be seen.
     #[error("`summary` is empty")]
     EmptySummary,
     /// The summary is longer than [`LONGEST_SUMMARY`]; asking once for a shorter one may help.
@@ -146,7 +149,7 @@ pub fn parse_answer(bytes: &[u8], capabilities: Capabilities) -> Result<Answer, 
         field(&object, "metadata", "an object", Value::as_object)?.clone()
     };
     let (checksum, checksum_by) = judge_checksum(bytes, &object, capabilities)?;
-    if summary.trim().is_empty() {
+    if shows_nothing(summary) {
         return Err(AnswerError::EmptySummary);
     }
     let answer = Answer {

@@ -76,6 +76,9 @@ impl Complaint {
             "refusal" if self.status.is_none() => return ClientFault::Refused { words },
             _ => {}
         }
+        if says(&lower, &NOT_IN_FORM) {
+            return ClientFault::NotInForm { words };
+        }
         if kind == "prompt_too_long" || says(&lower, &TOO_LONG) {
             return ClientFault::PromptTooLong { words };
         }
@@ -111,6 +114,7 @@ impl Complaint {
             "resource_exhausted",
             "RESOURCE_EXHAUSTED",
         ]) || says(&lower, &LIMITED)
+            || hits_a_limit(&lower)
         {
             limited(words)
         } else if names_kind(&["overloaded_error"]) || says(&lower, &OVERLOADED) {
@@ -151,6 +155,9 @@ const TOO_LONG: [&str; 9] = [
     "exceeds the maximum number of tokens",
     "ran out of room in the model's context window",
 ];
+/// Qwen Code quotes what its model said, whatever words that has.
+const NOT_IN_FORM: [&str; 1] = ["instead of calling the structured_output tool"];
+
 const LOGGED_OUT: [&str; 10] = [
     "incorrect api key",
     "invalid api key",
@@ -163,7 +170,7 @@ const LOGGED_OUT: [&str; 10] = [
     "no auth type is selected",
     "missing environment variable",
 ];
-const LIMITED: [&str; 12] = [
+const LIMITED: [&str; 10] = [
     "credit balance is too low",
     "exhausted your daily quota",
     "exhausted your capacity",
@@ -174,8 +181,6 @@ const LIMITED: [&str; 12] = [
     "usage limit",
     "quota exceeded",
     "too many requests",
-    "hit your limit",
-    "hit your weekly limit",
 ];
 const OVERLOADED: [&str; 5] = [
     "overloaded",
@@ -184,7 +189,8 @@ const OVERLOADED: [&str; 5] = [
     "service is unavailable",
     "service is currently unavailable",
 ];
-const CUT: [&str; 10] = [
+const CUT: [&str; 11] = [
+    "output token maximum",
     "econnreset",
     "closed unexpectedly",
     "error: terminated",
@@ -196,7 +202,8 @@ const CUT: [&str; 10] = [
     "connection reset",
     "socket hang up",
 ];
-const REFUSED: [&str; 6] = [
+const REFUSED: [&str; 7] = [
+    "provider's content filter",
     "reason: content_filter",
     "blocked by hook",
     "execution blocked",
@@ -208,6 +215,20 @@ const REFUSED: [&str; 6] = [
 fn says(lower: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| lower.contains(phrase))
 }
+
+/// Whether it is `You've hit your session limit`, or that of a week, of a model, or any other.
+fn hits_a_limit(lower: &str) -> bool {
+    lower.match_indices("hit your ").any(|(at, hit)| {
+        let mut words = lower[at + hit.len()..].split_whitespace();
+        words
+            .by_ref()
+            .take(MOST_BEFORE_LIMIT)
+            .any(|word| word.trim_matches(|c: char| !c.is_alphanumeric()) == "limit")
+    })
+}
+
+/// Most words between a person and their limit, the last of which is it.
+const MOST_BEFORE_LIMIT: usize = 4;
 
 /// A status in words: `status 401`, `last status: 429`, `error: 529`, `"code":400`, `(429)`.
 fn status_in(lower: &str) -> Option<u64> {
@@ -331,6 +352,12 @@ mod tests {
                 Some("in 17.7s"),
             ),
             ("Resource has been exhausted (e.g. check quota).", None),
+            ("You've hit your session limit · resets 3pm", Some("3pm")),
+            (
+                "You've hit your Opus weekly limit · resets Nov 3, 2pm (UTC)",
+                Some("Nov 3, 2pm (UTC)"),
+            ),
+            ("You've hit your limit", None),
             ("Credit balance is too low", None),
             (
                 "[API Error: You have exhausted your daily quota on this model.]",
@@ -389,6 +416,23 @@ mod tests {
             (
                 "stream disconnected: Incomplete response returned, reason: content_filter",
                 "refused: ",
+            ),
+            (
+                "API Error: Claude's response exceeded the 128000 output token maximum. To configure this behavior, set",
+                "was cut off in the middle",
+            ),
+            (
+                "The response was blocked by the provider's content filter",
+                "refused: ",
+            ),
+            (
+                "Model produced plain text instead of calling the structured_output tool as required by --json-schema after \
+                 2 turn(s). Output preview (9 chars): \"I cannot.\".",
+                "did not answer in the form",
+            ),
+            (
+                "it hit your wall of text and then the limit",
+                "failed: it hit your",
             ),
             ("it is what it is", "failed: it is what it is"),
         ] {

@@ -56,6 +56,12 @@ pub enum ClientFault {
         /// Its words.
         words: String,
     },
+    /// It said something that has not the form which was asked for, and may be a part or a refusal.
+    #[error("did not answer in the form that was asked for: {words}")]
+    NotInForm {
+        /// Its words.
+        words: String,
+    },
     /// It ended well and said nothing.
     #[error("ended well without an answer")]
     NoAnswer,
@@ -118,6 +124,7 @@ impl ClientFault {
             | Self::Declined { .. }
             | Self::Unreadable { .. }
             | Self::ToolRefused { .. }
+            | Self::NotInForm { .. }
             | Self::NoAnswer => ErrorCode::MalformedAnswer,
         }
     }
@@ -134,6 +141,7 @@ impl ClientFault {
             | Self::Declined { .. } => false,
             Self::Overloaded { .. }
             | Self::CutStream { .. }
+            | Self::NotInForm { .. }
             | Self::NoAnswer
             | Self::Ended { .. }
             | Self::Unreachable { .. }
@@ -156,15 +164,28 @@ impl ClientFault {
             (Self::ToolRefused { .. }, _) => {
                 "ask for what it can find by reading files of the project".to_owned()
             }
-            (Self::Refused { .. }, Some(client)) if client.hooks.is_some() => {
+            (Self::Refused { words }, Some(client))
+                if client.hooks.is_some() && speaks_of_a_hook(words) =>
+            {
                 format!(
                     "look at the hooks and rules in ~/{}/{} of {}",
                     client.home.folder, client.settings, client.program
                 )
             }
+            (Self::Refused { .. }, _) => {
+                "ask in other words, or name another executor: --executor scout".to_owned()
+            }
             _ => return None,
         })
     }
+}
+
+/// Whether what refused is a person's own: a hook, or a rule of theirs; and not the model or its provider.
+fn speaks_of_a_hook(words: &str) -> bool {
+    let lower = words.to_lowercase();
+    ["hook", "execution blocked", "blocked by policy"]
+        .iter()
+        .any(|phrase| lower.contains(phrase))
 }
 
 fn until(resets: Option<&str>) -> String {

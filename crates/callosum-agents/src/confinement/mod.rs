@@ -11,6 +11,7 @@
 mod confiner;
 mod level;
 mod needs;
+mod nested;
 mod own_folder;
 mod places;
 mod policy;

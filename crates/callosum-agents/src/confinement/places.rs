@@ -8,6 +8,8 @@ use callosum_host::{
     disk::EntryKind,
 };
 
+use super::nested::{is_obeyed, nested};
+
 /// What a system consists of; nothing in it belongs to a person.
 const SYSTEM: [&str; 14] = [
     "/usr",
@@ -38,25 +40,12 @@ pub struct Wishes {
 /// What no executor may write, whatever its entry says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protected {
-    /// Folders in which everything called `.cal…`, `.git` or `registry.json` is protected, and what
-    /// coding agents obey there ([`ORDERS`]), whether it is there yet or not.
+    /// Folders in which everything called `.cal…` or `registry.json` is protected, whether it is there yet or
+    /// not, and what git and coding agents obey there and in any folder below.
     pub roots: Vec<PathBuf>,
     /// Files and folders with all that is in them.
     pub paths: Vec<PathBuf>,
 }
-
-/// Settings of coding agents in a project, by which they start programs: what a held run left in them, the
-/// next one would obey that nobody holds.
-const ORDERS: [&str; 8] = [
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".mcp.json",
-    ".opencode",
-    ".qwen",
-    "opencode.json",
-    "opencode.jsonc",
-];
 
 /// What is around an executor that is about to start.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +74,7 @@ impl SystemFolders {
         let mut shown = Shown {
             disk,
             protected: &none,
+            nested: Vec::new(),
             places: Vec::new(),
             links: Vec::new(),
         };
@@ -124,6 +114,7 @@ pub fn places(
     let mut shown = Shown {
         disk,
         protected,
+        nested: Vec::new(),
         places: system.places,
         links: system.links,
     };
@@ -213,6 +204,8 @@ pub(super) fn wished(wish: &str, root: &Path, home: Option<&Path>) -> Option<Pat
 struct Shown<'a> {
     disk: &'a Disk,
     protected: &'a Protected,
+    /// What is obeyed below the folders that are to be written.
+    nested: Vec<PathBuf>,
     places: Vec<Place>,
     links: Vec<(PathBuf, PathBuf)>,
 }
@@ -226,6 +219,9 @@ impl Shown<'_> {
 
     fn write(&mut self, path: &Path) {
         if let Some(path) = self.follow(path) {
+            for folder in self.protected.parts_of_trees(&path) {
+                self.nested.extend(nested(folder, self.disk));
+            }
             self.write_but_protected(path);
         }
     }
@@ -257,7 +253,8 @@ impl Shown<'_> {
             self.put(path, Access::Read);
             return;
         }
-        if !self.protected.is_within(&path) {
+        let has_nested = self.nested.iter().any(|known| known.starts_with(&path));
+        if !has_nested && !self.protected.is_within(&path) {
             self.put(path, Access::Write);
             return;
         }
@@ -275,17 +272,27 @@ impl Protected {
     /// Whether a path is protected, or part of what is.
     fn covers(&self, path: &Path) -> bool {
         let named = |root: &PathBuf| {
-            let name = path
-                .strip_prefix(root)
-                .ok()
-                .and_then(|rest| rest.components().next());
-            name.is_some_and(|name| {
-                let is_order = ORDERS.iter().any(|order| name.as_os_str() == *order);
-                let name = name.as_os_str().as_encoded_bytes();
-                is_order || name.starts_with(b".cal") || name == b".git" || name == b"registry.json"
-            })
+            let Ok(rest) = path.strip_prefix(root) else {
+                return false;
+            };
+            let is_ours = rest.iter().next().is_some_and(|name| {
+                let name = name.as_encoded_bytes();
+                name.starts_with(b".cal") || name == b"registry.json"
+            });
+            is_ours || rest.iter().any(is_obeyed)
         };
         self.paths.iter().any(|known| path.starts_with(known)) || self.roots.iter().any(named)
+    }
+
+    /// What of the trees a path comprises: itself, or those below it.
+    fn parts_of_trees<'p>(&'p self, path: &'p Path) -> impl Iterator<Item = &'p Path> {
+        self.roots.iter().filter_map(move |root| {
+            if path.starts_with(root) {
+                Some(path)
+            } else {
+                root.starts_with(path).then_some(root.as_path())
+            }
+        })
     }
 
     /// Whether something protected is, or may come to be, somewhere in a folder.
@@ -434,6 +441,34 @@ mod tests {
         assert!(!places.iter().any(|(path, _)| path == "p/.git"));
         assert!(places.contains(&("p/src".to_owned(), W)));
         assert!(places.contains(&(String::new(), R)));
+    }
+
+    /// LOA-SEC-1: what git and agents obey in a repository within the project is read-only as the project's own.
+    #[test]
+    fn a_repository_below_a_writable_folder_is_writable_but_for_what_is_obeyed() {
+        let scene = scene();
+        let disk = Disk::real();
+        for path in ["p/sub/.git/hooks", "p/sub/src", "p/sub/deep/x/.claude"] {
+            disk.create_dir_all(&scene.home.join(path)).unwrap();
+        }
+        for path in ["p/sub/a.txt", "p/sub/.mcp.json"] {
+            disk.replace(&scene.home.join(path), b"x", 0o644).unwrap();
+        }
+        let writable = |wish: &str| {
+            let wishes = Wishes {
+                readable: Vec::new(),
+                writable: vec![wish.into()],
+            };
+            let mut places = scene.places("agent", &wishes);
+            places.retain(|(path, access)| path.starts_with("p/") && *access == W);
+            places
+        };
+        let expected = named(&[("p/sub/.calx", W), ("p/sub/a.txt", W), ("p/sub/src", W)]);
+        assert_eq!(writable("sub/"), expected);
+        assert_eq!(writable("sub/.git/hooks"), []);
+        assert!(writable("..").contains(&("p/sub/src".to_owned(), W)));
+        assert!(!writable("..").contains(&("p/sub".to_owned(), W)));
+        assert_eq!(writable("sub/src"), named(&[("p/sub/src", W)]));
     }
 
     /// A mount and a rule each are saved, and nothing is shown otherwise than before.

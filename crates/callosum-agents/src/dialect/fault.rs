@@ -151,6 +151,19 @@ impl ClientFault {
         }
     }
 
+    /// Whether another request may fare well all the same: it is about this one's length or content, or lasts
+    /// until a person logs in, who then need not wait.
+    pub fn spares_executor(&self) -> bool {
+        matches!(
+            self,
+            Self::NotLoggedIn { .. }
+                | Self::PromptTooLong { .. }
+                | Self::Refused { .. }
+                | Self::Declined { .. }
+                | Self::ToolRefused { .. }
+        )
+    }
+
     /// What a person can do about it, where there is one thing.
     pub fn advice(&self, executor: &str, client: Option<&Client>) -> Option<String> {
         Some(match (self, client) {

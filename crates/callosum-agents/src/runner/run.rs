@@ -270,6 +270,12 @@ impl RunError {
         }
     }
 
+    /// Whether it says nothing of how the executor would fare with another request, or what a person has to
+    /// mend who is told how.
+    pub fn spares_executor(&self) -> bool {
+        matches!(self, Self::Client { fault, .. } if fault.spares_executor())
+    }
+
     /// What the executor says that it took, though there is no answer that can be used.
     pub fn spent(&self) -> Spent {
         match self {

@@ -138,6 +138,8 @@ impl Workshop<'_> {
             kept_part: None,
             citations: None,
             is_final: true,
+            spares_executor: false,
+            tokens: 0,
         };
         self.record(match &job.id {
             Some(id) => About {
@@ -181,5 +183,5 @@ fn blames_executor(failure: &Failure) -> bool {
         )
     );
     // What was sent back once and kept was refused for what it says.
-    is_its && !(failure.is_final && failure.kept_answer.is_some())
+    is_its && !failure.spares_executor && !(failure.is_final && failure.kept_answer.is_some())
 }

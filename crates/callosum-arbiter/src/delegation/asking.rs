@@ -86,6 +86,8 @@ impl Workshop<'_> {
                 kept_part: None,
                 citations: None,
                 is_final: false,
+                spares_executor: false,
+                tokens: 0,
             }
             .into());
         }
@@ -103,7 +105,7 @@ impl Workshop<'_> {
         };
         self.charge(error.spent())?;
         let Some((bytes, long)) = too_long(&error) else {
-            return Err(self.stop(&error, None));
+            return Err(self.stop(&error, None, 0));
         };
         let kept = self.keep(long)?;
         if let Some(bound) = self.means.budget.take_spawn()? {
@@ -123,12 +125,13 @@ impl Workshop<'_> {
                     None => None,
                     Some((_, answer)) => Some(self.keep(answer)?),
                 };
-                Err(self.stop(&error, kept))
+                Err(self.stop(&error, kept, long.tokens_used))
             }
         }
     }
 
-    fn stop(&self, error: &RunError, kept_answer: Option<Checksum>) -> Stop {
+    /// `tokens_before` were used for an answer that was too long.
+    fn stop(&self, error: &RunError, kept_answer: Option<Checksum>, tokens_before: u64) -> Stop {
         if self.means.cancel.is_cancelled() {
             return Stop::Cancelled;
         }
@@ -146,6 +149,8 @@ impl Workshop<'_> {
             citations: None,
             // One that was asked for a shorter answer and gave none is not asked for one more.
             is_final: kept_answer.is_some() || !error.may_pass(),
+            spares_executor: error.spares_executor(),
+            tokens: tokens_before.saturating_add(error.spent().tokens),
         }
         .into()
     }

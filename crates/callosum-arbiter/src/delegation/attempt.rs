@@ -257,6 +257,10 @@ impl Workshop<'_> {
                     step(Trigger::CleanedUp)?;
                     return match (stop, short) {
                         (Stop::Failed(_), Some(short)) => Ok(short),
+                        (Stop::Failed(mut failure), None) => {
+                            failure.tokens = failure.tokens.saturating_add(tokens_before);
+                            Err(Stop::Failed(failure))
+                        }
                         (stop, _) => Err(stop),
                     };
                 }
@@ -287,7 +291,8 @@ impl Workshop<'_> {
                 Err(objection) => objection,
             };
             let complaint = complaint_of(&objection);
-            let failure = Failure {
+            let tokens = asked.tokens_before.saturating_add(answer.tokens_used);
+            let mut failure = Failure {
                 code: Some(objection.code()),
                 message: one_line(&objection),
                 details: None,
@@ -295,6 +300,8 @@ impl Workshop<'_> {
                 kept_part: None,
                 citations: objection.into_review().map(Box::new),
                 is_final: complaint.is_some(),
+                spares_executor: false,
+                tokens,
             };
             self.record(about.rejected(&failure))?;
             step(Trigger::Judged)?;
@@ -306,11 +313,14 @@ impl Workshop<'_> {
                     }
                     was_sent_back = true;
                     if short.is_none() {
-                        tokens_before += asked.tokens_before + answer.tokens_used;
+                        tokens_before += tokens;
                     }
                     request = request.sent_back(&complaint);
                 }
-                _ => return short.ok_or_else(|| failure.into()),
+                _ => {
+                    failure.tokens = tokens.saturating_add(tokens_before);
+                    return short.ok_or_else(|| failure.into());
+                }
             }
         }
     }

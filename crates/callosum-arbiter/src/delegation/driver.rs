@@ -308,6 +308,8 @@ impl<'a> Run<'a> {
             kept_part: None,
             citations: None,
             is_final: true,
+            spares_executor: false,
+            tokens: 0,
         };
         self.record(not_started(
             &self.assigned[task.0].id,

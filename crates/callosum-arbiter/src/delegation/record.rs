@@ -250,6 +250,9 @@ fn failed(event: AuditEvent, failure: &Failure) -> AuditEvent {
     if let Some(details) = &failure.details {
         event = event.with("said", details.as_str());
     }
+    if failure.tokens > 0 {
+        event = event.with("tokens_used", failure.tokens);
+    }
     match failure.code.map(ErrorCode::as_str) {
         Some(code) => event.with("code", code),
         None => event,

@@ -91,6 +91,11 @@ pub struct Failure {
     pub citations: Option<Box<Review>>,
     /// Whether a further try is not worth making, whatever its code says.
     pub is_final: bool,
+    /// Whether another request may fare well with this executor all the same: the fault is this request's, or
+    /// a person's to mend who knows of it.
+    pub spares_executor: bool,
+    /// Tokens that the executor says it used for this try.
+    pub tokens: u64,
 }
 
 impl Failure {
@@ -104,6 +109,8 @@ impl Failure {
             kept_part: None,
             citations: None,
             is_final: false,
+            spares_executor: false,
+            tokens: 0,
         }
     }
 }
@@ -114,6 +121,12 @@ impl TaskReport {
     pub fn code(&self) -> Option<ErrorCode> {
         let mut codes = self.failures.iter().rev().map(|failure| failure.code);
         codes.find_map(|code| code)
+    }
+
+    /// Tokens that executors say they used for the tries that failed.
+    pub fn tokens_in_vain(&self) -> u64 {
+        let tokens = self.failures.iter().map(|failure| failure.tokens);
+        tokens.fold(0, u64::saturating_add)
     }
 
     /// Whether its answer is in the ledger.

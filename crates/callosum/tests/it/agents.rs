@@ -95,6 +95,29 @@ fn discovered_agents_answer_into_the_ledger() {
     }
 }
 
+/// What is a request's own fault, or lasts until somebody logs in, leaves nobody alone: the next one hears why.
+#[test]
+fn a_refusal_of_one_request_is_no_failure_of_the_agent() {
+    let env = two_languages();
+    fake("claude", "ok", 0).install(&env);
+    env.run(["executor", "discover"]).success();
+    for (case, says) in [("400", "prompt too long"), ("401", "is not logged in")] {
+        fake("claude", case, 1).install(&env);
+        for _ in 0..3 {
+            let run = env
+                .callosum()
+                .arguments(["delegate", "map it", "--executor", "claude", "--json"])
+                .env("CAL_CIRCUIT_FAILURES", "1")
+                .run();
+            let failed = run.ended_with(1).json();
+            let message = failed["error"]["message"].as_str().unwrap();
+            assert!(message.contains(says), "{message}");
+        }
+    }
+    let status = env.run(["status"]).success();
+    assert!(!status.stdout.contains("left alone"), "{}", status.stdout);
+}
+
 /// CAL-ERR-1, CAL-ERR-2, CAL-ERR-3: each way of failing has its code, says why, and what helps.
 #[test]
 fn an_agent_that_fails_is_told_with_code_cause_and_hint() {

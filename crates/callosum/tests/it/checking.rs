@@ -59,7 +59,15 @@ fn a_demanded_share_refuses_an_answer_after_one_more_chance() {
         .run(["audit", "query", "--event", "rejected", "--json"])
         .success()
         .json();
-    assert_eq!(records["records"].as_array().unwrap().len(), 2, "{records}");
+    let records = records["records"].as_array().unwrap();
+    // What was paid is told for each answer, and in all.
+    let paid = records
+        .iter()
+        .map(|one| one["details"]["tokens_used"].as_u64().unwrap());
+    let paid: Vec<u64> = paid.collect();
+    assert_eq!(paid.len(), 2, "{records:?}");
+    assert!(paid[0] > 0, "{paid:?}");
+    assert_eq!(refused["tokens_used"], paid.iter().sum::<u64>());
     env.run(["delegate", CITING, "--require-citations", "0.2"])
         .success();
     env.write(

@@ -32,7 +32,7 @@ pub(crate) struct DelegateOutput {
     pub(crate) summary: Option<String>,
     /// The ledger entry's SHA-256, 64 hexadecimal digits.
     pub(crate) checksum: Option<String>,
-    /// Tokens that the executor says it used.
+    /// Tokens that the executor says it used; where the task failed, for all of its tries.
     pub(crate) tokens_used: u64,
     /// Estimated tokens of the summary, as it is handed back.
     pub(crate) tokens_returned: u64,
@@ -181,6 +181,7 @@ impl DelegateOutput {
                 .decision
                 .map(|decision| decision.mode.as_str().to_owned()),
             elapsed_ms: report.elapsed.as_millis() as u64,
+            tokens_used: report.tokens_in_vain(),
             ..Self::failed("error")
         };
         match &report.status {
@@ -339,6 +340,8 @@ mod tests {
             kept_part: None,
             citations: None,
             is_final: false,
+            spares_executor: false,
+            tokens: 0,
         }
     }
 

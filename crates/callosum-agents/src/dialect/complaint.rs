@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use callosum_evidence::citation;
 use jiff::Timestamp;
 
 use super::fault::ClientFault;
@@ -230,6 +231,29 @@ fn hits_a_limit(lower: &str) -> bool {
 /// Most words between a person and their limit, the last of which is it.
 const MOST_BEFORE_LIMIT: usize = 4;
 
+/// Beginnings of a line by which programs say that they failed.
+const ERRORS: [&str; 5] = [
+    "api error:",
+    "claude ai usage limit reached",
+    "error:",
+    "fatal error:",
+    "you've hit your ",
+];
+
+/// Longest line that says no more than that something failed, in bytes.
+const LONGEST_ERROR: usize = 500;
+
+/// Whether a text that ought to be an answer is only one line that says what went wrong, as some programs write
+/// it where their answers stand, and end well. What cites a place of the tree says something of the tree.
+pub(super) fn is_only_an_error(text: &str) -> bool {
+    let text = text.trim();
+    let line = text.trim_start_matches('[').to_lowercase();
+    text.len() <= LONGEST_ERROR
+        && !text.contains('\n')
+        && ERRORS.iter().any(|error| line.starts_with(error))
+        && citation::find(text).is_empty()
+}
+
 /// A status in words: `status 401`, `last status: 429`, `error: 529`, `"code":400`, `(429)`.
 fn status_in(lower: &str) -> Option<u64> {
     let places = [
@@ -441,6 +465,27 @@ mod tests {
                 "{words}: {}",
                 told(words)
             );
+        }
+    }
+
+    /// CAL-ERR-1: one line that says what went wrong is no answer, and what speaks of errors is one.
+    #[test]
+    fn a_line_that_only_says_what_went_wrong_is_told_from_an_answer() {
+        for error in [
+            "Error: model requires more system memory (5.6 GiB) than is available",
+            "[API Error: Connection error.]",
+            "You've hit your session limit \u{b7} resets 3pm\n",
+            "Claude AI usage limit reached|1735689600",
+        ] {
+            assert!(is_only_an_error(error), "{error}");
+        }
+        for answer in [
+            "Error: is printed `eprintln!(\"Error: {e}\")` [src/main.rs:7]",
+            "Error: handling is in two files.\nThe first is src/a.rs.",
+            "Errors are of one type.",
+            "It prints `Error: no such file`.",
+        ] {
+            assert!(!is_only_an_error(answer), "{answer}");
         }
     }
 

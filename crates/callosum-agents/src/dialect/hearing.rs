@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     claude, codex,
-    complaint::{CUT_OFF, Complaint},
+    complaint::{CUT_OFF, Complaint, is_only_an_error},
     fault::ClientFault,
     gemini,
     name::Dialect,
@@ -147,6 +147,7 @@ impl Hearing {
         }
         let answer = self.answer()?;
         match answer {
+            Some(summary) if is_only_an_error(&summary) => Err(Complaint::words(&summary).fault()),
             Some(summary) if self.finished => Ok(Heard {
                 summary,
                 hearing: self,

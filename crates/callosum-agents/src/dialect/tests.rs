@@ -300,6 +300,25 @@ fn an_answer_in_which_nothing_is_to_be_seen_is_none() {
     assert_eq!(told(Dialect::Claude, &[apart]), Err(ClientFault::NoAnswer));
 }
 
+/// CAL-ERR-1, CAL-ERR-2: a failure that stands where answers stand, and a good end, is told as what it is.
+#[test]
+fn a_line_that_says_what_went_wrong_is_no_answer() {
+    let claude = |text: &str| {
+        told(
+            Dialect::Claude,
+            &[json!({"type": "result", "subtype": "success", "result": text})],
+        )
+    };
+    let limited = claude("You've hit your session limit · resets 3pm").unwrap_err();
+    let expected = "has reached its rate limit, which is lifted 3pm: ";
+    assert!(limited.to_string().starts_with(expected), "{limited}");
+    let plain =
+        |text: &str| read(Dialect::Text, text.as_bytes(), b"", 0).map(|heard| heard.summary);
+    let failed = plain("Error: model requires more system memory\n").unwrap_err();
+    assert_eq!(failed.code(), callosum_ledger::ErrorCode::ExecutorCrash);
+    plain("Error: is a type of three fields.\nIt is in src/a.rs.").unwrap();
+}
+
 /// CAL-ERR-3: what Gemini CLI stopped in the middle is no answer, though it calls that a success; where it
 /// went on, it is.
 #[test]

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, ops::ControlFlow, path::Path};
 
 use callosum_agents::{
-    client::{Client, Key},
+    client::{Client, Key, KeysIn},
     confinement::{Missing, Policy, System, decide},
     discover::{Known, Speaks, find_in_path, undecided},
     registry::{Executor, Status},
@@ -537,8 +537,13 @@ fn lacks(context: &Context, executor: &Executor) -> (Outcome, String, Option<Str
     });
     let named: Vec<&str> = named.collect();
     let variables = client.login.variables;
-    let mut wanted = variables.iter().chain(&named);
-    if standing.logged_in || keys.contains(&Key::Settled) || wanted.any(|name| is_given(name)) {
+    // A provider that is chosen by name is asked with its own key, and with no login.
+    let is_chosen = client.keys_in == KeysIn::ChosenProvider && !named.is_empty();
+    let has_login = || {
+        let is_there = standing.logged_in || keys.contains(&Key::Settled);
+        is_there || variables.iter().any(|name| is_given(name))
+    };
+    if named.iter().any(|name| is_given(name)) || (!is_chosen && has_login()) {
         return fine;
     }
     if let Some(name) = named.first() {

@@ -282,6 +282,8 @@ fn doctor_sees_keys_that_do_instead_of_a_login() {
         "model_provider = \"house\"\n[model_providers.house]\nbase_url = \"http://127.0.0.1:1/v1\"\n\
          env_key = \"HOUSE_KEY\"\n",
     );
+    // A login is for another provider.
+    settings(".codex/auth.json", "{}");
     let waits = line("codex");
     let found = waits["found"].as_str().unwrap();
     assert!(

@@ -1,11 +1,19 @@
-//! [`read`]: a YAML text as a value, or what is wrong with it and in which line, in words of our own.
+//! [`read`]: a YAML text as a value, or what is wrong with it and in which line, in words of our own; and
+//! [`read_as_written`], by which no word of a person becomes a number or a truth.
 //!
 //! The reader's own words speak of its options and of how it scans, to people who write programs with it.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
-use serde_json::Value;
-use serde_saphyr::Error;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Number, Value};
+use serde_saphyr::{Error, Options, Spanned, options::NonFiniteFloatPolicy};
+
+/// So many values are put in for aliases at most: a person has a few, and each anchor may hold others.
+const MOST_REPEATED: usize = 10_000;
 
 /// Why a text is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +32,150 @@ impl fmt::Display for NotYaml {
 
 /// Reads a text. Duplicate keys, tabs that indent, and anchors that expand without end are refused.
 pub(crate) fn read(text: &str) -> Result<Value, NotYaml> {
-    serde_saphyr::from_str(text).map_err(|error| told(text, &error))
+    bounded(text)
+}
+
+/// The same, and what would be another text as a number, or as true or false, is a text: `no`, `1.10`, `007`.
+pub(crate) fn read_as_written(text: &str) -> Result<Value, NotYaml> {
+    let node: Node = bounded(text)?;
+    Ok(node.value(text))
+}
+
+fn bounded<T: DeserializeOwned>(text: &str) -> Result<T, NotYaml> {
+    let mut options = Options::default();
+    options.alias_limits.max_total_replayed_events = MOST_REPEATED;
+    options.non_finite_float_policy = NonFiniteFloatPolicy::PassThrough;
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| told(text, &error))
+}
+
+/// A value, and which bytes of the text it was written in.
+struct Node {
+    at: Option<Range<usize>>,
+    said: Said,
+}
+
+/// What a node says.
+enum Said {
+    Value(Value),
+    /// A number that JSON has not.
+    OddNumber,
+    List(Vec<Node>),
+    Members(Vec<(String, Node)>),
+}
+
+impl Node {
+    fn value(self, text: &str) -> Value {
+        let written = self.at.and_then(|at| text.get(at));
+        // A tag says what a value is to be.
+        let is_bare = |text: &&str| {
+            !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "'\"!&*".contains(c))
+        };
+        let written = written.filter(is_bare);
+        match self.said {
+            Said::Value(value @ (Value::Bool(_) | Value::Number(_))) => match written {
+                Some(written) if value.to_string().as_str() != written => written.into(),
+                _ => value,
+            },
+            Said::Value(value) => value,
+            Said::OddNumber => written.map_or(Value::Null, Value::from),
+            Said::List(items) => items.into_iter().map(|item| item.value(text)).collect(),
+            Said::Members(members) => {
+                let members = members.into_iter();
+                let members: Map<String, Value> =
+                    members.map(|(key, node)| (key, node.value(text))).collect();
+                Value::Object(members)
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spanned = Spanned::<Said>::deserialize(deserializer)?;
+        let span = spanned.defined.span();
+        let place = span.byte_offset().zip(span.byte_len());
+        let place = place.and_then(|(from, len)| {
+            let (from, len) = (usize::try_from(from).ok()?, usize::try_from(len).ok()?);
+            Some(from..from.checked_add(len)?)
+        });
+        Ok(Self {
+            at: place,
+            said: spanned.value,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Said {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OfAnything)
+    }
+}
+
+struct OfAnything;
+
+impl<'de> Visitor<'de> for OfAnything {
+    type Value = Said;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Said, E> {
+        Ok(Said::Value(Value::Null))
+    }
+
+    fn visit_none<E>(self) -> Result<Said, E> {
+        Ok(Said::Value(Value::Null))
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Said, D::Error> {
+        Said::deserialize(deserializer)
+    }
+
+    fn visit_bool<E>(self, yes: bool) -> Result<Said, E> {
+        Ok(Said::Value(yes.into()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Said, E> {
+        Ok(Said::Value(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Said, E> {
+        Ok(Said::Value(number.into()))
+    }
+
+    fn visit_i128<E>(self, _: i128) -> Result<Said, E> {
+        Ok(Said::OddNumber)
+    }
+
+    fn visit_u128<E>(self, _: u128) -> Result<Said, E> {
+        Ok(Said::OddNumber)
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Said, E> {
+        let number = Number::from_f64(number).map(Value::Number);
+        Ok(number.map_or(Said::OddNumber, Said::Value))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Said, E> {
+        Ok(Said::Value(text.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Said, A::Error> {
+        let mut all = Vec::new();
+        while let Some(item) = items.next_element()? {
+            all.push(item);
+        }
+        Ok(Said::List(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Said, A::Error> {
+        let mut all = Vec::new();
+        while let Some(member) = members.next_entry()? {
+            all.push(member);
+        }
+        Ok(Said::Members(all))
+    }
 }
 
 fn told(text: &str, error: &Error) -> NotYaml {
@@ -108,6 +259,8 @@ mod tests {
             );
             assert!(!said.contains("error"), "{said}");
         }
+        let aliases = vec!["*a"; 99].join(", ");
+        assert!(read_as_written(&format!("a: &a [x, y]\nb: [{aliases}]\n")).is_ok());
         let mut bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
         for to in b'b'..=b'k' {
             let (to, from) = (char::from(to), char::from(to - 1));
@@ -119,5 +272,24 @@ mod tests {
             said.starts_with("it expands to more than is read"),
             "{said}"
         );
+    }
+
+    /// LOA-FMT-1: words stay as they were written, whatever YAML of any version takes them for; numbers that read the
+    /// same stay numbers.
+    #[test]
+    fn words_stay_as_they_were_written() {
+        let text = "no: no\nn: N\nv: 1.10\nz: 007\nx: 0x10\ni: .inf\ny: y\nb: True\nt: true\np: 2\nf: 0.95\n\
+                    e: 1e3\nl: [on, 1.0, \"no\", ~, 1_000, -0]\nbig: 99999999999999999999999999\na: &a 010\nc: *a\n\
+                    s: \"7\"\nd: 2026-01-02\nq: null\n\u{e9}: 01\nm: {k: off}\n";
+        let said = read_as_written(text).unwrap();
+        let expected = serde_json::json!({
+            "no": "no", "n": "N", "v": "1.10", "z": "007", "x": "0x10", "i": ".inf", "y": "y", "b": "True",
+            "t": true, "p": 2, "f": 0.95, "e": "1e3", "l": ["on", 1.0, "no", null, "1_000", "-0"],
+            "big": "99999999999999999999999999", "a": "010", "c": "010", "s": "7", "d": "2026-01-02",
+            "q": null, "\u{e9}": "01", "m": {"k": "off"},
+        });
+        assert_eq!(said, expected);
+        let marked = read_as_written("\u{feff}a: no\r\nb: 1.10\r\n").unwrap();
+        assert_eq!(marked, serde_json::json!({"a": "no", "b": "1.10"}));
     }
 }

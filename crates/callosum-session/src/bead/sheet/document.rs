@@ -43,7 +43,7 @@ pub enum SheetError {
     Unwritable {
         /// The key.
         key: &'static str,
-        /// Its line, counted from 1; 0 where it is not there.
+        /// Its line, counted from 1; the first where it is not there.
         line: usize,
     },
 }
@@ -94,7 +94,8 @@ impl Sheet {
             }
         };
         let is_same = |text: &String| members(text).is_ok_and(|said| said == wanted);
-        match candidates.into_iter().find(is_same) {
+        let candidates = candidates.into_iter().chain(self.in_braces(&wanted));
+        match { candidates }.find(is_same) {
             Some(text) => Ok(Self {
                 text,
                 members: wanted,
@@ -115,14 +116,54 @@ impl Sheet {
     fn unwritable(&self, key: &'static str) -> SheetError {
         SheetError::Unwritable {
             key,
-            line: self.line_of(key).unwrap_or(0),
+            line: self.line_of(key).unwrap_or(1),
         }
     }
 
-    /// The line in which a key stands, counted from 1.
+    /// The line in which a key stands, counted from 1; in braces, the first that has its name before a colon.
     pub(in crate::bead) fn line_of(&self, key: &str) -> Option<usize> {
-        let line = self.lines().iter().position(|line| is_key(line, key));
-        line.map(|line| line + 1)
+        let lines = self.lines();
+        let line = lines.iter().position(|line| is_key(line, key));
+        let in_braces = || {
+            let has = |line: &&str| {
+                let names = [
+                    format!("{key}:"),
+                    format!("\"{key}\":"),
+                    format!("'{key}':"),
+                ];
+                names.iter().any(|name| {
+                    let before = line.split_once(name.as_str()).map(|(before, _)| before);
+                    before.is_some_and(|before| {
+                        before.is_empty() || before.ends_with(['{', ',', ' ', '\t'])
+                    })
+                })
+            };
+            let is_in_braces = self.braces().is_some();
+            lines.iter().position(|line| is_in_braces && has(line))
+        };
+        line.or_else(in_braces).map(|line| line + 1)
+    }
+
+    /// Where the braces stand that the whole file is in.
+    fn braces(&self) -> Option<std::ops::Range<usize>> {
+        let begin = self.text.find('{')?;
+        let end = self.text.rfind('}')? + 1;
+        let is_mark = |line: &str| {
+            let line = line.trim_start_matches('\u{feff}').trim();
+            line.is_empty() || line == "---" || line == "..." || line.starts_with(['#', '%'])
+        };
+        let outside = [&self.text[..begin], &self.text[end..]];
+        (begin < end && outside.iter().all(|text| text.lines().all(is_mark))).then_some(begin..end)
+    }
+
+    /// The file written anew, where all of it is in braces on one line.
+    fn in_braces(&self, wanted: &Map<String, Value>) -> Option<String> {
+        let braces = self.braces()?;
+        let is_of_one_line = !self.text[braces.clone()].contains('\n');
+        is_of_one_line.then(|| {
+            let (before, after) = (&self.text[..braces.start], &self.text[braces.end..]);
+            format!("{before}{}{after}", flow(&Value::Object(wanted.clone())))
+        })
     }
 
     fn lines(&self) -> Vec<&str> {
@@ -226,7 +267,7 @@ impl Sheet {
 }
 
 fn members(text: &str) -> Result<Map<String, Value>, SheetError> {
-    match yaml::read(text) {
+    match yaml::read_as_written(text) {
         Ok(Value::Object(members)) => Ok(members),
         Ok(_) => Err(SheetError::NotYaml {
             problem: "it has no keys".to_owned(),

@@ -77,6 +77,28 @@ fn the_bead_of_the_seed_is_understood() {
     assert_eq!(bead.next_steps.len(), 1);
 }
 
+/// LOA-FMT-1: a bead that stands in braces on one line can be changed, and its words stay as they were written; one on
+/// several lines is refused with the line.
+#[test]
+fn a_bead_in_braces_is_changed() {
+    let sheet =
+        Sheet::read("# mine\n{id: bd-1, title: no, x_v: 1.10, status: open, decisions: []}\n");
+    let sheet = sheet.unwrap();
+    assert_eq!(Bead::of(sheet.members()).title, "no");
+    let made = sheet.with(&Step::Set("status", "closed".into())).unwrap();
+    let made = made.with(&Step::Push("decisions", decided())).unwrap();
+    assert!(
+        made.text()
+            .starts_with("# mine\n{\"id\":\"bd-1\",\"title\":\"no\",\"x_v\":\"1.10\",")
+    );
+    assert_eq!(made.members()["status"], "closed");
+    assert_eq!(Bead::of(made.members()).decisions.len(), 1);
+    let several = Sheet::read("# mine\n{id: bd-1,\n status: open,\n title: x}\n").unwrap();
+    let refused = several.with(&Step::Set("status", "closed".into()));
+    let (key, line) = ("status", 3);
+    assert_eq!(refused, Err(SheetError::Unwritable { key, line }));
+}
+
 /// LOA-FMT-1: comments and unknown keys survive our writes.
 #[test]
 fn what_is_changed_is_the_only_thing_that_changes() {

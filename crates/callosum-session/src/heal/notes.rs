@@ -5,7 +5,7 @@ use super::{Healed, Healer, NUL_BYTES, Past};
 use crate::{
     bead::Bead,
     fork::Source,
-    notes::{Active, Field, LARGEST_NOTES, Notes, TEMPLATE},
+    notes::{Active, Decision, Field, LARGEST_NOTES, Notes, TEMPLATE},
     statement::one_line,
     step::{Held, SessionError},
 };
@@ -73,7 +73,11 @@ impl Held<'_> {
         } else {
             None
         };
-        self.write_if_changed(&path, &known.unwrap_or_else(|| TEMPLATE.into()))?;
+        let known = Notes::read(known.unwrap_or_else(|| TEMPLATE.into()));
+        self.edit_notes(|there| {
+            let there = there.filter(|notes| !notes.is_blank());
+            there.unwrap_or_else(|| known.clone())
+        })?;
         Ok(Some(Healed {
             file: name,
             was: was.to_owned(),
@@ -119,22 +123,32 @@ impl Held<'_> {
             }
         }
         let lost = recorded.lost.into_iter().map(|lost| lost.decision);
-        let mut made = notes.with_decisions(&lost.collect::<Vec<_>>());
+        let lost: Vec<Decision> = lost.collect();
+        let mut fields = Vec::new();
         if active == Active::default() {
             if let Some(id) = recorded.bead
                 && let Ok(sheet) = session.bead(&id)
             {
                 let title = one_line(&Bead::of(sheet.members()).title);
-                made = made.with_active(Field::Bead, &format!("{id} ({title})"));
+                fields.push((Field::Bead, format!("{id} ({title})")));
                 lacks("without its current bead".to_owned(), Healer::Trajectory);
             }
             if let Some(ts) = recorded.checkpoint {
-                made = made.with_active(Field::Checkpoint, &ts);
+                fields.push((Field::Checkpoint, ts));
             }
         }
-        let path = session.zones.real(session.disk, &session.zones.notes())?;
-        self.write_if_changed(&path, made.bytes())?;
-        self.note_complete()
+        let is_alone = self.edit_notes(|there| {
+            let there = there.unwrap_or_else(|| notes.clone());
+            let is_lost = there.active() == Active::default();
+            let fields = fields.iter().filter(|_| is_lost);
+            fields.fold(there.with_decisions(&lost), |made, (field, value)| {
+                made.with_active(*field, value)
+            })
+        })?;
+        if is_alone {
+            self.note_complete()?;
+        }
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@
 //! rest, and keeps what somebody else wrote meanwhile. Each part is done once however often it is
 //! taken up again.
 
+mod beside;
 mod intent;
 mod session;
 

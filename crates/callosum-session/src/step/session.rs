@@ -5,7 +5,10 @@ use std::time::Duration;
 use callosum_host::{Clock, Disk, DiskError, FileLock, LockError, disk::EntryKind};
 use jiff::{SignedDuration, Timestamp};
 
-use super::intent::{FORMAT, Intent, NoteChange};
+use super::{
+    beside::is_exchanged,
+    intent::{FORMAT, Intent, NoteChange},
+};
 use crate::{
     bead::{BeadId, Beads, Sheet, SheetError},
     notes::{LARGEST_NOTES, Notes, TEMPLATE},
@@ -35,6 +38,8 @@ pub struct Held<'s> {
     pub(crate) session: Session<'s>,
     /// What was done that a killed process had left.
     pub mended: Option<Mended>,
+    /// Where the notes stand that somebody wrote anew into a file that was exchanged away.
+    pub aside: Vec<String>,
     _lock: FileLock,
 }
 
@@ -100,6 +105,12 @@ pub enum SessionError {
     #[error("`{file}` is no file")]
     NotFile {
         /// What stands there.
+        file: String,
+    },
+    /// The notes come and go while they are written.
+    #[error("`{file}` is moved by others while it is written")]
+    Unsettled {
+        /// The file.
         file: String,
     },
     /// A newer version began a step here.
@@ -211,15 +222,21 @@ impl<'s> Session<'s> {
             )?;
         // What a killed process left of a file that it was writing. Where it cannot be removed, it is in
         // nobody's way.
-        let ours = |name: &str| name == INTENT || name == "NOTES.md" || name == "beads.index";
+        let ours = |name: &str| {
+            matches!(name, INTENT | "NOTES.md" | "beads.index" | "seen") || is_exchanged(name)
+        };
         for folder in [own.as_path(), own.parent().unwrap_or(&own)] {
             drop(self.disk.sweep_new_files(folder, ours));
         }
         let mut held = Held {
             session: self.clone(),
             mended: None,
+            aside: Vec::new(),
             _lock: lock,
         };
+        for late in held.take_late()? {
+            held.aside.extend(held.set_late_aside(&late)?);
+        }
         held.mended = held.mend()?;
         // It is derived: where it cannot be written, hand-offs tell.
         drop(held.note_begun());
@@ -281,6 +298,9 @@ impl Held<'_> {
         session
             .disk
             .sync_dir(&session.zones.real(session.disk, &session.zones.own())?)?;
+        if !intent.notes.is_empty() {
+            self.take_late()?;
+        }
         let file = self.session.trajectory().file_of(&intent.day)?;
         Ok(Written {
             trajectory: format!("{}:{line}", session.zones.named(&file)),
@@ -337,14 +357,13 @@ impl Held<'_> {
         if intent.notes.is_empty() {
             return Ok(());
         }
-        let session = &self.session;
-        let path = session.zones.real(session.disk, &session.zones.notes())?;
-        let there = session.notes()?.filter(|notes| !notes.is_blank());
         let was_complete = self.is_complete()?;
-        let notes = there.unwrap_or_else(|| Notes::read(TEMPLATE.into()));
-        let notes = NoteChange::all_made(&intent.notes, notes);
-        self.write_if_changed(&path, notes.bytes())?;
-        if was_complete {
+        let is_alone = self.edit_notes(|there| {
+            let there = there.filter(|notes| !notes.is_blank());
+            let notes = there.unwrap_or_else(|| Notes::read(TEMPLATE.into()));
+            NoteChange::all_made(&intent.notes, notes)
+        })?;
+        if was_complete && is_alone {
             self.note_complete()?;
         }
         Ok(())

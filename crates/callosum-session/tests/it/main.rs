@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
 
+/// Notes that are written while others write them.
+mod beside;
 /// The seven steps before a context is cleared, the hand-off, and what is recovered.
 mod checkpoints;
 /// What counting claims costs, in files opened.

@@ -157,6 +157,12 @@ pub(super) fn mend(context: &Context, session: &Session<'_>) {
 
 /// Says what of a killed process's step was done or could not be.
 pub(super) fn tell_mended(context: &Context, held: &callosum_session::Held<'_>) {
+    for aside in &held.aside {
+        let told = format!(
+            "somebody wrote NOTES.md anew while it was written: what they wrote is in {aside}"
+        );
+        context.ui.warn(&harmless(&told), None);
+    }
     let Some(mended) = &held.mended else { return };
     context
         .ui

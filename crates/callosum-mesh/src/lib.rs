@@ -36,6 +36,5 @@ pub use crate::{
     incoming::is_about_board,
     leased_path::leased_path,
     mesh::{Decided, Mesh, MeshError, Undecided},
-    told::HandedOver,
     voice::Voice,
 };

@@ -77,6 +77,16 @@ impl Orders<'_, '_> {
         held.cloned().map(|lease| (what, lease))
     }
 
+    /// Has room set aside for what these orders append, so that no full disk stands in their way in this turn.
+    pub(crate) fn make_room(&self, orders: &[Order], voice: &Voice) -> Result<(), MeshError> {
+        let mut drafts = Vec::new();
+        for order in orders {
+            let deeds = self.board.decide(order.clone(), voice, self.turn.now())?;
+            drafts.extend(deeds.iter().map(|deed| draft(deed, voice, None)));
+        }
+        Ok(self.turn.make_room(drafts)?)
+    }
+
     /// An order with what follows from where it is given: a leased file by its one path, and a task of a category for the
     /// agent that does those, where its author names nobody.
     pub(crate) fn completed(&self, order: Order) -> Result<Order, Refusal> {
@@ -107,14 +117,7 @@ impl Orders<'_, '_> {
         voice: &Voice,
         at: Option<Timestamp>,
     ) -> Result<Vec<Event>, MeshError> {
-        let draft = Draft {
-            timestamp: at,
-            session_id: voice.session_id.clone(),
-            pane_id: voice.pane_id.clone(),
-            cwd: voice.cwd.clone(),
-            ..deed.draft(&voice.agent)
-        };
-        self.tell(draft)
+        self.tell(draft(deed, voice, at))
     }
 
     /// Appends an event that changes nothing on the board, or one of which that was decided.
@@ -124,5 +127,16 @@ impl Orders<'_, '_> {
             self.board.apply(event);
         }
         Ok(events)
+    }
+}
+
+/// The event that tells of a deed of this voice's.
+fn draft(deed: &Deed, voice: &Voice, at: Option<Timestamp>) -> Draft {
+    Draft {
+        timestamp: at,
+        session_id: voice.session_id.clone(),
+        pane_id: voice.pane_id.clone(),
+        cwd: voice.cwd.clone(),
+        ..deed.draft(&voice.agent)
     }
 }

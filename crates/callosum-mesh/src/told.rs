@@ -50,15 +50,6 @@ struct Told {
     after: BTreeSet<u64>,
 }
 
-/// What came of handing over what waits for an agent.
-#[derive(Debug, Default)]
-pub struct HandedOver {
-    /// What it is to be told; `None` where there is nothing. All that is noted as told by this stands in it.
-    pub told: Option<Digest>,
-    /// Why not all of that is noted, or nothing is told. What is not noted is told again the next time.
-    pub fault: Option<MeshError>,
-}
-
 /// Classes of topics whose events are told as what they mean, or are nobody's words.
 const OWN_CLASSES: [&str; 3] = ["calc", "session", "bridge"];
 
@@ -130,8 +121,16 @@ impl Mesh {
         }
     }
 
-    /// Marks what stands in a digest as told to this agent, by what `evidence` names: the hook that hands it
-    /// over. Where something had no room, the agent will be told the rest the next time, and of nothing twice.
+    /// Whether what a session that begins is told can be noted: notes once more how far it was told before.
+    pub fn can_deliver(&self, voice: &Voice) -> Result<(), MeshError> {
+        let file = self.news_file(voice);
+        let (known, told) = (file.read()?, self.told(voice)?);
+        file.note(known.map_or(told.seq, |known| known.seq))?;
+        self.note_told(voice, &told)
+    }
+
+    /// Marks what stands in a digest, which was told to this agent, as told, by what `evidence` names: the hook that has
+    /// handed it over. Where something had no room, the agent will be told the rest the next time, and of nothing twice.
     pub fn deliver(
         &mut self,
         digest: &Digest,
@@ -158,17 +157,23 @@ impl Mesh {
         if seq == before.seq && after == before.after && at.is_none() {
             return Ok(());
         }
+        self.note_told(voice, &Told { seq, at, after })
+    }
+
+    fn note_told(&self, voice: &Voice, told: &Told) -> Result<(), MeshError> {
         let path = self.told_file(voice);
-        let disk = self.disk().clone();
         if let Some(folder) = path.parent() {
-            disk.create_private_dir(folder)?;
+            self.disk().create_private_dir(folder)?;
         }
-        let at = at.map_or_else(|| NEVER.to_owned(), |at| at.to_string());
-        let mut told = format!("{seq} {at}");
-        for rev in after {
-            let _ = write!(told, " {rev}");
+        let at = told
+            .at
+            .map_or_else(|| NEVER.to_owned(), |at| at.to_string());
+        let mut text = format!("{} {at}", told.seq);
+        for rev in &told.after {
+            let _ = write!(text, " {rev}");
         }
-        disk.replace_unsynced(&path, told.as_bytes(), 0o600)?;
+        self.disk()
+            .replace_unsynced(&path, text.as_bytes(), 0o600)?;
         Ok(())
     }
 
@@ -185,37 +190,28 @@ impl Mesh {
         self.moved(&seen, Receipt::Seen, voice, evidence)
     }
 
-    /// The messages that wait for this agent and what else is new to it, as a text to be handed over between two calls of its
-    /// tools.
+    /// Hands over the messages that wait for this agent and what else is new to it, between two calls of its tools: has
+    /// `say` say the text, and notes it as told once that says that it was. Gives what was said and noted.
     ///
     /// Of what is new the oldest comes first, and what has no room at the next call. Cheap where nothing waits: what was
-    /// appended since the board was remembered is read, and nothing is written. What cannot be noted as told waits, but for
-    /// what stands beside something that was: on a full disk that is handed over once more, and nothing is lost.
-    pub fn hand_over(&mut self, voice: &Voice, evidence: &str) -> HandedOver {
-        let mut told = None;
-        let noted = self.hand_over_to(voice, evidence, &mut told);
-        HandedOver {
-            told,
-            fault: noted.err(),
-        }
-    }
-
-    /// The same into `handed`, from the moment on at which the first of it is noted as told.
-    fn hand_over_to(
+    /// appended since the board was remembered is read, and nothing is written. Nobody else appends while `say` is at
+    /// work, so that of two sessions of an agent one is handed what is for one. Whoever is killed in between has said what
+    /// is told again; what was not said is never noted. What there is no room to note, as on a full disk, waits: it is not
+    /// said at each call anew.
+    pub fn hand_over(
         &mut self,
         voice: &Voice,
         evidence: &str,
-        handed: &mut Option<Digest>,
-    ) -> Result<(), MeshError> {
+        say: impl FnOnce(&Digest) -> bool,
+    ) -> Result<Option<Digest>, MeshError> {
         let news = self.news(voice)?;
         let session = voice.session_id.as_deref();
         let is_theirs =
             |message: &Message| message.receipt.is_none() && message.to.is(&voice.agent, session);
         if !news.is_due() && !self.board()?.messages.iter().any(is_theirs) {
-            return Ok(());
+            return Ok(None);
         }
         let (file, of_agent) = (self.news_file(voice), self.news_file_of_agent(voice));
-        // In a turn of its own: of two sessions of an agent one is handed what is for one.
         self.in_turn(|orders| {
             let mut news = if is_told_meanwhile(&file, &news)? {
                 News::default()
@@ -226,27 +222,41 @@ impl Mesh {
             if told_one != news.of_agent {
                 news.items.retain(|item| !item.is_for_one);
             }
+            let mut unnoted = None;
+            if !news.items.is_empty()
+                && let Err(error) = file.note(news.since.seq)
+            {
+                // Messages go on: their receipts stand in the log.
+                news = News::default();
+                unnoted = Some(error);
+            }
             let (told, seq) = between_calls(orders.board(), voice, &news);
-            let messages = told.messages.clone();
-            let told = Some(told).filter(|told| !told.text.is_empty());
-            for message in messages {
-                let order = Order::Move {
-                    message,
-                    receipt: Receipt::Delivered,
-                    evidence: Some(evidence.to_owned()),
-                };
+            let receipts = told.messages.iter().map(|message| Order::Move {
+                message: message.clone(),
+                receipt: Receipt::Delivered,
+                evidence: Some(evidence.to_owned()),
+            });
+            let receipts: Vec<Order> = receipts.collect();
+            let is_silent = told.text.is_empty();
+            if !is_silent {
+                orders.make_room(&receipts, voice)?;
+                if !say(&told) {
+                    return Ok(None);
+                }
+            }
+            for order in receipts {
                 orders.give(order, voice, None)?;
-                handed.clone_from(&told);
+            }
+            if let Some(error) = unnoted {
+                return Err(error.into());
             }
             if seq > news.since.seq {
                 file.note(seq)?;
-                handed.clone_from(&told);
                 if told_one.is_none_or(|told| seq > told.seq) {
                     of_agent.note(seq)?;
                 }
             }
-            *handed = told;
-            Ok(())
+            Ok(Some(told).filter(|_| !is_silent))
         })
     }
 

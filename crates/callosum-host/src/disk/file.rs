@@ -108,6 +108,12 @@ impl DiskFile {
         uninterrupted(|| self.handle.set_len(len)).map_err(self.failed(Operation::Write))
     }
 
+    /// Has the system set room aside for these bytes, past the end as well: writing them meets no full disk then. The size
+    /// stays as it is. Nothing is done where the file system cannot.
+    pub fn reserve(&self, offset: u64, bytes: u64) -> Result<(), DiskError> {
+        uninterrupted(|| self.handle.reserve(offset, bytes)).map_err(self.failed(Operation::Write))
+    }
+
     /// Makes the content durable (`fdatasync`). The name is not: see [`super::Disk::sync_dir`].
     pub fn sync_data(&self) -> Result<(), DiskError> {
         uninterrupted(|| self.handle.sync_data()).map_err(self.failed(Operation::Sync))

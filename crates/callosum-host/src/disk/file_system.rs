@@ -172,6 +172,11 @@ pub trait FileHandle: Send + Sync {
     }
     /// Cuts or extends (with zeros) to `len` bytes.
     fn set_len(&self, len: u64) -> io::Result<()>;
+    /// Has the system set room aside for so many bytes from `offset` on, past the end as well; the size stays. A file
+    /// system that cannot does nothing.
+    fn reserve(&self, _offset: u64, _bytes: u64) -> io::Result<()> {
+        Ok(())
+    }
     /// Makes the content, and the size needed to read it, durable.
     fn sync_data(&self) -> io::Result<()>;
     /// Makes the content and all metadata durable.

@@ -172,6 +172,15 @@ impl FileHandle for File {
         File::set_len(self, len)
     }
 
+    #[cfg(target_os = "linux")]
+    fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        use rustix::{fs::FallocateFlags, io::Errno};
+        match rustix::fs::fallocate(self, FallocateFlags::KEEP_SIZE, offset, bytes) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            done => Ok(done?),
+        }
+    }
+
     fn sync_data(&self) -> io::Result<()> {
         File::sync_data(self)
     }

@@ -17,6 +17,9 @@ use crate::event::{Draft, Event, Stamp};
 /// take more room than what they stand for.
 const LONGEST_LINE: usize = 512 * 1024;
 
+/// Characters of an id that we give an event.
+const LONGEST_ID: usize = 36;
+
 /// What an acknowledgement means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
@@ -174,6 +177,27 @@ impl<'a> Turn<'a> {
     /// Begins to read after `cursor`; nobody appends meanwhile.
     pub fn read_after(&self, cursor: &Cursor) -> Reader {
         self.journal.read_after(cursor)
+    }
+
+    /// Has the system set room aside for these events, so that no full disk keeps them from being appended in this turn.
+    /// Nothing is appended.
+    pub(crate) fn make_room(&self, drafts: Vec<Draft>) -> Result<(), JournalError> {
+        let head = self.journal.head.as_ref();
+        let head = head.expect("a turn knows the log's end");
+        let longest_id = "0".repeat(LONGEST_ID);
+        let mut bytes = 0;
+        for draft in drafts {
+            let event = Event {
+                id: longest_id.clone(),
+                ..self.would_be(draft, u64::MAX)
+            };
+            let line = serde_json::to_vec(&event).expect("an event can be written as JSON");
+            bytes += line.len() as u64 + 1;
+        }
+        if bytes > 0 {
+            head.file.reserve(head.len, bytes)?;
+        }
+        Ok(())
     }
 
     /// Appends these events, all or none, and gives each its place. Their secrets are masked.

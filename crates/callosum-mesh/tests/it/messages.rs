@@ -290,3 +290,23 @@ fn who_has_no_part_in_it_can_neither_answer_nor_take_back() {
     mesh.give(forget, &claude).unwrap();
     assert!(mesh.board().unwrap().discoveries.is_empty());
 }
+
+/// CALC-PAT-2: what was not said is not noted as told, and what is said is said before it is noted.
+#[test]
+fn a_message_that_was_not_said_is_handed_over_again() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    send(&mut mesh, "m");
+    let codex = voice("codex");
+    let unsaid = mesh.hand_over(&codex, "post-tool", |_| false).unwrap();
+    assert_eq!(unsaid, None);
+    assert_eq!(mesh.board().unwrap().message("m").unwrap().receipt, None);
+    let said = mesh.hand_over(&codex, "post-tool", |told| {
+        let mut others = place.mesh();
+        let noted = others.board().unwrap().message("m").unwrap().receipt;
+        told.text.contains("look") && noted.is_none()
+    });
+    assert_eq!(said.unwrap().unwrap().messages, ["m"]);
+    let receipt = mesh.board().unwrap().message("m").unwrap().receipt;
+    assert_eq!(receipt, Some(Receipt::Delivered));
+}

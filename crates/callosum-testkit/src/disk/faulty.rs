@@ -280,6 +280,11 @@ impl FileHandle for FaultyFile {
         self.below.set_len(len)
     }
 
+    fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        self.switch.check(Call::Grow)?;
+        self.below.reserve(offset, bytes)
+    }
+
     fn sync_data(&self) -> io::Result<()> {
         self.switch.check(Call::Sync)?;
         self.below.sync_data()

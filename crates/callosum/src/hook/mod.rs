@@ -145,7 +145,7 @@ impl Call<'_> {
                 return silence;
             };
             let bytes = read.unwrap_or_default();
-            return session::observe(client, self.event, &bytes, silence, progress);
+            return session::observe(client, self.event, &bytes, silence, progress, voice);
         }
         let environment = Environment::from_process();
         let home = environment.path("HOME");

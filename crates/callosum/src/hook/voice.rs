@@ -1,10 +1,11 @@
 //! [`Voice`]: the one answer of this process, said once and in time.
 
 use std::{
+    cell::Cell,
     io::{self, Write as _},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicU8, Ordering},
         mpsc,
     },
     thread,
@@ -19,9 +20,20 @@ use super::answer::Reply;
 /// for its end.
 const LONGEST_RECORD: Duration = Duration::from_secs(3);
 
+/// Nobody has begun to say anything.
+const SILENT: u8 = 0;
+
+/// Somebody says the answer.
+const SAYING: u8 = 1;
+
+/// It is said.
+const SAID: u8 = 2;
+
 /// Says one answer. Whoever is first says it: the one who decided, or the one who watches the time.
 pub(super) struct Voice {
-    was_used: Arc<AtomicBool>,
+    state: Arc<AtomicU8>,
+    /// The exit code that belongs to what was said here.
+    exit: Cell<Option<u8>>,
 }
 
 impl Voice {
@@ -32,14 +44,19 @@ impl Voice {
         too_late: impl FnOnce() -> Reply + Send + 'static,
         record: impl FnOnce() + Send + 'static,
     ) -> Self {
-        let was_used = Arc::new(AtomicBool::new(false));
-        let used = Arc::clone(&was_used);
+        let state = Arc::new(AtomicU8::new(SILENT));
+        let known = Arc::clone(&state);
         let watch = move || {
             thread::sleep(patience);
-            if used.swap(true, Ordering::SeqCst) {
-                return;
+            let begun = known.compare_exchange(SILENT, SAYING, Ordering::SeqCst, Ordering::SeqCst);
+            let late = too_late();
+            match begun {
+                Ok(_) => {}
+                // Nobody reads what is being said: whoever waits for what this process holds waits no longer.
+                Err(SAYING) => std::process::exit(if late.denies() { 2 } else { 0 }),
+                Err(_) => return,
             }
-            let exit = said(&too_late());
+            let (exit, _) = said(&late);
             let (done, told) = mpsc::sync_channel(1);
             let recorded = thread::Builder::new().spawn(move || {
                 record();
@@ -52,28 +69,50 @@ impl Voice {
         };
         // Where no thread can be made there is no limit but the client's own.
         drop(thread::Builder::new().stack_size(64 * 1024).spawn(watch));
-        Self { was_used }
+        Self {
+            state,
+            exit: Cell::new(None),
+        }
     }
 
     /// Whether the answer is said already.
     pub(super) fn was_used(&self) -> bool {
-        self.was_used.load(Ordering::SeqCst)
+        self.state.load(Ordering::SeqCst) != SILENT
     }
 
-    /// Says the answer, and gives the exit code that belongs to it.
+    /// Says the answer, unless one was said here before, and gives the exit code that belongs to what was said.
     pub(super) fn say(&self, reply: &Reply) -> u8 {
-        if self.was_used.swap(true, Ordering::SeqCst) {
+        match self.exit.get() {
+            Some(exit) => exit,
+            None => self.say_now(reply).0,
+        }
+    }
+
+    /// Says the answer at once, and whether somebody could read it. What is said afterwards counts no more.
+    pub(super) fn is_heard(&self, reply: &Reply) -> bool {
+        let (_, is_written) = self.say_now(reply);
+        is_written && !output_is_thrown_away()
+    }
+
+    fn say_now(&self, reply: &Reply) -> (u8, bool) {
+        let begun = self
+            .state
+            .compare_exchange(SILENT, SAYING, Ordering::SeqCst, Ordering::SeqCst);
+        if begun.is_err() {
             // The other one is about to end the process.
             loop {
                 thread::park();
             }
         }
-        said(reply)
+        let (exit, is_written) = said(reply);
+        self.exit.set(Some(exit));
+        self.state.store(SAID, Ordering::SeqCst);
+        (exit, is_written)
     }
 }
 
-/// Writes an answer. One that nobody can read denies by its exit code.
-fn said(reply: &Reply) -> u8 {
+/// Writes an answer; the exit code, and whether all of it was written. One that nobody can read denies by its exit code.
+fn said(reply: &Reply) -> (u8, bool) {
     let mut stderr = io::stderr().lock();
     drop(stderr.write_all(reply.stderr.as_bytes()));
     let mut stdout = io::stdout().lock();
@@ -83,7 +122,7 @@ fn said(reply: &Reply) -> u8 {
     let is_lost = || reply.exit == 0 && reply.denies() && output_is_thrown_away();
     if reply.denies() && written.is_err() || is_lost() {
         drop(stderr.write_all(b"denied; the answer could not be written to standard output\n"));
-        return 2;
+        return (2, false);
     }
-    reply.exit
+    (reply.exit, written.is_ok())
 }

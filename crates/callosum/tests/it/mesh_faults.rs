@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Write as _,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -257,4 +258,49 @@ fn a_mesh_that_never_answers_leaves_a_session_its_recovery() {
     let told = begun(&env);
     assert!(told.contains(OWN) && told.contains(UNREAD), "{told}");
     assert_eq!(edit(&env, "PreToolUse").success().stdout, "{}\n");
+}
+
+/// CALC-PAT-2: what a hook could not print is not delivered, and neither is it seen: the next one tells it.
+#[test]
+fn what_a_hook_could_not_print_is_told_again() {
+    for word in ["PostToolUse", "SessionStart"] {
+        let env = TestEnv::new();
+        laid_out(&env);
+        for output in [">&-", "> /dev/null", "> /dev/full"] {
+            let program = callosum_testkit::fakes::program("callosum");
+            let line = format!("exec '{}' hook claude {word} {output}", program.display());
+            let event = json!({"session_id": "s1", "cwd": env.project(), "hook_event_name": word});
+            let unread = env.program("/bin/sh".into()).arguments(["-c", &line]);
+            assert_eq!(unread.input(event.to_string()).run().code, 0, "{output}");
+            assert_eq!(state(&env, "m"), "queued", "{word} {output}");
+            hook(&env, "Stop", &json!({})).success();
+            assert_eq!(state(&env, "m"), "queued", "{word} {output}");
+        }
+        let told = hook(&env, word, &json!({})).success();
+        assert!(told.stdout.contains("look here"), "{word}: {}", told.stdout);
+        assert_eq!(state(&env, "m"), "delivered");
+    }
+}
+
+/// CALC-PAT-2, CALC-FAIL-1: what there is no room to note is not told at each call anew.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_without_any_room_has_nothing_told_twice() {
+    let disk = SmallDisk::with_a_machine_home();
+    let env = disk.env();
+    laid_out(env);
+    let rest = vec![0; 1024 * 1024];
+    let full = env.machine_home().join("rest");
+    assert!(fs::write(&full, rest).is_err());
+    // The last page of the log has room as well. Empty lines are nothing.
+    let len = fs::metadata(log(env)).unwrap().len();
+    let room = (len.next_multiple_of(4096) - len) as usize;
+    let mut end = fs::OpenOptions::new().append(true).open(log(env)).unwrap();
+    end.write_all(&vec![b'\n'; room.saturating_sub(100)])
+        .unwrap();
+    let told = hook(env, "PostToolUse", &json!({"tool_name": "Bash"})).success();
+    assert!(!told.stdout.contains("look here"), "{}", told.stdout);
+    fs::remove_file(full).unwrap();
+    let told = hook(env, "PostToolUse", &json!({"tool_name": "Bash"})).success();
+    assert!(told.stdout.contains("look here"), "{}", told.stdout);
 }

@@ -26,7 +26,7 @@ use self::{
     neighbours::{Met, Neighbours, UNREAD},
     said::Said,
 };
-use super::{answer::Reply, progress::Progress};
+use super::{answer::Reply, progress::Progress, voice::Voice};
 use crate::config::Environment;
 
 /// How long another session's step is waited for.
@@ -110,13 +110,15 @@ impl Moment {
 }
 
 /// Does what is to be done at an event, named by `event` or else by itself, and answers: `silence`
-/// where there is nothing to say. What is to be said should the time be over is noted in `progress`.
+/// where there is nothing to say. What is to be said should the time be over is noted in `progress`. What has to be
+/// noted once it is said `voice` says before this returns.
 pub(super) fn observe(
     client: &'static Client,
     event: &str,
     bytes: &[u8],
     silence: Reply,
     progress: &Progress,
+    voice: &Voice,
 ) -> Reply {
     let said = Said::read(bytes);
     let Some(moment) = Moment::named(event).or_else(|| Moment::named(&said.name)) else {
@@ -151,7 +153,10 @@ pub(super) fn observe(
     // What the project itself has to say comes in any case, however long the others take.
     let unread = if moment == Moment::Begin { UNREAD } else { "" };
     progress.prepare(said_of(&own.clone().followed_by(unread)), false);
-    let mut met = met(&environment, client, moment, &said, bytes, &own);
+    // Only a context has room for what others told.
+    let takes_more = matches!(own, Done::Nothing | Done::Context(_));
+    let say = |text: &str| takes_more && voice.is_heard(&said_of(&own.clone().followed_by(text)));
+    let mut met = met(&environment, client, moment, &said, bytes, &own, say);
     if let Some(error) = met.fault.take() {
         Unfound::of(environment, error.into()).tell(client.program, moment.word());
     }
@@ -177,7 +182,8 @@ fn kept(ground: &Ground, client: &'static Client, moment: Moment, said: &Said) -
     })
 }
 
-/// What the other agents on this machine have to say at a moment, beside what is the project's `own`.
+/// What the other agents on this machine have to say at a moment, beside what is the project's `own`. What counts as told
+/// once it is told, `say` tells.
 fn met(
     environment: &Environment,
     client: &Client,
@@ -185,6 +191,7 @@ fn met(
     said: &Said,
     bytes: &[u8],
     own: &Done,
+    say: impl FnOnce(&str) -> bool,
 ) -> Met {
     if matches!(moment, Moment::Compact | Moment::Typed) {
         return Met::default();
@@ -201,9 +208,9 @@ fn met(
         }
     };
     match (moment, own) {
-        (Moment::Begin, Done::Context(recovered)) => found.at_begin(recovered),
-        (Moment::Begin, _) => found.at_begin(""),
-        (Moment::Between, _) => found.between(moment.word(), bytes, said.is_helper),
+        (Moment::Begin, Done::Context(recovered)) => found.at_begin(recovered, say),
+        (Moment::Begin, _) => found.at_begin("", say),
+        (Moment::Between, _) => found.between(moment.word(), bytes, said.is_helper, say),
         (Moment::Rest, _) => found.at_rest(),
         (Moment::End, _) => found.at_end(),
         (Moment::Compact | Moment::Typed, _) => Met::default(),

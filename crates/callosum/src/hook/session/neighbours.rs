@@ -4,8 +4,8 @@
 //! Only where there is a mesh; nothing is made for one. What a session tells the others is that it
 //! begins and ends.
 //!
-//! Which way it fails: each step by itself. What cannot be written is told all the same, and handed over again the next
-//! time; others who append are waited for no longer than [`PATIENCE`] in all, and reading waits for nobody.
+//! Which way it fails: each step by itself. What is told is noted once it is on standard output, and handed over again the
+//! next time where it cannot be; others who append are waited for no longer than [`PATIENCE`] in all, and reading waits for nobody.
 
 use std::{
     path::{Path, PathBuf},
@@ -16,7 +16,7 @@ use callosum_agents::client::Client;
 use callosum_evidence::tokens;
 use callosum_host::{Disk, disk::EntryKind, process::Identity};
 use callosum_mesh::{
-    HandedOver, Mesh, MeshError, Voice,
+    Mesh, MeshError, Voice,
     agent::{AgentName, AgentNameError},
     bridge::{Bridge, Synced},
     digest::{Beside, Digest, Source},
@@ -154,8 +154,8 @@ impl Neighbours {
 
     /// What is told at a session's beginning beside `recovered`, in what that leaves of the room.
     ///
-    /// It counts as delivered by this: the client has been seen to put it before the model.
-    pub(super) fn at_begin(&mut self, recovered: &str) -> Met {
+    /// It counts as delivered once `say` has said it: the client has been seen to put it before the model.
+    pub(super) fn at_begin(&mut self, recovered: &str, say: impl FnOnce(&str) -> bool) -> Met {
         let mut met = Met::default();
         met.keep(self.bring_in_line());
         // The nearest that is no shell is the client, which waits for this.
@@ -167,29 +167,22 @@ impl Neighbours {
                 ..met
             };
         };
+        let was_whole = met.fault.is_none();
         if told.text.is_empty() && told.left_out == 0 {
             met.keep(self.mesh.heard_all(&self.voice));
+        } else {
+            met.keep(self.mesh.can_deliver(&self.voice));
         }
-        let was_whole = met.fault.is_none();
-        let is_told = told.text.is_empty()
-            || met
-                .keep(self.mesh.deliver(&told, &self.voice, "session-start"))
-                .is_some();
-        if was_whole && !is_told {
-            // The line that says so needs room of its own, but takes none from what is noted as told by now.
-            let shorter = met.keep(self.digest(recovered, met.line()));
-            let shorter = shorter.filter(|shorter| {
-                let mut noted = told.messages.iter();
-                noted.all(|message| shorter.messages.contains(message))
-            });
-            if let Some(shorter) = shorter {
-                told = shorter;
-            } else {
-                met.text = told.text;
-                return met;
-            }
+        if was_whole && met.fault.is_some() {
+            // The line that says so needs room of its own.
+            told = met
+                .keep(self.digest(recovered, met.line()))
+                .unwrap_or_default();
         }
         met.text = format!("{}{}", met.line(), told.text);
+        if !told.text.is_empty() && say(&met.text) {
+            met.keep(self.mesh.deliver(&told, &self.voice, "session-start"));
+        }
         met
     }
 
@@ -232,7 +225,15 @@ impl Neighbours {
     /// What is told between two calls of tools, and with a person's words: messages, what else is new, and who else works
     /// on the files that the tool has written. Of a sub-agent's tools only the latter: what it is told the agent itself
     /// never reads.
-    pub(super) fn between(&mut self, word: &str, bytes: &[u8], is_helper: bool) -> Met {
+    ///
+    /// The others' words count as delivered once `say` has said them, and all before them.
+    pub(super) fn between(
+        &mut self,
+        word: &str,
+        bytes: &[u8],
+        is_helper: bool,
+        say: impl FnOnce(&str) -> bool,
+    ) -> Met {
         let mut met = Met::default();
         let synced = met.keep(self.bring_in_line()).unwrap_or_default();
         met.keep(self.mesh.renew_claims(&self.voice));
@@ -252,9 +253,12 @@ impl Neighbours {
             met.text.push_str(&self.not_taken(&synced));
         }
         if !is_helper {
-            let HandedOver { told, fault } = self.mesh.hand_over(&self.voice, word);
-            met.keep(fault.map_or(Ok(()), Err));
-            met.text.push_str(&told.unwrap_or_default().text);
+            let text = &mut met.text;
+            let handed = self.mesh.hand_over(&self.voice, word, |told| {
+                text.push_str(&told.text);
+                say(text)
+            });
+            met.keep(handed);
         }
         met
     }

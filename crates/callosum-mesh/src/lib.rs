@@ -13,6 +13,7 @@ pub mod agent;
 pub mod board;
 pub mod bridge;
 pub mod digest;
+mod displaced;
 mod editing;
 pub mod event;
 mod incoming;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::{AgentName, US},
     board::{Board, Deed, Order, Refusal},
+    displaced::{displace, is_folder},
     event::{Draft, Event, Faults},
     incoming::is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, Notice, Reader},
@@ -83,7 +84,7 @@ impl Mesh {
             matrix: Matrix::default(),
             remembered: Some(0),
         };
-        mesh.recall()?;
+        mesh.recall();
         Ok(mesh)
     }
 
@@ -274,13 +275,13 @@ impl Mesh {
         done
     }
 
-    fn recall(&mut self) -> Result<(), MeshError> {
-        let Some(bytes) = self.disk.read_if_there(&self.folder.join(BOARD))? else {
-            return Ok(());
-        };
+    fn recall(&mut self) {
         // Derived: what cannot be read is made anew from the log.
+        let Ok(Some(bytes)) = self.disk.read_if_there(&self.folder.join(BOARD)) else {
+            return;
+        };
         let Ok(Version { format }) = serde_json::from_slice(&bytes) else {
-            return Ok(());
+            return;
         };
         if format > FORMAT {
             self.remembered = None;
@@ -292,7 +293,6 @@ impl Mesh {
             self.remembered = Some(board.seq);
             self.board = board;
         }
-        Ok(())
     }
 
     /// Derived: where it cannot be written, as by who may only read or on a full disk, more of the log is read the next
@@ -311,7 +311,12 @@ impl Mesh {
         };
         let bytes = serde_json::to_vec(&remembered).unwrap_or_default();
         let path = self.folder.join(BOARD);
-        if self.disk.replace_unsynced(&path, &bytes, 0o600).is_ok() {
+        let mut done = self.disk.replace_unsynced(&path, &bytes, 0o600);
+        if done.is_err() && is_folder(&self.disk, &path).unwrap_or(false) {
+            done = displace(&self.disk, &path)
+                .and_then(|_| self.disk.replace_unsynced(&path, &bytes, 0o600));
+        }
+        if done.is_ok() {
             self.remembered = Some(self.board.seq);
         }
     }

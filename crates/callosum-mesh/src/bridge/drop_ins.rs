@@ -8,6 +8,8 @@ use std::{
 
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 
+use crate::displaced::is_no_folder;
+
 /// Most files that are taken in at once, and most others that are named.
 const MOST: usize = 1000;
 
@@ -39,6 +41,13 @@ pub struct Stray {
 /// place.
 pub(super) fn found(disk: &Disk, folder: &Path) -> Result<Found, DiskError> {
     let mut found = Found::default();
+    if is_no_folder(disk, folder)? {
+        found.strays.push(Stray {
+            path: folder.to_owned(),
+            why: "is no folder",
+        });
+        return Ok(found);
+    }
     look(disk, folder, DEEPEST, &mut found)?;
     found.files.sort();
     found.strays.sort();

@@ -7,8 +7,10 @@ use std::{
 };
 
 use callosum_evidence::secrets::mask;
-use callosum_host::{Disk, DiskError};
+use callosum_host::{Disk, DiskError, disk::EntryKind};
 use sha2::{Digest as _, Sha256};
+
+use crate::displaced::{displace, displaced_in, is_folder, is_no_folder};
 
 /// Permission bits: what agents tell one another is their user's alone.
 pub(super) const MODE: u32 = 0o600;
@@ -63,14 +65,52 @@ impl Kept {
         }
     }
 
-    pub(super) fn make_folders(&self) -> Result<(), DiskError> {
-        for name in ["", "shown", "late", "rejected"] {
-            let folder = self.folder.join(name);
+    /// Makes the folders that are missing. What stands in the place of one is set aside; where it is then.
+    pub(super) fn make_folders(&self) -> Result<Vec<PathBuf>, DiskError> {
+        let mut displaced = Vec::new();
+        for folder in self.folders() {
+            if is_no_folder(&self.disk, &folder)? {
+                displaced.push(displace(&self.disk, &folder)?);
+            }
             if !self.disk.exists(&folder)? {
                 self.disk.create_private_dir(&folder)?;
             }
         }
-        Ok(())
+        if is_folder(&self.disk, &self.next())? {
+            displaced.push(displace(&self.disk, &self.next())?);
+        }
+        Ok(displaced)
+    }
+
+    fn folders(&self) -> [PathBuf; 4] {
+        let [shown, late, rejected] =
+            ["shown", "late", "rejected"].map(|name| self.folder.join(name));
+        [self.folder.clone(), shown, late, rejected]
+    }
+
+    /// What stands in the place of something of ours, and is set aside at the next look. Changes nothing.
+    pub(super) fn in_the_way(&self) -> Result<Vec<PathBuf>, DiskError> {
+        let mut found = Vec::new();
+        for folder in self.folders() {
+            if is_no_folder(&self.disk, &folder)? {
+                found.push(folder);
+            }
+        }
+        // What would stand in a folder that is none cannot be looked at.
+        if found.is_empty() && is_folder(&self.disk, &self.next())? {
+            found.push(self.next());
+        }
+        Ok(found)
+    }
+
+    /// What was set aside.
+    pub(super) fn displaced(&self) -> Result<Vec<PathBuf>, DiskError> {
+        let is_there = self.disk.exists(&self.folder)? && !is_no_folder(&self.disk, &self.folder)?;
+        if is_there {
+            displaced_in(&self.disk, &self.folder)
+        } else {
+            Ok(Vec::new())
+        }
     }
 
     /// Where the next projection is written before it is exchanged.
@@ -120,6 +160,7 @@ impl Kept {
     pub(super) fn late_paths(&self) -> Result<Vec<PathBuf>, DiskError> {
         let folder = self.folder.join("late");
         let entries = self.disk.list_dir(&folder)?.into_iter();
+        let entries = entries.filter(|entry| entry.kind == EntryKind::File);
         Ok(entries.map(|entry| folder.join(entry.name)).collect())
     }
 
@@ -159,7 +200,9 @@ impl Kept {
         let mut files = Vec::new();
         for entry in self.disk.list_dir(&folder)? {
             let path = folder.join(&entry.name);
-            if let Some(stat) = self.disk.stat(&path)? {
+            if let Some(stat) = self.disk.stat(&path)?
+                && stat.kind == EntryKind::File
+            {
                 files.push((stat.modified, path, stat.len));
             }
         }

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     agent::AgentName,
+    displaced::displaced_in,
     mesh::{Mesh, MeshError},
     orders::Orders,
 };
@@ -54,6 +55,8 @@ pub struct Synced {
     pub is_written: bool,
     /// Whether a link, a folder or whatever else stands in the file's place, which is left alone.
     pub is_no_file: bool,
+    /// What stood in the place of something of ours, and is set aside there.
+    pub displaced: Vec<PathBuf>,
 }
 
 impl Synced {
@@ -69,6 +72,7 @@ impl Synced {
         self.rejected.extend(other.rejected);
         self.is_written |= other.is_written;
         self.is_no_file = other.is_no_file;
+        self.displaced.extend(other.displaced);
     }
 }
 
@@ -152,7 +156,7 @@ impl Bridge {
     /// The same, and first takes over what stood in the file before, the oldest first: what one has written and another
     /// overwritten since.
     pub fn sync_with(&self, mesh: &mut Mesh, before: &[Vec<u8>]) -> Result<Synced, MeshError> {
-        self.make_folders()?;
+        let displaced = self.make_folders()?;
         let is_file = self.is_file()?;
         let found = if is_file {
             self.settled(&self.file)?
@@ -172,6 +176,7 @@ impl Bridge {
             && drop_ins.is_empty();
         let mut synced = Synced {
             is_no_file: !is_file,
+            displaced,
             ..Synced::default()
         };
         if is_quiet {
@@ -266,7 +271,17 @@ impl Bridge {
         Ok(stat.is_none_or(|stat| stat.kind == EntryKind::File))
     }
 
-    fn make_folders(&self) -> Result<(), DiskError> {
+    /// What stands in the place of something that we keep beside the file, and is set aside at the next look; then what
+    /// was set aside before. Changes nothing.
+    pub fn in_the_way(&self) -> Result<(Vec<PathBuf>, Vec<PathBuf>), DiskError> {
+        let mut displaced = self.kept.displaced()?;
+        if let Some(folder) = self.file.parent() {
+            displaced.splice(..0, displaced_in(&self.disk, folder)?);
+        }
+        Ok((self.kept.in_the_way()?, displaced))
+    }
+
+    fn make_folders(&self) -> Result<Vec<PathBuf>, DiskError> {
         if !self.disk.exists(&self.drop_ins)? {
             self.disk.create_private_dir(&self.drop_ins)?;
         }

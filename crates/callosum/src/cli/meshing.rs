@@ -181,7 +181,8 @@ fn check_board(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resul
     let last = mesh.board()?.seq;
     if remembered == 0 && context.disk.exists(&path)? {
         let found = "what is remembered of it is of another form, and is passed over: the log is read from its beginning";
-        let hint = format!("rm {}", on_one_line(&path.display().to_string()));
+        let path = on_one_line(&path.display().to_string());
+        let hint = format!("mv {path} {path}.other");
         checks.add(NAME, Outcome::Warning, found, Some(&hint));
     } else {
         checks.add(NAME, Outcome::Ok, format!("as of event {last}"), None);
@@ -199,6 +200,27 @@ fn check_bridge(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resu
         let hint = format!("mv {path} {path}.other");
         checks.add(NAME, Outcome::Warning, found, Some(&hint));
         return Ok(());
+    }
+    let (in_the_way, displaced) = bridge.in_the_way()?;
+    for other in in_the_way {
+        let other = on_one_line(&other.display().to_string());
+        let found = format!(
+            "{other} stands where something of ours was: the next verb or hook sets it aside"
+        );
+        checks.add(NAME, Outcome::Warning, found, Some(MENDS));
+    }
+    if let Some(first) = displaced.first() {
+        let first = on_one_line(&first.display().to_string());
+        let found = format!(
+            "{first} stood in the place of something of ours and is kept, {} in all",
+            many(displaced.len() as u64, "such thing")
+        );
+        checks.add(
+            NAME,
+            Outcome::Warning,
+            found,
+            Some(&format!("ls -ld {first}")),
+        );
     }
     let (added, strays) = bridge.waiting()?;
     if !added.is_empty() {

@@ -304,3 +304,54 @@ fn a_disk_without_any_room_has_nothing_told_twice() {
     let told = hook(env, "PostToolUse", &json!({"tool_name": "Bash"})).success();
     assert!(told.stdout.contains("look here"), "{}", told.stdout);
 }
+
+/// CALC-FAIL-1: what follows from the log and is broken stops no verb; it is set aside, made anew, and `doctor` names it.
+#[test]
+fn what_is_derived_and_broken_stops_no_verb() {
+    let places = [
+        ("bridge", false),
+        ("bridge/shown", false),
+        ("bridge/late", false),
+        ("bridge/next.json", true),
+        ("bridge.d", false),
+        ("board.json", true),
+    ];
+    for (place, is_folder) in places {
+        let env = TestEnv::new();
+        laid_out(&env);
+        let path = mesh(&env).join(place);
+        if path.is_dir() {
+            fs::remove_dir_all(&path).unwrap();
+        }
+        if is_folder {
+            fs::create_dir(&path).unwrap();
+        } else {
+            fs::write(&path, "mine").unwrap();
+        }
+        let doctor = env.run(["doctor"]).stdout;
+        assert!(
+            doctor.contains(&format!("mesh/{place}")),
+            "{place}: {doctor}"
+        );
+        let listed = env.run(["mesh", "message", "list"]).success();
+        assert!(
+            listed.stdout.contains("look here"),
+            "{place}: {}",
+            listed.stdout
+        );
+        let send = [
+            "mesh", "message", "send", "codex", "and you", "--as", "claude",
+        ];
+        env.run(send).success();
+        let again = env.run(["mesh", "message", "list"]).success();
+        assert_eq!(again.stderr, "", "{place}");
+        let shown = fs::read_to_string(mesh(&env).join("orchestrator_bridge.json")).unwrap();
+        assert!(shown.contains("and you"), "{place}: {shown}");
+        if place.starts_with("bridge/") || place == "bridge" {
+            let aside = mesh(&env).join(format!("{place}.displaced-1"));
+            assert!(aside.exists(), "{place}");
+            let doctor = env.run(["doctor"]).stdout;
+            assert!(doctor.contains(".displaced-1"), "{place}: {doctor}");
+        }
+    }
+}

@@ -59,12 +59,15 @@ pub(super) fn readable(context: &Context) -> Result<(Mesh, bool), CommandError> 
     Ok((mesh, true))
 }
 
-/// Does what is due, and takes over what somebody wrote; on a full disk it warns that this has to wait.
+/// Does what is due, and takes over what somebody wrote. On a full disk, and where the file or what is kept beside it cannot
+/// be used, it warns that this has to wait: the log is whole.
 fn look_at_bridge(context: &Context, mesh: &mut Mesh) -> Result<(), CommandError> {
     let bridge = Bridge::of(&context.disk, mesh);
     match mesh.settle().and_then(|()| bridge.sync(mesh)) {
         Ok(synced) => tell(context, &bridge, &synced),
-        Err(error) if error.is_full() => warn_of_bridge(context, &bridge, &error),
+        Err(error) if error.is_full() || matches!(error, MeshError::Disk(_)) => {
+            warn_of_bridge(context, &bridge, &error);
+        }
         Err(error) => return Err(explain(&error)),
     }
     Ok(())
@@ -94,6 +97,11 @@ pub(super) fn tell(context: &Context, bridge: &Bridge, synced: &Synced) {
         let what = format!("{path} is no file, and is left alone: neither read nor written");
         let hint = format!("rm {}", on_one_line(&path.to_string()));
         context.ui.warn(&what, Some(&hint));
+    }
+    for displaced in &synced.displaced {
+        let path = displaced.display();
+        let what = format!("what stood in the place of something of ours is set aside: {path}");
+        context.ui.warn(&what, Some("callosum doctor"));
     }
     for conflict in &synced.conflicts {
         let mut what = format!("the bridge file: {} {}", conflict.item, conflict.reason);

@@ -70,6 +70,8 @@ struct Place {
     offset: u64,
     /// Lines of it that are no event, as far as it was read.
     damaged: u64,
+    /// So many of them stand where events are missing, of which nothing more is told.
+    explained: u64,
     /// Whether no file came after it when that was last looked at.
     is_last: bool,
 }
@@ -149,7 +151,7 @@ impl Reader {
                     continue;
                 }
                 let missing = following.first - self.seq - 1;
-                let count = missing.saturating_sub(place.damaged);
+                let count = missing.saturating_sub(place.damaged - place.explained);
                 if count > 0 {
                     batch.notices.push(Notice::Dropped { count });
                 }
@@ -159,6 +161,7 @@ impl Reader {
                     segment: following,
                     offset: 0,
                     damaged: 0,
+                    explained: 0,
                     is_last: false,
                 });
                 continue;
@@ -230,6 +233,7 @@ impl Reader {
             file,
             offset,
             damaged: 0,
+            explained: 0,
             is_last: at + 1 == segments.len(),
         });
         Ok(true)
@@ -265,6 +269,14 @@ impl Reader {
                 place.offset += line.len() as u64 + 1;
                 match event_of(line) {
                     Some(event) if event.seq > self.seq => {
+                        // What stood between was taken out of the file, or is damaged.
+                        let missing = event.seq - self.seq - 1;
+                        let explained = missing.min(place.damaged + damaged - place.explained);
+                        place.explained += explained;
+                        let count = missing - explained;
+                        if count > 0 {
+                            batch.notices.push(Notice::Dropped { count });
+                        }
                         self.seq = event.seq;
                         self.is_within = true;
                         batch.events.push(event);

@@ -11,7 +11,7 @@ use callosum_testkit::disk::{Crashes, Fault, FaultyDisk, Image, MemoryDisk};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::place::{Place, write_into};
+use crate::place::{Place, send, write_into};
 
 const FOLDER: &str = "/state/mesh";
 
@@ -523,4 +523,29 @@ fn a_log_that_was_cut_gives_no_number_twice_and_tells_who_was_past_its_end() {
     }
     publish(1);
     assert_eq!(read(7).1, [8]);
+}
+
+/// CALC-L1-2: events that were taken out of a file are told of as missing, once, beside lines that are none.
+#[test]
+fn what_was_taken_out_of_a_file_is_told_of() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    for number in 0..6 {
+        send(&mut mesh, &format!("m{number}"));
+    }
+    let path = mesh.folder().join("events/00000000000000000001.jsonl");
+    let text = Disk::real().read(&path).unwrap();
+    let mut lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+    lines[1] = b"no event\n";
+    lines.drain(3..5);
+    write_into(&path, &lines.concat());
+    let mut reader = mesh.journal().read_after(&Cursor::default());
+    let batch = reader.next_batch(100).unwrap();
+    let seqs: Vec<u64> = batch.events.iter().map(|event| event.seq).collect();
+    assert_eq!(seqs, [1, 3, 6]);
+    let missing = batch.notices.iter().filter_map(|notice| match notice {
+        Notice::Dropped { count } => Some(*count),
+        _ => None,
+    });
+    assert_eq!(missing.sum::<u64>(), 2);
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use callosum_evidence::secrets::mask;
 use serde::{Deserialize, Serialize};
 
 /// Most bytes of a name.
@@ -17,7 +18,8 @@ const OTHER_NAMES: [(&str, &str); 5] = [
 ];
 
 /// The name of an agent or of whoever else takes part: `claude-code`, `codex`, `gemini-cli`, or any
-/// of lower-case letters, digits, `.`, `_` and `-`, at most 64 of them.
+/// of lower-case letters, digits, `.`, `_` and `-`, at most 64 of them, without a secret in it. One that stands in
+/// the log already is read whatever it is.
 ///
 /// The names of programs (`claude`, `gemini`) become the seed's names, and capitals small letters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
@@ -34,10 +36,31 @@ impl AgentName {
         if name.is_us() {
             return Err(AgentNameError {
                 found: name.0,
-                is_ours: true,
+                why: "the name in which the program itself speaks, and no agent's",
             });
         }
         Ok(name)
+    }
+
+    /// Reads a name that may have a secret in it, as one that was kept before.
+    fn of_any(text: &str) -> Result<Self, AgentNameError> {
+        let name = text.to_ascii_lowercase();
+        let is_sound = !name.is_empty()
+            && name.len() <= LONGEST
+            && name.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
+        if !is_sound {
+            return Err(AgentNameError {
+                found: mask(text).text.chars().take(LONGEST).collect(),
+                why: "no agent's name",
+            });
+        }
+        let known = OTHER_NAMES.iter().find(|(other, _)| *other == name);
+        Ok(Self(
+            known.map_or(name.clone(), |(_, name)| (*name).to_owned()),
+        ))
     }
 
     /// Whether the program itself speaks.
@@ -55,23 +78,15 @@ impl FromStr for AgentName {
     type Err = AgentNameError;
 
     fn from_str(text: &str) -> Result<Self, AgentNameError> {
-        let name = text.to_ascii_lowercase();
-        let is_sound = !name.is_empty()
-            && name.len() <= LONGEST
-            && name.starts_with(|letter: char| letter.is_ascii_alphanumeric())
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
-        if !is_sound {
-            return Err(AgentNameError {
-                found: text.chars().take(LONGEST).collect(),
-                is_ours: false,
-            });
+        let name = Self::of_any(text)?;
+        let masked = mask(text);
+        if masked.found.is_empty() {
+            return Ok(name);
         }
-        let known = OTHER_NAMES.iter().find(|(other, _)| *other == name);
-        Ok(Self(
-            known.map_or(name.clone(), |(_, name)| (*name).to_owned()),
-        ))
+        Err(AgentNameError {
+            found: masked.text,
+            why: "a name with a secret in it, and no agent's",
+        })
     }
 }
 
@@ -79,7 +94,7 @@ impl TryFrom<String> for AgentName {
     type Error = AgentNameError;
 
     fn try_from(text: String) -> Result<Self, AgentNameError> {
-        text.parse()
+        Self::of_any(&text)
     }
 }
 
@@ -99,13 +114,13 @@ impl fmt::Display for AgentName {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{found}` is {}: up to 64 letters, digits, `.`, `_` and `-`, as in `claude-code`",
-    if *.is_ours { "the name in which the program itself speaks, and no agent's" } else { "no agent's name" }
+    .why
 )]
 pub struct AgentNameError {
-    /// Its beginning.
+    /// Its beginning, without secrets.
     pub found: String,
-    /// Whether it is the name in which the program itself speaks.
-    pub is_ours: bool,
+    /// What it is instead.
+    pub why: &'static str,
 }
 
 #[cfg(test)]
@@ -126,6 +141,16 @@ mod tests {
             assert!(text.parse::<AgentName>().is_err(), "{text:?}");
         }
         assert!("a".repeat(65).parse::<AgentName>().is_err());
+    }
+
+    /// CALC-SEC-1: a secret is no name, and is not shown where it is refused; what was kept under one is read.
+    #[test]
+    fn a_secret_is_nobodys_name() {
+        let secret = "AKIAIOSFODNN7EXAMPLE";
+        let error = secret.parse::<AgentName>().unwrap_err().to_string();
+        assert!(error.contains("a name with a secret in it"), "{error}");
+        assert!(!error.contains(secret), "{error}");
+        assert!(AgentName::try_from(secret.to_owned()).is_ok());
     }
 
     /// CALC-SEC-1: nobody speaks in our name.

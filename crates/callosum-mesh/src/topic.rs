@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use callosum_evidence::secrets::mask;
 use serde::{Deserialize, Serialize};
 
 /// Most bytes of a topic.
@@ -11,7 +12,8 @@ const LONGEST: usize = 128;
 const MOST_PARTS: usize = 16;
 
 /// What an event is about: `agent.task_complete`, `calc.discovery`. Parts of ASCII letters, digits,
-/// `_` and `-`, with a dot between them.
+/// `_` and `-`, with a dot between them, without a secret in it. One that stands in the log already is read whatever
+/// it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Topic(String);
@@ -26,12 +28,9 @@ impl Topic {
     pub fn class(&self) -> &str {
         self.0.split('.').next().unwrap_or_default()
     }
-}
 
-impl FromStr for Topic {
-    type Err = TopicError;
-
-    fn from_str(text: &str) -> Result<Self, TopicError> {
+    /// Reads a topic that may have a secret in it, as one that was kept before.
+    fn of_any(text: &str) -> Result<Self, TopicError> {
         let is_sound = text.len() <= LONGEST
             && text.split('.').count() <= MOST_PARTS
             && text.split('.').all(is_part);
@@ -39,9 +38,22 @@ impl FromStr for Topic {
             Ok(Self(text.to_owned()))
         } else {
             Err(TopicError::NoTopic {
-                found: shortened(text),
+                found: shortened(&mask(text).text),
             })
         }
+    }
+}
+
+impl FromStr for Topic {
+    type Err = TopicError;
+
+    fn from_str(text: &str) -> Result<Self, TopicError> {
+        let topic = Self::of_any(text)?;
+        let masked = mask(text);
+        if masked.found.is_empty() {
+            return Ok(topic);
+        }
+        Err(TopicError::Secret { found: masked.text })
     }
 }
 
@@ -49,7 +61,7 @@ impl TryFrom<String> for Topic {
     type Error = TopicError;
 
     fn try_from(text: String) -> Result<Self, TopicError> {
-        text.parse()
+        Self::of_any(&text)
     }
 }
 
@@ -173,6 +185,12 @@ pub enum TopicError {
         /// Its beginning.
         found: String,
     },
+    /// It has a secret in it.
+    #[error("`{found}` is no topic: it has a secret in it")]
+    Secret {
+        /// It, without that.
+        found: String,
+    },
     /// It is no pattern.
     #[error(
         "`{found}` is no pattern of topics: like a topic, where `*` stands for one part and `**` for any number, as in `calc.*`"
@@ -234,6 +252,12 @@ mod tests {
         ] {
             assert!(text.parse::<Topic>().is_err(), "{text:?}");
         }
+        // CALC-SEC-1: a secret is no topic either, and is not shown.
+        let secret = "a.AKIAIOSFODNN7EXAMPLE";
+        let error = secret.parse::<Topic>().unwrap_err().to_string();
+        assert!(error.contains("has a secret"), "{error}");
+        assert!(!error.contains("AKIAIOSFODNN7EXAMPLE"), "{error}");
+        assert!(Topic::try_from(secret.to_owned()).is_ok());
         assert!(vec!["a"; 17].join(".").parse::<Topic>().is_err());
         assert!("a".repeat(129).parse::<Topic>().is_err());
         assert!("a.***".parse::<Pattern>().is_err());

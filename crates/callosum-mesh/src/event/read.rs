@@ -208,7 +208,7 @@ impl Reader<'_> {
     fn refuse_unknown(&mut self) {
         for (key, value) in self.members {
             if !KEYS.contains(&key.as_str()) {
-                let key: String = key.chars().take(80).collect();
+                let key: String = mask(key).text.chars().take(80).collect();
                 let wanted = format!("within `payload`: beside it stand only {}", KEYS.join(", "));
                 self.faults.push(fault(&key, value, &wanted));
             }
@@ -234,7 +234,9 @@ impl Reader<'_> {
 }
 
 fn fault(key: &str, value: &Value, wanted: &str) -> Fault {
-    let shown: String = value.to_string().chars().take(80).collect();
+    // What is refused is shown, and may be kept where it is shown.
+    let shown = mask(&value.to_string()).text;
+    let shown: String = shown.chars().take(80).collect();
     Fault {
         key: key.to_owned(),
         found: format!("`{shown}`"),

@@ -18,6 +18,7 @@ pub mod lock;
 pub mod machine;
 pub mod process;
 pub mod random;
+pub mod socket;
 pub mod watch;
 
 pub use crate::{

@@ -6,12 +6,11 @@
 use std::{
     cell::{Cell, RefCell},
     io::{self, Read as _, Write as _},
-    os::unix::net::UnixStream,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use callosum_host::{Disk, DiskError, FileLock, LockFile, disk::FileId};
+use callosum_host::{Disk, DiskError, FileLock, LockFile, disk::FileId, socket::connect};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -155,7 +154,7 @@ pub(crate) fn running(folder: &Path) -> io::Result<Value> {
 
 /// Asks the daemon that serves what is in `folder` something, by way of its socket.
 pub(crate) fn ask(folder: &Path, method: &str, path: &str) -> io::Result<Value> {
-    let mut stream = UnixStream::connect(socket(folder))?;
+    let mut stream = connect(&socket(folder))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let request = format!(

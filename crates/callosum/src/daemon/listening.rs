@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use callosum_host::socket::connect;
 use callosum_mesh::{journal::Cursor, topic::Pattern};
 use serde_json::Value;
 
@@ -52,7 +53,7 @@ pub(crate) struct Told {
 impl Listening {
     /// Begins to hear what comes after `since`.
     pub(crate) fn begin(folder: &Path, topics: &[Pattern], since: &Cursor) -> io::Result<Self> {
-        let mut stream = UnixStream::connect(socket(folder))?;
+        let mut stream = connect(&socket(folder))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         // Nothing in either of them has to be written otherwise in a query.
@@ -148,7 +149,7 @@ impl Listening {
 
 /// Hands an event in at the daemon that serves a folder: the status of its answer, and the answer.
 pub(crate) fn hand_in(folder: &Path, event: &Value) -> io::Result<(u16, Value)> {
-    let mut stream = UnixStream::connect(socket(folder))?;
+    let mut stream = connect(&socket(folder))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let body = event.to_string();

@@ -246,7 +246,7 @@ pub(crate) fn serve(
 fn own_socket(instance: &Instance) -> Result<StdUnixListener, ServeError> {
     instance.make_room()?;
     let path = instance.socket();
-    let listener = StdUnixListener::bind(&path).and_then(|listener| {
+    let listener = callosum_host::socket::listen(&path).and_then(|listener| {
         use std::os::unix::fs::PermissionsExt as _;
         listener.set_nonblocking(true)?;
         // The folder is this user's alone from before; so is the socket by itself.

@@ -226,3 +226,20 @@ fn a_daemon_that_is_asked_to_end_leaves_in_order() {
         env.run(["serve", "status"]).ended_with(1);
     }
 }
+
+/// CALC-L1-1: the machine's home may be longer than the path of a socket.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_home_with_a_long_path_is_served() {
+    let env = TestEnv::new();
+    let home = env.home().join("long/".repeat(40));
+    let said = |words: &[&str]| {
+        let run = env.callosum().env("CALLOSUM_HOME", &home);
+        run.arguments(words).run()
+    };
+    let off = ["--events", "off", "--bus", "off", "--metrics", "off"];
+    said(&[&["serve", "--detach"], &off[..]].concat()).success();
+    said(&["serve", "status"]).success();
+    said(&["serve", "stop"]).success();
+    said(&["serve", "status"]).ended_with(1);
+}

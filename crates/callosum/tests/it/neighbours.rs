@@ -362,3 +362,37 @@ fn each_client_may_write_the_bridge_file_and_nothing_around_it() {
         assert!(!drop_in.exists());
     }
 }
+
+/// CALC-BOOT-1, CALC-FAIL-1: a configuration that cannot be used is told to a session that begins, also where nothing else
+/// is, and fails no digest.
+#[test]
+fn a_broken_configuration_is_told_and_fails_no_digest() {
+    let env = TestEnv::new();
+    env.run(["mesh", "task", "list"]).success();
+    env.write(env.configuration(), "[mesh]\nleases = \n");
+    for (client, _, begins, _) in CLIENTS {
+        let told = context(&tell(&env, client, "session-start", begins), begins);
+        assert!(
+            told.contains("`callosum doctor` says why"),
+            "{client}: {told}"
+        );
+    }
+    let digest = ["mesh", "digest", "--for", "claude"];
+    let told = env.run(digest).success();
+    assert_eq!(told.stdout, "");
+    assert!(
+        told.stderr
+            .contains("configuration of the mesh cannot be used"),
+        "{}",
+        told.stderr
+    );
+    env.write(env.configuration(), "");
+    let send = ["mesh", "message", "send", "claude", "look", "--as", "codex"];
+    env.run(send).success();
+    env.write(env.configuration(), "[mesh]\nleases = \n");
+    let told = env.run(digest).success().stdout;
+    assert!(
+        told.contains("look") && told.contains("is no TOML"),
+        "{told}"
+    );
+}

@@ -1,7 +1,11 @@
 //! `callosum mesh digest`: what an agent is told when its session begins.
 
 use callosum_agents::{client::Client, dialect::Dialect};
-use callosum_mesh::{Mesh, Voice, agent::AgentName, digest::Beside};
+use callosum_mesh::{
+    Mesh, Voice,
+    agent::AgentName,
+    digest::{Beside, Source},
+};
 use callosum_session::{Session, trajectory::Agent};
 use clap::Args;
 use schemars::JsonSchema;
@@ -47,12 +51,14 @@ pub(crate) struct DigestOutput {
 }
 
 pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandError> {
-    let (mut mesh, is_writable) = open::readable(context)?;
+    let (mut mesh, is_writable, fault) = open::readable_anyway(context)?;
     let voice = Voice {
         cwd: Some(context.folder.to_string_lossy().into_owned()),
         ..Voice::of(args.agent.clone())
     };
-    let beside = beside(context, &mesh, &voice, is_writable)?;
+    let mut beside = beside(context, &mesh, &voice, is_writable)?;
+    let fault = fault.map(|fault| Source::Broken(fault.to_string()));
+    beside.sources.extend(fault);
     let told = mesh.digest_for(&voice, &beside, args.budget);
     let told = told.map_err(|error| open::explain(&error))?;
     if context.ui.json {

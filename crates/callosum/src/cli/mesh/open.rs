@@ -25,10 +25,19 @@ const BY_TOOLS: &str =
 
 /// The mesh of this machine, which is made where there is none yet.
 pub(super) fn mesh(context: &Context) -> Result<Mesh, CommandError> {
+    mesh_with(
+        context,
+        settings(context).map_err(|error| unusable(&error))?,
+    )
+}
+
+fn settings(context: &Context) -> Result<MeshSettings, MeshSettingsError> {
+    MeshSettings::load(&context.disk, &context.project.homes.user_config)
+}
+
+fn mesh_with(context: &Context, settings: MeshSettings) -> Result<Mesh, CommandError> {
     let folder = context.project.homes.mesh();
     let (clock, ids) = (&context.clock, &context.ids);
-    let path = &context.project.homes.user_config;
-    let settings = MeshSettings::load(&context.disk, path).map_err(|error| unusable(&error))?;
     let mesh = machine_mesh::open(&context.disk, clock, ids, &folder);
     let mesh = mesh.map_err(|error| explain(&error))?;
     Ok(mesh.with_matrix(settings.matrix))
@@ -51,7 +60,29 @@ pub(super) fn synced(context: &Context) -> Result<Mesh, CommandError> {
 /// The same for who only looks; where nothing may be written, as in a sandbox, it is as the log has it. Whether
 /// it may be written.
 pub(super) fn readable(context: &Context) -> Result<(Mesh, bool), CommandError> {
-    let mut mesh = mesh(context)?;
+    looked_at(context, mesh(context)?)
+}
+
+/// The same where the configuration stands in nobody's way: one that cannot be used is warned of and given beside it, and
+/// the seed's matrix holds.
+pub(super) fn readable_anyway(
+    context: &Context,
+) -> Result<(Mesh, bool, Option<MeshSettingsError>), CommandError> {
+    let (settings, fault) = match settings(context) {
+        Ok(settings) => (settings, None),
+        Err(error) => {
+            context
+                .ui
+                .warn(&unusable(&error).one_line(), Some("callosum doctor"));
+            (MeshSettings::default(), Some(error))
+        }
+    };
+    let (mesh, is_writable) = looked_at(context, mesh_with(context, settings)?)?;
+    Ok((mesh, is_writable, fault))
+}
+
+fn looked_at(context: &Context, mesh: Mesh) -> Result<(Mesh, bool), CommandError> {
+    let mut mesh = mesh;
     if !mesh.is_writable().map_err(|error| explain(&error))? {
         return Ok((mesh, false));
     }

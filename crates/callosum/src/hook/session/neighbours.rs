@@ -49,6 +49,9 @@ pub(super) const UNREAD: &str =
 const UNTOLD: &str =
     "Other agents cannot be told of this session just now: `callosum doctor` says why.\n";
 
+/// What is said at a session's beginning where the configuration cannot be used and nothing else is to be told.
+const MISCONFIGURED: &str = "What is configured of the mesh cannot be used, so its defaults hold: `callosum doctor` says why.\n";
+
 /// Most conflicts that one is told of at once.
 const MOST_CONFLICTS: usize = 5;
 
@@ -180,6 +183,9 @@ impl Neighbours {
                 .unwrap_or_default();
         }
         met.text = format!("{}{}", met.line(), told.text);
+        if met.text.is_empty() && self.fault.is_some() {
+            MISCONFIGURED.clone_into(&mut met.text);
+        }
         if !told.text.is_empty() && say(&met.text) {
             met.keep(self.mesh.deliver(&told, &self.voice, "session-start"));
         }

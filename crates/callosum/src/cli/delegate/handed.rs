@@ -18,7 +18,6 @@ use crate::{
 pub(crate) struct Wanted {
     pub(crate) prompt: String,
     pub(crate) kind: Option<KindArg>,
-    /// Only here
     #[serde(default)]
     pub(crate) paths: Vec<String>,
     pub(crate) executor: Option<String>,
@@ -26,7 +25,6 @@ pub(crate) struct Wanted {
     #[serde(default)]
     pub(crate) links: Vec<String>,
     pub(crate) budget: Option<u64>,
-    /// Ask anew
     #[serde(default)]
     pub(crate) fresh: bool,
     /// Nothing more is started once executors have used so many tokens.

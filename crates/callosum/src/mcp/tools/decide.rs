@@ -32,7 +32,7 @@ struct Arguments {
     #[serde(default)]
     cite: Vec<String>,
     ground: Option<Rests>,
-    /// What to try before it is done
+    /// To try before it is done
     #[serde(default)]
     scenarios: Vec<String>,
     /// If not the current task

@@ -14,7 +14,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "delegate",
-    about: "Have another executor analyse the repository; its summary comes back with checked citations.",
+    about: "Have an executor analyse the repository; its citations are checked.",
     effect: Effect::AsksOthers,
     schema: schema::<Wanted>,
     call,

@@ -16,7 +16,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "find",
-    about: "Find passages of code, documents, decisions, notes, tasks and past answers.",
+    about: "Search code, documents, decisions, notes, tasks and answers.",
     effect: Effect::Reads,
     schema: schema::<Arguments>,
     call,
@@ -28,13 +28,11 @@ const MOST: usize = 100;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Words, an identifier, or "exact text"
+    /// Words, or "exact text"
     query: String,
-    /// Only here
     #[serde(default)]
     paths: Vec<String>,
     limit: Option<usize>,
-    /// Whole passages
     #[serde(default)]
     full: bool,
     budget: Option<u64>,

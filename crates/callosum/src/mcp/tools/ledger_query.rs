@@ -16,7 +16,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "ledger_query",
-    about: "Summaries of past delegations, newest first.",
+    about: "Past delegations, newest first.",
     effect: Effect::Reads,
     schema: schema::<Arguments>,
     call,

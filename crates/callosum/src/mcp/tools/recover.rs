@@ -16,7 +16,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "recover",
-    about: "Where the work stands: current task, next step, last decisions and whether they hold.",
+    about: "Where the work stands: task, next step, decisions and whether they hold.",
     effect: Effect::Reads,
     schema: schema::<Arguments>,
     call,
@@ -25,9 +25,9 @@ pub(super) const TOOL: Tool = Tool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// What was decided on this
+    /// Only decisions on this
     about: Option<String>,
-    /// 1 briefly, 2 with decisions, 3 all notes
+    /// 1 brief to 3 full
     level: Option<u8>,
     budget: Option<u64>,
 }

@@ -36,7 +36,7 @@ struct Arguments {
     id: Option<String>,
     /// The work, or its result
     text: Option<String>,
-    /// An agent, as codex
+    /// An agent
     to: Option<String>,
     category: Option<String>,
     priority: Option<i64>,

@@ -44,6 +44,8 @@ impl Default for Limits {
 pub(crate) struct Budget {
     fuel: u64,
     memory: u64,
+    /// What the memory was at first.
+    allowed: u64,
 }
 
 impl Budget {
@@ -51,6 +53,7 @@ impl Budget {
         Self {
             fuel: limits.fuel,
             memory: limits.memory,
+            allowed: limits.memory,
         }
     }
 
@@ -73,11 +76,18 @@ impl Budget {
                 self.memory = left;
                 Ok(())
             }
-            None => Err(exhausted(
-                "memory",
-                "the program asks for more memory than allowed",
-            )),
+            None => Err(too_much_memory()),
         }
+    }
+
+    /// Takes memory for a value in a place of its own.
+    pub(crate) fn allocate_box<T>(&mut self) -> Result<(), Failure> {
+        self.allocate(size_of::<T>() as u64 + OVERHEAD)
+    }
+
+    /// Takes memory for one entry more of a map that has `count` without it.
+    pub(crate) fn allocate_entry(&mut self, count: usize) -> Result<(), Failure> {
+        self.allocate(map_bytes(count + 1) - map_bytes(count))
     }
 
     /// Takes memory for that many values.
@@ -87,10 +97,15 @@ impl Budget {
 
     /// Fails where a stack of that many bytes is more than what is left of the memory.
     pub(crate) fn bear(&self, bytes: u64) -> Result<(), Failure> {
-        if bytes > self.memory {
-            return Err(exhausted("stack", "the program recurs deeper than allowed"));
+        if bytes <= self.memory {
+            return Ok(());
         }
-        Ok(())
+        // Whichever took the most is what there is too much of.
+        Err(if bytes > self.allowed - self.memory {
+            exhausted("stack", "the program recurs deeper than allowed")
+        } else {
+            too_much_memory()
+        })
     }
 
     pub(crate) fn vector(&mut self, items: Vec<Value>) -> Result<Value, Failure> {
@@ -147,7 +162,8 @@ impl Budget {
         let Some(weight) = known.weight() else {
             return self.map(entries);
         };
-        self.allocate(map_bytes(entries.len().saturating_sub(known.count())))?;
+        let grown = map_bytes(entries.len()).saturating_sub(map_bytes(known.count()));
+        self.allocate(grown)?;
         Ok(Value::Map(Map::weighing(entries, weight)))
     }
 
@@ -158,14 +174,32 @@ impl Budget {
     }
 }
 
+/// What an allocation takes beyond what was asked for, about.
+const OVERHEAD: u64 = 16;
+
+/// How many entries a node of a map has room for, and how many it has at least where there are others.
+const NODE_ROOM: u64 = 11;
+const NODE_LEAST: u64 = 5;
+
 fn vector_bytes(items: usize) -> u64 {
-    items as u64 * size_of::<Value>() as u64 + 48
+    items as u64 * size_of::<Value>() as u64 + 48 + OVERHEAD
 }
 
+/// A map's entries stand in nodes, each of which takes what a full one does. More entries never take less.
 fn map_bytes(entries: usize) -> u64 {
-    // A map's nodes are half empty at worst.
-    let each = 2 * (size_of::<Value>() + size_of::<Key>()) as u64;
-    entries as u64 * each + 64
+    let entries = entries as u64;
+    let nodes = if entries <= NODE_ROOM {
+        entries.min(1)
+    } else {
+        entries.div_ceil(NODE_LEAST)
+    };
+    let node = NODE_ROOM * (size_of::<Value>() + size_of::<Key>()) as u64 + 2 * OVERHEAD;
+    nodes.saturating_mul(node).saturating_add(48 + OVERHEAD)
+}
+
+fn too_much_memory() -> Failure {
+    let what = "the program asks for more memory than allowed";
+    exhausted("memory", what)
 }
 
 /// Keys are compared whole, and texts among them may be long.

@@ -201,6 +201,9 @@ pub(super) const FUNCTIONS: &[Row] = &[
             let text = text.map_err(|error| Failure::argument(error.to_string()))?;
             // One value has one text, but functions have all the same, and what is not a number equals
             // nothing.
+            if !seen.contains_key(&text) {
+                budget.allocate(OF_ONE_SEEN)?;
+            }
             let alike = seen.entry(text).or_default();
             let mut again = false;
             for &place in &*alike {
@@ -219,6 +222,9 @@ pub(super) const FUNCTIONS: &[Row] = &[
         for item in items.iter() {
             let key = key_of("frequencies", item)?;
             workshop.budget.spend(1 + key.weight() / 64)?;
+            if !counts.contains_key(&key) {
+                workshop.budget.allocate_entry(counts.len())?;
+            }
             *counts.entry(key).or_insert(0_i64) += 1;
         }
         let entries = counts
@@ -228,10 +234,15 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
     ("sort", 1, 1, |workshop, arguments| {
         let items = items_of("sort", &mut workshop.budget, take(&mut arguments[0]))?;
+        workshop.budget.allocate_values(items.len())?;
         let keys = items.clone();
         sorted_by("sort", &mut workshop.budget, items, keys)
     }),
 ];
+
+/// Bytes that it takes to remember one value that was seen, beside its text: its place in a table that
+/// grows by doubling, and a list of places.
+const OF_ONE_SEEN: u64 = 200;
 
 /// As [`items_of`], for who only looks.
 fn sequence<'v>(
@@ -495,6 +506,8 @@ pub(crate) fn sorted_by(
             return Err(unordered(name, key));
         }
     }
+    // The pairs, and what it takes to bring half of them in order.
+    budget.allocate_values(3 * items.len())?;
     let mut pairs: Vec<(Value, Value)> = keys.into_iter().zip(items).collect();
     pairs.sort_by(|(one, _), (other, _)| order(one, other));
     budget.vector(pairs.into_iter().map(|(_, item)| item).collect())

@@ -100,11 +100,11 @@ impl Fiber {
                 else {
                     return Ok(Next::Return(value));
                 };
-                self.frames.push(Frame::AfterFinally(Box::new(Ok(value))));
+                self.after_finally(Ok(value), shared)?;
                 Ok(Next::Evaluate(*finally))
             }
             Frame::Cleanup { finally, .. } => {
-                self.frames.push(Frame::AfterFinally(Box::new(Ok(value))));
+                self.after_finally(Ok(value), shared)?;
                 Ok(Next::Evaluate(finally))
             }
             Frame::AfterFinally(result) => match *result {
@@ -114,6 +114,7 @@ impl Fiber {
             Frame::ForItems(id) => {
                 let items = vector_of("for", &mut shared.workshop.budget, value)
                     .map_err(|failure| failure.at(program.spans[id as usize]))?;
+                shared.workshop.budget.allocate_box::<ForState>()?;
                 let state = Box::new(ForState {
                     items,
                     next: 0,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, mem::take, sync::Arc};
 use super::{
     Shared, StepChange, StepUse,
     fiber::{Fiber, Next, conform},
-    frame::Frame,
+    frame::{Frame, Marks},
 };
 use crate::{
     failure::{Failure, FailureKind},
@@ -91,6 +91,7 @@ impl Fiber {
                 Next::Evaluate(*subject)
             }
             Expression::Try { body, .. } => {
+                shared.workshop.budget.allocate_box::<Marks>()?;
                 let marks = Box::new(self.marks());
                 self.frames.push(Frame::Try { id, marks });
                 Next::Evaluate(*body)
@@ -104,6 +105,7 @@ impl Fiber {
                 Next::Evaluate(*times)
             }
             Expression::Step { step, body } => {
+                shared.workshop.budget.allocate_box::<Marks>()?;
                 let marks = Box::new(self.marks());
                 let definition = &program.steps[*step as usize];
                 self.steps.push(StepUse {

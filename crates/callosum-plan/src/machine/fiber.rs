@@ -180,16 +180,30 @@ impl Fiber {
             .iter()
             .map(|step| Name::clone(&step.id))
             .collect();
-        let bytes = size_of::<StepEvent>() + path.len() * size_of::<Name>();
+        // They are kept in a vector, which grows by doubling.
+        let bytes = 2 * size_of::<StepEvent>() + path.len() * size_of::<Name>();
         shared.workshop.budget.allocate(bytes as u64)?;
         shared.events.push(StepEvent { path, change });
         Ok(())
     }
 
-    /// Bytes that the stacks take.
+    /// Bytes that the stacks take, which grow by doubling.
     pub(super) fn stack_bytes(&self) -> u64 {
-        let values = self.locals.len() + self.operands.len();
-        (self.frames.len() * size_of::<Frame>() + values * size_of::<Value>()) as u64
+        let room = |length: usize| length.next_power_of_two();
+        let values = room(self.locals.len()) + room(self.operands.len());
+        (room(self.frames.len()) * size_of::<Frame>() + values * size_of::<Value>()) as u64
+    }
+
+    /// Has `finally` followed by what it was for.
+    pub(super) fn after_finally(
+        &mut self,
+        result: Result<Value, Failure>,
+        shared: &mut Shared,
+    ) -> Result<(), Failure> {
+        let budget = &mut shared.workshop.budget;
+        budget.allocate_box::<Result<Value, Failure>>()?;
+        self.frames.push(Frame::AfterFinally(Box::new(result)));
+        Ok(())
     }
 
     pub(super) fn destructure(

@@ -14,6 +14,9 @@ use crate::{
     value::{Key, Known, Map, Value, Vector},
 };
 
+/// How many values a vector has room for once it holds one.
+const SMALLEST_ROOM: usize = 4;
+
 /// An operation under way.
 pub(super) struct Iteration {
     operation: Operation,
@@ -88,6 +91,7 @@ impl Fiber {
                     known,
                     key,
                 };
+                budget.allocate_box::<Update>()?;
                 self.frames.push(Frame::Update(Box::new(update)));
                 return self.invoke(function, count, program, shared);
             }
@@ -95,6 +99,7 @@ impl Fiber {
         }
         let name = operation.name();
         let items = vector_of(name, budget, arguments.pop().unwrap_or_default())?;
+        budget.allocate_box::<Iteration>()?;
         let mut iteration = Box::new(Iteration {
             operation,
             function: arguments.first().cloned().unwrap_or_default(),
@@ -207,6 +212,11 @@ impl Iteration {
                         ))
                     })?;
                     budget.spend(key.weight() / 64)?;
+                    if !groups.contains_key(&key) {
+                        budget.allocate_entry(groups.len())?;
+                        budget.allocate_values(SMALLEST_ROOM)?;
+                    }
+                    budget.allocate_values(1)?;
                     groups.entry(key).or_default().push(item.clone());
                 }
                 let mut entries = BTreeMap::new();

@@ -40,7 +40,7 @@ impl Fiber {
                         continue;
                     };
                     let budget = &mut shared.workshop.budget;
-                    budget.allocate(failure.message.len() as u64 + 200)?;
+                    budget.allocate(failure.message.len() as u64 + 800)?;
                     budget.spend(catches.len() as u64 / 16)?;
                     let caught = failure.to_value();
                     for catch in catches {
@@ -55,15 +55,13 @@ impl Fiber {
                         return Ok(Next::Evaluate(catch.body));
                     }
                     if let Some(finally) = *finally {
-                        self.frames
-                            .push(Frame::AfterFinally(Box::new(Err(failure))));
+                        self.after_finally(Err(failure), shared)?;
                         return Ok(Next::Evaluate(finally));
                     }
                 }
                 Frame::Cleanup { finally, marks } => {
                     self.go_back(&marks);
-                    self.frames
-                        .push(Frame::AfterFinally(Box::new(Err(failure))));
+                    self.after_finally(Err(failure), shared)?;
                     return Ok(Next::Evaluate(finally));
                 }
                 Frame::Step { id, marks } => {

@@ -355,7 +355,7 @@ fn collections_that_nobody_else_holds_grow_without_copies() {
             "1",
         ),
     ] {
-        let found = within(source, 3_000_000, 16 << 20);
+        let found = within(source, 3_000_000, 24 << 20);
         assert_eq!(
             found.map(|found| found.to_string()),
             Ok(value.to_owned()),

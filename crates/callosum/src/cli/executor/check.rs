@@ -1,6 +1,13 @@
 //! `callosum executor check`: the handshake, step by step.
 
-use std::fmt::Write as _;
+use std::{
+    fmt::Write as _,
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
 
 use callosum_agents::{
     discover::undecided,
@@ -145,16 +152,18 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
             .collect::<Result<_, _>>()?
     };
     let ledger = store::open(context)?;
+    let mut asked = Vec::new();
     for executor in executors {
-        let id = executor.id.clone();
-        if let Some(reason) = undecided(&executor) {
-            all_passed = false;
-            context
-                .ui
-                .warn(&format!("{id} was not asked: {reason}"), None);
+        let Some(reason) = undecided(&executor) else {
+            asked.push(executor);
             continue;
-        }
-        let (handshake, executor, output) = shake_hands(context, executor)?;
+        };
+        all_passed = false;
+        let what = format!("{} was not asked: {reason}", executor.id);
+        context.ui.warn(&what, None);
+    }
+    for (handshake, executor, output) in shake_hands_with_all(context, asked)? {
+        let id = executor.id.clone();
         all_passed &= handshake.passed();
         if handshake.passed() {
             // Whoever asks by hand and is answered need not wait for the pause to end.
@@ -184,21 +193,61 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     }
 }
 
+/// How a handshake went, the entry with its outcome written into it, and what is told of it.
+type Shaken = (Handshake, Executor, CheckOutput);
+
+/// Most executors that are shaken hands with beside one another: a coding agent's start takes a core for
+/// seconds, and its steps have a limit.
+const AT_A_TIME: usize = 4;
+
 /// Shakes hands with an executor and gives its entry back with the outcome written into it.
 ///
 /// Nothing is locked meanwhile: an executor may take its time.
-pub(super) fn shake_hands(
-    context: &Context,
-    mut executor: Executor,
-) -> Result<(Handshake, Executor, CheckOutput), CommandError> {
+pub(super) fn shake_hands(context: &Context, executor: Executor) -> Result<Shaken, CommandError> {
     let progress = Progress::start(context.ui, &format!("shaking hands with {}", executor.id));
     let handshake = handshake(&executor, &context.surroundings()?);
     drop(progress);
+    Ok(told(context, executor, handshake))
+}
+
+/// The same with several, as many at a time as there are cores, and at most [`AT_A_TIME`]; in their order.
+pub(super) fn shake_hands_with_all(
+    context: &Context,
+    executors: Vec<Executor>,
+) -> Result<Vec<Shaken>, CommandError> {
+    let surroundings = context.surroundings()?;
+    let names: Vec<&str> = executors.iter().map(|one| one.id.as_str()).collect();
+    let what = format!("shaking hands with {}", names.join(", "));
+    let progress = (!names.is_empty()).then(|| Progress::start(context.ui, &what));
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let shaken: Vec<OnceLock<Handshake>> = executors.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..cores.min(AT_A_TIME).min(executors.len()) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(executor) = executors.get(at) else {
+                        break;
+                    };
+                    shaken[at].get_or_init(|| handshake(executor, &surroundings));
+                }
+            });
+        }
+    });
+    drop(progress);
+    let both = executors.into_iter().zip(shaken);
+    Ok(both
+        .filter_map(|(executor, shaken)| Some(told(context, executor, shaken.into_inner()?)))
+        .collect())
+}
+
+fn told(context: &Context, mut executor: Executor, handshake: Handshake) -> Shaken {
     handshake.apply(&mut executor, context.clock.now());
     let fault = handshake.fault().map(|(_, fault)| fault);
     let hint = fault.and_then(|fault| advice(context, &executor, fault));
     let output = CheckOutput::of(&executor, &handshake, hint);
-    Ok((handshake, executor, output))
+    (handshake, executor, output)
 }
 
 /// Keeps what a server that was just checked told of its tools, where it told anything.

@@ -13,7 +13,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::check::{enter, shake_hands};
+use super::check::{enter, shake_hands_with_all};
 use crate::{
     cli::{context::Context, roster::Roster, store},
     ui::{CommandError, Exit, Progress, Table},
@@ -69,11 +69,12 @@ pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), Command
     for discovered in find_in_path(&context.disk, path) {
         let place = discovered.program.display().to_string();
         let entry = discovered.known.entry();
-        found.push(take_in(context, &ledger, &mut roster, place, entry)?);
+        found.push(take_in(&mut roster, place, entry)?);
     }
     for answering in listening(context, servers)? {
-        found.extend(take_in_server(context, &ledger, &mut roster, &answering)?);
+        found.extend(take_in_server(context, &mut roster, &answering)?);
     }
+    let found = shake_hands_with_new(context, &ledger, &mut roster, found)?;
     if context.ui.json {
         return context.ui.json_data(&DiscoverOutput { found });
     }
@@ -107,10 +108,9 @@ fn listening(context: &Context, servers: Vec<LocalServer>) -> Result<Vec<Answeri
 /// Enters a server, should it have a model; whoever is registered for it already stays as he is.
 fn take_in_server(
     context: &Context,
-    ledger: &Ledger,
     roster: &mut Roster<'_>,
     answering: &Answering,
-) -> Result<Option<FoundOutput>, CommandError> {
+) -> Result<Option<Found>, CommandError> {
     let server = &answering.server;
     let Some(model) = answering.models.first() else {
         let what = format!(
@@ -124,7 +124,7 @@ fn take_in_server(
     let mut known = roster.registry().executors().iter();
     if let Some(known) = known.find(|known| server.is_asked_by(known)) {
         let known = known.clone();
-        return take_in(context, ledger, roster, place, known).map(Some);
+        return take_in(roster, place, known).map(Some);
     }
     let mut entry = server.entry(model);
     if let Err(error) = entry.check() {
@@ -140,17 +140,17 @@ fn take_in_server(
     {
         entry.deactivate(&reason);
     }
-    take_in(context, ledger, roster, place, entry).map(Some)
+    take_in(roster, place, entry).map(Some)
 }
 
-/// Registers an entry where its id is new, and shakes hands where that may help.
-fn take_in(
-    context: &Context,
-    ledger: &Ledger,
-    roster: &mut Roster<'_>,
-    place: String,
-    new: Executor,
-) -> Result<FoundOutput, CommandError> {
+/// An executor that is there, and its entry where that is to be written.
+struct Found {
+    output: FoundOutput,
+    entry: Option<Executor>,
+}
+
+/// Looks an entry up, and takes it for a new one where its id is.
+fn take_in(roster: &mut Roster<'_>, place: String, new: Executor) -> Result<Found, CommandError> {
     let mut output = FoundOutput {
         id: new.id.clone(),
         program: place,
@@ -159,13 +159,16 @@ fn take_in(
         reason: None,
         hint: None,
     };
-    let mut executor = match roster.registry().get(&new.id).cloned() {
+    let executor = match roster.registry().get(&new.id).cloned() {
         Some(there) if !roster.is_trusted(&there) => {
             output.status = there.status.to_string();
             output.reason =
                 Some("comes with the repository and waits for `callosum trust`".to_owned());
             output.hint = Some("callosum trust --list".to_owned());
-            return Ok(output);
+            return Ok(Found {
+                output,
+                entry: None,
+            });
         }
         Some(there) if there.status == Status::Active => {
             output.status = there.status.to_string();
@@ -177,31 +180,58 @@ fn take_in(
                 ));
                 output.hint = Some(format!("callosum executor check {}", there.id));
             }
-            return Ok(output);
+            return Ok(Found {
+                output,
+                entry: None,
+            });
         }
         Some(inactive) => inactive,
         None => {
             roster.trust(&new)?;
+            roster.put(&new);
             output.registered_now = true;
             new
         }
     };
+    Ok(Found {
+        output,
+        entry: Some(executor),
+    })
+}
+
+/// Shakes hands with those where that may help, and writes what came of it.
+fn shake_hands_with_new(
+    context: &Context,
+    ledger: &Ledger,
+    roster: &mut Roster<'_>,
+    found: Vec<Found>,
+) -> Result<Vec<FoundOutput>, CommandError> {
+    let entries = found.iter().filter_map(|found| found.entry.as_ref());
     // What a person has to say, no handshake can.
-    if undecided(&executor).is_none() {
-        let (_, shaken, check) = shake_hands(context, executor)?;
-        executor = shaken;
-        output.hint = check.hint;
+    let asked = entries.filter(|entry| undecided(entry).is_none()).cloned();
+    let mut shaken = shake_hands_with_all(context, asked.collect())?
+        .into_iter()
+        .peekable();
+    let mut told = Vec::new();
+    for Found { mut output, entry } in found {
+        if let Some(mut executor) = entry {
+            if let Some((_, shaken, check)) = shaken.next_if(|(_, it, _)| it.id == executor.id) {
+                executor = shaken;
+                output.hint = check.hint;
+            }
+            output.reason = executor.inactive_reason().map(str::to_owned);
+            output.status = executor.status.to_string();
+            let change = if output.registered_now {
+                "discovered"
+            } else {
+                "handshake"
+            };
+            roster.put(&executor);
+            enter(context, ledger, executor, change)?;
+        }
+        told.push(output);
     }
-    output.reason = executor.inactive_reason().map(str::to_owned);
-    output.status = executor.status.to_string();
-    let change = if output.registered_now {
-        "discovered"
-    } else {
-        "handshake"
-    };
-    roster.put(&executor);
-    enter(context, ledger, executor, change)?;
-    Ok(output)
+    Ok(told)
 }
 
 fn tell(

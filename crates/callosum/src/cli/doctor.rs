@@ -3,10 +3,9 @@
 use std::{fmt::Write as _, ops::ControlFlow, path::Path};
 
 use callosum_agents::{
-    client::{Client, Key, KeysIn},
     confinement::{Missing, Policy, System, decide},
     discover::{Known, Speaks, find_in_path, undecided},
-    registry::{Executor, Status},
+    registry::Status,
 };
 use callosum_evidence::terminal::on_one_line;
 use callosum_host::{DiskError, OpenHow, confine::Step, machine};
@@ -18,8 +17,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    context::Context, continuity, executor::registration_line, find, guarding, init::ROOM_NEEDED,
-    meshing, roster::Roster, serving, store, witness, zoning,
+    context::Context, continuity, find, guarding, init::ROOM_NEEDED, lack::Lack, meshing,
+    roster::Roster, serving, store, witness, zoning,
 };
 use crate::{
     ck::Ck,
@@ -468,9 +467,13 @@ fn check_executors(context: &Context, checks: &mut Checks) {
             let hint = format!("callosum executor check {}", executor.id);
             checks.add(&name, Outcome::Warning, found, Some(&hint));
         } else if executor.status == Status::Active {
-            let (outcome, lacks, hint) = lacks(context, executor);
-            let found = format!("active{place}{lacks}");
-            checks.add(&name, outcome, found, hint.as_deref());
+            match Lack::of(context, executor) {
+                None => checks.add(&name, Outcome::Ok, format!("active{place}"), None),
+                Some(lack) => {
+                    let found = format!("active{place}; {}", lack.what);
+                    checks.add(&name, Outcome::Warning, found, lack.hint.as_deref());
+                }
+            }
         } else {
             let hint = format!("callosum executor check {}", executor.id);
             let why = executor.inactive_reason();
@@ -490,96 +493,6 @@ fn check_executors(context: &Context, checks: &mut Checks) {
             checks.add(&name, Outcome::Ok, text, Some("callosum executor discover"));
         }
     }
-}
-
-/// What an active executor lacks, as far as its own folder tells, and what helps.
-fn lacks(context: &Context, executor: &Executor) -> (Outcome, String, Option<String>) {
-    let fine = (Outcome::Ok, String::new(), None);
-    let Some(client) = Client::behind(executor) else {
-        return fine;
-    };
-    let value = |name: &str| context.environment.get(name).map(Path::new);
-    let Some(home) = value("HOME") else {
-        return fine;
-    };
-    let own = client.folder(home, client.home.variable.and_then(value));
-    let standing = match client.standing(&context.disk, &own) {
-        Ok(standing) => standing,
-        Err(error) => {
-            let found = format!("; its own folder cannot be looked at: {error}");
-            return (Outcome::Warning, found, None);
-        }
-    };
-    if let Some(hooks) = standing.untrusted_hooks {
-        let found = format!(
-            "; it passes over {} in silence until trusted",
-            hooks.display()
-        );
-        let hint = format!(
-            "start {} once in a terminal, and look at its hooks",
-            client.program
-        );
-        return (Outcome::Warning, found, Some(hint));
-    }
-    let is_listed = |name: &str| executor.pass_environment.iter().any(|it| it == name);
-    let is_given = |name: &str| value(name).is_some() && is_listed(name);
-    let words = shlex::split(&executor.command_template).unwrap_or_default();
-    let keys = match client.keys(&context.disk, home, &own, &words) {
-        Ok(keys) => keys,
-        Err(error) => {
-            let found = format!("; its settings cannot be looked at: {error}");
-            return (Outcome::Warning, found, None);
-        }
-    };
-    let named = keys.iter().filter_map(|key| match key {
-        Key::Settled => None,
-        Key::Variable(name) => Some(name.as_str()),
-    });
-    let named: Vec<&str> = named.collect();
-    let variables = client.login.variables;
-    // A provider that is chosen by name is asked with its own key, and with no login.
-    let is_chosen = client.keys_in == KeysIn::ChosenProvider && !named.is_empty();
-    let has_login = || {
-        let is_there = standing.logged_in || keys.contains(&Key::Settled);
-        is_there || variables.iter().any(|name| is_given(name))
-    };
-    if named.iter().any(|name| is_given(name)) || (!is_chosen && has_login()) {
-        return fine;
-    }
-    if let Some(name) = named.first() {
-        let lack = if value(name).is_some() {
-            "not passed on to it"
-        } else {
-            "not set here"
-        };
-        let found = format!("; its settings look for a key in {name}, which is {lack}");
-        return (
-            Outcome::Warning,
-            found,
-            Some(passing(executor, name, is_listed(name))),
-        );
-    }
-    let found = format!(
-        "; nobody seems to be logged in: {} has no {}, no {} is passed on, and its settings have no key",
-        own.display(),
-        client.login.files.join(" or "),
-        variables.join(" or ")
-    );
-    (
-        Outcome::Warning,
-        found,
-        Some(client.login.command.to_owned()),
-    )
-}
-
-/// What has an executor get a variable.
-fn passing(executor: &Executor, name: &str, is_listed: bool) -> String {
-    if is_listed {
-        return format!("export {name}=KEY");
-    }
-    let mut mended = executor.clone();
-    mended.pass_environment.push(name.to_owned());
-    registration_line(&mended)
 }
 
 fn as_text(output: &DoctorOutput) -> String {

@@ -24,6 +24,7 @@ mod hook;
 mod init;
 mod interrupt;
 mod kept_tools;
+mod lack;
 pub(crate) mod ledger;
 mod mcp;
 pub(crate) mod mesh;

@@ -9,7 +9,7 @@ use callosum_agents::registry::{EMBEDDED_ID, Executor, LoadError, Registry, Stat
 use callosum_arbiter::{circuit::Admission, nearest::nearest};
 use callosum_host::FileLock;
 
-use super::{context::Context, explain, store};
+use super::{context::Context, explain, lack::Lack, store};
 use crate::{
     config::{ExecutorSettings, Subject, Trust},
     ui::{CommandError, Exit},
@@ -173,15 +173,42 @@ impl<'a> Roster<'a> {
             .collect()
     }
 
-    /// The candidates whose circuit is not open; all of them where each one's is.
+    /// The candidates that can be asked now: not left alone after failures, and somebody seems to be logged in.
+    /// Where all are left alone, each of them; where nobody is logged in anywhere, `scout`, unless it is disabled.
     pub(super) fn ready_candidates(&self) -> Vec<String> {
         let all = self.candidates();
-        let ready: Vec<String> = all
-            .iter()
-            .filter(|id| self.left_alone(id).is_none())
-            .cloned()
-            .collect();
-        if ready.is_empty() { all } else { ready }
+        let (mut ready, left): (Vec<String>, Vec<String>) = all
+            .into_iter()
+            .partition(|id| self.left_alone(id).is_none());
+        if ready.is_empty() {
+            ready = left;
+        }
+        let (known, unknown): (Vec<String>, Vec<String>) =
+            ready.into_iter().partition(|id| !self.lacks_login(id));
+        if !known.is_empty() {
+            return known;
+        }
+        if self.preference(EMBEDDED_ID).enabled.value {
+            return vec![EMBEDDED_ID.to_owned()];
+        }
+        unknown
+    }
+
+    /// The candidates that are passed over since nobody seems to be logged in to them.
+    pub(super) fn without_login(&self) -> Vec<String> {
+        let all = self.candidates().into_iter();
+        all.filter(|id| self.lacks_login(id)).collect()
+    }
+
+    /// Whether nobody seems to be logged in to an executor.
+    fn lacks_login(&self, id: &str) -> bool {
+        // There a client may keep its login in the system's keychain, where it is not looked for.
+        if cfg!(target_os = "macos") {
+            return false;
+        }
+        let lack = self.registry.get(id);
+        let lack = lack.and_then(|executor| Lack::of(self.context, executor));
+        lack.is_some_and(|lack| lack.is_login)
     }
 
     /// How long an executor that failed again and again is still left alone.

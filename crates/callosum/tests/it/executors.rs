@@ -234,6 +234,7 @@ fn discovery_finds_agents_that_speak_the_agent_client_protocol() {
     let env = two_languages();
     let adapter = env.programs().join("codex-acp");
     std::fs::copy(fakes::program("fake-acp"), adapter).unwrap();
+    env.write(env.home().join(".codex/auth.json"), "{}");
     let told = env.run(["executor", "discover"]).success().stderr;
     assert!(told.contains("name nobody go to codex-acp"), "{told}");
     let found = env.run(["executor", "discover", "--json"]).success().json();
@@ -242,6 +243,30 @@ fn discovery_finds_agents_that_speak_the_agent_client_protocol() {
     let asked = ["delegate", "Map it.", "--executor", "codex-acp", "--json"];
     let output = env.run(asked).success().json();
     assert_eq!(output["tokens_used"], 120, "{output}");
+}
+
+/// CAL-EXE-1: an agent that nobody is logged in to is found, and takes no task away from `scout` that does not name it.
+#[test]
+fn what_nobody_is_logged_in_to_is_given_no_task_unasked() {
+    let env = two_languages();
+    std::fs::copy(fakes::program("fake-acp"), env.programs().join("codex-acp")).unwrap();
+    let discovered = env.run(["executor", "discover"]).success();
+    let told = &discovered.stderr;
+    assert!(told.contains("name nobody go to scout"), "{told}");
+    assert!(told.contains("hint: codex login"), "{told}");
+    let found = &discovered.stdout;
+    assert!(found.contains("nobody seems to be logged in"), "{found}");
+    let asked = env.run(["delegate", "Map it."]).success();
+    let told =
+        "nobody seems to be logged in to codex-acp, and no task goes there that does not name it";
+    assert!(asked.stderr.contains(told), "{}", asked.stderr);
+    let named = ["delegate", "Map it.", "--executor", "codex-acp", "--fresh"];
+    let named = env.run(named).success();
+    assert!(!named.stderr.contains("logged in"), "{}", named.stderr);
+    let discover = env.callosum().arguments(["executor", "discover"]);
+    let discover = discover.env("OPENAI_API_KEY", "x").run().success();
+    let passing = "--pass-env OPENAI_API_KEY";
+    assert!(discover.stderr.contains(passing), "{}", discover.stderr);
 }
 
 #[test]

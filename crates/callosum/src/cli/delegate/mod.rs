@@ -209,6 +209,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     let submission = submission::read(context, args, &reader).inspect_err(record_refused)?;
     let roster = Roster::load(context)?;
     let executors = assigned(args, &submission, &roster).inspect_err(record_refused)?;
+    tell_without_login(context, &roster, &submission);
     let ledger = store::open(context)?;
     let budget = budget(context, args)?;
     let mut surroundings = context.surroundings()?;
@@ -402,6 +403,26 @@ fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(),
         }
     }
     roster.save()
+}
+
+/// Says who is passed over for tasks that name nobody.
+fn tell_without_login(context: &Context, roster: &Roster<'_>, submission: &Submission) {
+    let passed_over = roster.without_login();
+    let is_first = roster.candidates().first() == passed_over.first();
+    if passed_over.is_empty() || !is_first {
+        return;
+    }
+    if submission
+        .tasks()
+        .iter()
+        .any(|task| task.executor.is_none())
+    {
+        let what = format!(
+            "nobody seems to be logged in to {}, and no task goes there that does not name it",
+            passed_over.join(", ")
+        );
+        context.ui.warn(&what, Some("callosum doctor"));
+    }
 }
 
 /// Who works on each task, all of them known to be usable.

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::check::{enter, shake_hands_with_all};
 use crate::{
-    cli::{context::Context, roster::Roster, store},
+    cli::{context::Context, lack::Lack, roster::Roster, store},
     ui::{CommandError, Exit, Progress, Table},
 };
 
@@ -229,6 +229,14 @@ fn shake_hands_with_new(
             roster.put(&executor);
             enter(context, ledger, executor, change)?;
         }
+        if output.reason.is_none()
+            && let Some(executor) = roster.registry().get(&output.id)
+            && executor.status == Status::Active
+            && let Some(lack) = Lack::of(context, executor)
+        {
+            output.reason = Some(lack.what);
+            output.hint = output.hint.or(lack.hint);
+        }
         told.push(output);
     }
     Ok(told)
@@ -247,7 +255,7 @@ fn tell(
     }
     let is_new = |one: &FoundOutput| one.registered_now && one.status == Status::Active.to_string();
     if found.iter().any(is_new) {
-        let next = roster.candidates();
+        let next = roster.ready_candidates();
         let next = next.first().map_or("nobody", String::as_str);
         context
             .ui

@@ -135,7 +135,7 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
     } else {
         context.ui.data(&output.as_text())?;
         if handshake.passed() {
-            let next = roster.candidates();
+            let next = roster.ready_candidates();
             let next = next.first().map_or("nobody", String::as_str);
             context.ui.say(&format!(
                 "registered {id}; tasks that name nobody go to {next}"

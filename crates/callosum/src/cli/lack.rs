@@ -1,0 +1,121 @@
+//! [`Lack`]: what an active executor lacks, as far as its own folder and this environment tell.
+//!
+//! What is deliberately not here: asking it. Nothing is started, and a login that only the client can judge
+//! counts as one.
+
+use std::path::Path;
+
+use callosum_agents::{
+    client::{Client, Key, KeysIn},
+    registry::Executor,
+};
+
+use super::{context::Context, executor::registration_line};
+
+/// Something that an executor lacks.
+#[derive(Clone, Debug)]
+pub(super) struct Lack {
+    /// What, in words.
+    pub(super) what: String,
+    /// What helps, as far as that is known.
+    pub(super) hint: Option<String>,
+    /// Whether it is a login, so that each of its tasks would fail.
+    pub(super) is_login: bool,
+}
+
+impl Lack {
+    /// Looks at what a coding agent needs; `None` where nothing is missing, or none is behind the executor.
+    pub(super) fn of(context: &Context, executor: &Executor) -> Option<Self> {
+        let client = Client::behind(executor)?;
+        let value = |name: &str| context.environment.get(name).map(Path::new);
+        let home = value("HOME")?;
+        let own = client.folder(home, client.home.variable.and_then(value));
+        let unseen = |what| Self {
+            what,
+            hint: None,
+            is_login: false,
+        };
+        let standing = match client.standing(&context.disk, &own) {
+            Ok(standing) => standing,
+            Err(error) => {
+                return Some(unseen(format!(
+                    "its own folder cannot be looked at: {error}"
+                )));
+            }
+        };
+        if let Some(hooks) = standing.untrusted_hooks {
+            let program = client.program;
+            return Some(Self {
+                what: format!(
+                    "it passes over {} in silence until trusted",
+                    hooks.display()
+                ),
+                hint: Some(format!(
+                    "start {program} once in a terminal, and look at its hooks"
+                )),
+                is_login: false,
+            });
+        }
+        let is_listed = |name: &str| executor.pass_environment.iter().any(|it| it == name);
+        let is_given = |name: &str| value(name).is_some() && is_listed(name);
+        let words = shlex::split(&executor.command_template).unwrap_or_default();
+        let keys = match client.keys(&context.disk, home, &own, &words) {
+            Ok(keys) => keys,
+            Err(error) => {
+                return Some(unseen(format!("its settings cannot be looked at: {error}")));
+            }
+        };
+        let named = keys.iter().filter_map(|key| match key {
+            Key::Settled => None,
+            Key::Variable(name) => Some(name.as_str()),
+        });
+        let named: Vec<&str> = named.collect();
+        let variables = client.login.variables;
+        // A provider that is chosen by name is asked with its own key, and with no login.
+        let is_chosen = client.keys_in == KeysIn::ChosenProvider && !named.is_empty();
+        let has_login = || {
+            let is_there = standing.logged_in || keys.contains(&Key::Settled);
+            is_there || variables.iter().any(|name| is_given(name))
+        };
+        if named.iter().any(|name| is_given(name)) || (!is_chosen && has_login()) {
+            return None;
+        }
+        let lack = |what, hint| {
+            Some(Self {
+                what,
+                hint: Some(hint),
+                is_login: true,
+            })
+        };
+        if let Some(name) = named.first() {
+            let why = if value(name).is_some() {
+                "not passed on to it"
+            } else {
+                "not set here"
+            };
+            let what = format!("its settings look for a key in {name}, which is {why}");
+            return lack(what, passing(executor, name, is_listed(name)));
+        }
+        if let Some(name) = variables.iter().find(|name| value(name).is_some()) {
+            let what = format!("{name} is set here, and not passed on to it");
+            return lack(what, passing(executor, name, false));
+        }
+        let what = format!(
+            "nobody seems to be logged in: {} has no {}, no {} is passed on, and its settings have no key",
+            own.display(),
+            client.login.files.join(" or "),
+            variables.join(" or ")
+        );
+        lack(what, client.login.command.to_owned())
+    }
+}
+
+/// What has an executor get a variable.
+fn passing(executor: &Executor, name: &str, is_listed: bool) -> String {
+    if is_listed {
+        return format!("export {name}=KEY");
+    }
+    let mut mended = executor.clone();
+    mended.pass_environment.push(name.to_owned());
+    registration_line(&mended)
+}

@@ -1,11 +1,13 @@
 //! [`Workshop::ask`]: one answer of an executor, and what is kept where there is none.
 
+use std::{collections::HashSet, thread};
+
 use callosum_agents::{
-    confinement::{Connections, LastTranscript},
-    protocol::{Answer, AnswerError, Request},
+    confinement::{Connection, Connections, LastTranscript, Verdict},
+    protocol::{Answer, AnswerError, LONGEST_SUMMARY, Request},
     runner::{self, RunError, Sign, Surroundings},
 };
-use callosum_evidence::secrets;
+use callosum_evidence::{secrets, terminal::on_one_line};
 use callosum_ledger::Checksum;
 use serde_json::{Value, json};
 
@@ -17,6 +19,7 @@ use super::{
     stop::{Stop, one_line},
     watch::Notice,
 };
+use crate::task::TaskIndex;
 
 /// A valid answer, and what it took to get it.
 pub(super) struct Asked {
@@ -57,7 +60,11 @@ impl Workshop<'_> {
             }
             self.watch.notice(job.index, Notice::Heard(&sign));
         };
-        let asked = self.ask_within(job, request, surroundings, &mut heard);
+        let asked = thread::scope(|scope| {
+            let _watched = Watched(&surroundings.connections);
+            scope.spawn(|| self.tell_unreached(job.index, &surroundings.connections));
+            self.ask_within(job, request, surroundings, &mut heard)
+        });
         if let Some(stop) = unrecorded {
             return Err(stop);
         }
@@ -65,6 +72,21 @@ impl Workshop<'_> {
             self.record(about.connection(&connection))?;
         }
         asked.map(|asked| Asked { denials, ..asked })
+    }
+
+    /// Tells of each place that the executor is not let reach, once, while it runs: most programs try again for minutes
+    /// before they say so.
+    fn tell_unreached(&self, task: TaskIndex, connections: &Connections) {
+        let mut told = HashSet::new();
+        connections.watch(|connection: &Connection| {
+            if let Verdict::Denied(reason) = &connection.verdict
+                && told.insert((connection.host.clone(), connection.port))
+            {
+                let place = format!("{}:{}", connection.host, connection.port);
+                let place = &on_one_line(&secrets::mask(&place).text);
+                self.watch.notice(task, Notice::Unreached { place, reason });
+            }
+        });
     }
 
     fn ask_within(
@@ -111,6 +133,8 @@ impl Workshop<'_> {
         if let Some(bound) = self.means.budget.take_spawn()? {
             return Err(Stop::OverBudget(bound));
         }
+        let why = format!("its answer has {bytes} bytes, and {LONGEST_SUMMARY} at most are taken");
+        self.watch.notice(job.index, Notice::SentBack(&why));
         let shorter = request.shorter(bytes);
         match runner::run(job.executor, &shorter, surroundings, heard) {
             Ok(answer) => Ok(Asked {
@@ -163,6 +187,15 @@ impl Workshop<'_> {
     fn keep_text(&self, text: &str) -> Result<Checksum, Stop> {
         let masked = secrets::mask(text).text;
         Ok(self.means.answers.put(masked.as_bytes())?)
+    }
+}
+
+/// Connections that are watched for until this goes, whatever becomes of the try.
+struct Watched<'a>(&'a Connections);
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

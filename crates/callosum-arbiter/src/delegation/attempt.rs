@@ -312,6 +312,8 @@ impl Workshop<'_> {
                         return short.ok_or(Stop::OverBudget(bound));
                     }
                     was_sent_back = true;
+                    self.watch
+                        .notice(job.index, Notice::SentBack(&failure.message));
                     if short.is_none() {
                         tokens_before += tokens;
                     }

@@ -29,6 +29,15 @@ pub enum Notice<'a> {
     Heard(&'a Sign<'a>),
     /// It reached for the ledger and was denied; its words, masked and fit for a terminal.
     Denied(&'a str),
+    /// It asked for a host that its entry does not let it reach, for the first time in this try.
+    Unreached {
+        /// The host and the port.
+        place: &'a str,
+        /// Why not.
+        reason: &'a str,
+    },
+    /// Its answer was not taken as it is, and it is asked once more within this try.
+    SentBack(&'a str),
     /// A try failed, and there will be another.
     Retrying {
         /// What the failure is called, where it has a code.

@@ -109,8 +109,10 @@ fn a_short_answer_is_sent_back_where_there_was_more_to_say() {
     env.run(["delegate", "what is there"]).success();
     assert_eq!(rejected(), 0);
     env.write("large/much.rs", "fn much() {}\n".repeat(2_000));
-    let output = env.run(["delegate", "what is here", "--json"]);
-    let output = output.success().json();
+    let output = env.run(["delegate", "what is here", "--json"]).success();
+    let told = "2048 are wanted; asked once more";
+    assert!(output.stderr.contains(told), "{}", output.stderr);
+    let output = output.json();
     // This executor answers with what it was asked.
     let summary = output["summary"].as_str().unwrap();
     assert!(summary.contains("sent back"), "{summary}");

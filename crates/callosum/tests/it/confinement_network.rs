@@ -90,11 +90,15 @@ tried("named", lambda: tunnel("example.org:443"))
             stream.write_all(b"world").unwrap();
         }
     });
-    let spawned = delegate(&env).success().json();
+    let output = delegate(&env).success();
+    let spawned = output.json();
     let found = spawned["summary"].as_str().unwrap();
     if !is_held(&env) {
         return;
     }
+    let told = "its executor was not let reach example.org:443: the entry does not name it under `network`; \
+                whoever registers it with `--network example.org:443` lets it\n";
+    assert!(output.stderr.contains(told), "{}", output.stderr);
     assert_eq!(
         found,
         "direct: world; tunnel: world; other: HTTP/1.1 403 Forbidden; named: HTTP/1.1 403 Forbidden"

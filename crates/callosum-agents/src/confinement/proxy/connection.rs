@@ -1,7 +1,7 @@
 //! [`Connection`]: what is told of one that an executor asked for.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -35,22 +35,65 @@ pub enum Verdict {
 
 /// Where connections are told. Clones tell the same place.
 #[derive(Clone, Debug, Default)]
-pub struct Connections(Arc<Mutex<Vec<Connection>>>);
+pub struct Connections(Arc<Shared>);
+
+/// What clones have in common.
+#[derive(Debug, Default)]
+struct Shared {
+    told: Mutex<Told>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Told {
+    /// Those that nobody has taken.
+    all: Vec<Connection>,
+    is_over: bool,
+}
 
 impl Connections {
     /// Tells one.
     pub fn tell(&self, connection: Connection) {
-        self.all().push(connection);
+        self.told().all.push(connection);
+        self.0.changed.notify_all();
+    }
+
+    /// Hands over each connection when it is told, until [`end`](Self::end). For a thread of its own, beside which
+    /// nobody takes any.
+    pub fn watch(&self, mut seen: impl FnMut(&Connection)) {
+        let mut next = 0;
+        let mut told = self.told();
+        loop {
+            let new: Vec<Connection> = told.all.iter().skip(next).cloned().collect();
+            next += new.len();
+            let is_over = told.is_over;
+            drop(told);
+            new.iter().for_each(&mut seen);
+            if is_over {
+                return;
+            }
+            told = self.told();
+            while told.all.len() <= next && !told.is_over {
+                let changed = self.0.changed.wait(told);
+                told = changed.unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Says that no more are to be watched for.
+    pub fn end(&self) {
+        self.told().is_over = true;
+        self.0.changed.notify_all();
     }
 
     /// Those that were told since the last time, in the order of their ends.
     pub fn take(&self) -> Vec<Connection> {
-        std::mem::take(&mut *self.all())
+        std::mem::take(&mut self.told().all)
     }
 
-    fn all(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+    fn told(&self) -> MutexGuard<'_, Told> {
         // A list is whole whoever panicked beside it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

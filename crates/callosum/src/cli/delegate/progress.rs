@@ -120,6 +120,16 @@ impl Watch for Shown {
                     format!("{name}: it says that it was denied a write to the ledger: {words}");
                 self.above(&told);
             }
+            Notice::Unreached { place, reason } => {
+                let name = self.names.get(task.0).map_or("", String::as_str);
+                self.above(&format!(
+                    "{name}: its executor was not let reach {place}: {reason}; whoever registers it with `--network {place}` lets it"
+                ));
+            }
+            Notice::SentBack(why) => {
+                let name = self.names.get(task.0).map_or("", String::as_str);
+                self.above(&format!("{name}: {why}; asked once more"));
+            }
             Notice::Retrying {
                 code,
                 reason,

@@ -3,7 +3,9 @@
 use std::{
     io::{Read, Write},
     net::{Ipv4Addr, TcpListener},
+    sync::{Arc, Condvar, Mutex},
     thread,
+    time::Duration,
 };
 
 use callosum_testkit::{
@@ -51,6 +53,68 @@ fn play(env: &TestEnv, executor: &str, turn: Turn, code: i32) -> Value {
         .run()
         .ended_with(code)
         .json()
+}
+
+/// CAL-EXE-2: who is asked does not wait for another to answer: this server answers one only once it was
+/// asked by both.
+#[test]
+fn executors_are_shaken_hands_with_beside_one_another() {
+    let env = two_languages();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let asked = Arc::new((Mutex::new(0), Condvar::new()));
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let asked = Arc::clone(&asked);
+            thread::spawn(move || {
+                let mut stream = stream.unwrap();
+                let mut request = [0; 4096];
+                let length = stream.read(&mut request).unwrap();
+                // The first two come when they are registered, one after the other.
+                let (count, changed) = &*asked;
+                let mut count = count.lock().unwrap();
+                *count += 1;
+                changed.notify_all();
+                let patience = Duration::from_secs(20);
+                let together = |count: &mut i32| *count == 3;
+                let (count, _) = changed
+                    .wait_timeout_while(count, patience, together)
+                    .unwrap();
+                let status = if *count == 3 { "503 Alone" } else { "200 OK" };
+                assert!(request[..length].starts_with(b"GET "));
+                let models = r#"{"object":"list","data":[{"id":"scripted-model"}]}"#;
+                let head = "content-type: application/json\r\nconnection: close";
+                let answer = format!(
+                    "HTTP/1.1 {status}\r\n{head}\r\ncontent-length: {}\r\n\r\n{models}",
+                    models.len()
+                );
+                drop(stream.write_all(answer.as_bytes()));
+            });
+        }
+    });
+    for id in ["one", "two"] {
+        env.run([
+            "executor",
+            "register",
+            id,
+            "--protocol",
+            "openai",
+            "--endpoint",
+            &endpoint,
+            "--model",
+            "scripted-model",
+        ])
+        .success();
+    }
+    let checked = env.run(["executor", "check", "one", "two", "--json"]);
+    let checked = checked.success().json();
+    let ids: Vec<&Value> = checked["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| &check["id"])
+        .collect();
+    assert_eq!(ids, ["one", "two"], "{checked}");
 }
 
 /// CAL-EXE-2, CAL-COM-1: a model's server is registered, and its answer and tokens are in the ledger.

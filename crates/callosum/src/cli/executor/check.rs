@@ -210,7 +210,8 @@ pub(super) fn shake_hands(context: &Context, executor: Executor) -> Result<Shake
     Ok(told(context, executor, handshake))
 }
 
-/// The same with several, as many at a time as there are cores, and at most [`AT_A_TIME`]; in their order.
+/// The same with several, as many at a time as there are cores, at least two and at most [`AT_A_TIME`]; in
+/// their order.
 pub(super) fn shake_hands_with_all(
     context: &Context,
     executors: Vec<Executor>,
@@ -223,7 +224,7 @@ pub(super) fn shake_hands_with_all(
     let shaken: Vec<OnceLock<Handshake>> = executors.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
-        for _ in 0..cores.min(AT_A_TIME).min(executors.len()) {
+        for _ in 0..cores.clamp(2, AT_A_TIME).min(executors.len()) {
             scope.spawn(|| {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);

@@ -63,6 +63,7 @@ pub(super) const CLIENT: Client = Client {
     keys_in: KeysIn::Helper,
     settings: "settings.json",
     transcripts: "projects/*/*.jsonl",
+    records: &[],
     hooks_to_trust: None,
     has_sandbox: false,
     tool_servers: Some(ToolServers {

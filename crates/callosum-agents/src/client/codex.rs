@@ -44,6 +44,7 @@ pub(super) const CLIENT: Client = Client {
     keys_in: KeysIn::ChosenProvider,
     settings: "config.toml",
     transcripts: "sessions/*/*/*/rollout-*.jsonl",
+    records: &[],
     hooks_to_trust: Some("hooks.json"),
     has_sandbox: true,
     tool_servers: Some(ToolServers {

@@ -57,6 +57,7 @@ pub(super) const CLIENT: Client = Client {
     keys_in: KeysIn::DotEnv,
     settings: "settings.json",
     transcripts: "tmp/*/chats/session-*.jsonl",
+    records: &["tmp/*/chats/session-*.jsonl"],
     hooks_to_trust: None,
     has_sandbox: false,
     tool_servers: Some(ToolServers {

@@ -76,6 +76,9 @@ pub struct Client {
     pub settings: &'static str,
     /// Its transcripts, in its own folder, with `*` for what varies.
     pub transcripts: &'static str,
+    /// What it writes of a session that tells, more than its answer does, whether that is whole: in its own
+    /// folder, with `*` for what varies. Of each, the newest counts.
+    pub records: &'static [&'static str],
     /// Its hooks, in its own folder, where it passes over them in silence until a person has
     /// trusted them.
     pub hooks_to_trust: Option<&'static str>,

@@ -70,6 +70,7 @@ pub(super) const CLIENT: Client = Client {
     keys_in: KeysIn::Providers,
     settings: "../../../.config/opencode/opencode.json",
     transcripts: "storage/message/*/*.json",
+    records: &["opencode.db", "opencode.db-wal"],
     hooks_to_trust: None,
     has_sandbox: false,
     // Its hooks are plugins in JavaScript.

@@ -45,6 +45,7 @@ pub(super) const CLIENT: Client = Client {
     keys_in: KeysIn::DotEnv,
     settings: "settings.json",
     transcripts: "tmp/*/chats/*.json*",
+    records: &["projects/*/chats/*.jsonl", "tmp/*/chats/*.json*"],
     hooks_to_trust: None,
     has_sandbox: false,
     tool_servers: Some(ToolServers {

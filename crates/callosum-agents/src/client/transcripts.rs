@@ -1,4 +1,4 @@
-//! [`Client::transcripts_below`]: the files that a client keeps of its sessions.
+//! [`Client::transcripts_below`] and [`Client::records_below`]: the files that a client keeps of its sessions.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,22 @@ impl Client {
     /// The client's transcripts in its own folder, in no order of time. A folder that is not there has
     /// none.
     pub fn transcripts_below(&self, disk: &Disk, own: &Path) -> Result<Vec<PathBuf>, DiskError> {
-        let mut paths = vec![own.to_owned()];
-        for part in self.transcripts.split('/') {
-            paths = matching(disk, &paths, part)?;
-        }
-        Ok(paths)
+        below(disk, own, self.transcripts)
     }
+
+    /// The same of its records, for each kind that it has.
+    pub fn records_below(&self, disk: &Disk, own: &Path) -> Result<Vec<Vec<PathBuf>>, DiskError> {
+        let kinds = self.records.iter();
+        kinds.map(|pattern| below(disk, own, pattern)).collect()
+    }
+}
+
+fn below(disk: &Disk, own: &Path, pattern: &str) -> Result<Vec<PathBuf>, DiskError> {
+    let mut paths = vec![own.to_owned()];
+    for part in pattern.split('/') {
+        paths = matching(disk, &paths, part)?;
+    }
+    Ok(paths)
 }
 
 /// What in these folders has a name that fits `pattern`, in which `*` stands for anything.

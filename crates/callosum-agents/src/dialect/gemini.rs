@@ -121,13 +121,15 @@ fn in_the_middle(words: &str) -> Complaint {
     }
 }
 
-/// Whether a transcript of Gemini CLI ends with an answer that broke off: it counts tokens at the end of
+/// Why a transcript of Gemini CLI shows that the answer broke off: it counts tokens at the end of
 /// a model's stream, and ends its turn as usual where the stream broke off before.
-pub(super) fn broke_off(transcript: &[u8]) -> bool {
+pub(super) fn broke_off(transcript: &[u8]) -> Option<Complaint> {
     let lines = transcript.rsplit(|byte| *byte == b'\n');
     let mut said = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    said.find(|said| text(said, &["type"]) == Some("gemini"))
-        .is_some_and(|last| last.get("tokens").is_some_and(Value::is_null))
+    let last = said.find(|said| text(said, &["type"]) == Some("gemini"))?;
+    let words = "its transcript has no count of tokens for the end of its answer";
+    let is_uncounted = last.get("tokens").is_some_and(Value::is_null);
+    is_uncounted.then(|| Complaint::of_kind(CUT_OFF, words))
 }
 
 fn complaint(event: &Value, words: String) -> Complaint {

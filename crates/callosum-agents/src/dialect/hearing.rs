@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     claude, codex,
-    complaint::{CUT_OFF, Complaint, is_only_an_error},
+    complaint::{Complaint, is_only_an_error},
     fault::ClientFault,
     gemini,
     name::Dialect,
@@ -100,14 +100,16 @@ impl Hearing {
 
     /// Holds what was heard against what the client wrote into its transcript, where that was kept.
     pub(crate) fn hold_against(&mut self, client: Option<&Client>, transcript: Option<Vec<u8>>) {
-        let is_gemini = client.is_some_and(|client| client.program == gemini::CLIENT);
-        if is_gemini
-            && self.failure.is_none()
-            && transcript.is_some_and(|it| gemini::broke_off(&it))
-        {
-            let words = "its transcript has no count of tokens for the end of its answer";
-            self.failure = Some(Complaint::of_kind(CUT_OFF, words));
-        }
+        let (Some(client), Some(transcript), None) = (client, transcript, &self.failure) else {
+            return;
+        };
+        self.failure = match client.program {
+            gemini::CLIENT => gemini::broke_off(&transcript),
+            opencode::CLIENT => opencode::broke_off(&transcript),
+            // What it hands over apart is of one attempt.
+            qwen::CLIENT if self.structured.is_none() => qwen::broke_off(&transcript),
+            _ => None,
+        };
     }
 
     /// Takes an event in.

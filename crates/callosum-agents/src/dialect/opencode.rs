@@ -11,6 +11,9 @@ use super::{
     hearing::{Hearing, Tokens, at, count, text},
 };
 
+/// The client's program.
+pub(super) const CLIENT: &str = "opencode";
+
 pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
     if let Some(session) = text(event, &["sessionID"]) {
         hearing.session = Some(session.to_owned());
@@ -40,6 +43,24 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
     }
 }
 
+/// Why the database of opencode shows that the answer broke off: it has the reason for which each message
+/// ended, as JSON, in which what a model says stands in quotes that are escaped. By way of ACP it tells none.
+pub(super) fn broke_off(database: &[u8]) -> Option<Complaint> {
+    let ended_for = |reason: &str| {
+        let noted = format!("\"finish\":\"{reason}\"");
+        holds(database, noted.as_bytes())
+    };
+    let (reason, kind) = [("length", CUT_OFF), ("content-filter", "refusal")]
+        .into_iter()
+        .find(|(reason, _)| ended_for(reason))?;
+    let words = format!("its database says that a message ended for the reason `{reason}`");
+    Some(Complaint::of_kind(kind, &words))
+}
+
+fn holds(bytes: &[u8], sought: &[u8]) -> bool {
+    bytes.windows(sought.len()).any(|window| window == sought)
+}
+
 fn step_finish(hearing: &mut Hearing, event: &Value) {
     let reason = text(event, &["part", "reason"]);
     hearing.finished = reason == Some("stop");
@@ -66,5 +87,22 @@ fn step_finish(hearing: &mut Hearing, event: &Value) {
     }
     if let Some(cost) = at(event, &["part", "cost"]).and_then(Value::as_f64) {
         hearing.cost_usd = Some(hearing.cost_usd.unwrap_or(0.0) + cost);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-ERR-3: only opencode's own word for an end counts, wherever in its database it stands.
+    #[test]
+    fn the_reason_for_an_end_is_found_in_a_database() {
+        let database = |text: &str| [&[0, 255, 13][..], text.as_bytes(), &[0; 40]].concat();
+        let told = |text: &str| broke_off(&database(text)).map(|it| it.fault().code());
+        let cut = callosum_ledger::ErrorCode::MalformedAnswer;
+        assert_eq!(told(r#"{"role":"assistant","finish":"length"}"#), Some(cut));
+        assert_eq!(told(r#"{"finish":"content-filter"}"#), Some(cut));
+        assert_eq!(told(r#"{"role":"assistant","finish":"stop"}"#), None);
+        assert_eq!(told(r#"{"text":"\"finish\":\"length\""}"#), None);
     }
 }

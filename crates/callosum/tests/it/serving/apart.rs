@@ -54,7 +54,8 @@ fn a_bridge_that_cannot_be_written_costs_nothing_else() {
     let env = TestEnv::new();
     let folder = env.machine_home().join("mesh");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("bridge"), "no folder").unwrap();
+    // A link is somebody's, also where it leads nowhere, and stays.
+    std::os::unix::fs::symlink("nowhere", folder.join("bridge")).unwrap();
     let daemon = Daemon::start(&env);
     daemon.post("", &discovery("kept all the same")).with(200);
     until("it is counted", || {

@@ -3,15 +3,14 @@
 use callosum_evidence::tokens;
 use callosum_mesh::{
     Mesh,
-    board::{NewTask, Order, Receipt, Refusal, Status},
+    board::{NewTask, Order, Receipt},
     digest::{Beside, Note, Source},
     event::Draft,
     journal::Durability,
-    route::CATEGORY,
 };
 use proptest::prelude::*;
 
-use crate::place::{Place, handed_over, refused, voice};
+use crate::place::{Place, voice};
 
 fn send(mesh: &mut Mesh, id: &str, content: &str) {
     let order = Order::Send {
@@ -315,65 +314,6 @@ fn a_task_is_told_of_when_it_can_be_begun_and_with_who_did_it() {
     assert!(told.contains("qwen-code completed your task"), "{told}");
 }
 
-/// CALC-PAT-2: of two sessions of an agent that ask at the same moment, one is handed a message.
-#[test]
-fn of_two_sessions_one_is_handed_a_message() {
-    let place = Place::new();
-    let mut mesh = place.mesh();
-    for number in 0..20 {
-        send(&mut mesh, &format!("m{number}"), "look");
-    }
-    let handed = std::sync::Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for session in ["s1", "s2", "s3"] {
-            let (place, handed) = (&place, &handed);
-            scope.spawn(move || {
-                let mut mesh = place.mesh();
-                let voice = callosum_mesh::Voice {
-                    session_id: Some(session.to_owned()),
-                    ..voice("codex")
-                };
-                while let Some(told) = handed_over(&mut mesh, &voice, "post-tool") {
-                    handed.lock().unwrap().extend(told.messages);
-                }
-            });
-        }
-    });
-    let mut handed = handed.into_inner().unwrap();
-    handed.sort();
-    let mut all: Vec<String> = (0..20).map(|number| format!("m{number}")).collect();
-    all.sort();
-    assert_eq!(handed, all);
-}
-
-/// CALC-PAT-2: delivered when a hook hands it over, seen when the same session goes on.
-#[test]
-fn messages_are_handed_over_between_calls_and_seen_by_who_goes_on() {
-    let place = Place::new();
-    let mut mesh = place.mesh();
-    let mut codex = voice("codex");
-    codex.session_id = Some("s1".to_owned());
-    assert_eq!(handed_over(&mut mesh, &codex, "post-tool-use"), None);
-    send(&mut mesh, "m", "look");
-    let told = handed_over(&mut mesh, &codex, "post-tool-use").unwrap();
-    assert!(told.text.contains("\"look\""), "{}", told.text);
-    let state = |mesh: &mut Mesh| mesh.board().unwrap().message("m").unwrap().receipt;
-    assert_eq!(state(&mut mesh), Some(Receipt::Delivered));
-    let mut other = codex.clone();
-    other.session_id = Some("s2".to_owned());
-    assert_eq!(handed_over(&mut mesh, &other, "post-tool-use"), None);
-    assert_eq!(
-        state(&mut mesh),
-        Some(Receipt::Delivered),
-        "another session shows nothing"
-    );
-    assert_eq!(handed_over(&mut mesh, &codex, "post-tool-use"), None);
-    mesh.seen(&other, "stop").unwrap();
-    assert_eq!(state(&mut mesh), Some(Receipt::Delivered));
-    mesh.seen(&codex, "stop").unwrap();
-    assert_eq!(state(&mut mesh), Some(Receipt::Seen));
-}
-
 /// CALC-SEC-1: no words of others look like ours, end their quotes, or are obeyed.
 #[test]
 fn foreign_words_stay_in_their_quotes() {
@@ -395,79 +335,6 @@ fn foreign_words_stay_in_their_quotes() {
     );
     let line = text.lines().last().unwrap();
     assert_eq!(line.matches('"').count(), 2, "{line}");
-}
-
-/// CALC-ROUTE-1: a task that its first agent has not begun in time goes to the other.
-#[test]
-fn a_task_that_is_not_begun_in_time_falls_back() {
-    let place = Place::new();
-    let mut mesh = place.mesh();
-    let mut order = task("old", Some("gemini"));
-    if let Order::Add(task) = &mut order {
-        task.other
-            .insert(CATEGORY.to_owned(), "large-review".into());
-    }
-    mesh.give(order, &voice("claude")).unwrap();
-    let board = mesh.board().unwrap().clone();
-    let matrix = mesh.matrix().clone();
-    let created = board.task("old").unwrap().created_at;
-    let minutes = |minutes| created + jiff::SignedDuration::from_mins(minutes);
-    assert_eq!(matrix.overdue(&board, minutes(14)), []);
-    assert_eq!(matrix.overdue(&board, minutes(16)).len(), 1);
-    // One that waited for another has its time from when that was done, and one that came back from then on.
-    let mut board = board;
-    let mut waits = board.task("old").unwrap().clone();
-    waits.id = "waits".to_owned();
-    waits.needs = vec!["old".to_owned()];
-    board.tasks.push(waits);
-    let old = board.tasks.iter_mut().find(|task| task.id == "old");
-    let old = old.unwrap();
-    old.status = Status::Complete;
-    old.completed_at = Some(minutes(10).to_string());
-    assert_eq!(matrix.overdue(&board, minutes(24)), []);
-    assert_eq!(matrix.overdue(&board, minutes(26)).len(), 1);
-    let waits = board.tasks.last_mut().unwrap();
-    waits.queued_at = Some(minutes(20).to_string());
-    assert_eq!(matrix.overdue(&board, minutes(34)), []);
-    assert_eq!(matrix.overdue(&board, minutes(36)).len(), 1);
-}
-
-/// CALC-FUT-1: a second agent that is about to edit a file is told who works on it.
-#[test]
-fn a_lease_keeps_others_out_until_it_ends() {
-    let place = Place::new();
-    let mut mesh = place.mesh();
-    let lease = |anyway| Order::Lease {
-        path: "/project/a.rs".to_owned(),
-        why: Some("renaming".to_owned()),
-        anyway,
-    };
-    mesh.give(lease(false), &voice("claude")).unwrap();
-    mesh.give(lease(false), &voice("claude")).unwrap();
-    let held = refused(mesh.give(lease(false), &voice("codex")));
-    assert!(
-        held.to_string()
-            .starts_with("claude-code works on /project/a.rs until "),
-        "{held}"
-    );
-    assert!(held.to_string().ends_with(": renaming"), "{held}");
-    let first = mesh.board().unwrap().leases[0].token;
-    mesh.give(lease(true), &voice("codex")).unwrap();
-    let board = mesh.board().unwrap();
-    assert_eq!(board.leases.len(), 1);
-    assert!(board.leases[0].token > first);
-    let end = board.leases[0].until;
-    let claude = "claude-code".parse().unwrap();
-    assert!(board.holder("/project/a.rs", &claude, None, end).is_none());
-    let relative = Order::Lease {
-        path: "a.rs".to_owned(),
-        why: None,
-        anyway: false,
-    };
-    assert!(matches!(
-        refused(mesh.give(relative, &voice("codex"))),
-        Refusal::NoPath { .. }
-    ));
 }
 
 proptest! {

@@ -1,18 +1,19 @@
 //! Edits of the bridge file that cannot be taken over: each is told of, and what was written is kept.
 
 use callosum_mesh::{
-    board::{NewTask, Order, Receipt, Status},
-    bridge::{Bridge, Synced},
+    board::{NewTask, Order, Status},
+    bridge::Synced,
 };
 use serde_json::{Value, json};
 
+use crate::drop_ins::drop_in;
 use crate::place::{Place, claim, task, voice, write_into};
 
-fn give(place: &Place, order: Order, who: &str) {
+pub(crate) fn give(place: &Place, order: Order, who: &str) {
     place.mesh().give(order, &voice(who)).expect("it is given");
 }
 
-fn done(id: &str, result: &str) -> Order {
+pub(crate) fn done(id: &str, result: &str) -> Order {
     Order::Complete {
         task: id.to_owned(),
         result: Some(result.to_owned()),
@@ -31,7 +32,7 @@ fn release(id: &str) -> Order {
 }
 
 /// Everything that was said to an agent.
-fn said_to(place: &Place, agent: &str) -> Vec<String> {
+pub(crate) fn said_to(place: &Place, agent: &str) -> Vec<String> {
     let mut mesh = place.mesh();
     let messages = mesh.board().expect("a board").messages.iter();
     let theirs = messages.filter(|message| message.to.agent.as_str() == agent);
@@ -39,7 +40,7 @@ fn said_to(place: &Place, agent: &str) -> Vec<String> {
 }
 
 /// The one conflict: that it was told of, its author too, and that what was written is kept.
-fn only_conflict(place: &Place, synced: &Synced, author: &str, wrote: &str) {
+pub(crate) fn only_conflict(place: &Place, synced: &Synced, author: &str, wrote: &str) {
     assert_eq!(synced.conflicts.len(), 1, "{:#?}", synced.conflicts);
     let conflict = &synced.conflicts[0];
     assert_eq!(conflict.by.as_str(), author);
@@ -246,29 +247,6 @@ fn who_does_not_say_who_they_are_is_unknown() {
     assert_eq!(mesh.board().unwrap().messages, []);
 }
 
-/// CALC-L3-1: a lossless way in, whatever stands in what order.
-#[test]
-fn a_file_that_is_dropped_in_may_name_what_stands_after_it_and_keeps_what_is_refused() {
-    let place = Place::new();
-    place.sync();
-    let folder = place.folder().join("bridge.d/gemini-cli");
-    place.disk.create_dir_all(&folder).unwrap();
-    let drop_in = json!({"task_queue": [
-        {"id": "f1", "prompt": "first", "needs": ["f2"]},
-        {"id": "f2", "prompt": "second", "needs": ["f3"]},
-        {"id": "f3", "prompt": "third"},
-        {"id": "long", "prompt": "precious ".repeat(5000)},
-    ]});
-    write_into(&folder.join("one.json"), drop_in.to_string().as_bytes());
-    let synced = place.sync();
-    only_conflict(&place, &synced, "gemini-cli", "precious precious");
-    let mut mesh = place.mesh();
-    let board = mesh.board().unwrap();
-    assert_eq!(board.task("f1").unwrap().needs, ["f2"]);
-    assert_eq!(board.task("f3").unwrap().created_by.as_str(), "gemini-cli");
-    assert!(board.task("long").is_none());
-}
-
 /// CALC-L3-1: the file stays one that we read, and what it does not show was not taken out.
 #[test]
 fn a_board_without_room_in_the_file_is_shown_as_far_as_it_goes() {
@@ -359,68 +337,6 @@ fn a_link_in_the_place_of_the_file_is_left_alone() {
     assert_eq!(place.disk.read(&other).unwrap(), before);
 }
 
-/// Drops a file into the folder of an agent, and brings file and log in line.
-fn drop_in(place: &Place, agent: &str, name: &str, text: &str) -> Synced {
-    let folder = place.folder().join("bridge.d").join(agent);
-    let made = place.disk.create_dir_all(&folder);
-    made.expect("a folder can be made");
-    write_into(&folder.join(name), text.as_bytes());
-    place.sync()
-}
-
-/// CALC-L3-1: what is said once more after it was done or read is said anew, and what is read twice is said once.
-#[test]
-fn what_has_the_words_of_something_that_is_over_is_added_anew() {
-    let place = Place::new();
-    place.sync();
-    let tasks = |place: &Place| place.told("calc.task_handoff").len();
-    let again = json!({"task_queue": [{"prompt": "run the tests"}]}).to_string();
-    drop_in(&place, "codex", "a.json", &again);
-    drop_in(&place, "codex", "b.json", &again);
-    assert_eq!(tasks(&place), 1, "the first is not done");
-    drop_in(&place, "gemini-cli", "c.json", &again);
-    assert_eq!(tasks(&place), 2, "another's is another");
-    let first = place.told("calc.task_handoff")[0].payload["id"].clone();
-    give(&place, done(first.as_str().unwrap(), "green"), "claude");
-    drop_in(&place, "codex", "d.json", &again);
-    assert_eq!(tasks(&place), 3);
-    let say = |document: &mut Value| {
-        let message = json!({"from": "codex", "to": "claude", "content": "tests pass"});
-        document["messages"].as_array_mut().unwrap().push(message);
-    };
-    let sent = |place: &Place| place.told("calc.message").len();
-    place.edit(say);
-    let open = place.text();
-    place.sync();
-    let read = |place: &Place| {
-        let mut mesh = place.mesh();
-        let waiting = mesh.board().unwrap().messages.iter();
-        let waiting: Vec<String> = waiting
-            .filter(|message| message.receipt.is_none())
-            .map(|message| message.id.clone())
-            .collect();
-        for message in waiting {
-            let order = Order::Move {
-                message,
-                receipt: Receipt::Acked,
-                evidence: None,
-            };
-            mesh.give(order, &voice("claude")).unwrap();
-        }
-    };
-    read(&place);
-    place.sync();
-    assert_eq!(sent(&place), 1);
-    // Who has the file open since before it was read says nothing new.
-    place.write(&open);
-    place.sync();
-    assert_eq!(sent(&place), 1);
-    place.edit(say);
-    place.sync();
-    assert_eq!(sent(&place), 2);
-    assert_eq!(place.told("bridge.conflict").len(), 0);
-}
-
 /// CALC-SEC-1: nobody speaks in the program's own name by the file, and what they said so is kept.
 #[test]
 fn nobody_speaks_as_the_program_by_the_file() {
@@ -453,59 +369,4 @@ fn nobody_speaks_as_the_program_by_the_file() {
     assert!(board.discoveries.is_empty());
     let tasks: Vec<&str> = board.tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(tasks, ["t2"]);
-}
-
-/// CALC-L3-1: what nobody takes in is named, and left where it is.
-#[test]
-fn what_is_dropped_in_and_never_taken_in_is_named() {
-    let place = Place::new();
-    place.sync();
-    let folder = place.folder().join("bridge.d");
-    place
-        .disk
-        .create_dir_all(&folder.join("codex/deep"))
-        .unwrap();
-    let whole = json!({"discoveries": [{"content": "x"}]}).to_string();
-    for name in ["a.txt", "codex/deep/b.json", "codex/.c.json"] {
-        write_into(&folder.join(name), whole.as_bytes());
-    }
-    std::os::unix::fs::symlink("a.txt", folder.join("d.json")).unwrap();
-    place.sync();
-    let bridge = Bridge::of(&place.disk, &place.mesh());
-    let (added, strays) = bridge.waiting().unwrap();
-    assert!(added.is_empty(), "{added:?}");
-    let named: Vec<(String, &str)> = strays
-        .iter()
-        .map(|stray| {
-            let path = stray.path.strip_prefix(&folder).unwrap();
-            (path.to_string_lossy().into_owned(), stray.why)
-        })
-        .collect();
-    let named: Vec<(&str, &str)> = named
-        .iter()
-        .map(|(path, why)| (path.as_str(), *why))
-        .collect();
-    assert_eq!(
-        named,
-        [
-            ("a.txt", "does not end in .json"),
-            ("codex/deep", "is a folder in an agent's folder"),
-            ("d.json", "is a link"),
-        ]
-    );
-}
-
-/// CALC-L3-1: whose folder a file is in that is no JSON is told of it.
-#[test]
-fn who_dropped_in_what_is_no_json_is_told_by_the_folder() {
-    let place = Place::new();
-    place.sync();
-    let folder = place.folder().join("bridge.d/codex");
-    place.disk.create_dir_all(&folder).unwrap();
-    write_into(&folder.join("a.json"), b"{\"task_queue\": [,]}");
-    std::thread::sleep(std::time::Duration::from_millis(1100));
-    let synced = place.sync();
-    assert_eq!(synced.rejected.len(), 1, "{synced:?}");
-    assert_eq!(place.told("bridge.rejected")[0].payload["by"], "codex");
-    assert!(said_to(&place, "codex")[0].contains("a.json was not taken over"));
 }

@@ -3,9 +3,12 @@
 mod board;
 mod bridge;
 mod digest;
+mod drop_ins;
 mod edits;
+mod gaps;
 mod incoming;
 mod journal;
+mod leases;
 mod messages;
 mod news;
 mod place;

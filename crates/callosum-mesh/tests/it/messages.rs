@@ -310,3 +310,62 @@ fn a_message_that_was_not_said_is_handed_over_again() {
     let receipt = mesh.board().unwrap().message("m").unwrap().receipt;
     assert_eq!(receipt, Some(Receipt::Delivered));
 }
+
+/// CALC-PAT-2: of two sessions of an agent that ask at the same moment, one is handed a message.
+#[test]
+fn of_two_sessions_one_is_handed_a_message() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    for number in 0..20 {
+        send(&mut mesh, &format!("m{number}"));
+    }
+    let handed = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for session in ["s1", "s2", "s3"] {
+            let (place, handed) = (&place, &handed);
+            scope.spawn(move || {
+                let mut mesh = place.mesh();
+                let voice = callosum_mesh::Voice {
+                    session_id: Some(session.to_owned()),
+                    ..voice("codex")
+                };
+                while let Some(told) = handed_over(&mut mesh, &voice, "post-tool") {
+                    handed.lock().unwrap().extend(told.messages);
+                }
+            });
+        }
+    });
+    let mut handed = handed.into_inner().unwrap();
+    handed.sort();
+    let mut all: Vec<String> = (0..20).map(|number| format!("m{number}")).collect();
+    all.sort();
+    assert_eq!(handed, all);
+}
+
+/// CALC-PAT-2: delivered when a hook hands it over, seen when the same session goes on.
+#[test]
+fn messages_are_handed_over_between_calls_and_seen_by_who_goes_on() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let mut codex = voice("codex");
+    codex.session_id = Some("s1".to_owned());
+    assert_eq!(handed_over(&mut mesh, &codex, "post-tool-use"), None);
+    send(&mut mesh, "m");
+    let told = handed_over(&mut mesh, &codex, "post-tool-use").unwrap();
+    assert!(told.text.contains("\"look\""), "{}", told.text);
+    let state = |mesh: &mut Mesh| mesh.board().unwrap().message("m").unwrap().receipt;
+    assert_eq!(state(&mut mesh), Some(Receipt::Delivered));
+    let mut other = codex.clone();
+    other.session_id = Some("s2".to_owned());
+    assert_eq!(handed_over(&mut mesh, &other, "post-tool-use"), None);
+    assert_eq!(
+        state(&mut mesh),
+        Some(Receipt::Delivered),
+        "another session shows nothing"
+    );
+    assert_eq!(handed_over(&mut mesh, &codex, "post-tool-use"), None);
+    mesh.seen(&other, "stop").unwrap();
+    assert_eq!(state(&mut mesh), Some(Receipt::Delivered));
+    mesh.seen(&codex, "stop").unwrap();
+    assert_eq!(state(&mut mesh), Some(Receipt::Seen));
+}

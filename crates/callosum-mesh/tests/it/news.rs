@@ -2,7 +2,7 @@
 
 use callosum_mesh::{
     Mesh, Voice,
-    board::{NewTask, Order, Refusal},
+    board::{NewTask, Order},
     digest::Beside,
     event::Draft,
     journal::Durability,
@@ -254,23 +254,4 @@ fn a_category_that_there_is_not_is_refused() {
         assert!(refusal.starts_with(&begins), "{refusal}");
     }
     assert!(mesh.board().unwrap().tasks.is_empty());
-}
-
-/// CALC-FUT-1: a lease on a folder would hold no file in it, and is refused.
-#[test]
-fn a_folder_is_not_leased() {
-    let place = Place::new();
-    let mut mesh = place.mesh();
-    let order = Order::Lease {
-        path: "/".to_owned(),
-        why: None,
-        anyway: false,
-    };
-    let refusal = refused(mesh.give(order, &voice("codex")));
-    assert_eq!(
-        refusal,
-        Refusal::Folder {
-            path: "/".to_owned()
-        }
-    );
 }

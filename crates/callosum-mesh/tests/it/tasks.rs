@@ -3,6 +3,7 @@
 use callosum_mesh::{
     Mesh, Voice,
     board::{NewTask, Order, Refusal, Status},
+    route::CATEGORY,
 };
 use serde_json::json;
 
@@ -247,4 +248,42 @@ fn the_own_projects_tasks_come_first() {
         let claimed = mesh.give(next(), &codex).unwrap();
         assert_eq!(claimed[0].payload["task"], id);
     }
+}
+
+/// CALC-ROUTE-1: a task that its first agent has not begun in time goes to the other.
+#[test]
+fn a_task_that_is_not_begun_in_time_falls_back() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let mut old = NewTask {
+        id: "old".to_owned(),
+        assigned_to: Some("gemini".parse().unwrap()),
+        prompt: "work".to_owned(),
+        ..NewTask::default()
+    };
+    let category = "large-review".into();
+    old.other.insert(CATEGORY.to_owned(), category);
+    mesh.give(Order::Add(old), &voice("claude")).unwrap();
+    let board = mesh.board().unwrap().clone();
+    let matrix = mesh.matrix().clone();
+    let created = board.task("old").unwrap().created_at;
+    let minutes = |minutes| created + jiff::SignedDuration::from_mins(minutes);
+    assert_eq!(matrix.overdue(&board, minutes(14)), []);
+    assert_eq!(matrix.overdue(&board, minutes(16)).len(), 1);
+    // One that waited for another has its time from when that was done, and one that came back from then on.
+    let mut board = board;
+    let mut waits = board.task("old").unwrap().clone();
+    waits.id = "waits".to_owned();
+    waits.needs = vec!["old".to_owned()];
+    board.tasks.push(waits);
+    let old = board.tasks.iter_mut().find(|task| task.id == "old");
+    let old = old.unwrap();
+    old.status = Status::Complete;
+    old.completed_at = Some(minutes(10).to_string());
+    assert_eq!(matrix.overdue(&board, minutes(24)), []);
+    assert_eq!(matrix.overdue(&board, minutes(26)).len(), 1);
+    let waits = board.tasks.last_mut().unwrap();
+    waits.queued_at = Some(minutes(20).to_string());
+    assert_eq!(matrix.overdue(&board, minutes(34)), []);
+    assert_eq!(matrix.overdue(&board, minutes(36)).len(), 1);
 }

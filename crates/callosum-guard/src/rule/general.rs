@@ -30,6 +30,7 @@ pub(crate) const GENERAL: Tool = Tool {
         ("unknown-script", runs_what_is_unknown),
         ("loaded-code", |s| s.call.name == "loaded-code"),
         ("deletes-unknown", |s| s.call.name == "unknown-deletes"),
+        ("hidden-verb", |s| s.call.name == "hidden-verb"),
         ("fork-bomb", |s| s.call.name == "fork-bomb"),
         ("decoded-code", |s| s.call.name == "decoded-code"),
         ("remote-code", |s| s.call.name == "remote-code"),
@@ -198,6 +199,25 @@ pub(crate) const GENERAL: Tool = Tool {
                 "echo 'func main() { os.RemoveAll(os.Args[1]) }' > x.go",
                 "echo 'func main() { defer os.RemoveAll(os.TempDir()) }' > x.go; go run x.go",
                 "go run x.go ~",
+            ],
+        },
+        Rule {
+            id: "code.hidden-verb",
+            when: &["&hidden-verb"],
+            severity: Severity::Ask,
+            reason: "the program runs a tool that can destroy, and with which words is not known",
+            alternative: Some("git status"),
+            catches: &[
+                "python3 -c \"import subprocess, sys; subprocess.run(['git'] + sys.argv[1:])\"",
+                "python3 -c \"import os; os.system('git ' + what)\"",
+                "node -e 'require(\"child_process\").execFileSync(\"kubectl\", args)'",
+                "ruby -e 'system(\"docker\", *ARGV)'",
+            ],
+            spares: &[
+                "python3 -c \"import subprocess; subprocess.run(['git', 'log', *paths])\"",
+                "python3 -c \"import subprocess as s; g = lambda *a: s.run(['git', *a]); g('status')\"",
+                "node -e 'require(\"child_process\").execFileSync(\"git\", [\"show\", rev])'",
+                "python3 -c \"print('git ' + what)\"",
             ],
         },
         Rule {

@@ -2,6 +2,7 @@
 
 use super::code;
 use crate::unwrap::{
+    listing::picks_out,
     value::{Arg, Source, Value},
     walk::Walker,
     wrapper::first_operand,
@@ -93,10 +94,16 @@ impl Walker<'_> {
                 source.push_str(&word.text);
                 self.code(language, &source);
             }
-            return Value::from(input.map(|input| input.source).unwrap_or_default());
+            let mut source = input.map(|input| input.source).unwrap_or_default();
+            source.of_user &= !picks_out(name, words);
+            return Value::from(source);
         }
         if !any {
-            let at = first_operand(words, 1, "-W -X -I -r -m");
+            let mut at = first_operand(words, 1, "-W -X -I -r -m");
+            // `bun run x.ts`
+            if name == "bun" && words.get(at).is_some_and(|word| word.text == "run") {
+                at = first_operand(words, at + 1, "-r");
+            }
             let file = words
                 .get(at)
                 .filter(|word| !matches!(word.text.as_str(), "-" | "/dev/stdin"));
@@ -133,11 +140,14 @@ impl Walker<'_> {
             .clone()
             .unwrap_or_else(|| "/root".to_owned());
         if language.name == "tclsh" {
-            for line in source
-                .lines()
-                .filter_map(|line| line.trim().strip_prefix("exec "))
-            {
-                self.nested(language.name, line, None);
+            for line in source.split(['\n', ';', '[', ']']).map(str::trim) {
+                let command = line.strip_prefix("exec ").map(str::to_owned).or_else(|| {
+                    let paths = line.strip_prefix("file delete ")?;
+                    Some(format!("rm -r {}", paths.replace("-force", "-f")))
+                });
+                if let Some(command) = command {
+                    self.nested(language.name, &command, None);
+                }
             }
         }
         let from = self.state.cwd.clone();

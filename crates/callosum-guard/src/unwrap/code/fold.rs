@@ -1,9 +1,9 @@
-//! What strings come to before a program is looked at: joined, spelled by numbers, kept in names.
+//! What strings are before a program is looked at: spelled by numbers, the home folder, parts of a path.
+//!
+//! What names hold is in `held`.
 
-use std::collections::BTreeMap;
-
-use super::{Language, at_home, last, token::Token};
-use crate::unwrap::value::{SOME, push};
+use super::{at_home, last, token::Token};
+use crate::unwrap::value::SOME;
 
 /// Puts letters in the place of their numbers: `chr(114)`, `String.fromCharCode(114, 109)`.
 pub(super) fn lettered(tokens: Vec<Token>) -> Vec<Token> {
@@ -40,9 +40,26 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         let behind = tokens.get(at + 1..).unwrap_or_default();
+        // `require("os").homedir()`
+        if let [
+            ..,
+            Token::Name(require),
+            Token::Sign('('),
+            Token::Text(library),
+            Token::Sign(')'),
+        ] = out.as_slice()
+            && require == "require"
+            && library.trim_start_matches("node:") == "os"
+            && *token == Token::Name("homedir".to_owned())
+        {
+            out.truncate(out.len() - 4);
+            out.push(Token::Text(home.to_owned()));
+            at += 3;
+            continue;
+        }
         let found = match (token, behind) {
             (Token::Name(name), [Token::Sign('('), Token::Sign(')'), ..])
-                if name.contains('.') && matches!(last(name), "home" | "homedir") =>
+                if name.contains('.') && matches!(last(name), "home" | "homedir" | "user_home") =>
             {
                 Some((home.to_owned(), 3))
             }
@@ -60,7 +77,9 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
                     Token::Sign(')' | ']'),
                     ..,
                 ],
-            ) if text == "HOME" && matches!(last(name), "environ" | "getenv" | "ENV" | "get") => {
+            ) if text == "HOME"
+                && matches!(last(name), "environ" | "getenv" | "ENV" | "get" | "env") =>
+            {
                 Some((home.to_owned(), 4))
             }
             // The folder in which it runs.
@@ -94,8 +113,12 @@ pub(super) fn pathed(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
+        // `require("path").join(…)`
+        let of_path = matches!(&tokens[..at], [.., Token::Text(library), Token::Sign(')')]
+            if library.trim_start_matches("node:") == "path");
         let joins = matches!(token, Token::Name(name)
-            if name.ends_with("path.join") || name.ends_with("path.resolve") || name == "File.join");
+            if name.ends_with("path.join") || name.ends_with("path.resolve") || name == "File.join"
+                || of_path && matches!(name.as_str(), "join" | "resolve"));
         let end = tokens[at..]
             .iter()
             .position(|token| *token == Token::Sign(')'))
@@ -113,7 +136,8 @@ pub(super) fn pathed(tokens: Vec<Token>) -> Vec<Token> {
         let parts = inner.split(|token| *token == Token::Sign(','));
         let parts: Vec<String> = parts
             .map(|part| match part {
-                [Token::Text(text)] => text.clone(),
+                // `process.env.HOME!`
+                [Token::Text(text)] | [Token::Text(text), Token::Sign('!')] => text.clone(),
                 _ => SOME.to_string(),
             })
             .collect();
@@ -123,64 +147,11 @@ pub(super) fn pathed(tokens: Vec<Token>) -> Vec<Token> {
             at += 1;
             continue;
         }
+        if of_path && let [.., Token::Name(_), Token::Sign('('), _, _] = out.as_slice() {
+            out.truncate(out.len() - 4);
+        }
         out.push(Token::Text(parts.join("/")));
         at += 3 + inner.len();
     }
     out
-}
-
-/// Joins strings that are added, and puts in what names stand for.
-pub(super) fn folded(language: &Language, tokens: Vec<Token>) -> Vec<Token> {
-    let mut known: BTreeMap<String, String> = BTreeMap::new();
-    let mut out: Vec<Token> = Vec::new();
-    for token in tokens {
-        let token = match token {
-            Token::Name(name) if known.contains_key(&name) => Token::Text(known[&name].clone()),
-            Token::Name(name) if matches!(name.as_str(), "os.sep" | "path.sep") => {
-                Token::Text("/".to_owned())
-            }
-            other => other,
-        };
-        if let Token::Text(text) = &token {
-            // `Path("a") / "b"`
-            if language.name == "python -c"
-                && let [.., Token::Text(folder), Token::Sign('/')] = out.as_slice()
-            {
-                let mut whole = format!("{}/", folder.trim_end_matches('/'));
-                push(&mut whole, text);
-                out.truncate(out.len() - 2);
-                out.push(Token::Text(whole));
-                remember(&out, &mut known);
-                continue;
-            }
-            let joins = matches!(out.last(), Some(Token::Sign('+')))
-                || matches!(out.last(), Some(Token::Sign('.'))) && out.len() > 1;
-            if joins
-                && out.len() > 1
-                && let Some(Token::Text(before)) = out.get(out.len() - 2).cloned()
-            {
-                out.truncate(out.len() - 2);
-                let mut whole = before;
-                push(&mut whole, text);
-                out.push(Token::Text(whole));
-                remember(&out, &mut known);
-                continue;
-            }
-            // Two strings side by side are one.
-            if let Some(Token::Text(before)) = out.last_mut() {
-                push(before, text);
-                continue;
-            }
-        }
-        out.push(token);
-        remember(&out, &mut known);
-    }
-    out
-}
-
-/// Keeps `name = "text"`.
-fn remember(out: &[Token], known: &mut BTreeMap<String, String>) {
-    if let [.., Token::Name(name), Token::Sign('='), Token::Text(text)] = out {
-        known.insert(name.clone(), text.clone());
-    }
 }

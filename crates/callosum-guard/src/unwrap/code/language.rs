@@ -27,7 +27,7 @@ pub(in crate::unwrap) const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "node -e",
-        programs: &["node", "nodejs", "bun", "tsx", "ts-node", "qjs", "d8"],
+        programs: &["node", "nodejs", "bun", "tsx", "ts-node", "qjs", "d8", "zx"],
         flags: &["-e", "-p", "--eval", "--print"],
         first: false,
         hash: false,

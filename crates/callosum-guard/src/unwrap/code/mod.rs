@@ -4,14 +4,16 @@
 //! function that runs or deletes something, also where they are joined from pieces or kept in a
 //! variable first.
 //!
-//! Start with [`effects`]. The pieces of a program are in `token`, what is known of strings and
-//! names before they are looked at in `fold`, which files it lists in `listing`, which it
+//! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
+//! in `fold`, what names hold in `held`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
 //! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`; compiled languages are read
 //! by `compiled`.
 
 mod compiled;
 mod fold;
 mod function;
+mod held;
+mod hidden;
 mod language;
 mod library;
 mod listing;
@@ -27,8 +29,9 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 pub(super) use self::compiled::{COMPILED, PROJECT};
 pub(super) use self::language::{LANGUAGES, Language};
 use self::{
-    fold::{folded, homed, lettered, pathed},
+    fold::{homed, lettered, pathed},
     function::{ASKS, COPY, DELETE, DELETE_ONE, LINK, MOVE, OPENS, RUN, WRITE},
+    held::{folded, rounds, with_names},
     listing::listed,
     token::{Token, tokens},
 };
@@ -52,37 +55,39 @@ pub(super) enum Effect {
 /// What a program would do, as far as its strings tell.
 pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effect> {
     if language.is_compiled() {
-        let tokens = folded(language, compiled::plain(tokens(language, source)));
+        let tokens = folded(language, compiled::plain(tokens(language, source)), home);
         let mut found = compiled::effects(language, &tokens, home);
         found.truncate(32);
         return found;
     }
     let spelled = lettered(tokens(language, source));
-    let literal = folded(language, spelled.clone());
-    let tokens = pathed(folded(language, homed(spelled, home)));
-    let listed = listed(language, &tokens);
+    let literal = folded(language, spelled.clone(), home);
+    let spelled = homed(spelled, home);
+    let whole = folded(language, spelled.clone(), home);
+    let length = whole.len();
+    let mut tokens = pathed(whole);
+    // A name may hold a path that was put together.
+    if tokens.len() < length {
+        tokens = folded(language, tokens, home);
+    }
+    let rounds = rounds(&tokens);
     let mut found = Vec::new();
     if language.name == "python -c" {
         found.extend(library::calls(&tokens));
     }
-    for (at, token) in tokens.iter().enumerate() {
-        match token {
-            Token::Run(text) => found.push(Effect::Shell(text.clone())),
-            Token::Name(name) => {
-                look(language, name, &tokens, at, home, &mut found);
-                look_at_listed(name, &tokens, at, &listed, &mut found);
-            }
-            // `f(…)("rm -rf /")`
-            Token::Sign(')') => {
-                if let (Some(Token::Sign('(')), Some(Token::Text(text))) =
-                    (tokens.get(at + 1), tokens.get(at + 2))
-                {
-                    found.push(Effect::Shell(text.clone()));
-                }
-            }
-            _ => {}
-        }
+    for round in &rounds {
+        let tokens = pathed(with_names(language, spelled.clone(), home, round.clone()));
+        let mut effects = in_order(language, &tokens, home);
+        effects.extend(hidden::verbs(&tokens));
+        effects.retain(|effect| !found.contains(effect));
+        found.extend(effects);
     }
+    let mut effects = in_order(language, &tokens, home);
+    if rounds.is_empty() {
+        effects.extend(hidden::verbs(&tokens));
+    }
+    effects.retain(|effect| !found.contains(effect));
+    found.extend(effects);
     // A pipe of awk: `"cmd" | getline`, `print | "cmd"`.
     if language.name == "awk" {
         found.extend(written::by_print(&tokens));
@@ -151,6 +156,31 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
     found
 }
 
+/// What the functions of a program do that is read from its begin to its end.
+fn in_order(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
+    let listed = listed(language, tokens);
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Run(text) => found.push(Effect::Shell(text.clone())),
+            Token::Name(name) => {
+                look(language, name, tokens, at, home, &mut found);
+                look_at_listed(name, tokens, at, &listed, &mut found);
+            }
+            // `f(…)("rm -rf /")`
+            Token::Sign(')') => {
+                if let (Some(Token::Sign('(')), Some(Token::Text(text))) =
+                    (tokens.get(at + 1), tokens.get(at + 2))
+                {
+                    found.push(Effect::Shell(text.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
 /// Adds the strings of a program that runs or deletes something, wherever they stand in it: a
 /// function may have another name, and a list may be gone through.
 fn perhaps(tokens: &[Token], found: &mut Vec<Effect>) {
@@ -159,7 +189,9 @@ fn perhaps(tokens: &[Token], found: &mut Vec<Effect>) {
         tokens.iter().any(|token| match token {
             Token::Name(name) => name.split(['.', ':']).any(|part| wanted.contains(&part)),
             Token::Text(text) => {
-                ABLE.contains(&text.trim_start_matches("node:")) || wanted.contains(&text.as_str())
+                // The program `rm` is no function of that name.
+                ABLE.contains(&text.trim_start_matches("node:"))
+                    || text != "rm" && wanted.contains(&text.as_str())
             }
             _ => false,
         })

@@ -159,6 +159,79 @@ fn deletions_are_found() {
     }
 }
 
+/// CAKE-SHIM-1: what names hold is put in their place: lists, joined and filled texts, rounds of a loop.
+#[test]
+fn what_names_hold_is_known() {
+    let words = Effect::Words(["git", "reset", "--hard"].map(str::to_owned).to_vec());
+    let shell = Effect::Shell("git reset --hard".to_owned());
+    for (program, source, expected) in [
+        (
+            "python3",
+            "a=['reset']; a += ['--hard']; run(['git']+a)",
+            &words,
+        ),
+        (
+            "python3",
+            "a=['git']; a.append('reset'); a.extend(['--hard']); run(a)",
+            &words,
+        ),
+        (
+            "python3",
+            "[run(['git', *a.split()]) for a in ('status', 'reset --hard')]",
+            &words,
+        ),
+        (
+            "python3",
+            "c='git'; c+=' reset'; c+=' '+'--hard'; system(c)",
+            &shell,
+        ),
+        (
+            "python3",
+            "system(' '.join(['git', 'reset', '--hard']))",
+            &shell,
+        ),
+        ("python3", "v='reset'; system(f'git {v} --hard')", &shell),
+        (
+            "python3",
+            "def git(*a): run(['git', *a])\ngit('reset', '--hard')",
+            &words,
+        ),
+        (
+            "node",
+            "const a=['reset','--hard']; execFileSync('git', a)",
+            &words,
+        ),
+        (
+            "node",
+            "['status','reset --hard'].forEach(a=>execSync('git '+a))",
+            &shell,
+        ),
+        (
+            "node",
+            "const v='reset'; exec(`git ${v} --${'hard'}`)",
+            &shell,
+        ),
+        ("ruby", "c = %w[git reset --hard]; system(*c)", &words),
+        ("ruby", "v = 'reset'; system(\"git #{v} --hard\")", &shell),
+        ("perl", "$c='git reset'; $c.=' --hard'; system $c", &shell),
+        (
+            "php",
+            "$c = implode(' ', ['git','reset','--hard']); exec($c);",
+            &shell,
+        ),
+    ] {
+        let found = of(program, source);
+        assert!(found.contains(expected), "{source}: {found:?}");
+    }
+    // The name of a variable before it is told anything, and after it is told something else.
+    for source in [
+        "system(c); c='git reset --hard'",
+        "c='git reset --hard'; c='git status'; system(c)",
+    ] {
+        assert!(!of("python3", source).contains(&shell), "{source}");
+    }
+}
+
 /// CAKE-SHIM-1: a command is no statement for a database, whatever its name.
 #[test]
 fn a_command_is_told_from_a_statement() {

@@ -111,12 +111,14 @@ pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
             if let Some(close) = close {
                 let (text, end) = quoted(&letters, from + 1, close, 1);
                 let text = text.replace(&format!("\\{close}"), &close.to_string());
+                tokens.push(Token::Sign('['));
                 for (place, word) in text.split_whitespace().enumerate() {
                     if place > 0 {
                         tokens.push(Token::Sign(','));
                     }
                     tokens.push(Token::Text(word.to_owned()));
                 }
+                tokens.push(Token::Sign(']'));
                 at = end;
                 continue;
             }
@@ -182,6 +184,9 @@ pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
             if !prefix {
                 tokens.push(Token::Name(name));
             }
+            // `File.rm_rf!(…)`
+            let is_called = letters.get(at) == Some(&'!') && letters.get(at + 1) == Some(&'(');
+            at += usize::from(is_called && language.name == "elixir -e");
             continue;
         }
         if letter == '.' && letters.get(at + 1).is_some_and(|c| c.is_alphabetic()) {

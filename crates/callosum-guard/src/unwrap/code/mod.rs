@@ -296,6 +296,10 @@ fn look(
         found.push(words(&["sqlite3", &database, &statement]));
         return;
     }
+    // `c.execute("select 1")`
+    if ASKS.contains(&name) && first_text(&arguments).is_some_and(|text| asks_database(&text)) {
+        return;
+    }
     if RUN.contains(&name) {
         let strings: Vec<String> = arguments
             .iter()
@@ -382,6 +386,16 @@ fn changes_database(text: &str) -> bool {
     // `truncate -s 0 x.log` is a command.
     let is_statement = !second.is_empty() && !second.starts_with('-');
     is_statement && VERBS.iter().any(|verb| first.eq_ignore_ascii_case(verb))
+}
+
+/// Whether a text is a statement that asks a database, or makes something in it, and no command.
+fn asks_database(text: &str) -> bool {
+    const VERBS: [&str; 6] = ["select", "insert", "create", "pragma", "with", "explain"];
+    let first = text.split_whitespace().next().unwrap_or("");
+    let is_command = ["&&", "||", "$(", "; do", "`"]
+        .iter()
+        .any(|sign| text.contains(sign));
+    !is_command && VERBS.iter().any(|verb| first.eq_ignore_ascii_case(verb))
 }
 
 /// The first of some strings.

@@ -159,6 +159,17 @@ fn deletions_are_found() {
     }
 }
 
+/// CAKE-SHIM-1: a question to a database is no text for a shell, to which `select` is a loop.
+#[test]
+fn a_question_to_a_database_is_no_command() {
+    for source in [
+        "print(c.execute('select 1').fetchone())",
+        "sqlite3.connect('app.db').execute('SELECT count(*) FROM users')",
+    ] {
+        assert_eq!(of("python3", source), [], "{source}");
+    }
+}
+
 /// CAKE-SHIM-1: what names hold is put in their place: lists, joined and filled texts, rounds of a loop.
 #[test]
 fn what_names_hold_is_known() {

@@ -20,6 +20,7 @@ pub(super) const LISTED: Source = Source {
     named: false,
     of_user: false,
     ours: false,
+    changes: false,
     file: false,
 };
 

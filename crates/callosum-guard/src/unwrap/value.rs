@@ -32,6 +32,8 @@ pub(crate) struct Source {
     pub(crate) of_user: bool,
     /// Numbers of processes of this program.
     pub(crate) ours: bool,
+    /// The changes to the tree that are not committed, as a diff.
+    pub(crate) changes: bool,
     /// What stands in a file that was there before, unchanged: to run it is to run the file.
     pub(crate) file: bool,
 }
@@ -46,6 +48,7 @@ impl Source {
             named: self.named || other.named,
             of_user: self.of_user || other.of_user,
             ours: self.ours || other.ours,
+            changes: self.changes || other.changes,
             file: self.file || other.file,
         }
     }

@@ -423,6 +423,14 @@ impl Walker<'_> {
         {
             return self.function(&name, &body, words, input.as_ref());
         }
+        // `git apply -R <(git diff)`
+        let input = match input {
+            None if matches!(name.as_str(), "git" | "patch") => words
+                .iter()
+                .filter(|word| word.text.starts_with("/dev/fd/"))
+                .find_map(|word| self.state.files.get(&word.text).cloned()),
+            input => input,
+        };
         let script = self.script_of(&name, &words, input.as_ref());
         let settings = if name == "git" {
             setting::settings(&words, &self.state)

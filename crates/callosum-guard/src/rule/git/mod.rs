@@ -7,10 +7,43 @@ use self::{
     reference::{copies_over, drops_changes, fetches_over, recreates, refspecs, takes_back_locks},
     setting::{is_own, own_programs, set, unsafe_key},
 };
-use super::{Rule, Severity, Tool};
+use super::{Rule, Severity, Subject, Tool};
 use crate::unwrap::setting as kept;
 
-pub(super) const TOOLS: &[Tool] = &[Tool {
+/// Whether what is read is the changes that are not committed.
+fn reads_changes(subject: &Subject<'_>) -> bool {
+    let mut input = subject.call.input.iter();
+    input.any(|input| input.source.changes)
+}
+
+pub(super) const TOOLS: &[Tool] = &[PATCH, GIT];
+
+const PATCH: Tool = Tool {
+    names: &["patch"],
+    takes: "-p -d -i -o -r -D -B -z -F --strip --directory --input --output",
+    one_dash: false,
+    tests: &[("reads-changes", reads_changes)],
+    rules: &[Rule {
+        id: "patch.take-back",
+        when: &["-R|--reverse &reads-changes !--dry-run"],
+        severity: Severity::Ask,
+        reason: "it throws away changes that are not committed",
+        alternative: Some("git stash"),
+        catches: &[
+            "git diff | patch -R -p1",
+            "git diff HEAD -- src | patch --reverse -p1",
+            "patch -p1 -R < <(git diff)",
+        ],
+        spares: &[
+            "git diff v1 v2 | patch -R -p1",
+            "git diff | patch -p1 -d sub",
+            "patch -R -p1 < fix.patch",
+            "git diff | patch -R -p1 --dry-run",
+        ],
+    }],
+};
+
+const GIT: Tool = Tool {
     names: &["git"],
     takes: "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m -F --message --file --author --date -o --push-option --receive-pack --repo --template",
     one_dash: false,
@@ -23,6 +56,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         }),
         ("drops-changes", drops_changes),
         ("copies-over", copies_over),
+        ("reads-changes", reads_changes),
         ("takes-back-locks", takes_back_locks),
         ("loads", |s| {
             let mut settings = s.call.settings.iter();
@@ -182,6 +216,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "read-tree --reset -u",
                 "reset --merge",
                 "submodule update -f|--force",
+                "apply -R|--reverse &reads-changes !--check !--stat",
             ],
             severity: Severity::Ask,
             reason: "it throws away changes that are not committed",
@@ -195,6 +230,8 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git switch --discard-changes main",
                 "git checkout -f",
                 "git checkout -m .",
+                "git diff | git apply -R",
+                "git apply --reverse <(git diff HEAD -- src)",
                 "git submodule update --init --force",
             ],
             spares: &[
@@ -202,6 +239,10 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git checkout -b feature/x",
                 "git restore --staged a.rs",
                 "git restore Cargo.lock",
+                "git diff main topic | git apply -R",
+                "git diff v1..v2 | git apply -R",
+                "git diff | git apply -R --check",
+                "git apply -R fix.patch",
                 "git checkout -- package-lock.json web/yarn.lock",
                 "git checkout --ours package-lock.json",
                 "git switch -c x",
@@ -376,4 +417,4 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             ],
         },
     ],
-}];
+};

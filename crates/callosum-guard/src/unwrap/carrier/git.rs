@@ -127,6 +127,14 @@ impl Walker<'_> {
                     None => Value::known(".git\n"),
                 }
             }
+            ("diff" | "diff-index" | "diff-files", _)
+                if self.git_listing(&verb, &rest).is_none() =>
+            {
+                Value::from(Source {
+                    changes: is_of_the_tree(&rest),
+                    ..Source::default()
+                })
+            }
             // Without a path it lists all that git keeps, or all that it does not.
             ("ls-files", _) => {
                 let some = rest.iter().any(|word| {
@@ -157,4 +165,20 @@ impl Walker<'_> {
             },
         }
     }
+}
+
+/// Whether a diff is of the tree as it stands, not between two commits.
+fn is_of_the_tree(words: &[Arg]) -> bool {
+    let revisions = words
+        .iter()
+        .map(|word| word.text.as_str())
+        .take_while(|text| *text != "--")
+        .filter(|text| !text.starts_with('-') && !text.contains(['.', '/']));
+    let is_range = words.iter().any(|word| {
+        word.text
+            .split_once("..")
+            .is_some_and(|(from, _)| !from.is_empty())
+            && !word.text.starts_with("../")
+    });
+    !is_range && revisions.count() < 2
 }

@@ -26,6 +26,9 @@ pub struct Facts {
     /// Whether records of ours stand in the root, so that a pattern may take them in.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub initialised: bool,
+    /// Whether git passes these records over.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignored: bool,
     /// Folders outside the root that the client was given, and the system's temporary folders.
     pub free: Vec<String>,
     /// Files and folders outside of the project by which the guard itself is steered. A free folder

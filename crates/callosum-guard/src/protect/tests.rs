@@ -196,6 +196,19 @@ fn a_pattern_takes_in_what_is_there() {
         assert_eq!(of(false, command), Decision::Allow, "{command}");
     }
     for command in [
+        "git stash -u",
+        "git stash push --include-untracked -m wip",
+        "git stash --all",
+        "git stash save -u wip",
+    ] {
+        assert_eq!(of(true, command), Decision::Block, "{command}");
+        assert_eq!(of(false, command), Decision::Allow, "{command}");
+    }
+    for command in [
+        "git stash",
+        "git stash push -m -u",
+        "git stash push -u -- src",
+        "git stash list",
         "cat *.json",
         "rm -f dist/*.json",
         "rm *.js",

@@ -80,12 +80,30 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
             None => {}
         },
     }
-    let journals = all
-        .iter()
-        .any(|(path, _)| takes_journals(path, call, facts));
+    let journals = puts_aside_records(call, facts)
+        || all
+            .iter()
+            .any(|(path, _)| takes_journals(path, call, facts));
     let root = facts.root.iter().filter(|_| journals);
     all.extend(root.map(|root| (format!("{root}/cal_audit"), Reach::Whole)));
     all
+}
+
+/// Whether git puts our records aside with whatever else it does not keep: `git stash -u`.
+fn puts_aside_records(call: &Call, facts: &Facts) -> bool {
+    if call.name != "git" || !facts.initialised {
+        return false;
+    }
+    let subject = Subject::of_user(call, "-C -c --git-dir --work-tree -m --message", facts);
+    let puts = matches!(
+        (subject.operand(0), subject.operand(1)),
+        ("stash", "push" | "save" | "")
+    );
+    // `git stash push -u -- src`
+    let is_part = subject.operand(1) == "push" && !matches!(subject.operand(2), "" | "." | ":/");
+    let with_ignored = subject.has("-a") || subject.has("--all");
+    let with_others = subject.has("-u") || subject.has("--include-untracked");
+    puts && !is_part && (with_ignored || with_others && !facts.ignored)
 }
 
 /// Whether a pattern that goes through all folders takes in our journals, which stand in one of them.

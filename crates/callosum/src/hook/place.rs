@@ -174,6 +174,10 @@ pub(crate) fn facts(
 ) -> Facts {
     let home = environment.path("HOME").map(|home| real(disk, home));
     let git = cwd.and_then(|cwd| git_dir(disk, cwd));
+    let initialised = root.is_some_and(|root| {
+        let mut ours = [".calrc", "registry.json"].iter();
+        ours.any(|name| disk.exists(&root.join(name)).unwrap_or(false))
+    });
     Facts {
         cwd: cwd.and_then(text),
         free: free(disk, environment, [home.as_deref(), root]),
@@ -182,10 +186,11 @@ pub(crate) fn facts(
         kept: kept(disk, environment),
         worktree: git.as_deref().is_some_and(is_linked),
         git_dir: git.as_deref().and_then(text),
-        initialised: root.is_some_and(|root| {
-            let mut ours = [".calrc", "registry.json"].iter();
-            ours.any(|name| disk.exists(&root.join(name)).unwrap_or(false))
-        }),
+        ignored: initialised
+            && git
+                .as_deref()
+                .is_some_and(|git| passes_over_records(disk, git, root)),
+        initialised,
         links: BTreeMap::new(),
         repositories: Vec::new(),
         state: None,
@@ -315,6 +320,25 @@ fn git_dir(disk: &Disk, cwd: &Path) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// Whether git is told to pass our records over, in a file of the repository's own or of the tree.
+fn passes_over_records(disk: &Disk, git_dir: &Path, root: Option<&Path>) -> bool {
+    const LONGEST: usize = 64 * 1024;
+    // A linked worktree has that of the main one.
+    let shared = match git_dir.ancestors().nth(2) {
+        Some(shared) if is_linked(git_dir) => shared,
+        _ => git_dir,
+    };
+    let tree = root.map(|root| root.join(".gitignore"));
+    [Some(shared.join("info/exclude")), tree]
+        .into_iter()
+        .flatten()
+        .filter_map(|path| disk.open(&path, OpenHow::READ).ok()?.read_range(0, LONGEST).ok())
+        .any(|text| {
+            let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+            lines.any(|line| matches!(line, b"/cal_audit/" | b"cal_audit/" | b"/cal_audit" | b"cal_audit"))
+        })
 }
 
 /// Whether a repository's folder is that of a linked worktree.

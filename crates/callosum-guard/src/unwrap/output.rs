@@ -33,9 +33,18 @@ impl Walker<'_> {
         source.ours |= matches!(name, "pgrep" | "pidof" | "grep" | "egrep" | "awk" | "lsof")
             && all.iter().any(|word| word.text.contains("callosum"));
         source.listed &= !picks_out(name, words);
+        source.of_user &= !picks_out(name, words);
         if name == "pgrep" {
             source.of_user |= self.picks_user(all);
         }
+        // `ps` tells the processes of everybody, or of a user.
+        let is_picked = |word: &Arg| {
+            ["-p", "--pid", "-C", "--ppid", "-t", "--tty", "-q"]
+                .iter()
+                .any(|option| word.text.starts_with(option))
+                || word.text.bytes().all(|b| b.is_ascii_digit())
+        };
+        source.of_user |= name == "ps" && !all.iter().any(is_picked);
         if let Some(listing) = self.listing(name, words) {
             return listing;
         }

@@ -8,6 +8,7 @@ mod elsewhere;
 mod git;
 mod interpreter;
 mod items;
+mod loaded;
 mod many;
 mod places;
 mod prefix;
@@ -50,6 +51,7 @@ impl Walker<'_> {
         if let Some(output) = self.place(name, words, input) {
             return output;
         }
+        self.loaded(name, words);
         self.compiler(name, words, input);
         self.cargo_make(name, words, input);
         let folder = self.folder_named_by(name, words);

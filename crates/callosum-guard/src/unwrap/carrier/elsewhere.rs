@@ -7,7 +7,90 @@ use crate::unwrap::{
     wrapper::{self, first_operand},
 };
 
+/// Command lines of services by which a text is run on another machine: the program, the words that must
+/// be there, and the options behind which the text stands.
+const REMOTE: &[(&[&str], &[&str], &[&str])] = &[
+    (&["gcloud"], &["ssh"], &["--command"]),
+    (&["aws"], &["execute-command"], &["--command"]),
+    (&["aws"], &["send-command"], &["--parameters"]),
+    (&["aws"], &["start-session"], &["--parameters"]),
+    (&["az"], &["run-command"], &["--scripts"]),
+    (&["az"], &["exec"], &["--exec-command", "--command"]),
+    (&["vagrant"], &["ssh"], &["-c", "--command"]),
+    (
+        &["fly", "flyctl"],
+        &["ssh", "console"],
+        &["-C", "--command"],
+    ),
+    (&["eb"], &["ssh"], &["-c", "--command"]),
+    (&["doctl"], &["ssh"], &["--ssh-command"]),
+    (&["cf"], &["ssh"], &["-c", "--command"]),
+    (&["cf"], &["run-task"], &["-c", "--command"]),
+];
+
+/// Those that take it as words, behind what must be there and so many more.
+const REMOTE_WORDS: &[(&[&str], &[&str], usize)] = &[
+    (&["kamal"], &["app", "exec"], 0),
+    (&["dokku"], &["run"], 1),
+    (&["fly", "flyctl"], &["machine", "exec"], 1),
+    (&["minikube", "colima", "docker-machine"], &["ssh"], 0),
+    (&["oc"], &["rsh"], 1),
+];
+
 impl Walker<'_> {
+    /// Follows what a service's command line runs on a machine of its own; `None` where it runs nothing.
+    pub(super) fn remote(&mut self, name: &str, words: &[Arg]) -> Option<Value> {
+        let has = |wanted: &[&str]| {
+            wanted
+                .iter()
+                .all(|one| words.iter().skip(1).any(|word| word.text == *one))
+        };
+        let mut texts: Vec<String> = Vec::new();
+        for (programs, verbs, options) in REMOTE {
+            if !programs.contains(&name) || !has(verbs) {
+                continue;
+            }
+            for (at, word) in words.iter().enumerate() {
+                let same = options.iter().find_map(|option| {
+                    word.text
+                        .strip_prefix(option)?
+                        .strip_prefix('=')
+                        .map(str::to_owned)
+                });
+                let next = options.contains(&word.text.as_str());
+                let next = words
+                    .get(at + 1)
+                    .filter(|_| next)
+                    .map(|word| word.text.clone());
+                texts.extend(same.or(next).iter().flat_map(|text| listed(text)));
+            }
+        }
+        for (programs, verbs, skipped) in REMOTE_WORDS {
+            if !programs.contains(&name) || !has(verbs) {
+                continue;
+            }
+            let last = verbs.last().copied().unwrap_or("");
+            let at = words.iter().position(|word| word.text == last)? + 1;
+            let at = first_operand(
+                words,
+                at,
+                "-H --host --roles -p --profile -a --app --container",
+            );
+            let rest = words.get(at + skipped..).unwrap_or_default();
+            let rest = rest.strip_prefix(&[Arg::plain("--")]).unwrap_or(rest);
+            if !rest.is_empty() {
+                texts.push(joined(rest).text);
+            }
+        }
+        if texts.is_empty() {
+            return None;
+        }
+        for text in texts {
+            self.elsewhere(|walker| walker.under(name, |walker| walker.text(&text, None)));
+        }
+        Some(Value::unknown())
+    }
+
     pub(super) fn ssh(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
         if name == "sshpass" {
             let at = first_operand(words, 1, "-p -f -d -P");
@@ -97,4 +180,23 @@ impl Walker<'_> {
         whole.extend(inner);
         self.elsewhere(|walker| walker.inner("exec", &whole, input))
     }
+}
+
+/// The texts of a parameter: `commands=["a","b"]`, `{"commands":["a"]}`, or the text as it is.
+fn listed(parameter: &str) -> Vec<String> {
+    let list = parameter.find('[').and_then(|at| {
+        let is_named = ["commands", "command"]
+            .iter()
+            .any(|name| parameter[..at].contains(name));
+        let end = parameter.rfind(']').filter(|end| *end > at && is_named)?;
+        parameter.get(at..=end)
+    });
+    if let Some(list) = list {
+        return serde_json::from_str(list).unwrap_or_else(|_| {
+            let inner = list.trim_matches(['[', ']', '"', '\'']);
+            vec![inner.to_owned()]
+        });
+    }
+    let text = parameter.strip_prefix("commands=").unwrap_or(parameter);
+    vec![text.to_owned()]
 }

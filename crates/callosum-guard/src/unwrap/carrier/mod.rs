@@ -63,6 +63,9 @@ impl Walker<'_> {
         if let Some(output) = self.many(name, words, input) {
             return output;
         }
+        if let Some(output) = self.remote(name, words) {
+            return output;
+        }
         if let Some((wrapper, names)) = wrapper::find(name, words) {
             return self.wrapped(name, wrapper, names, words, input);
         }

@@ -103,6 +103,13 @@ impl Walker<'_> {
                 whole.extend_from_slice(rest);
                 return walker.inner(wrapper.names, &whole, input);
             }
+            // `heroku run 'rails db:reset'`
+            if wrapper.names == "heroku run"
+                && let Some(text) = inner.first().filter(|text| text.text.contains(' '))
+            {
+                let text = text.text.clone();
+                return walker.under(wrapper.names, |walker| walker.text(&text, input));
+            }
             if shell && inner.len() > 1 {
                 let text = joined(inner).text;
                 return walker.under(wrapper.names, |w| w.text(&text, input));

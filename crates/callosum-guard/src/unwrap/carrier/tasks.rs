@@ -90,7 +90,14 @@ impl Walker<'_> {
     fn each_task(&mut self, name: &str, recipes: Vec<String>) {
         for recipe in recipes.into_iter().take(MAX_TASKS) {
             let recipe = recipe.trim_start_matches(['@', '-', '+', ' ', '\t']);
+            // One that comes to itself again does nothing new.
+            let running = format!("{name}: {recipe}");
+            if self.state.running.contains(&running) {
+                continue;
+            }
+            self.state.running.push(running);
             self.nested(name, recipe, None);
+            self.state.running.pop();
         }
     }
 

@@ -88,7 +88,7 @@ impl Walker<'_> {
 
     /// Variables whose value a program runs.
     pub(super) fn variable_runs(&mut self, name: &str) {
-        const RUN: [&str; 18] = [
+        const RUN: [&str; 19] = [
             "PAGER",
             "GIT_PAGER",
             "MANPAGER",
@@ -107,6 +107,7 @@ impl Walker<'_> {
             "BROWSER",
             "LESSOPEN",
             "RUSTC_WRAPPER",
+            "npm_config_script_shell",
         ];
         self.variable_loads(name);
         // Of a prompt only what stands in `$(…)` is run.

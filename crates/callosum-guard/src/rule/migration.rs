@@ -79,6 +79,13 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                     && words.last() == Some(&"zero")
                     && (s.call.name == "django-admin"
                         || words.iter().any(|word| word.ends_with("manage.py")))
+                || has(&["db:rollback"])
+                    && words
+                        .iter()
+                        .filter_map(|word| word.strip_prefix("STEP="))
+                        .any(|steps| steps != "1")
+                || has(&["doctrine:schema:drop", "doctrine:database:drop"])
+                    && has(&["--force", "-f", "--full-database"])
                 || has(&["migrate:rollback"]) && has(&["--all"])
                 || matches!(s.call.name.as_str(), "flyway") && has(&["clean"])
                 || s.call.name == "liquibase"
@@ -135,6 +142,8 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "npx drizzle-kit push --force",
                 "python manage.py migrate shop zero",
                 "npx knex migrate:rollback --all",
+                "rails db:rollback STEP=5",
+                "php bin/console doctrine:schema:drop --full-database --force",
             ],
             spares: &[
                 "rails db:migrate",
@@ -143,6 +152,8 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "python manage.py migrate",
                 "python manage.py migrate shop 0004",
                 "npx knex migrate:rollback",
+                "rails db:rollback STEP=1",
+                "php bin/console doctrine:schema:drop --dump-sql",
                 "sqlx migrate run",
             ],
         },

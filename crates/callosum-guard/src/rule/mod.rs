@@ -33,6 +33,7 @@ mod process;
 mod publish;
 mod queue;
 mod revision;
+mod scale;
 mod statement;
 mod store;
 mod subject;
@@ -159,6 +160,7 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     hosted::TOOLS,
     call::TOOLS,
     store::TOOLS,
+    scale::TOOLS,
 ];
 
 /// The tools of this name.

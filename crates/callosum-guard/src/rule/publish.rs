@@ -253,6 +253,11 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[
             ("is-hub", |s| s.call.name == "hub"),
+            ("opens-repository", |s| {
+                let fields = ["-f", "-F", "--field", "--raw-field"];
+                let mut fields = fields.iter().flat_map(|option| s.values(option));
+                fields.any(|field| matches!(field, "private=false" | "visibility=public"))
+            }),
             ("deletes", |s| {
                 let text = s.text();
                 let said = text.split_once("mutation").map_or("", |(_, said)| said);
@@ -302,6 +307,7 @@ pub(super) const TOOLS: &[Tool] = &[
             Rule {
                 id: "gh.public",
                 when: &[
+                    "api &opens-repository",
                     "repo edit --visibility",
                     "pr merge --admin",
                     "release create",
@@ -312,10 +318,16 @@ pub(super) const TOOLS: &[Tool] = &[
                 alternative: Some("gh pr view"),
                 catches: &[
                     "gh repo edit --visibility public",
+                    "gh api -X PATCH repos/o/r -f private=false",
                     "gh pr merge 3 --admin",
                     "gh release create v1",
                 ],
-                spares: &["gh pr view", "gh pr merge 3", "gh release list"],
+                spares: &[
+                    "gh pr view",
+                    "gh pr merge 3",
+                    "gh release list",
+                    "gh api -X PATCH repos/o/r -f description=private=false",
+                ],
             },
         ],
     },

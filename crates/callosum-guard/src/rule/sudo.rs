@@ -9,14 +9,17 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         takes: "-u -g -h -p -C -r -t -T -U -D -R",
         one_dash: false,
-        tests: &[("runs", runs)],
+        tests: &[("runs", runs), ("looks-elsewhere", looks_elsewhere)],
         rules: &[Rule {
             id: "sudo.elevated",
-            when: &["&runs"],
+            when: &["&runs !&looks-elsewhere"],
             severity: Severity::Block,
             reason: "elevated rights are not for agents",
             alternative: None,
             catches: &[
+                "ssh web1 'sudo systemctl stop app'",
+                "ssh web1 'sudo journalctl --vacuum-time=1s'",
+                "sudo journalctl -n 50",
                 "sudo ls",
                 "sudo -n rm x",
                 "doas cat /etc/shadow",
@@ -24,6 +27,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "sudo -i",
             ],
             spares: &[
+                "ssh web1 'sudo journalctl -u app -n 50 --no-pager'",
+                "ssh web1 sudo systemctl status app",
                 "sudo --version",
                 "sudo -l",
                 "sudo -nv",
@@ -49,6 +54,66 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
 ];
+
+/// Whether it is on another machine, and only looks at what is there: its log, its disks, its services.
+fn looks_elsewhere(subject: &Subject<'_>) -> bool {
+    const LOOKS: [&str; 20] = [
+        "journalctl",
+        "dmesg",
+        "cat",
+        "tail",
+        "head",
+        "less",
+        "grep",
+        "zgrep",
+        "ls",
+        "df",
+        "du",
+        "ss",
+        "netstat",
+        "lsof",
+        "ps",
+        "free",
+        "uptime",
+        "stat",
+        "id",
+        "wc",
+    ];
+    const PAIRS: [(&str, &[&str]); 3] = [
+        (
+            "systemctl",
+            &[
+                "status",
+                "is-active",
+                "list-units",
+                "cat",
+                "show",
+                "list-timers",
+            ],
+        ),
+        ("docker", &["ps", "logs", "inspect", "stats", "images"]),
+        ("nginx", &["-t", "-T"]),
+    ];
+    let mut words = subject
+        .call
+        .words
+        .iter()
+        .skip(1)
+        .map(|word| word.text.as_str());
+    let program = words.find(|word| !word.starts_with('-')).unwrap_or("");
+    let verb = words.next().unwrap_or("");
+    let vacuums = words.clone().chain([verb]).any(|word| {
+        ["--vacuum", "--rotate", "--flush"]
+            .iter()
+            .any(|option| word.starts_with(option))
+            || program == "dmesg" && matches!(word, "-c" | "-C" | "--clear")
+    });
+    let looks = LOOKS.contains(&program)
+        || PAIRS
+            .iter()
+            .any(|(one, verbs)| *one == program && verbs.contains(&verb));
+    subject.call.elsewhere && looks && !vacuums
+}
 
 fn runs(subject: &Subject<'_>) -> bool {
     let only_tells = !subject.options.is_empty()

@@ -15,7 +15,7 @@ use crate::{
     evidence::{ROOT_PREFIX, Standing, Tree},
     fork::{Source, forks},
     ghost::unverified,
-    grounding::{Grounding, Threshold, lacking_time},
+    grounding::{ClaimKind, Grounding, Threshold, lacking_time},
     notes::Notes,
     span::Whose,
     step::{Held, Intent, NoteChange, SessionError, second},
@@ -247,10 +247,21 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
         ),
         format!(
             "add evidence that holds (callosum session cite {time} PLACE), which stands in for what \
-             holds no more; or mark it [ASSUMPTION] (callosum session cite {time} --assume), which \
-             says so and does not raise the ratio"
+             holds no more"
         ),
     ];
+    let mut lacking = grounding.claims.iter().filter(|claim| !claim.is_grounded());
+    if lacking.any(|claim| matches!(claim.claim.kind, ClaimKind::Citation | ClaimKind::Other)) {
+        said.push(format!(
+            "or mark it [ASSUMPTION] (callosum session cite {time} --assume), which says so and does not raise \
+             the ratio"
+        ));
+    }
+    said.push(
+        "to go on without: callosum session handoff --force, which tells the next session what \
+         lacks evidence"
+            .to_owned(),
+    );
     said.extend(complaints);
     Step {
         name,

@@ -334,10 +334,20 @@ fn passes_over_records(disk: &Disk, git_dir: &Path, root: Option<&Path>) -> bool
     [Some(shared.join("info/exclude")), tree]
         .into_iter()
         .flatten()
-        .filter_map(|path| disk.open(&path, OpenHow::READ).ok()?.read_range(0, LONGEST).ok())
+        .filter_map(|path| {
+            disk.open(&path, OpenHow::READ)
+                .ok()?
+                .read_range(0, LONGEST)
+                .ok()
+        })
         .any(|text| {
             let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-            lines.any(|line| matches!(line, b"/cal_audit/" | b"cal_audit/" | b"/cal_audit" | b"cal_audit"))
+            lines.any(|line| {
+                matches!(
+                    line,
+                    b"/cal_audit/" | b"cal_audit/" | b"/cal_audit" | b"cal_audit"
+                )
+            })
         })
 }
 

@@ -278,6 +278,26 @@ fn a_decision_after_a_torn_write_leaves_no_stump() {
     assert!(!status.contains("breaks off"), "{status}");
 }
 
+/// LOA-CHK-1: who has marked a decision as an assumption is not told to mark it, and how to go on with it.
+#[test]
+fn a_checkpoint_advises_what_was_not_done_yet() {
+    let env = project();
+    env.run(["session", "decide", "Retry for ever"]).success();
+    let way = "to go on without: callosum session handoff --force";
+    let blocked = env.run(["session", "check"]).ended_with(1).stdout;
+    let mark = "callosum session cite 2026-01-02T03:04:05Z --assume";
+    assert!(blocked.contains(mark) && blocked.contains(way), "{blocked}");
+    let mark: Vec<&str> = mark.split(' ').skip(1).collect();
+    env.run(mark).success();
+    let blocked = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(
+        !blocked.contains("--assume") && blocked.contains(way),
+        "{blocked}"
+    );
+    env.run(["session", "handoff", "--force"]).success();
+    env.run(["session", "check"]).success();
+}
+
 /// LOA-CHK-1: the checkpoint blocks by its exit code, names its seven steps, and is quiet where the
 /// project says so; the hand-off begins a new count, and recovery fits its budget.
 #[test]

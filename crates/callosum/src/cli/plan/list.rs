@@ -83,7 +83,11 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
         return context.ui.json_data(&output);
     }
     if output.runs.is_empty() {
-        context.ui.say("no plan was run here");
+        context.ui.say(if args.open {
+            "no run of a plan waits here"
+        } else {
+            "no plan was run here"
+        });
         return Ok(());
     }
     let mut table = Table::new(&["run", "plan", "begun", "standing", "calls"]);

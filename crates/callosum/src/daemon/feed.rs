@@ -80,6 +80,12 @@ impl Feed {
     /// that, nobody else has a turn on this thread.
     fn replay(&mut self) -> Result<Vec<Item>, JournalError> {
         let current = self.hub.origin();
+        if self.reader.is_none()
+            && current == self.origin
+            && let Some(items) = self.shared()
+        {
+            return Ok(items);
+        }
         if current != self.origin {
             // Another log has begun. The cursor is of the old one, of which the reader tells.
             self.reader = None;
@@ -109,6 +115,18 @@ impl Feed {
             self.seat.is_live.set(true);
         }
         Ok(items)
+    }
+
+    /// What comes next, where that was told others a moment ago: nothing is read for it.
+    fn shared(&self) -> Option<Vec<Item>> {
+        let frames = self.hub.recent_after(self.seat.passed.get(), CHUNK)?;
+        let passed = frames.last()?.event.seq;
+        self.seat.passed.set(passed);
+        if passed >= self.hub.seen() {
+            self.seat.is_live.set(true);
+        }
+        let wanted = frames.into_iter().filter(|frame| self.seat.wants(frame));
+        Some(wanted.map(Item::Event).collect())
     }
 }
 

@@ -26,6 +26,7 @@ use super::{
     frame::Frame,
     keeper::{Busy, Keeper},
     metrics::Counts,
+    recent::Recent,
     seat::Seat,
     syncer::Syncer,
 };
@@ -83,6 +84,8 @@ pub(super) struct Hub {
     /// The log's files as they were when everybody had been told of what is in them.
     tip: RefCell<Tip>,
     seats: RefCell<Vec<Rc<Seat>>>,
+    /// What was told last, while anybody listens.
+    recent: RefCell<Recent>,
     posts: RefCell<Vec<Post>>,
     posted: Notify,
     syncer: Syncer,
@@ -103,6 +106,7 @@ impl Hub {
             seen: Cell::new(seen),
             tip: RefCell::new(tip),
             seats: RefCell::default(),
+            recent: RefCell::default(),
             posts: RefCell::default(),
             posted: Notify::new(),
             syncer: Syncer::start(),
@@ -129,6 +133,12 @@ impl Hub {
     /// Begins to read the log.
     pub(super) fn read_after(&self, cursor: &Cursor) -> Reader {
         self.journal.borrow().read_after(cursor)
+    }
+
+    /// What comes after this event of the log that was told last, up to about `most` bytes; `None` where it has to be
+    /// read.
+    pub(super) fn recent_after(&self, seq: u64, most: usize) -> Option<Vec<Rc<Frame>>> {
+        self.recent.borrow().after(seq, most)
     }
 
     pub(super) fn seat(&self, seat: &Rc<Seat>) {
@@ -311,7 +321,6 @@ impl Hub {
         if let Some(last) = told.last() {
             self.seen.set(last.seq);
         }
-        self.tell(told);
         let mut waiting = Vec::new();
         for (events, durability, waits) in done {
             if durability == Durability::Synced {
@@ -321,6 +330,8 @@ impl Hub {
                 drop(waits.send(Ok(events)));
             }
         }
+        // Who handed it in has its turn before those who are told, however many they are.
+        self.tell(told);
         if let Some(unsynced) = unsynced {
             let synced = self.syncer.order(unsynced);
             let hub = Rc::clone(self);
@@ -391,6 +402,7 @@ impl Hub {
         *self.tip.borrow_mut() = journal.tip()?.without_content();
         *self.journal.borrow_mut() = journal;
         self.seen.set(0);
+        self.recent.borrow_mut().clear();
         for seat in self.seats.borrow().iter() {
             seat.restart();
         }
@@ -419,12 +431,19 @@ impl Hub {
     fn tell(&self, events: Vec<Event>) {
         let began = Instant::now();
         let seats = self.seats.borrow();
+        let mut recent = self.recent.borrow_mut();
+        if seats.is_empty() {
+            recent.clear();
+        }
         for event in events {
             self.counts.event(&event);
             if seats.is_empty() {
                 continue;
             }
             let frame = Rc::new(Frame::new(event));
+            if frame.event.seq > 0 {
+                recent.push(&frame);
+            }
             for seat in seats.iter() {
                 if !seat.offer(&frame) {
                     let reason = if frame.event.seq == 0 {

@@ -27,6 +27,7 @@ mod metrics;
 mod posting;
 mod rate;
 mod reading;
+mod recent;
 mod reply;
 mod request;
 mod routes;

@@ -94,6 +94,12 @@ impl Board {
         KNOWN.contains(&agent.as_str()) || self.heard.contains(agent)
     }
 
+    /// The agents that messages can be for: the clients that are always known, and whoever was heard of.
+    pub fn heard_of(&self) -> impl Iterator<Item = &str> {
+        let known = KNOWN.iter().copied();
+        known.chain(self.heard.iter().map(AgentName::as_str))
+    }
+
     /// Why a message to this agent, or to this session of it, can reach nobody; `None` where it may.
     pub(super) fn nobody_there(&self, to: &Addressee) -> Option<String> {
         let Addressee { agent, session } = to;

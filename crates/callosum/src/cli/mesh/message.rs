@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use callosum_arbiter::nearest::nearest;
 use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::{
     Voice,
@@ -223,7 +224,15 @@ pub(crate) fn undeliverable(
     Ok(dead.map(|dead| {
         let why = dead.evidence.clone().unwrap_or_default();
         let what = format!("the message is kept and not delivered: {why}");
-        CommandError::new(Exit::No, what).hint(format!("callosum mesh message retry {id}"))
+        let to = &dead.to.agent;
+        let meant = nearest(to.as_str(), board.heard_of());
+        match meant.filter(|_| !board.has_heard_of(to)) {
+            Some(meant) => CommandError::new(Exit::No, format!("{what}, did you mean `{meant}`?"))
+                .hint(format!("callosum mesh message drop {id}")),
+            None => {
+                CommandError::new(Exit::No, what).hint(format!("callosum mesh message retry {id}"))
+            }
+        }
     }))
 }
 

@@ -101,3 +101,21 @@ fn what_is_not_there_is_named() {
     let words = ["task", "add", "sum", "--category", "crm-math", "--id", "c"];
     assert_eq!(json(&env, &words)["category"], "crm-math");
 }
+
+/// CALC-PAT-2: a message to a mistyped agent is kept, and who sent it is told whom he may have meant.
+#[test]
+fn a_message_to_a_mistyped_agent_is_told_of_with_the_name_that_was_meant() {
+    let env = TestEnv::new();
+    let send = |to: &str| {
+        let words = ["mesh", "message", "send", to, "hi", "--as", "claude"];
+        let sent = env.run(words.into_iter().chain(["--id", to]));
+        sent.ended_with(1).stderr
+    };
+    let mistyped = send("codx");
+    let told = "nobody named codx was heard of on this machine, did you mean `codex`?\n\
+                hint: callosum mesh message drop codx\n";
+    assert!(mistyped.ends_with(told), "{mistyped}");
+    let stranger = send("crm-bot");
+    let told = "on this machine\nhint: callosum mesh message retry crm-bot\n";
+    assert!(stranger.ends_with(told), "{stranger}");
+}

@@ -139,6 +139,7 @@ fn manifest() -> Manifest {
         quotas: Quotas::default(),
         provenance: Provenance::BuiltIn,
         answers_by_key: true,
+        unheld: std::collections::BTreeSet::new(),
     }
 }
 

@@ -61,6 +61,7 @@ enum Predicate {
     Length(Comparison, usize),
     Matches(RegularExpression),
     HasKeys(Vec<Key>),
+    OnlyKeys(Vec<Key>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -345,7 +346,7 @@ fn predicate(form: &Form) -> Result<Predicate, Finding> {
         ("non-empty", []) => Predicate::Length(Comparison::AtLeast, 1),
         ("has-key", [k]) => Predicate::HasKeys(vec![key(k)?]),
         (
-            "required-keys",
+            "required-keys" | "only-keys",
             [
                 Form {
                     kind: FormKind::Vector(keys),
@@ -354,7 +355,11 @@ fn predicate(form: &Form) -> Result<Predicate, Finding> {
             ],
         ) => {
             let keys: Result<Vec<Key>, Finding> = keys.iter().map(key).collect();
-            Predicate::HasKeys(keys?)
+            if name == "only-keys" {
+                Predicate::OnlyKeys(keys?)
+            } else {
+                Predicate::HasKeys(keys?)
+            }
         }
         (
             "matches-regex",
@@ -469,6 +474,10 @@ impl Shape {
                 }
                 for predicate in predicates {
                     if !predicate.holds(value, permit)? {
+                        if let (Predicate::OnlyKeys(keys), Value::Map(map)) = (predicate, value) {
+                            let other = map.keys().find(|key| !keys.contains(key));
+                            path.push_str(&other.map(at_key).unwrap_or_default());
+                        }
                         return Ok(false);
                     }
                 }
@@ -546,6 +555,14 @@ impl Predicate {
                 }
                 _ => false,
             },
+            Self::OnlyKeys(keys) => match value {
+                Value::Map(map) => {
+                    let looks = map.keys().map(|key| 1 + key.weight() / 256);
+                    permit(looks.sum::<u64>().saturating_mul(1 + keys.len() as u64))?;
+                    map.keys().all(|key| keys.contains(key))
+                }
+                _ => false,
+            },
         })
     }
 }
@@ -607,6 +624,8 @@ mod tests {
                 "{:a 1}",
             ),
             ("[:and [:vector Any] [:non-empty]]", "[nil]", "[]"),
+            ("[:and Map [:only-keys [:a \"b\"]]]", "{\"b\" 1}", "{:b 1}"),
+            ("[:and Map [:only-keys []]]", "{}", "{:a 1}"),
         ] {
             assert_eq!(said(schema, fits), None, "{schema} {fits}");
             if !doesnt.is_empty() {
@@ -616,6 +635,11 @@ mod tests {
         assert_eq!(
             said("[:vector [:map [:a Int]]]", "[{:a 1} {:a :x}]").as_deref(),
             Some("the value[1]{:a} is not of type [:vector [:map [:a Int]]]")
+        );
+        let only = "[:vector [:and Map [:only-keys [:a]]]]";
+        assert_eq!(
+            said(only, "[{:a 1} {:a 2 :b 3}]").as_deref(),
+            Some("the value[1]{:b} is not of type [:vector [:and Map [:only-keys [:a]]]]")
         );
     }
 

@@ -189,6 +189,7 @@ impl Row {
             },
             provenance: Provenance::BuiltIn,
             answers_by_key: self.answers_by_key,
+            unheld: BTreeSet::new(),
         })
     }
 }

@@ -42,6 +42,8 @@ pub struct Manifest {
     /// Whether a call can be asked after by its idempotency key, or made again under it without doing
     /// anything twice. Where it can't, a call whose end is not known is a person's to settle.
     pub answers_by_key: bool,
+    /// What a server's own schema asks of arguments that `input` does not hold: keywords of JSON Schema.
+    pub unheld: BTreeSet<String>,
 }
 
 /// How a capability comes to what it does.

@@ -114,6 +114,7 @@ fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> 
         provenance: Provenance::Executor(executor.id.clone()),
         // Its task stands in the journal with the call's key, and its entry in the ledger.
         answers_by_key: true,
+        unheld: BTreeSet::new(),
     })
 }
 
@@ -157,18 +158,20 @@ fn tool_of(
         ),
         said => said.to_owned(),
     };
+    let input = input_of(&tool.input_schema)?;
     Ok(Manifest {
         id: CapabilityName::parse(&format!("tool.{}.{segment}", executor.id))?,
         name: tool.name.clone(),
         description,
         kind: CapabilityKind::Primitive,
         skills: BTreeSet::new(),
-        input: input_of(&tool.input_schema)?,
+        input: input.schema,
         output: Schema::read("[:map [:text String] [:structured Any ?]]")?,
         effects,
         provenance: Provenance::ToolServer(executor.id.clone()),
         // A server is told of no key, and nobody else keeps what it was asked.
         answers_by_key: false,
+        unheld: input.unheld,
         ..agent.clone()
     })
 }

@@ -1,10 +1,10 @@
 //! [`input_of`]: the type of what a tool of a server takes, from the JSON Schema that the server tells.
 //!
-//! Only what is sure becomes a type: names, which of them must be there, and simple types. What is not
-//! understood is `Any`, and the server is the one who refuses it. Keys are fine that the schema does not
-//! name, whatever it says of them.
+//! Only what is sure becomes a type: names, which of them must be there, whether there may be others, simple
+//! types, their bounds, and all that within one another. What a schema asks for beyond that is told by its
+//! keyword, and the server is the one who refuses it. Deliberately not here: references and patterns.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use callosum_plan::{Schema, SchemaError, Value};
 use serde_json::{Map, Value as Json};
@@ -12,46 +12,254 @@ use serde_json::{Map, Value as Json};
 /// What a call without arguments is held against.
 const NOTHING: &str = "[:vector Never]";
 
-/// How deep lists of lists are looked into.
+/// How deep schemas within schemas are looked into.
 const DEEPEST: usize = 8;
 
-/// Returns the type of what a tool takes: one map, or nothing where no key must be there. A schema that
-/// makes no type, by a name that is too long for one, takes any map.
-pub(super) fn input_of(schema: &Map<String, Json>) -> Result<Schema, SchemaError> {
-    Schema::read(&written(schema)).or_else(|_| Schema::read(&written(&Map::new())))
+/// Keywords that ask nothing of arguments, but for `format`, which is told and not held by most.
+const SILENT: [&str; 15] = [
+    "$comment",
+    "$defs",
+    "$id",
+    "$schema",
+    "contentEncoding",
+    "contentMediaType",
+    "default",
+    "definitions",
+    "deprecated",
+    "description",
+    "examples",
+    "format",
+    "readOnly",
+    "title",
+    "writeOnly",
+];
+
+/// Keywords that bound a number, and the predicates of ours that do.
+const OF_NUMBERS: [(&str, &str); 4] = [
+    ("minimum", ">="),
+    ("maximum", "<="),
+    ("exclusiveMinimum", ">"),
+    ("exclusiveMaximum", "<"),
+];
+const OF_TEXTS: [(&str, &str); 2] = [("minLength", "min-length"), ("maxLength", "max-length")];
+const OF_LISTS: [(&str, &str); 2] = [("minItems", "min-count"), ("maxItems", "max-count")];
+
+/// What a tool takes.
+#[derive(Debug)]
+pub(super) struct ToolInput {
+    /// One map, or nothing where no key must be there.
+    pub(super) schema: Schema,
+    /// The keywords of the server's schema that the type does not hold.
+    pub(super) unheld: BTreeSet<String>,
 }
 
-fn written(schema: &Map<String, Json>) -> String {
-    let properties = schema.get("properties").and_then(Json::as_object);
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Json::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Json::as_str)
-        .collect();
-    let mut map = String::new();
-    for (name, of) in properties.into_iter().flatten() {
-        let mark = if required.contains(&name.as_str()) {
-            ""
+/// Returns what a tool takes. A schema that makes no type, by a name that is too long for one, takes any map.
+pub(super) fn input_of(schema: &Map<String, Json>) -> Result<ToolInput, SchemaError> {
+    let mut reading = Reading::default();
+    let text = reading.arguments(schema);
+    if let Ok(read) = Schema::read(&text) {
+        return Ok(ToolInput {
+            schema: read,
+            unheld: reading.unheld,
+        });
+    }
+    let mut nothing = Reading::default();
+    nothing.note(schema, &["type"]);
+    Ok(ToolInput {
+        schema: Schema::read(&Reading::default().arguments(&Map::new()))?,
+        unheld: nothing.unheld,
+    })
+}
+
+/// A schema as it is read: what of it no type holds.
+#[derive(Default)]
+struct Reading {
+    unheld: BTreeSet<String>,
+}
+
+impl Reading {
+    fn arguments(&mut self, schema: &Map<String, Json>) -> String {
+        let map = self.object(schema, DEEPEST);
+        self.note(schema, &["type", "properties", "required"]);
+        if required(schema).next().is_none() {
+            format!("[:union {map} {NOTHING}]")
         } else {
-            " ?"
+            map
+        }
+    }
+
+    /// Notes what a schema asks for by other keywords than these.
+    fn note(&mut self, schema: &Map<String, Json>, held: &[&str]) {
+        let asks = |keyword: &&String| {
+            let keyword = keyword.as_str();
+            // This one is noted where it isn't held.
+            keyword != "additionalProperties"
+                && !held.contains(&keyword)
+                && !SILENT.contains(&keyword)
         };
-        let _ = write!(map, " [{} {}{mark}]", key(name), type_of(of, DEEPEST));
+        self.unheld.extend(schema.keys().filter(asks).cloned());
     }
-    let is_told = |name: &&&str| properties.is_some_and(|all| all.contains_key(**name));
-    for name in required.iter().filter(|name| !is_told(name)) {
-        let _ = write!(map, " [{} Any]", key(name));
+
+    fn type_of(&mut self, schema: &Json, depth: usize) -> String {
+        let any = || "Any".to_owned();
+        let schema = match schema {
+            Json::Bool(false) => return "Never".to_owned(),
+            Json::Object(schema) => schema,
+            _ => return any(),
+        };
+        let Some(deeper) = depth.checked_sub(1) else {
+            self.note(schema, &[]);
+            return any();
+        };
+        if let Some(literals) = literals(schema) {
+            self.note(schema, &["enum", "const", "type"]);
+            return literals;
+        }
+        match schema.get("type") {
+            Some(Json::String(name)) => self.named(&[name], schema, deeper),
+            Some(Json::Array(names)) if !names.is_empty() => {
+                let names: Vec<&str> = names.iter().filter_map(Json::as_str).collect();
+                self.named(&names, schema, deeper)
+            }
+            _ => {
+                let one_of = |keyword| Some((keyword, schema.get(keyword)?.as_array()?));
+                let choice = one_of("anyOf").or_else(|| one_of("oneOf"));
+                let Some((keyword, choices)) = choice.filter(|(_, choices)| !choices.is_empty())
+                else {
+                    self.note(schema, &[]);
+                    return any();
+                };
+                self.note(schema, &[keyword]);
+                let types = choices.iter().map(|choice| self.type_of(choice, deeper));
+                format!("[:union {}]", types.collect::<Vec<_>>().join(" "))
+            }
+        }
     }
-    let map = match map.as_str() {
-        "" => "Map".to_owned(),
-        entries => format!("[:map{entries}]"),
-    };
-    if required.is_empty() {
-        format!("[:union {map} {NOTHING}]")
+
+    /// A value of one of these types, which are looked at one level down.
+    fn named(&mut self, names: &[&str], schema: &Map<String, Json>, depth: usize) -> String {
+        let mut held = vec!["type"];
+        let mut types = Vec::new();
+        for &name in names {
+            types.push(match name {
+                "string" => bounded("String", schema, &OF_TEXTS, &mut held),
+                "integer" => bounded("Int", schema, &OF_NUMBERS, &mut held),
+                "number" => bounded("Number", schema, &OF_NUMBERS, &mut held),
+                "boolean" => "Bool".to_owned(),
+                "null" => "Nil".to_owned(),
+                "object" => {
+                    held.extend(["properties", "required"]);
+                    self.object(schema, depth)
+                }
+                "array" => {
+                    let items = schema.get("items").filter(|items| !items.is_array());
+                    let list = match items {
+                        Some(items) => {
+                            held.push("items");
+                            format!("[:vector {}]", self.type_of(items, depth))
+                        }
+                        None => "Vector".to_owned(),
+                    };
+                    bounded(&list, schema, &OF_LISTS, &mut held)
+                }
+                _ => {
+                    self.unheld.insert("type".to_owned());
+                    "Any".to_owned()
+                }
+            });
+        }
+        self.note(schema, &held);
+        match types.as_slice() {
+            [] => "Any".to_owned(),
+            [one] => one.clone(),
+            several => format!("[:union {}]", several.join(" ")),
+        }
+    }
+
+    fn object(&mut self, schema: &Map<String, Json>, depth: usize) -> String {
+        let properties = schema.get("properties").and_then(Json::as_object);
+        let properties = || properties.into_iter().flatten();
+        let is_required = |name: &str| required(schema).any(|required| required == name);
+        let mut map = String::new();
+        for (name, of) in properties() {
+            let mark = if is_required(name) { "" } else { " ?" };
+            let _ = write!(map, " [{} {}{mark}]", key(name), self.type_of(of, depth));
+        }
+        let is_told = |name: &str| properties().any(|(told, _)| told == name);
+        for name in required(schema).filter(|name| !is_told(name)) {
+            let _ = write!(map, " [{} Any]", key(name));
+        }
+        let base = match map.as_str() {
+            "" => "Map".to_owned(),
+            entries => format!("[:map{entries}]"),
+        };
+        // A name may be told of by a pattern, which is not looked at.
+        let others = match schema.get("additionalProperties") {
+            None | Some(Json::Bool(true)) => return base,
+            Some(others) if !schema.contains_key("patternProperties") => others,
+            Some(_) => &Json::Null,
+        };
+        match others {
+            Json::Bool(false) => {
+                let keys: Vec<String> = properties().map(|(name, _)| key(name)).collect();
+                format!("[:and {base} [:only-keys [{}]]]", keys.join(" "))
+            }
+            Json::Object(_) if map.is_empty() => {
+                format!("[:map-of Any {}]", self.type_of(others, depth))
+            }
+            _ => {
+                self.unheld.insert("additionalProperties".to_owned());
+                base
+            }
+        }
+    }
+}
+
+fn required(schema: &Map<String, Json>) -> impl Iterator<Item = &str> {
+    let names = schema.get("required").and_then(Json::as_array);
+    names.into_iter().flatten().filter_map(Json::as_str)
+}
+
+/// A type within the bounds that a schema has for it; what was held is added.
+fn bounded<'k>(
+    base: &str,
+    schema: &Map<String, Json>,
+    bounds: &[(&'k str, &str)],
+    held: &mut Vec<&'k str>,
+) -> String {
+    let mut predicates = String::new();
+    for (keyword, predicate) in bounds {
+        let bound = schema.get(*keyword).filter(|bound| bound.is_number());
+        let counts = predicate.starts_with(char::is_alphabetic);
+        let Some(bound) = bound.filter(|bound| !counts || bound.is_u64()) else {
+            continue;
+        };
+        if let Ok(bound) = Value::of_json(bound) {
+            held.push(keyword);
+            let _ = write!(predicates, " [:{predicate} {bound}]");
+        }
+    }
+    if predicates.is_empty() {
+        base.to_owned()
     } else {
-        map
+        format!("[:and {base}{predicates}]")
     }
+}
+
+/// The values that a schema names, where each is one of the simple ones.
+fn literals(schema: &Map<String, Json>) -> Option<String> {
+    let literal = |one: &Json| {
+        let is_simple = !(one.is_array() || one.is_object());
+        let value = is_simple.then(|| Value::of_json(one).ok())??;
+        Some(value.to_string())
+    };
+    if let Some(only) = schema.get("const") {
+        return Some(format!("[:val {}]", literal(only)?));
+    }
+    let allowed = schema.get("enum")?.as_array()?;
+    let literals: Option<Vec<String>> = allowed.iter().map(literal).collect();
+    let literals = literals.filter(|literals| !literals.is_empty())?;
+    Some(format!("[:enum {}]", literals.join(" ")))
 }
 
 /// The key that a plan writes for a name: a keyword where it can be one, else the text.
@@ -67,48 +275,6 @@ fn key(name: &str) -> String {
     }
 }
 
-fn type_of(schema: &Json, depth: usize) -> String {
-    let any = || "Any".to_owned();
-    if depth == 0 {
-        return any();
-    }
-    if let Some(allowed) = schema.get("enum").and_then(Json::as_array) {
-        let texts: Option<Vec<String>> = allowed
-            .iter()
-            .map(|one| Some(Value::text(one.as_str()?).to_string()))
-            .collect();
-        return match texts {
-            Some(texts) if !texts.is_empty() => format!("[:enum {}]", texts.join(" ")),
-            _ => any(),
-        };
-    }
-    match schema.get("type") {
-        Some(Json::String(name)) => named(name, schema, depth),
-        Some(Json::Array(names)) if !names.is_empty() => {
-            let types = names.iter().map(|name| match name.as_str() {
-                Some(name) => named(name, schema, depth),
-                None => any(),
-            });
-            format!("[:union {}]", types.collect::<Vec<_>>().join(" "))
-        }
-        _ => any(),
-    }
-}
-
-fn named(name: &str, schema: &Json, depth: usize) -> String {
-    match (name, schema.get("items")) {
-        ("string", _) => "String".to_owned(),
-        ("integer", _) => "Int".to_owned(),
-        ("number", _) => "Number".to_owned(),
-        ("boolean", _) => "Bool".to_owned(),
-        ("null", _) => "Nil".to_owned(),
-        ("object", _) => "Map".to_owned(),
-        ("array", Some(items)) => format!("[:vector {}]", type_of(items, depth - 1)),
-        ("array", None) => "Vector".to_owned(),
-        _ => "Any".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -117,8 +283,14 @@ mod tests {
 
     #[track_caller]
     fn check(schema: &Json, expected: &str) {
+        check_with(schema, expected, &[]);
+    }
+
+    #[track_caller]
+    fn check_with(schema: &Json, expected: &str, unheld: &[&str]) {
         let read = input_of(schema.as_object().unwrap()).unwrap();
-        assert_eq!(read.as_str(), expected, "{schema}");
+        assert_eq!(read.schema.as_str(), expected, "{schema}");
+        assert_eq!(read.unheld.iter().collect::<Vec<_>>(), unheld, "{schema}");
     }
 
     /// CCOS-CAP-1: what a tool takes is what its server says, as far as that is understood.
@@ -129,13 +301,14 @@ mod tests {
             &json!({"properties": {"page": page, "n": {"type": "integer"}}, "required": ["page"]}),
             "[:map [:page String] [:n Int ?]]",
         );
-        check(
+        check_with(
             &json!({"properties": {
                 "a": {"type": ["number", "null"]}, "b": {"type": "array", "items": {"type": "boolean"}},
                 "c": {"type": "array"}, "d": {"type": "object"}, "e": {"enum": ["x", "y z"]},
-                "f": {"anyOf": []}, "g": true, "h": {"enum": [1]}, "i": {"type": "wave"}}}),
+                "f": {"anyOf": []}, "g": true, "h": {"enum": [1, null, true]}, "i": {"type": "wave"}}}),
             "[:union [:map [:a [:union Number Nil] ?] [:b [:vector Bool] ?] [:c Vector ?] [:d Map ?] \
-             [:e [:enum \"x\" \"y z\"] ?] [:f Any ?] [:g Any ?] [:h Any ?] [:i Any ?]] [:vector Never]]",
+             [:e [:enum \"x\" \"y z\"] ?] [:f Any ?] [:g Any ?] [:h [:enum 1 nil true] ?] [:i Any ?]] [:vector Never]]",
+            &["anyOf", "type"],
         );
         check(&json!({}), "[:union Map [:vector Never]]");
         check(
@@ -148,12 +321,83 @@ mod tests {
         );
     }
 
+    /// CCOS-CAP-1: what stands within an object or a list is held as well, and so is that there is nothing else.
+    #[test]
+    fn what_is_nested_is_held_and_what_is_more_is_refused() {
+        let filter = json!({"type": "object", "additionalProperties": false, "required": ["by"], "properties": {
+            "by": {"type": "string", "minLength": 1},
+            "limit": {"anyOf": [{"type": "integer", "minimum": 1, "exclusiveMaximum": 10.5}, {"type": "null"}]}}});
+        let schema = json!({"type": "object", "required": ["filters"], "additionalProperties": false, "properties": {
+            "filters": {"type": "array", "items": filter, "maxItems": 2},
+            "kind": {"const": "page"}, "labels": {"type": "object", "additionalProperties": {"type": "string"}}}});
+        check(
+            &schema,
+            "[:and [:map [:filters [:and [:vector [:and [:map [:by [:and String [:min-length 1]]] [:limit [:union \
+             [:and Int [:>= 1] [:< 10.5]] Nil] ?]] [:only-keys [:by :limit]]]] [:max-count 2]]] \
+             [:kind [:val \"page\"] ?] [:labels [:map-of Any String] ?]] [:only-keys [:filters :kind :labels]]]",
+        );
+        let read = input_of(schema.as_object().unwrap()).unwrap().schema;
+        let mismatch = |value: &str| read.mismatch_within(&Value::read(value).unwrap(), 10_000);
+        for fits in [
+            "{:filters [{:by \"a\" :limit 3} {:by \"b\" :limit nil}]}",
+            "{:filters [] :kind \"page\" :labels {:a \"b\"}}",
+        ] {
+            assert_eq!(mismatch(fits), None, "{fits}");
+        }
+        for (wrong, place) in [
+            ("{:filters [{:by \"\"}]}", "{:filters}[0]{:by} "),
+            (
+                "{:filters [{:by \"a\" :limit 0}]}",
+                "{:filters}[0]{:limit} ",
+            ),
+            ("{:filters [{:by \"a\" :to 1}]}", "{:filters}[0]{:to} "),
+            ("{:filters [{}]}", "{:filters}[0]{:by} "),
+            ("{:filters [] :lables {}}", "{:lables} "),
+            ("{:filters [] :labels {:a 1}}", "{:labels}{:a} "),
+            ("{:filters [] :kind \"pages\"}", "{:kind} "),
+        ] {
+            let said = mismatch(wrong).unwrap();
+            assert!(
+                said.starts_with(&format!("the value{place}")),
+                "{wrong}: {said}"
+            );
+        }
+    }
+
+    /// CCOS-CAP-1: what a type can't hold is told, and refused by nobody but the server.
+    #[test]
+    fn what_is_not_held_is_told() {
+        check_with(
+            &json!({"oneOf": [], "patternProperties": {}, "additionalProperties": false, "properties": {
+                "a": {"$ref": "#/$defs/a"}, "b": {"type": "string", "pattern": "^x", "format": "uri", "title": "B"},
+                "c": {"type": "array", "items": [{}], "minItems": -1}, "d": {"enum": [[1]]},
+                "e": {"type": "object", "additionalProperties": {"type": "string"}, "required": ["f"]}}}),
+            "[:union [:map [:a Any ?] [:b String ?] [:c Vector ?] [:d Any ?] [:e [:map [:f Any]] ?]] [:vector Never]]",
+            &[
+                "$ref",
+                "additionalProperties",
+                "enum",
+                "items",
+                "minItems",
+                "oneOf",
+                "pattern",
+                "patternProperties",
+            ],
+        );
+        let mut deep = json!({"type": "object", "required": ["x"]});
+        for _ in 0..20 {
+            deep = json!({"type": "object", "properties": {"deeper": deep}});
+        }
+        let read = input_of(deep.as_object().unwrap()).unwrap();
+        assert!(read.unheld.contains("properties"), "{read:?}");
+    }
+
     /// CCOS-CAP-1: a name of a server's is a name, whatever stands in it.
     #[test]
     fn a_hostile_name_stays_a_key() {
         let hostile = r#"a] (call :x) "b\"#;
         let schema = json!({"properties": {(hostile): {"type": "string"}}, "required": [hostile]});
-        let read = input_of(schema.as_object().unwrap()).unwrap();
+        let read = input_of(schema.as_object().unwrap()).unwrap().schema;
         let key = Value::text(hostile);
         let fits = |value: &str| {
             let map = Value::read(&format!("{{{key} {value}}}")).unwrap();

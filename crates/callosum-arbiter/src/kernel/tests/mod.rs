@@ -34,6 +34,7 @@ fn manifest(id: &str, effects: &[Effect], tier: TrustTier) -> Manifest {
         quotas: Quotas::default(),
         provenance: Provenance::BuiltIn,
         answers_by_key: true,
+        unheld: BTreeSet::new(),
     }
 }
 

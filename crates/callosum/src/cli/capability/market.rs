@@ -27,6 +27,8 @@ pub(crate) struct CapabilityOutput {
     pub(super) skills: Vec<String>,
     /// The type of what it takes, in the language of plans.
     pub(super) input: String,
+    /// What its server asks of arguments beyond that type, as keywords of JSON Schema; it alone judges them.
+    pub(super) unheld: Vec<String>,
     /// The type of what it answers.
     pub(super) output: String,
     /// What it does to the world.
@@ -64,6 +66,7 @@ impl CapabilityOutput {
             kind: manifest.kind.to_string(),
             skills: texts(&manifest.skills),
             input: manifest.input.as_str().to_owned(),
+            unheld: texts(&manifest.unheld),
             output: manifest.output.as_str().to_owned(),
             effects: manifest.effects.iter().map(ToString::to_string).collect(),
             trust_tier: manifest.trust_tier.get(),

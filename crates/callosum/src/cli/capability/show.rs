@@ -43,6 +43,16 @@ fn text(output: &CapabilityOutput) -> String {
     };
     let calls = output.calls_per_run;
     let calls = calls.map_or_else(|| "as many as the run has".to_owned(), |n| n.to_string());
+    let takes = if output.unheld.is_empty() {
+        output.input.clone()
+    } else {
+        let alone = output.unheld.join(", ");
+        format!(
+            "{}; its server alone judges {}",
+            output.input,
+            on_one_line(&alone)
+        )
+    };
     let rows = [
         ("capability", output.id.clone()),
         ("does", on_one_line(&output.description)),
@@ -50,7 +60,7 @@ fn text(output: &CapabilityOutput) -> String {
         ("version", on_one_line(&output.version)),
         ("performed by", by),
         ("skills", on_one_line(&output.skills.join(", "))),
-        ("takes", output.input.clone()),
+        ("takes", takes),
         ("answers", output.output.clone()),
         ("effects", output.effects.join(", ")),
         ("trust", output.trust_tier.to_string()),

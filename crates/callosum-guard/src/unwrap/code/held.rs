@@ -2,16 +2,11 @@
 //!
 //! Start with [`folded`], which goes through a program once, from its begin to its end, and puts in the
 //! place of each name what was last kept in it. A loop over what is written there is gone through once
-//! for each of its values: [`rounds`]. Nothing is evaluated beyond that: no condition, no function of the program's own.
+//! for each of its values: `rounds`. How a text is filled is in `filled`. Nothing is evaluated beyond that: no condition, no function of the program's own.
 
-use std::collections::BTreeMap;
+use std::{cell::Cell, collections::BTreeMap};
 
-use super::{
-    Language,
-    fold::{homed, lettered},
-    last,
-    token::{Token, tokens},
-};
+use super::{Language, rounds::is_close, token::Token};
 use crate::unwrap::value::{SOME, push};
 
 /// What a name is known to hold.
@@ -24,10 +19,10 @@ pub(super) enum Held {
 /// What names hold, by the name.
 pub(super) type Names = BTreeMap<String, Held>;
 
-/// Values of loops that are gone through, all in all.
-const MAX_ROUNDS: usize = 12;
 /// Bytes that a string may come to.
-const MAX_TEXT: usize = 16 * 1024;
+pub(super) const MAX_TEXT: usize = 16 * 1024;
+/// Bytes that are put in the place of names in one going through.
+const MAX_PUT: usize = 128 * 1024;
 /// Items that a list may come to.
 const MAX_ITEMS: usize = 64;
 
@@ -48,6 +43,7 @@ pub(super) fn with_names(
         home,
         known,
         out: Vec::with_capacity(tokens.len()),
+        left: Cell::new(MAX_PUT),
         before: None,
     };
     for (at, token) in tokens.iter().enumerate() {
@@ -57,128 +53,8 @@ pub(super) fn with_names(
     folding.out
 }
 
-/// What the variables of loops hold in each round: `for a in ("x", "y")`, `["x"].forEach(a => …)`. While one is gone
-/// through, the others are at their first value.
-pub(super) fn rounds(tokens: &[Token]) -> Vec<Names> {
-    let loops = loops(tokens);
-    let first: Names = loops
-        .iter()
-        .filter_map(|(name, values)| Some((name.clone(), values.first()?.clone())))
-        .collect();
-    let mut rounds = Vec::new();
-    for (name, values) in loops {
-        for value in values {
-            let mut round = first.clone();
-            round.insert(name.clone(), value);
-            if rounds.len() < MAX_ROUNDS && !rounds.contains(&round) {
-                rounds.push(round);
-            }
-        }
-    }
-    rounds
-}
-
-/// The loops over what is written there, by their variable.
-fn loops(tokens: &[Token]) -> Vec<(String, Vec<Held>)> {
-    let mut found = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        let Token::Name(name) = token else { continue };
-        let behind = &tokens[at + 1..];
-        let round = match (last(name), behind) {
-            // `for a in [..]`, `for (const a of [..])`, `for my $a (..)`
-            ("in" | "of", [Token::Sign('(' | '['), ..]) if at > 0 => match &tokens[at - 1] {
-                Token::Name(variable) => Some((variable, values(behind))),
-                _ => None,
-            },
-            ("for" | "foreach", [Token::Name(variable), rest @ ..])
-                if variable.starts_with('$') || variable == "my" =>
-            {
-                let (variable, rest) = match rest {
-                    [Token::Name(variable), rest @ ..] if variable.starts_with('$') => {
-                        (variable, rest)
-                    }
-                    rest => (variable, rest),
-                };
-                Some((variable, values(rest)))
-            }
-            ("forEach" | "map" | "each", [opens, rest @ ..])
-                if matches!(opens, Token::Sign('(' | '{'))
-                    || *opens == Token::Name("do".to_owned()) =>
-            {
-                let variable = rest.iter().find_map(|token| match token {
-                    Token::Name(name) if !matches!(name.as_str(), "async" | "function") => {
-                        Some(name)
-                    }
-                    _ => None,
-                });
-                let close = at
-                    .checked_sub(1)
-                    .filter(|&at| tokens[at] == Token::Sign(']'));
-                let open = close.and_then(|close| opening(&tokens[..=close]));
-                variable
-                    .zip(open)
-                    .map(|(variable, open)| (variable, values(&tokens[open..])))
-            }
-            _ => None,
-        };
-        found.extend(round.map(|(variable, values)| (variable.clone(), values)));
-    }
-    found
-}
-
-/// What stands in the list that begins here, strings and lists of strings; nothing where some of it
-/// is another thing.
-fn values(tokens: &[Token]) -> Vec<Held> {
-    let Some((Token::Sign('(' | '['), rest)) = tokens.split_first() else {
-        return Vec::new();
-    };
-    let mut values = Vec::new();
-    let mut at = 0;
-    loop {
-        match rest.get(at) {
-            Some(Token::Text(text)) => values.push(Held::Text(text.clone())),
-            Some(Token::Sign(',')) => {}
-            Some(Token::Sign(')' | ']')) => return values,
-            Some(Token::Sign('(' | '[')) => {
-                let Some(length) = rest[at..].iter().position(is_close) else {
-                    return Vec::new();
-                };
-                let Some((_, list)) = list_at_end(&rest[..=at + length]) else {
-                    return Vec::new();
-                };
-                values.push(Held::List(list));
-                at += length;
-            }
-            _ => return Vec::new(),
-        }
-        at += 1;
-    }
-}
-
-fn is_close(token: &Token) -> bool {
-    matches!(token, Token::Sign(')' | ']'))
-}
-
-/// Where the bracket opens that closes at the end.
-fn opening(tokens: &[Token]) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, token) in tokens.iter().enumerate().rev() {
-        match token {
-            Token::Sign(')' | ']') => depth += 1,
-            Token::Sign('(' | '[') => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
 /// The list of strings that ends here, and where it begins.
-fn list_at_end(tokens: &[Token]) -> Option<(usize, Vec<String>)> {
+pub(super) fn list_at_end(tokens: &[Token]) -> Option<(usize, Vec<String>)> {
     let (close, inner) = tokens.split_last()?;
     if !is_close(close) {
         return None;
@@ -199,11 +75,13 @@ fn list_at_end(tokens: &[Token]) -> Option<(usize, Vec<String>)> {
 }
 
 /// Going through a program.
-struct Folding<'a> {
-    language: &'a Language,
-    home: &'a str,
-    known: Names,
+pub(super) struct Folding<'a> {
+    pub(super) language: &'a Language,
+    pub(super) home: &'a str,
+    pub(super) known: Names,
     out: Vec<Token>,
+    /// Bytes that may still be put in the place of names.
+    pub(super) left: Cell<usize>,
     /// What a name held before something was added, and where that stands.
     before: Option<(usize, Held)>,
 }
@@ -245,7 +123,7 @@ impl Folding<'_> {
             return;
         }
         // Perl's `$a[0]` is of `@a`, which is not looked into.
-        if let Some(held) = self.known.get(name).cloned() {
+        if let Some(held) = self.put(name) {
             return self.held(held);
         }
         // `args.join(" ")`
@@ -262,13 +140,24 @@ impl Folding<'_> {
                     | "map"
                     | "forEach"
             )
-            && let Some(held) = self.known.get(value).cloned()
+            && let Some(held) = self.put(value)
         {
             self.held(held);
             self.out.push(Token::Name(method.to_owned()));
             return;
         }
         self.out.push(Token::Name(name.to_owned()));
+    }
+
+    /// What a name holds, as long as there is room for it.
+    fn put(&self, name: &str) -> Option<Held> {
+        let held = self.known.get(name)?;
+        let length = match held {
+            Held::Text(text) => text.len(),
+            Held::List(list) => list.iter().map(|text| text.len() + 16).sum(),
+        };
+        self.left.set(self.left.get().checked_sub(length + 1)?);
+        Some(held.clone())
     }
 
     fn held(&mut self, held: Held) {
@@ -552,109 +441,6 @@ impl Folding<'_> {
             return;
         }
         self.known.insert(name, value);
-    }
-
-    /// A text in which what it names is put: `` `git ${c}` ``, `"git #{c}"`, `"git $c"`, `f"git {c}"`.
-    fn filled(&self, text: &str) -> String {
-        let (opens, sigil) = match self.language.name {
-            "ruby -e" | "elixir -e" => ("#{", false),
-            "node -e" | "deno eval" => ("${", false),
-            "python -c" => ("{", false),
-            "perl -e" | "php -r" => ("", true),
-            _ => return text.to_owned(),
-        };
-        if sigil {
-            return self.with_sigils(text);
-        }
-        let mut filled = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(at) = rest.find(opens) {
-            let (front, from) = rest.split_at(at);
-            let inner = &from[opens.len()..];
-            filled.push_str(front);
-            let value = inner
-                .find('}')
-                .and_then(|end| Some((self.value(inner.get(..end)?)?, &inner[end + 1..])));
-            if let Some((value, behind)) = value {
-                filled.push_str(&value);
-                rest = behind;
-            } else {
-                filled.push_str(opens);
-                rest = inner;
-            }
-            if filled.len() > MAX_TEXT {
-                break;
-            }
-        }
-        filled.push_str(rest);
-        filled
-    }
-
-    /// What an expression within a text comes to, where that is one text.
-    fn value(&self, expression: &str) -> Option<String> {
-        if expression.len() > 200 {
-            return None;
-        }
-        let inner = homed(lettered(tokens(self.language, expression)), self.home);
-        let may_be = inner.iter().any(|token| match token {
-            Token::Name(name) => self.known.contains_key(name.as_str()) || name.contains('.'),
-            Token::Text(text) => !text.contains(['{', '}']),
-            _ => false,
-        });
-        if !may_be {
-            return None;
-        }
-        match with_names(self.language, inner, self.home, self.known.clone()).as_slice() {
-            [Token::Text(text)] => Some(text.clone()),
-            _ => None,
-        }
-    }
-
-    /// A text with the values of `$name` and `${name}`, where these are known.
-    fn with_sigils(&self, text: &str) -> String {
-        let mut filled = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(at) = rest.find(['$', '@']) {
-            let (front, from) = rest.split_at(at);
-            filled.push_str(front);
-            let sigil = &from[..1];
-            let braced = from[1..].starts_with('{');
-            let inner = from[1..].strip_prefix('{').unwrap_or(&from[1..]);
-            let inner = if braced {
-                inner.strip_prefix('$').unwrap_or(inner)
-            } else {
-                inner
-            };
-            let length = inner
-                .find(|c: char| !c.is_alphanumeric() && c != '_')
-                .unwrap_or(inner.len());
-            let held = self.known.get(&format!("{sigil}{}", &inner[..length]));
-            let behind = &inner[length..];
-            let behind = if braced {
-                behind.strip_prefix('}')
-            } else {
-                Some(behind)
-            };
-            match (held, behind) {
-                (Some(Held::Text(value)), Some(behind)) => {
-                    filled.push_str(value);
-                    rest = behind;
-                }
-                (Some(Held::List(list)), Some(behind)) => {
-                    filled.push_str(&list.join(" "));
-                    rest = behind;
-                }
-                _ => {
-                    filled.push_str(sigil);
-                    rest = &from[1..];
-                }
-            }
-            if filled.len() > MAX_TEXT {
-                break;
-            }
-        }
-        filled.push_str(rest);
-        filled
     }
 }
 

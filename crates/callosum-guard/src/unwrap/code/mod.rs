@@ -5,18 +5,21 @@
 //! variable first.
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
-//! in `fold`, what names hold in `held`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
+//! in `fold`, what names hold in `held`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
 //! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`; compiled languages are read
 //! by `compiled`.
 
 mod compiled;
+mod filled;
 mod fold;
 mod function;
+mod guess;
 mod held;
 mod hidden;
 mod language;
 mod library;
 mod listing;
+mod rounds;
 mod service;
 mod token;
 mod written;
@@ -31,8 +34,9 @@ pub(super) use self::language::{LANGUAGES, Language};
 use self::{
     fold::{homed, lettered, pathed},
     function::{ASKS, COPY, DELETE, DELETE_ONE, LINK, MOVE, OPENS, RUN, WRITE},
-    held::{folded, rounds, with_names},
+    held::{folded, with_names},
     listing::listed,
+    rounds::rounds,
     token::{Token, tokens},
 };
 use crate::unwrap::value::SOME;
@@ -123,7 +127,7 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
     if names(&["fork"]) && names(&["while", "loop", "for", "until"]) {
         found.push(Effect::Words(vec!["fork-bomb".to_owned()]));
     }
-    perhaps(&literal, &mut found);
+    guess::strings(&literal, &mut found);
     // Something is decoded and then run.
     let decodes = names(&[
         "b64decode", "atob", "base64_decode", "decode64", "unhexlify", "fromhex", "decode_base64",
@@ -179,53 +183,6 @@ fn in_order(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
         }
     }
     found
-}
-
-/// Adds the strings of a program that runs or deletes something, wherever they stand in it: a
-/// function may have another name, and a list may be gone through.
-fn perhaps(tokens: &[Token], found: &mut Vec<Effect>) {
-    const ABLE: &[&str] = &["subprocess", "child_process", "shelljs", "pty", "open3"];
-    let able = |wanted: &[&str]| {
-        tokens.iter().any(|token| match token {
-            Token::Name(name) => name.split(['.', ':']).any(|part| wanted.contains(&part)),
-            Token::Text(text) => {
-                // The program `rm` is no function of that name.
-                ABLE.contains(&text.trim_start_matches("node:"))
-                    || text != "rm" && wanted.contains(&text.as_str())
-            }
-            _ => false,
-        })
-    };
-    let pipes = tokens.iter().any(
-        |token| matches!(token, Token::Text(text) if text.starts_with('|') || text.ends_with('|')),
-    );
-    let runs = able(RUN) || able(ABLE) || pipes;
-    let deletes = able(DELETE) || able(DELETE_ONE);
-    for token in tokens {
-        let Token::Text(text) = token else { continue };
-        if runs && text.contains(' ') && holds_a_command(text) {
-            found.push(Effect::Perhaps(text.clone()));
-        }
-        if deletes && text.starts_with(['/', '~']) && !text.contains(' ') {
-            found.push(Effect::Perhaps(format!("rm -f {text}")));
-        }
-    }
-}
-
-/// Whether a text could be one for a shell: some part of it begins with a program that matters.
-fn holds_a_command(text: &str) -> bool {
-    text.split([';', '&', '|', '\n', '(', '`', '{'])
-        .any(|part| {
-            let mut words = part.split_whitespace();
-            let first = words.find(|word| !word.contains('=')).unwrap_or("");
-            let name = crate::path::name(first.trim_matches(['"', '\'']));
-            let joins = matches!(name, "then" | "do" | "else" | "and" | "or" | "not");
-            crate::rule::is_modelled(name)
-                || super::SHELLS.contains(&name)
-                || first.starts_with(['$', '/', '.', '~'])
-                || !joins && super::wrapper::WRAPPERS.iter().any(|one| one.names == name)
-                || LANGUAGES.iter().any(|language| language.runs(name))
-        })
 }
 
 fn effects_of_decoded(language: &Language, text: &str, home: &str) -> Vec<Effect> {

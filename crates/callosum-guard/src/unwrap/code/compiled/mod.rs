@@ -8,8 +8,8 @@ mod function;
 
 use self::function::{DELETE, DELETE_ONE, DELETE_WHOLE, MOVE, RUN, SHELL, WALK, WRITE};
 use super::{
-    Effect, Language, arguments, at_home, before, holds_a_command, last, names_home, token::Token,
-    words,
+    Effect, Language, arguments, at_home, before, guess::holds_a_command, last, names_home,
+    token::Token, words,
 };
 use crate::{tool, unwrap::value::MAYBE};
 

@@ -1,0 +1,55 @@
+//! Strings that may be commands, of a program that runs or deletes something.
+
+use super::{
+    Effect, LANGUAGES,
+    function::{DELETE, DELETE_ONE, RUN},
+    token::Token,
+};
+use crate::unwrap::{SHELLS, wrapper};
+
+/// Adds the strings of a program that runs or deletes something, wherever they stand in it: a
+/// function may have another name, and a list may be gone through.
+pub(super) fn strings(tokens: &[Token], found: &mut Vec<Effect>) {
+    const ABLE: &[&str] = &["subprocess", "child_process", "shelljs", "pty", "open3"];
+    let able = |wanted: &[&str]| {
+        tokens.iter().any(|token| match token {
+            Token::Name(name) => name.split(['.', ':']).any(|part| wanted.contains(&part)),
+            Token::Text(text) => {
+                // The program `rm` is no function of that name.
+                ABLE.contains(&text.trim_start_matches("node:"))
+                    || text != "rm" && wanted.contains(&text.as_str())
+            }
+            _ => false,
+        })
+    };
+    let pipes = tokens.iter().any(
+        |token| matches!(token, Token::Text(text) if text.starts_with('|') || text.ends_with('|')),
+    );
+    let runs = able(RUN) || able(ABLE) || pipes;
+    let deletes = able(DELETE) || able(DELETE_ONE);
+    for token in tokens {
+        let Token::Text(text) = token else { continue };
+        if runs && text.contains(' ') && holds_a_command(text) {
+            found.push(Effect::Perhaps(text.clone()));
+        }
+        if deletes && text.starts_with(['/', '~']) && !text.contains(' ') {
+            found.push(Effect::Perhaps(format!("rm -f {text}")));
+        }
+    }
+}
+
+/// Whether a text could be one for a shell: some part of it begins with a program that matters.
+pub(super) fn holds_a_command(text: &str) -> bool {
+    text.split([';', '&', '|', '\n', '(', '`', '{'])
+        .any(|part| {
+            let mut words = part.split_whitespace();
+            let first = words.find(|word| !word.contains('=')).unwrap_or("");
+            let name = crate::path::name(first.trim_matches(['"', '\'']));
+            let joins = matches!(name, "then" | "do" | "else" | "and" | "or" | "not");
+            crate::rule::is_modelled(name)
+                || SHELLS.contains(&name)
+                || first.starts_with(['$', '/', '.', '~'])
+                || !joins && wrapper::WRAPPERS.iter().any(|one| one.names == name)
+                || LANGUAGES.iter().any(|language| language.runs(name))
+        })
+}

@@ -22,6 +22,7 @@ mod listing;
 mod output;
 pub(crate) mod pattern;
 mod plain;
+mod renamed;
 pub(crate) mod setting;
 mod state;
 mod text;

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::{
     call::{Call, Found, Write},
+    renamed::named,
     setting,
     state::State,
     value::{Arg, MAX_VALUE, Value, shown},
@@ -29,7 +30,7 @@ const MAX_STEPS: usize = 2_000;
 /// How deep commands may run one another.
 const MAX_DEPTH: usize = 24;
 /// How many rounds of a loop are walked.
-const MAX_ROUNDS: usize = 16;
+pub(super) const MAX_ROUNDS: usize = 16;
 
 /// Finds every command that a text would run.
 pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
@@ -55,9 +56,6 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
     walker.text(text, None);
     walker.found
 }
-
-/// Programs that are remembered at other places.
-const MAX_PROGRAMS: usize = 256;
 
 /// Where the state keeps what a shell reads from, once `exec` has changed it.
 pub(super) const INPUT: &str = "/dev/fd/0";
@@ -453,34 +451,6 @@ impl Walker<'_> {
         self.carry(&name, &words, script, input)
     }
 
-    /// The name of the program that was copied or linked to this path before.
-    fn put_there(&self, text: &str) -> Option<String> {
-        let path = text.contains('/').then(|| self.state.absolute(text))?;
-        self.found.programs.get(&path).cloned()
-    }
-
-    /// Remembers that a program is at another place from now on, where it is one that matters.
-    pub(super) fn put(&mut self, from: &str, to: &str) {
-        let name = match self.put_there(from) {
-            Some(name) => name,
-            None => named(from),
-        };
-        let matters = crate::rule::is_modelled(&name) || super::SHELLS.contains(&name.as_str());
-        if matters && self.found.programs.len() < MAX_PROGRAMS {
-            self.found.programs.insert(to.to_owned(), name);
-        }
-    }
-
-    /// Follows each program that a pattern in a path may come to, of those that matter.
-    fn any_of(&mut self, pattern: &str, words: &[Arg], input: Option<&Value>) {
-        let named = crate::rule::names().filter(|name| super::pattern::matches(pattern, name));
-        for name in named.take(MAX_ROUNDS) {
-            let mut run = words.to_vec();
-            run[0] = Arg::plain(name);
-            self.guessing(|walker| walker.inner(pattern, &run, input));
-        }
-    }
-
     fn function(
         &mut self,
         name: &str,
@@ -519,16 +489,5 @@ impl Walker<'_> {
         self.under(via, |walker| {
             walker.invoke(words, input.cloned(), Vec::new())
         })
-    }
-}
-
-/// A program's name, without its folder and ending.
-fn named(text: &str) -> String {
-    let name = path::name(text);
-    let name = name.strip_suffix(".exe").unwrap_or(name);
-    if name == text {
-        text.to_owned()
-    } else {
-        name.to_owned()
     }
 }

@@ -3,21 +3,17 @@
 //! The strictest answer counts, of equals the first. What was not understood is never taken for
 //! harmless: it is told, and where a dangerous word stands in it, a person is asked.
 
-use std::sync::OnceLock;
-
-use regex::RegexSet;
-
 use crate::{
     facts::Facts,
-    loss, overwrite,
+    link, loss, overwrite,
     permission::Permission,
-    place,
     policy::{Policy, UserRule},
     protect,
-    rule::{self, GENERAL, Severity, Strictness, Subject, Tool},
+    rule::{self, GENERAL, Strictness, Subject, Tool},
     shell::Fault,
     unwrap::{self, Call, Found, value::shown},
     verdict::{Coverage, Decision, Explanation, Looked, Step, Verdict},
+    whole_text,
 };
 
 /// Decides over a command line.
@@ -65,12 +61,12 @@ pub(crate) const CONFIRM: (&str, &str) = (
 const MOST_NAMED: usize = 64;
 
 /// What one rule has against one command.
-struct Hit {
-    decision: Decision,
-    rule: String,
-    reason: String,
-    alternative: Option<String>,
-    subject: String,
+pub(crate) struct Hit {
+    pub(crate) decision: Decision,
+    pub(crate) rule: String,
+    pub(crate) reason: String,
+    pub(crate) alternative: Option<String>,
+    pub(crate) subject: String,
 }
 
 /// Decides, and gives the alternative of the rule that counts, whatever the guard has against that.
@@ -166,7 +162,7 @@ fn judge(
             steps.push(step);
         }
     }
-    for hit in about_text(&without_nul, &found, policy) {
+    for hit in whole_text::objections(&without_nul, &found, policy) {
         if worst
             .as_ref()
             .is_none_or(|worst| hit.decision > worst.decision)
@@ -293,7 +289,7 @@ fn look(
         return;
     }
     for (path, reach) in protect::writes(call, facts) {
-        let facts = place::facts_of_entry(&call.name, &path, call.cwd.as_deref(), facts);
+        let facts = link::facts_of_entry(&call.name, &path, call.cwd.as_deref(), facts);
         if let Some(objection) = protect::objection_to(&path, call.cwd.as_deref(), &facts, reach) {
             let decision = objection.severity.decision(policy.strictness);
             note(objection.id, decision);
@@ -322,97 +318,6 @@ fn by_user(rule: &UserRule, call: &Call, facts: &Facts, policy: &Policy) -> Deci
     } else {
         Decision::Allow
     }
-}
-
-/// The seed's six patterns (Seed CAKE §4), and what each says.
-const SIX: [(&str, &str); 6] = [
-    (r"git\s+reset\s+--hard", "git stash"),
-    (r"git\s+push\s+--force", "git push"),
-    (r"rm\s+-rf\s+/", "rm -r ./build"),
-    (r"chmod\s+777", "chmod 755 run.sh"),
-    (r"sudo\s+", ""),
-    (r"docker.*--privileged", "docker run --rm alpine true"),
-];
-
-fn six() -> &'static RegexSet {
-    static SET: OnceLock<RegexSet> = OnceLock::new();
-    SET.get_or_init(|| {
-        #[expect(clippy::expect_used, reason = "constants, which a test compiles")]
-        RegexSet::new(SIX.map(|(pattern, _)| pattern)).expect("the six patterns")
-    })
-}
-
-/// Words that are dangerous enough to ask about where the text around them was not understood.
-const DANGEROUS: [&str; 30] = [
-    "rm ",
-    "rm\t",
-    "rmdir",
-    "reset --hard",
-    "--force",
-    "mkfs",
-    "of=/dev",
-    "sudo",
-    "chmod",
-    "chown",
-    "--privileged",
-    "shred",
-    "wipefs",
-    "/dev/sd",
-    "/dev/nvme",
-    "drop ",
-    "truncate",
-    "delete",
-    "remove-item",
-    "eval",
-    "base64",
-    "git clean",
-    "rmtree",
-    "shutdown",
-    "reboot",
-    "kill",
-    "format-volume",
-    "curl",
-    "wget",
-    "destroy",
-];
-
-/// What the text as a whole calls for, whatever was found in it.
-fn about_text(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
-    let mut hits = Vec::new();
-    if policy.strictness == Strictness::Paranoid
-        && let Some(at) = six().matches(command).iter().next()
-    {
-        hits.push(Hit {
-            decision: Decision::Block,
-            rule: "text.pattern".to_owned(),
-            reason: format!("the text fits `{}`", SIX[at].0),
-            alternative: Some(SIX[at].1.to_owned()).filter(|text| !text.is_empty()),
-            subject: command.chars().take(200).collect(),
-        });
-    }
-    if found.faults.contains(&Fault::TooMuch) || found.faults.contains(&Fault::TooDeep) {
-        let decision = policy.on_budget.unwrap_or(Decision::Ask).max(Decision::Ask);
-        hits.push(Hit {
-            decision,
-            rule: "text.bounds".to_owned(),
-            reason: "the command is too large or too deeply nested to be understood".to_owned(),
-            alternative: None,
-            subject: command.chars().take(200).collect(),
-        });
-    } else if !found.faults.is_empty() {
-        let lower = command.to_ascii_lowercase();
-        if DANGEROUS.iter().any(|word| lower.contains(word)) {
-            hits.push(Hit {
-                decision: Severity::Ask.decision(policy.strictness).max(Decision::Ask),
-                rule: "text.unreadable".to_owned(),
-                reason: "part of the command could not be read, and a dangerous word stands in it"
-                    .to_owned(),
-                alternative: None,
-                subject: command.chars().take(200).collect(),
-            });
-        }
-    }
-    hits
 }
 
 fn coverage(found: &Found, named: usize, opaque: usize) -> Coverage {
@@ -449,13 +354,6 @@ fn coverage(found: &Found, named: usize, opaque: usize) -> Coverage {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// CAKE-SHIM-1: the seed's six patterns are there as they are written.
-    #[test]
-    fn the_six_patterns_compile() {
-        assert_eq!(six().len(), 6);
-        assert!(six().is_match("git  reset --hard"));
-    }
 
     /// CAKE-CFG-1: who wants to be asked about everything is, but for what they have permitted; a
     /// block stays one.

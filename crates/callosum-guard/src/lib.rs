@@ -20,6 +20,8 @@ mod decide;
 mod facts;
 mod fetch;
 mod glob;
+mod landmark;
+mod link;
 mod loss;
 mod overwrite;
 pub mod patch;
@@ -38,6 +40,7 @@ mod touched;
 mod unpack;
 mod unwrap;
 mod verdict;
+mod whole_text;
 
 pub use crate::{
     decide::{decide, explain},

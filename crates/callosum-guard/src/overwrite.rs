@@ -6,8 +6,9 @@
 
 use crate::{
     facts::Facts,
+    link::facts_of_entry,
     patch, path,
-    place::{Place, facts_of_entry, place},
+    place::{Place, place},
     protect,
     rule::Subject,
     unpack::Unpacked,

@@ -2,11 +2,12 @@
 //!
 //! Decided from the path and the facts alone. A pattern counts as the worst that it may fit.
 
-use std::borrow::Cow;
-
 use crate::{
     facts::Facts,
-    glob, path,
+    glob,
+    landmark::{DATA, OWN, SYSTEM},
+    link::follow,
+    path,
     unwrap::value::{MAYBE, SOME},
 };
 
@@ -39,61 +40,6 @@ pub(crate) enum Place {
     /// Nothing is known of it.
     Unknown,
 }
-
-/// Folders of the system that a machine does not live without.
-const SYSTEM: [&str; 20] = [
-    "bin",
-    "boot",
-    "dev",
-    "etc",
-    "lib",
-    "lib32",
-    "lib64",
-    "proc",
-    "sbin",
-    "sys",
-    "usr",
-    "var",
-    "opt",
-    "System",
-    "Library",
-    "Applications",
-    "private",
-    "root",
-    "run",
-    "nix",
-];
-
-/// Folders right under the root whose loss is a loss of data.
-const DATA: [&str; 9] = [
-    "home",
-    "Users",
-    "srv",
-    "mnt",
-    "media",
-    "data",
-    "Volumes",
-    "snap",
-    "lost+found",
-];
-
-/// What stands in a home folder and is not made again.
-const OWN: [&str; 14] = [
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".kube",
-    ".config",
-    ".local",
-    "Documents",
-    "Desktop",
-    "Pictures",
-    "Library",
-    ".password-store",
-    ".docker",
-    ".mozilla",
-    "Downloads",
-];
 
 /// The folders in which keepers of revisions have all that was ever committed.
 const REPOSITORIES: [&str; 4] = [".git", ".jj", ".hg", ".sl"];
@@ -335,42 +281,6 @@ pub(crate) fn is_temporary(absolute: &str) -> bool {
     ]
     .iter()
     .any(|folder| path::is_within(absolute, folder))
-}
-
-/// The facts by which a command's path is judged: one that deletes, moves or replaces a link does
-/// so to the link itself, not to what it leads to.
-pub(crate) fn facts_of_entry<'f>(
-    command: &str,
-    text: &str,
-    cwd: Option<&str>,
-    facts: &'f Facts,
-) -> Cow<'f, Facts> {
-    let entry = matches!(command, "rm" | "unlink" | "rmdir" | "mv" | "ln" | "gln");
-    if !entry || facts.links.is_empty() || text.ends_with('/') {
-        return Cow::Borrowed(facts);
-    }
-    let mut facts = Cow::Borrowed(facts);
-    let at = path::absolute(text, cwd);
-    // What `ln` is given may be a folder, so it is also asked about a file within it.
-    let makes = matches!(command, "ln" | "gln");
-    let own = |link: &String| *link == at || makes && path::is_within(&at, link);
-    if facts.links.keys().any(own) {
-        facts.to_mut().links.retain(|link, _| !own(link));
-    }
-    facts
-}
-
-/// A path with the links on its way followed, as far as the facts know them.
-pub(crate) fn follow(path: &str, facts: &Facts) -> String {
-    let longest = facts
-        .links
-        .iter()
-        .filter(|(link, _)| path::is_within(path, link))
-        .max_by_key(|(link, _)| link.len());
-    match longest {
-        Some((link, target)) => path::absolute(&format!("{target}{}", &path[link.len()..]), None),
-        None => path.to_owned(),
-    }
 }
 
 /// The folder that all worktrees of a repository share, from that of one of them.

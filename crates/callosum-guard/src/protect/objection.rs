@@ -4,7 +4,7 @@ use super::writer::Reach;
 use crate::{
     decide::CONFIRM,
     facts::Facts,
-    glob, path,
+    glob, link, path,
     place::{self, Place},
     policy::Policy,
     rule::Severity,
@@ -170,7 +170,7 @@ pub(crate) fn objection_to(
     if text.is_empty() || text.contains('\0') {
         return None;
     }
-    let absolute = place::follow(&path::absolute(text, cwd), facts);
+    let absolute = link::follow(&path::absolute(text, cwd), facts);
     let name = path::name(&absolute);
     if reach != Reach::Rights && settings(&absolute, reach) {
         return Some(HOOKS);

@@ -3,8 +3,8 @@
 
 use super::{Rule, Severity, Subject, Tool};
 use crate::{
-    path,
-    place::{self, Place},
+    link, path,
+    place::Place,
     unwrap::value::{MAYBE, SOME},
 };
 
@@ -63,7 +63,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 let mut operands = s.operands.iter();
                 operands.any(|(word, _)| {
                     let cwd = s.call.cwd.as_deref();
-                    let at = place::follow(&path::absolute(&word.text, cwd), s.facts);
+                    let at = link::follow(&path::absolute(&word.text, cwd), s.facts);
                     let mut repositories = s.facts.repositories.iter();
                     repositories.any(|folder| path::is_within(folder, &at))
                         && s.place(&word.text) != Place::Free

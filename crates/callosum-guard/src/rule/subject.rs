@@ -17,6 +17,7 @@
 use super::Tool;
 use crate::{
     facts::Facts,
+    link,
     place::{self, Place},
     unwrap::{Call, pattern, value::Arg},
 };
@@ -208,7 +209,7 @@ impl<'a> Subject<'a> {
     /// Where a path leads from the command's folder.
     pub(crate) fn place(&self, path: &str) -> Place {
         let cwd = self.call.cwd.as_deref();
-        let facts = place::facts_of_entry(&self.call.name, path, cwd, self.facts);
+        let facts = link::facts_of_entry(&self.call.name, path, cwd, self.facts);
         place::place(path, cwd, &facts)
     }
 

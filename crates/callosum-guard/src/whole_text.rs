@@ -1,0 +1,118 @@
+//! What the text of a command calls for as a whole, whatever was found in it: the seed's patterns, and words that are
+//! dangerous where the text around them could not be read.
+
+use std::sync::OnceLock;
+
+use regex::RegexSet;
+
+use crate::{
+    decide::Hit,
+    policy::Policy,
+    rule::{Severity, Strictness},
+    shell::Fault,
+    unwrap::Found,
+    verdict::Decision,
+};
+
+/// The seed's six patterns (Seed CAKE §4), and what each says.
+const SIX: [(&str, &str); 6] = [
+    (r"git\s+reset\s+--hard", "git stash"),
+    (r"git\s+push\s+--force", "git push"),
+    (r"rm\s+-rf\s+/", "rm -r ./build"),
+    (r"chmod\s+777", "chmod 755 run.sh"),
+    (r"sudo\s+", ""),
+    (r"docker.*--privileged", "docker run --rm alpine true"),
+];
+
+fn six() -> &'static RegexSet {
+    static SET: OnceLock<RegexSet> = OnceLock::new();
+    SET.get_or_init(|| {
+        #[expect(clippy::expect_used, reason = "constants, which a test compiles")]
+        RegexSet::new(SIX.map(|(pattern, _)| pattern)).expect("the six patterns")
+    })
+}
+
+/// Words that are dangerous enough to ask about where the text around them was not understood.
+const DANGEROUS: [&str; 30] = [
+    "rm ",
+    "rm\t",
+    "rmdir",
+    "reset --hard",
+    "--force",
+    "mkfs",
+    "of=/dev",
+    "sudo",
+    "chmod",
+    "chown",
+    "--privileged",
+    "shred",
+    "wipefs",
+    "/dev/sd",
+    "/dev/nvme",
+    "drop ",
+    "truncate",
+    "delete",
+    "remove-item",
+    "eval",
+    "base64",
+    "git clean",
+    "rmtree",
+    "shutdown",
+    "reboot",
+    "kill",
+    "format-volume",
+    "curl",
+    "wget",
+    "destroy",
+];
+
+/// What the text as a whole calls for, whatever was found in it.
+pub(crate) fn objections(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    if policy.strictness == Strictness::Paranoid
+        && let Some(at) = six().matches(command).iter().next()
+    {
+        hits.push(Hit {
+            decision: Decision::Block,
+            rule: "text.pattern".to_owned(),
+            reason: format!("the text fits `{}`", SIX[at].0),
+            alternative: Some(SIX[at].1.to_owned()).filter(|text| !text.is_empty()),
+            subject: command.chars().take(200).collect(),
+        });
+    }
+    if found.faults.contains(&Fault::TooMuch) || found.faults.contains(&Fault::TooDeep) {
+        let decision = policy.on_budget.unwrap_or(Decision::Ask).max(Decision::Ask);
+        hits.push(Hit {
+            decision,
+            rule: "text.bounds".to_owned(),
+            reason: "the command is too large or too deeply nested to be understood".to_owned(),
+            alternative: None,
+            subject: command.chars().take(200).collect(),
+        });
+    } else if !found.faults.is_empty() {
+        let lower = command.to_ascii_lowercase();
+        if DANGEROUS.iter().any(|word| lower.contains(word)) {
+            hits.push(Hit {
+                decision: Severity::Ask.decision(policy.strictness).max(Decision::Ask),
+                rule: "text.unreadable".to_owned(),
+                reason: "part of the command could not be read, and a dangerous word stands in it"
+                    .to_owned(),
+                alternative: None,
+                subject: command.chars().take(200).collect(),
+            });
+        }
+    }
+    hits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::six;
+
+    /// CAKE-SHIM-1: the seed's six patterns are there as they are written.
+    #[test]
+    fn the_six_patterns_compile() {
+        assert_eq!(six().len(), 6);
+        assert!(six().is_match("git  reset --hard"));
+    }
+}

@@ -324,6 +324,11 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     let shown = env.run(["plan", "show", &run, "--json"]).success().json();
     assert_eq!(Schema::published("output-plan-show").fault(&shown), None);
     assert_eq!(shown["answered"], 1);
+    // Nobody has asked what came of it, which going on does first.
+    let told = env.run(["plan", "show", &run]).success().stdout;
+    let way = format!("  go on: callosum plan resume {run}\n");
+    assert!(told.contains(&way), "{told}");
+    assert!(!told.contains("nobody can tell"), "{told}");
     // It is not confined, and may have done anything: a person says that it was not done.
     let output = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
     assert_eq!(

@@ -76,9 +76,24 @@ pub(super) struct WaitingOutput {
     waits_for: String,
     /// The question, or why it is not known.
     question: String,
+    /// Whether going on may find out by itself what came of it.
+    #[serde(skip)]
+    may_be_found: bool,
 }
 
 impl WaitingOutput {
+    /// One that stands in a run of which nobody has asked since it broke off.
+    pub(super) fn unasked(call: &CallState) -> Self {
+        let mut output = Self::of(call);
+        if call.standing == CallStanding::Begun {
+            "it may have been made before the run broke off; going on looks that up first"
+                .clone_into(&mut output.question);
+            output.may_be_found = true;
+        }
+        output
+    }
+
+    /// One that was asked about.
     pub(super) fn of(call: &CallState) -> Self {
         let (waits_for, question) = match call.standing {
             CallStanding::Begun => (
@@ -99,6 +114,7 @@ impl WaitingOutput {
             arguments: call.intended.arguments.text.clone(),
             waits_for: waits_for.to_owned(),
             question,
+            may_be_found: false,
         }
     }
 
@@ -110,7 +126,9 @@ impl WaitingOutput {
         if shown.len() < arguments.len() {
             shown.push('…');
         }
-        let ways = if self.waits_for == "outcome" {
+        let ways = if self.may_be_found {
+            format!("  go on: callosum plan resume {run}\n")
+        } else if self.waits_for == "outcome" {
             format!(
                 "  it was done:     callosum plan resume {run} --answer '{key}=VALUE'\n  \
                    it was not done: callosum plan resume {run} --not-done {key}\n"

@@ -241,7 +241,7 @@ fn output(
         waits_for: if is_running || state.ended().is_some() {
             Vec::new()
         } else {
-            waits.map(WaitingOutput::of).collect()
+            waits.map(WaitingOutput::unasked).collect()
         },
         tree,
     }

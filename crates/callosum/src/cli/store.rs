@@ -22,6 +22,7 @@ const WHEN_FREE: &str =
 /// The files that a project needs, created where they are missing, and the ledger among them open
 /// for writing. What had to be created or mended is told in a line each.
 pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
+    refuse_a_home(context)?;
     let recovery = context.project.settings.limits(0).recovery;
     let mut retries = 0;
     loop {
@@ -49,6 +50,27 @@ pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
             _ => return Err(error),
         }
     }
+}
+
+/// Makes no project of somebody's home, or of the system's root, by the way: every folder below without a
+/// project of its own would belong to it from then on. `init` makes one of it on purpose.
+fn refuse_a_home(context: &Context) -> Result<(), CommandError> {
+    let tree = context.tree();
+    let home = context.environment.path("HOME");
+    let home = home.map(|home| context.disk.canonicalize(&home).unwrap_or(home));
+    let what = match home {
+        Some(home) if home == tree => "your home folder",
+        _ if tree.parent().is_none() => "the root of the file system",
+        _ => return Ok(()),
+    };
+    let is_project = context.disk.exists(&context.project.places.registry);
+    if is_project.map_err(|error| disk_failed(&error))? {
+        return Ok(());
+    }
+    let what = format!("`{}` is {what}, and no project", tree.display());
+    let hint =
+        "cd into a project; or make this one on purpose: callosum init --no-hooks --no-zones";
+    Err(CommandError::new(Exit::Usage, what).hint(hint))
 }
 
 /// One try at what [`open`] does; also what is created needs the ledger's lock.

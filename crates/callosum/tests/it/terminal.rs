@@ -235,3 +235,26 @@ fn a_mistyped_executor_is_named_as_it_was_meant_and_leaves_nothing() {
     }
     assert!(!env.project().join(".cal_memory.json").exists());
 }
+
+/// Nobody's home becomes a project by the way, since all below would belong to it; on purpose it does.
+#[test]
+fn a_home_becomes_a_project_on_purpose_alone() {
+    let env = two_languages();
+    let home = env.home();
+    let delegate = || {
+        let delegate = env.callosum().in_folder(&home);
+        delegate.arguments(["delegate", "Map it"]).run()
+    };
+    let refused = delegate().ended_with(2).stderr;
+    assert!(
+        refused.contains("is your home folder, and no project"),
+        "{refused}"
+    );
+    assert!(!home.join("registry.json").exists());
+    let way = "callosum init --no-hooks --no-zones";
+    assert!(refused.ends_with(&format!("{way}\n")), "{refused}");
+    let init = env.callosum().in_folder(&home);
+    let init = init.arguments(way.split(' ').skip(1));
+    init.run().success();
+    delegate().success();
+}

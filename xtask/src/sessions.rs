@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// How many claims there are.
-const SIZES: [usize; 3] = [100, 1_000, 10_000];
+const SIZES: [usize; 4] = [100, 1_000, 10_000, 100_000];
 
 /// The trajectory that further claims go to: of a day that comes after every checkpoint.
 const NEWEST: &str = "implementing-tasks-2099-01-01.jsonl";
@@ -176,9 +176,11 @@ impl Bench {
 
 /// When a decision was made: each at a second of its own.
 fn time(number: usize) -> String {
+    const DAY: usize = 24 * 3600;
     format!(
-        "2026-01-02T{:02}:{:02}:{:02}Z",
-        number / 3600,
+        "2026-01-{:02}T{:02}:{:02}:{:02}Z",
+        2 + number / DAY,
+        number % DAY / 3600,
         number / 60 % 60,
         number % 60
     )
@@ -221,4 +223,22 @@ fn notes(size: usize) -> String {
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LOA-PERF-1: as many decisions as are timed have times that are read as such, each its own.
+    #[test]
+    fn each_decision_has_a_time_of_its_own() {
+        let most = SIZES.into_iter().max().unwrap_or_default() + 1_000;
+        let times: Vec<String> = (0..most).map(time).collect();
+        let is_time = |text: &String| {
+            let (day, rest) = (&text[8..10], &text[11..]);
+            day < "32" && rest < "24" && text.len() == 20
+        };
+        assert!(times.iter().all(is_time));
+        assert!(times.is_sorted_by(|a, b| a < b));
+    }
 }

@@ -114,6 +114,12 @@ fn a_checkpoint_is_written_once_per_position_of_a_transcript() {
             .success()
             .json()
     };
+    // The hint is a way to have the checkpoint all the same.
+    let without = env.run(["session", "checkpoint"]).ended_with(1).stderr;
+    assert!(
+        without.contains("callosum session checkpoint --no-transcript"),
+        "{without}"
+    );
     transcript(&env, &[answer(100), edit("src/a.rs")]);
     let first = checkpoint();
     assert_eq!(first["files"][0], "src/a.rs");

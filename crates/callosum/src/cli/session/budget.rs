@@ -154,7 +154,7 @@ fn said(context: &Context) -> Result<Found, CommandError> {
 fn read(context: &Context, named: Option<&Path>) -> Result<Found, CommandError> {
     let path = match named {
         Some(path) => context.folder.join(path),
-        None => find(context)?,
+        None => find(context, "callosum session budget --transcript FILE")?,
     };
     let reading = usage(&context.disk, &path)
         .map_err(|error| no_transcript(&path, &error, "callosum session budget"))?;
@@ -179,8 +179,8 @@ pub(super) fn no_transcript(path: &Path, error: &DiskError, hint: &str) -> Comma
     CommandError::new(Exit::No, what).hint(hint)
 }
 
-/// The transcript that a client wrote last for this project.
-pub(super) fn find(context: &Context) -> Result<PathBuf, CommandError> {
+/// The transcript that a client wrote last for this project; `hint` is what helps where there is none.
+pub(super) fn find(context: &Context, hint: &str) -> Result<PathBuf, CommandError> {
     let clients = [
         Dialect::Claude,
         Dialect::Codex,
@@ -199,7 +199,7 @@ pub(super) fn find(context: &Context) -> Result<PathBuf, CommandError> {
                 Exit::No,
                 "no client has written a transcript of this project",
             )
-            .hint("callosum session budget --transcript FILE")
+            .hint(hint)
         })
 }
 

@@ -72,7 +72,10 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
     let transcript = match &args.transcript {
         Some(path) => Some(context.folder.join(path)),
         None if args.no_transcript => None,
-        None => Some(budget::find(context)?),
+        None => Some(budget::find(
+            context,
+            "callosum session checkpoint --no-transcript",
+        )?),
     };
     let saved = save(
         &session,

@@ -109,6 +109,11 @@ impl<'t> Tree<'t> {
             place: place.identifier(),
             standing,
         };
+        if is_of_records(&place.path) {
+            return Err(QuoteError::Record {
+                place: place.identifier(),
+            });
+        }
         let file = self.file(&place.path);
         let looked = match &*file {
             Ok(looked) if looked.file.is_binary() => return Err(refused(Standing::Binary)),
@@ -172,6 +177,18 @@ impl<'t> Tree<'t> {
     }
 }
 
+/// Whether a path is of what sessions and git write themselves: the decision would be its own evidence, and its quote
+/// would stand there a second time.
+fn is_of_records(path: &str) -> bool {
+    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    matches!(
+        parts.collect::<Vec<_>>()[..],
+        [".beads" | ".git", ..]
+            | ["loa-grimoire", "NOTES.md" | ".session", ..]
+            | ["loa-grimoire", "a2a", "trajectory", ..]
+    )
+}
+
 /// Why a place cannot be quoted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuoteError {
@@ -182,6 +199,12 @@ pub enum QuoteError {
         place: String,
         /// What is wrong with it.
         standing: Standing,
+    },
+    /// It is a record of sessions or of git.
+    #[error("`{place}` cannot be cited: what sessions and git write is no evidence")]
+    Record {
+        /// The place.
+        place: String,
     },
     /// The file ends before.
     #[error("`{place}` cannot be cited: the file has no such lines")]

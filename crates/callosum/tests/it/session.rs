@@ -92,6 +92,44 @@ fn a_decision_is_kept_in_three_places_and_grounded() {
     assert_eq!(forked["forks"][0]["wins"], "code");
 }
 
+/// LOA-GRD-1: what sessions and git write themselves is no evidence.
+#[test]
+fn records_of_our_own_are_not_cited() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.git_init();
+    let trajectory = trajectory();
+    for path in [
+        "loa-grimoire/NOTES.md",
+        "./loa-grimoire//NOTES.md",
+        ".beads/bd-1.yaml",
+        ".git/config",
+        &trajectory,
+    ] {
+        let place = format!("{path}:1");
+        let refused = env.run(["session", "decide", "Use two", "--cite", &place]);
+        let said = refused.ended_with(1).stderr;
+        assert!(
+            said.contains("what sessions and git write is no evidence"),
+            "{said}"
+        );
+    }
+    assert!(!env.read("loa-grimoire/NOTES.md").contains("Use two"));
+    env.write("loa-grimoire/prd.md", "# What is wanted of it\n");
+    env.run([
+        "session",
+        "decide",
+        "Want",
+        "--cite",
+        "loa-grimoire/prd.md:1",
+    ])
+    .success();
+}
+
 /// LOA-JIT-1: exactly the lines that are named; lines that moved are found, others are flagged.
 #[test]
 fn an_identifier_is_resolved_also_after_its_lines_have_moved() {

@@ -5,7 +5,7 @@
 
 use crate::{
     bead::{Bead, BeadId, evidence_value},
-    decide::{DecideError, Decided, Ground, cite_record},
+    decide::{DecideError, Decided, Ground, NOT_CURRENT, cite_record},
     evidence::{Evidence, Standing, Tree},
     grounding::Brief,
     notes::{Decision, EvidenceChange, Notes},
@@ -113,6 +113,10 @@ impl Held<'_> {
             None,
         );
         record["revision"] = known.revision.into();
+        let current = session.notes()?.and_then(|notes| notes.active().bead);
+        if known.bead.is_some() && known.bead.as_ref().map(BeadId::as_str) != current.as_deref() {
+            record[NOT_CURRENT] = true.into();
+        }
         let bead_change = |id: &BeadId| {
             let replaces = !replaced.is_empty();
             let said = if replaces { &decision.evidence } else { &new };

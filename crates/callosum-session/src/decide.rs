@@ -146,13 +146,16 @@ impl Held<'_> {
         } else {
             None
         };
-        let record = cite_record(
+        let mut record = cite_record(
             session.agent.as_str(),
             &decision,
             ground,
             bead.as_ref(),
             new.session_id.as_deref(),
         );
+        if bead.as_ref().map(BeadId::as_str) != active.bead.as_deref() {
+            record[NOT_CURRENT] = true.into();
+        }
         let bead_changes = bead.as_ref().map(|id| {
             let mut changes = vec![BeadChange::Decision(bead_item(&decision))];
             changes.extend(
@@ -194,6 +197,9 @@ impl Held<'_> {
         })
     }
 }
+
+/// The member of a record that says that its bead was not the current one.
+pub(crate) const NOT_CURRENT: &str = "bead_not_current";
 
 /// An error and what it comes from, on one line.
 fn in_full(error: &SessionError) -> String {

@@ -11,6 +11,7 @@ use crate::{
     bead::{Bead, BeadId},
     checkpoint::{Asked, Checked},
     config::Config,
+    decide::NOT_CURRENT,
     grounding::Threshold,
     notes::Notes,
     span::Whose,
@@ -136,6 +137,9 @@ impl Held<'_> {
             "grounding_ratio": ratio, "test_scenarios": scenarios,
             "steps": checked.outcomes(), "next_session_ready": checked.is_in_order(),
         });
+        if bead.as_ref().map(BeadId::as_str) != active.bead.as_deref() {
+            record[NOT_CURRENT] = true.into();
+        }
         if !checked.permits() {
             record["forced"] = true.into();
         }

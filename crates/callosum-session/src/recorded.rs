@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::{
     bead::{Bead, BeadId, Mark},
+    decide::NOT_CURRENT,
     fork::Source,
     grounding::{ClaimKind, claim_of, revision_of},
     notes::{Decision, Notes},
@@ -32,7 +33,7 @@ const MARK: &str = "notes.mark";
 pub(crate) struct Recorded {
     /// Decisions that the notes lack, or have the beginning of, oldest first.
     pub(crate) lost: Vec<Lost>,
-    /// The bead of the last record that names one.
+    /// The bead of the last record that names the current one.
     pub(crate) bead: Option<BeadId>,
     /// When the last checkpoint or hand-off was.
     pub(crate) checkpoint: Option<String>,
@@ -100,7 +101,9 @@ impl Session<'_> {
                 continue;
             };
             for record in records(&bytes).records {
-                if in_order(record.ts()) >= in_order(&of_bead.0)
+                let is_of_current = record.members.get(NOT_CURRENT) != Some(&Value::Bool(true));
+                if is_of_current
+                    && in_order(record.ts()) >= in_order(&of_bead.0)
                     && let Some(id) = BeadId::new(record.text("bead_id"))
                 {
                     of_bead = (record.ts().to_owned(), Some(id));

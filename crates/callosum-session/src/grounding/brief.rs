@@ -117,6 +117,8 @@ struct Plain<'l> {
     revision: u32,
     #[serde(borrow, default)]
     healed_from: Cow<'l, str>,
+    #[serde(default)]
+    bead_not_current: bool,
 }
 
 impl Plain<'_> {
@@ -209,7 +211,7 @@ mod tests {
             "claim": "Use \"one\" pool", "title": "Use", "grounding": "citation", "tokens": 3,
             "evidence": [{"path": "${PROJECT_ROOT}/a.rs", "line": 2, "last_line": 3, "quote": "fn two()"}],
             "rationale": "so", "test_scenarios": ["x"], "bead_id": "bd-1", "session_id": "s",
-            "revision": 2, "healed_from": "bead",
+            "revision": 2, "healed_from": "bead", "bead_not_current": true,
         });
         let line = line.to_string();
         let quick = Brief::quickly(line.as_bytes(), 7).unwrap();

@@ -62,6 +62,31 @@ fn decisions_of_lost_notes_come_back() {
     assert_eq!(env.run(["session", "heal"]).success().stdout, "");
 }
 
+/// LOA-HEAL-1: the bead that was current is current again, whichever bead a decision was made for by its name.
+#[test]
+fn the_bead_that_was_current_is_current_again() {
+    let env = project();
+    for id in ["bd-1", "bd-2"] {
+        env.run(["bead", "create", "Work", "--id", id]).success();
+    }
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    let decide = |more: &[&str]| {
+        let words = ["session", "decide", "Use one", "--cite", "src/a.rs:1"];
+        env.run([&words, more].concat()).success().stdout
+    };
+    decide(&[]);
+    let of_other = decide(&["--bead", "bd-2"]);
+    let ts = of_other.split(' ').next().unwrap();
+    env.run(["session", "cite", ts, "src/a.rs:2"]).success();
+    std::fs::remove_file(env.project().join("loa-grimoire/NOTES.md")).unwrap();
+    env.run(["session", "heal"]).success();
+    let notes = env.read("loa-grimoire/NOTES.md");
+    assert!(
+        notes.contains("- **Current Bead**: bd-1 (Work)\n"),
+        "{notes}"
+    );
+}
+
 /// LOA-FMT-1: what hands wrote and nobody understands is named, each with its file and line.
 #[test]
 fn what_hands_wrote_is_named_by_its_line() {

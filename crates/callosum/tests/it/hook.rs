@@ -348,6 +348,11 @@ fn outside_of_a_repository_what_is_named_is_kept() {
     assert_eq!(env.read("other.txt"), "changed\n");
     let last = &machine_records(&env)[4];
     assert_eq!(last["details"]["snapshot"], "taken");
+    // Who looks at what was let pass finds the way back.
+    let log = env.run(["guard", "log"]).success();
+    assert!(log.stdout.contains(&id[..8]), "{}", log.stdout);
+    let way = format!("callosum snapshot restore {id}\n");
+    assert!(log.stderr.ends_with(&way), "{}", log.stderr);
 }
 
 /// The program's own help is not taken for an event.

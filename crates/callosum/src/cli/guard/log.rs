@@ -103,6 +103,10 @@ pub(crate) struct DecisionOutput {
     pub(crate) paths: Vec<String>,
     /// The permissions that allowed it, by their ids.
     pub(crate) permitted: Vec<String>,
+    /// What came of the snapshot before it: `begun`, `taken`, `late` or `failed`; nothing where none was wanted.
+    pub(crate) snapshot: Option<String>,
+    /// The id of that snapshot, where it was taken before the answer.
+    pub(crate) snapshot_id: Option<String>,
     /// What was wrong with the configuration then.
     pub(crate) configuration: Vec<String>,
     /// The tool.
@@ -145,6 +149,8 @@ impl DecisionOutput {
             command: text("command").or_else(|| text("pattern")),
             paths: list("paths"),
             permitted: list("permitted"),
+            snapshot: text("snapshot"),
+            snapshot_id: text("snapshot_id"),
             configuration: list("configuration"),
             tool: text("tool"),
             session_id: text("session_id"),
@@ -163,6 +169,15 @@ impl DecisionOutput {
                 let rest = rule.strip_prefix(wanted);
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             })
+    }
+
+    /// How what it lost can be had again.
+    fn kept(&self) -> String {
+        let id = self.snapshot_id.as_deref();
+        // As many characters as tell snapshots apart for people.
+        let id = id.map(|id| id.chars().take(8).collect());
+        id.or_else(|| self.snapshot.clone())
+            .unwrap_or_else(|| "-".to_owned())
     }
 
     /// What it was about, on one line.
@@ -202,7 +217,7 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
         context.ui.say("no decision matches");
         return Ok(());
     }
-    let mut table = Table::new(&["time", "client", "verdict", "rule", "about"]);
+    let mut table = Table::new(&["time", "client", "verdict", "rule", "snapshot", "about"]);
     for decision in &decisions {
         let or_dash = |text: &Option<String>| match text {
             Some(text) => on_one_line(text),
@@ -213,10 +228,18 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
             or_dash(&decision.client),
             decision.verdict.clone(),
             or_dash(&decision.rule),
+            decision.kept(),
             decision.about(),
         ]);
     }
-    context.ui.data(&table.render())
+    context.ui.data(&table.render())?;
+    let mut newest = decisions.iter().rev();
+    if let Some(kept) = newest.find_map(|decision| decision.snapshot_id.as_deref()) {
+        let hint =
+            format!("what was kept before the last of them: callosum snapshot restore {kept}");
+        context.ui.hint(&hint);
+    }
+    Ok(())
 }
 
 /// Hands over every decision about this tree: those of the machine's journal, then the project's.

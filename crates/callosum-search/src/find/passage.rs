@@ -83,6 +83,14 @@ fn is_markdown(path: &str) -> bool {
 
 fn declarations(language: Language, lines: &[&str], outline: &Outline) -> Vec<Passage> {
     let symbols = outline.symbols.iter();
+    let locals = outline.locals.iter().map(|local| Passage {
+        name: local.name.clone(),
+        container: None,
+        kind: PassageKind::Symbol(local.kind),
+        first: documented_from(language, lines, local.line),
+        last: local.last_line.min(lines.len().max(1) as u32),
+        own: Vec::new(),
+    });
     symbols
         .map(|symbol| Passage {
             name: symbol.name.clone(),
@@ -95,6 +103,7 @@ fn declarations(language: Language, lines: &[&str], outline: &Outline) -> Vec<Pa
                 .min(lines.len().max(1) as u32),
             own: Vec::new(),
         })
+        .chain(locals)
         .collect()
 }
 
@@ -245,6 +254,35 @@ mod tests {
         assert_eq!(of("Disk"), Some((5, 9)), "{found:?}");
         assert_eq!(of("open"), Some((12, 15)), "{found:?}");
         assert_eq!(found[0].first, 1, "{found:?}");
+    }
+
+    #[test]
+    fn types_inside_of_functions_are_passages() {
+        for (path, text) in [
+            (
+                "a.rs",
+                "fn read() {\n    struct Inner;\n    impl Inner {}\n}\n",
+            ),
+            (
+                "a.go",
+                "package a\nfunc read() {\n\ttype Inner struct {}\n}\n",
+            ),
+            (
+                "A.java",
+                "class A {\n  void read() {\n    class Inner {}\n  }\n}\n",
+            ),
+            ("a.py", "def read():\n    class Inner:\n        pass\n"),
+            ("a.ts", "function read() {\n  class Inner {}\n}\n"),
+        ] {
+            let found = cut(path, text);
+            let inner = found.iter().find(|passage| passage.name == "Inner");
+            let kind = inner.map(|inner| inner.kind);
+            assert_eq!(
+                kind,
+                Some(PassageKind::Symbol(SymbolKind::Type)),
+                "{path}: {found:?}"
+            );
+        }
     }
 
     #[test]

@@ -137,6 +137,56 @@ fn a_score_says_whether_it_is_there_at_all() {
     assert_eq!(home.find(&index, &strict), []);
 }
 
+/// LOA-JIT-2: what has all of the words comes before what has some of them by its name.
+#[test]
+fn what_has_all_of_the_words_comes_first() {
+    let mut files: Vec<(String, String)> = (0..7)
+        .map(|at| {
+            (
+                format!("src/a{at}.rs"),
+                "pub type Visitor = u8;\n".to_owned(),
+            )
+        })
+        .collect();
+    let whole = "fn read() {\n    struct SignedDurationVisitor;\n}\n";
+    files.push(("src/z.rs".to_owned(), whole.to_owned()));
+    let files: Vec<(&str, &str)> = files.iter().map(|(at, text)| (&**at, &**text)).collect();
+    let home = Home::new(&files);
+    let found = home.find(&home.index(), &search("signed duration visitor"));
+    assert_eq!(
+        (&*found[0].place, &*found[0].name),
+        ("src/z.rs", "SignedDurationVisitor")
+    );
+    assert!(found[0].score > 0.99 && found[1].score < 0.99, "{found:?}");
+}
+
+/// LOA-JIT-2: a text of another encoding is found, and shown as what it says.
+#[test]
+fn texts_of_other_encodings_are_found() {
+    let home = Home::new(&[("a.md", "quokka\n")]);
+    let mut latin = b"caf\xe9 wombat\n".to_vec();
+    latin.extend([b'x'; 9000]);
+    let wide = |bytes: fn(u16) -> [u8; 2], mark: [u8; 2]| -> Vec<u8> {
+        let text = "caf\u{e9} numbat\n".encode_utf16();
+        mark.into_iter().chain(text.flat_map(bytes)).collect()
+    };
+    for (name, bytes) in [
+        ("latin.txt", latin),
+        ("little.txt", wide(u16::to_le_bytes, [0xff, 0xfe])),
+        ("big.txt", wide(u16::to_be_bytes, [0xfe, 0xff])),
+        ("odd.bin", b"\xff\xfe\x00\xd8wombat".to_vec()),
+        ("zero.bin", b"\xe9\0wombat".to_vec()),
+    ] {
+        let path = home.folder.path().join("tree").join(name);
+        home.disk.replace(&path, &bytes, 0o644).unwrap();
+    }
+    let index = home.index();
+    assert_eq!(home.places(&index, "wombat"), ["latin.txt:1"]);
+    assert_eq!(home.places(&index, "numbat"), ["big.txt:1", "little.txt:1"]);
+    let found = home.find(&index, &search("caf\u{e9} numbat"));
+    assert!(found[0].text.starts_with("caf\u{e9} numbat"), "{found:?}");
+}
+
 #[test]
 fn only_what_changed_is_read_again() {
     let home = Home::new(&[("a.md", "# One\napple\n"), ("b.md", "# Two\npear\n")]);

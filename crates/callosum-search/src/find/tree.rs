@@ -100,7 +100,7 @@ fn read(
         files: batch.iter().map(|(file, _)| file.clone()).collect(),
         skipped: Vec::new(),
     };
-    let cuts = part.map_texts(disk, |file, text| cut(file, &text, model));
+    let cuts = part.map_texts_in_any_encoding(disk, |file, text| cut(file, &text, model));
     let cuts = batch.iter().zip(cuts).map(|((file, stamp), cut)| Cut {
         place: file.path.clone(),
         stamp: stamp.clone(),

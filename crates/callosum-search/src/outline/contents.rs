@@ -9,6 +9,8 @@ pub struct Outline {
     pub about: Option<Note>,
     /// What it declares, in order of appearance.
     pub symbols: Vec<Symbol>,
+    /// Types that it declares inside functions, where nobody else can name them, in order of appearance.
+    pub locals: Vec<Local>,
     /// What it imports, in order of appearance.
     pub imports: Vec<Import>,
     /// The names that it calls or mentions, other than in imports; sorted, each once, with the
@@ -66,6 +68,19 @@ pub struct Symbol {
     pub declaration: String,
     /// The first sentence of its documentation, on one line, if any.
     pub about: Option<String>,
+}
+
+/// A type inside of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Local {
+    /// What it is.
+    pub kind: SymbolKind,
+    /// Its name.
+    pub name: String,
+    /// The line of its name.
+    pub line: u32,
+    /// The last line of its body.
+    pub last_line: u32,
 }
 
 /// What kind of thing a symbol is.

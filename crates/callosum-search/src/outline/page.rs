@@ -12,7 +12,9 @@ use std::{
 use tree_sitter::{Node, Tree};
 
 use super::{
-    contents::{Command, Import, ImportKind, Note, Outline, Reference, Route, Symbol, SymbolKind},
+    contents::{
+        Command, Import, ImportKind, Local, Note, Outline, Reference, Route, Symbol, SymbolKind,
+    },
     places::{PlaceKind, Places},
     sentence,
 };
@@ -274,6 +276,20 @@ impl<'t> Page<'t> {
             about: found.about,
         });
         &mut self.outline.symbols[at]
+    }
+
+    /// Notes a type inside of a function. Its name is mentioned like any other: it declares nothing to others.
+    pub(super) fn add_local(&mut self, kind: SymbolKind, whole: Node<'t>) {
+        let Some(name) = whole.child_by_field_name("name") else {
+            return;
+        };
+        let line = line_of(name);
+        self.outline.locals.push(Local {
+            kind,
+            name: cut(self.text(name)).to_owned(),
+            line,
+            last_line: line.max(last_row_of(whole) as u32 + 1),
+        });
     }
 
     /// Takes the line on which `whole` begins for that of the symbol noted last.

@@ -24,6 +24,15 @@ impl SourceTree {
     /// Fails with the reason where it is no text that we read. What is no regular file (any
     /// more) is not opened, since opening a pipe may wait for ever.
     pub fn text(&self, disk: &Disk, file: &SourceFile) -> Result<String, Why> {
+        decode(self.bytes(disk, file)?)
+    }
+
+    /// The same, also of a text in another encoding: UTF-16 with a byte order mark, else what has no zero bytes, read as Latin-1.
+    pub fn text_in_any_encoding(&self, disk: &Disk, file: &SourceFile) -> Result<String, Why> {
+        decode_any(self.bytes(disk, file)?)
+    }
+
+    fn bytes(&self, disk: &Disk, file: &SourceFile) -> Result<Vec<u8>, Why> {
         let path = self.root.join(&file.path);
         let refused = |error: callosum_host::DiskError| Why::Unreadable(error.source.to_string());
         let found = disk.stat(&path).map_err(refused)?;
@@ -38,11 +47,9 @@ impl SourceTree {
                 return Err(Why::Unreadable("no longer there".to_owned()));
             }
         }
-        let bytes = disk
-            .open(&path, OpenHow::READ)
+        disk.open(&path, OpenHow::READ)
             .and_then(|open| open.read_range(0, MAX_TEXT_BYTES as usize + 1))
-            .map_err(refused)?;
-        decode(bytes)
+            .map_err(refused)
     }
 
     /// Reads every file and gives each text to `look`, on every core; results in the order of
@@ -53,6 +60,23 @@ impl SourceTree {
         &self,
         disk: &Disk,
         look: impl Fn(&SourceFile, String) -> T + Sync,
+    ) -> Vec<Result<T, Why>> {
+        self.map_files(|file| self.text(disk, file).map(|text| look(file, text)))
+    }
+
+    /// The same of texts in [any encoding](Self::text_in_any_encoding).
+    pub fn map_texts_in_any_encoding<T: Send>(
+        &self,
+        disk: &Disk,
+        look: impl Fn(&SourceFile, String) -> T + Sync,
+    ) -> Vec<Result<T, Why>> {
+        let text = |file: &SourceFile| self.text_in_any_encoding(disk, file);
+        self.map_files(|file| text(file).map(|text| look(file, text)))
+    }
+
+    fn map_files<T: Send>(
+        &self,
+        look: impl Fn(&SourceFile) -> Result<T, Why> + Sync,
     ) -> Vec<Result<T, Why>> {
         let workers = thread::available_parallelism().map_or(1, usize::from);
         let next = AtomicUsize::new(0);
@@ -66,8 +90,7 @@ impl SourceTree {
                         let Some(file) = self.files.get(index) else {
                             break;
                         };
-                        let result = self.text(disk, file).map(|text| look(file, text));
-                        mine.push((index, result));
+                        mine.push((index, look(file)));
                     }
                     results
                         .lock()
@@ -80,6 +103,26 @@ impl SourceTree {
         results.sort_by_key(|(index, _)| *index);
         results.into_iter().map(|(_, result)| result).collect()
     }
+}
+
+fn decode_any(bytes: Vec<u8>) -> Result<String, Why> {
+    let units = |of: fn([u8; 2]) -> u16| {
+        let pairs = bytes[2..].chunks_exact(2);
+        let units = pairs.map(move |pair| of([pair[0], pair[1]]));
+        let text: Result<String, _> = char::decode_utf16(units).collect();
+        text.map_err(|_| Why::Binary)
+    };
+    if bytes.len() as u64 <= MAX_TEXT_BYTES {
+        match bytes.get(..2) {
+            Some([0xff, 0xfe]) => return units(u16::from_le_bytes),
+            Some([0xfe, 0xff]) => return units(u16::from_be_bytes),
+            _ => {}
+        }
+        if std::str::from_utf8(&bytes).is_err() && !bytes.contains(&0) {
+            return Ok(bytes.into_iter().map(char::from).collect());
+        }
+    }
+    decode(bytes)
 }
 
 fn decode(mut bytes: Vec<u8>) -> Result<String, Why> {

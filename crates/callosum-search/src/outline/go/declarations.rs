@@ -179,15 +179,18 @@ impl<'t> Go<'t> {
 }
 
 fn declared<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
-    if page.places.in_function() {
-        return;
-    }
     let of = node.child_by_field_name("type").map(|of| of.kind());
     let kind = match (node.kind(), of) {
         ("type_spec", Some("interface_type")) => SymbolKind::Interface,
         ("type_spec" | "type_alias", _) => SymbolKind::Type,
         _ => SymbolKind::Constant,
     };
+    if page.places.in_function() {
+        if kind != SymbolKind::Constant {
+            page.add_local(kind, node);
+        }
+        return;
+    }
     let about = page.comment_above(lead, node);
     let mut cursor = node.walk();
     for name in node.children_by_field_name("name", &mut cursor) {

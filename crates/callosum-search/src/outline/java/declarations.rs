@@ -85,7 +85,9 @@ impl Java {
             page.about_file(&text, comment);
         }
         let public = is_public(page, node);
-        if !page.places.in_function() {
+        if page.places.in_function() {
+            page.add_local(kind, node);
+        } else {
             self.base_paths.truncate(page.places.len());
             self.base_paths.push(annotations.base_path(page));
             page.add(Found {

@@ -434,6 +434,9 @@ fn declared<'t>(
     let repeats = page.outline.symbols.last().is_some_and(|last| {
         last.name == text && last.kind == SymbolKind::Function && kind == last.kind
     });
+    if page.places.in_function() && matches!(kind, SymbolKind::Type | SymbolKind::Interface) {
+        page.add_local(kind, node);
+    }
     if page.places.in_function() || repeats {
         return;
     }

@@ -270,25 +270,28 @@ fn class<'t>(page: &mut Page<'t>, node: Node<'t>) {
     let text = page.text(name);
     let public = is_public(text);
     let about = docstring_of(page, node);
-    if !page.places.in_function() {
+    let kind = if is_interface {
+        SymbolKind::Interface
+    } else {
+        SymbolKind::Type
+    };
+    if page.places.in_function() {
+        page.add_local(kind, node);
+    } else {
         page.add(Found {
-            kind: if is_interface {
-                SymbolKind::Interface
-            } else {
-                SymbolKind::Type
-            },
+            kind,
             name,
             whole: node,
             public,
             about,
         });
     }
-    let kind = if is_test_case {
+    let place = if is_test_case {
         PlaceKind::TestCase
     } else {
         PlaceKind::Type
     };
-    page.open(kind, Some(text), public);
+    page.open(place, Some(text), public);
 }
 
 fn unaliased(name: Node<'_>) -> Node<'_> {

@@ -292,6 +292,10 @@ fn is_trait(page: &Page<'_>) -> bool {
 
 fn item<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>], kind: SymbolKind) {
     let belongs_to_trait = is_trait(page);
+    let is_type = matches!(kind, SymbolKind::Type | SymbolKind::Interface);
+    if page.places.in_function() && is_type && node.kind() != "associated_type" {
+        page.add_local(kind, node);
+    }
     if !page.places.in_function()
         && !belongs_to_trait
         && let Some(found) = found(page, node, lead, kind)

@@ -11,7 +11,10 @@ use std::{
 };
 
 use callosum_host::{Disk, DiskError};
-use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavior, params};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, backup::Backup,
+    params,
+};
 
 use super::{
     meaning::{Model, ModelError},
@@ -25,6 +28,9 @@ const VERSION: i64 = 3;
 
 /// How long a process waits for another that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// So many pages are copied at once.
+const PAGES: i32 = 1000;
 
 const TABLES: &str = "
 CREATE TABLE source(
@@ -115,6 +121,18 @@ impl Index {
         }
     }
 
+    /// Opens a copy of the index in the file `path`, in memory: for where it cannot be written. Nothing on the disk
+    /// changes, and what the index learns is gone with it. What is damaged, or not there, is an empty one.
+    pub fn in_memory(path: &Path) -> Result<Self, IndexError> {
+        let empty = || Self::prepared(Connection::open_in_memory()?, path);
+        let made = match copied(path).and_then(|connection| Self::prepared(connection, path)) {
+            Ok(Some(index)) => Ok(Some(index)),
+            Ok(None) | Err(_) => empty(),
+        };
+        let made = made.map_err(|source| failed(path, source))?;
+        made.ok_or_else(|| failed(path, rusqlite::Error::InvalidQuery))
+    }
+
     /// Throws away what is there and makes an empty index.
     pub fn anew(disk: &Disk, path: &Path) -> Result<Self, IndexError> {
         for ending in ["", "-wal", "-shm", "-journal"] {
@@ -131,10 +149,15 @@ impl Index {
 
     /// `None` where it is of another version.
     fn open_as_it_is(path: &Path) -> rusqlite::Result<Option<Self>> {
-        let mut connection = Connection::open(path)?;
+        let connection = Connection::open(path)?;
         connection.busy_timeout(PATIENCE)?;
         // What a power loss takes is made anew, so nothing is waited for.
         connection.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;")?;
+        Self::prepared(connection, path)
+    }
+
+    /// `None` where it is of another version.
+    fn prepared(mut connection: Connection, path: &Path) -> rusqlite::Result<Option<Self>> {
         let version = |connection: &Connection| {
             connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
         };
@@ -248,6 +271,41 @@ impl IndexError {
             Self::Disk(_) | Self::Model(_) => false,
         }
     }
+
+    /// Whether the index cannot be written where it is, so that a [copy in memory](Index::in_memory) would be all right.
+    pub fn is_unwritable(&self) -> bool {
+        match self {
+            Self::Database { source, .. } => matches!(
+                source.sqlite_error_code(),
+                Some(
+                    ErrorCode::CannotOpen
+                        | ErrorCode::ReadOnly
+                        | ErrorCode::PermissionDenied
+                        | ErrorCode::DiskFull
+                )
+            ),
+            Self::Disk(error) => error.is_read_only() || error.is_denied() || error.is_full(),
+            Self::Model(_) => false,
+        }
+    }
+}
+
+/// A copy of the index in memory. Read as it stands: beside a file that cannot be written SQLite makes no file for those
+/// who read it at once.
+fn copied(path: &Path) -> rusqlite::Result<Connection> {
+    let name = path.to_str();
+    let name = name.ok_or_else(|| rusqlite::Error::InvalidPath(path.to_owned()))?;
+    let name = name
+        .replace('%', "%25")
+        .replace('?', "%3f")
+        .replace('#', "%23");
+    let kept = Connection::open_with_flags(
+        format!("file:{name}?immutable=1"),
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+    )?;
+    let mut copy = Connection::open_in_memory()?;
+    Backup::new(&kept, &mut copy)?.run_to_completion(PAGES, Duration::ZERO, None)?;
+    Ok(copy)
 }
 
 fn is_damage(error: &rusqlite::Error) -> bool {

@@ -187,6 +187,26 @@ fn texts_of_other_encodings_are_found() {
     assert!(found[0].text.starts_with("caf\u{e9} numbat"), "{found:?}");
 }
 
+/// LOA-JIT-2: an index that cannot be written is searched as a copy, which follows the tree; where there is none, all is read.
+#[test]
+fn a_copy_in_memory_follows_the_tree_and_writes_nothing() {
+    let home = Home::new(&[("a.md", "# One\napple\n"), ("b.md", "# Two\npear\n")]);
+    drop(home.index());
+    let bytes = || home.disk.read(&home.index_file()).unwrap();
+    let before = bytes();
+    home.write("b.md", "# Two\nplum\n");
+    let mut copy = Index::in_memory(&home.index_file()).unwrap();
+    assert_eq!(home.update(&mut copy), Updated { read: 1, gone: 0 });
+    assert_eq!(home.places(&copy, "apple"), ["a.md:1"]);
+    assert_eq!(home.places(&copy, "plum"), ["b.md:1"]);
+    assert_eq!(bytes(), before);
+    let nowhere = home.folder.path().join("50%#?/find.db");
+    let mut empty = Index::in_memory(&nowhere).unwrap();
+    assert_eq!(home.update(&mut empty), Updated { read: 2, gone: 0 });
+    assert_eq!(home.places(&empty, "plum"), ["b.md:1"]);
+    assert!(!home.disk.exists(&nowhere).unwrap());
+}
+
 #[test]
 fn only_what_changed_is_read_again() {
     let home = Home::new(&[("a.md", "# One\napple\n"), ("b.md", "# Two\npear\n")]);

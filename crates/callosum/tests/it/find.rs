@@ -3,7 +3,7 @@
 use callosum_testkit::{FakeCk, TestEnv};
 use serde_json::Value;
 
-use crate::projects::two_languages;
+use crate::{faults::SmallDisk, projects::two_languages};
 
 /// LOA-JIT-2: a question in words finds the declaration and its lines, by index and by tree.
 #[test]
@@ -335,4 +335,35 @@ fn a_ck_that_does_not_answer_changes_nothing() {
     assert!(output.stderr.contains("was not found"), "{}", output.stderr);
     let doctor = env.run(["doctor"]);
     assert!(doctor.stdout.contains("ck does not work"), "{doctor:?}");
+}
+
+/// LOA-JIT-2, LOA-GRD-3: where the machine's home is read-only, the tree is searched all the same, with an index that is there and
+/// without; what changed is found.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_home_that_is_read_only_keeps_nobody_from_searching() {
+    for is_indexed in [true, false] {
+        let disk = SmallDisk::with_a_machine_home();
+        disk.env().write("src/a.rs", "pub fn quokka() {}\n");
+        if is_indexed {
+            disk.run(&["find", "quokka"]).success();
+        }
+        disk.make_read_only();
+        let found = disk.run(&["find", "quokka"]).success().stdout;
+        assert!(found.contains("src/a.rs"), "{found}");
+        disk.env().write("src/b.rs", "pub fn wombat() {}\n");
+        let found = disk.run(&["find", "wombat"]).success().stdout;
+        assert!(found.contains("src/b.rs"), "{found}");
+        let ghost = [
+            "session",
+            "ghost",
+            "numbat",
+            "--query",
+            "numbat burrow",
+            "--query",
+            "banded anteater",
+        ];
+        let ghost = disk.run(&[&ghost[..], &["--control", "quokka"]].concat());
+        assert!(!ghost.stderr.contains("cannot search"), "{}", ghost.stderr);
+    }
 }

@@ -307,13 +307,36 @@ fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
     if !search.scope.paths.is_empty() {
         read(&search.scope)?;
     }
-    let index = Index::open(&context.disk, &file(context))?;
+    let path = file(context);
+    let kept = Index::open(&context.disk, &path).map_err(IndexOrTree::from);
+    let found = match kept.and_then(|index| asked_of(context, search, &tree, index, &progress)) {
+        // A sandbox, a mount that is read-only, a disk that is full.
+        Err(IndexOrTree::Index(error)) if error.is_unwritable() => {
+            context.ui.detail(&format!(
+                "searched in memory, since the index cannot be written: {}",
+                path.display()
+            ));
+            asked_of(context, search, &tree, Index::in_memory(&path)?, &progress)
+        }
+        found => found,
+    };
+    drop(progress);
+    found
+}
+
+/// Brings an index in line, and asks it.
+fn asked_of(
+    context: &Context,
+    search: &Search,
+    tree: &SourceTree,
+    index: Index,
+    progress: &Progress,
+) -> Result<Vec<Found>, IndexOrTree> {
     let mut index = index.with_model(model(context, search.by)?)?;
-    let updated = index.update_tree(&context.disk, &tree, |done, all| {
+    let updated = index.update_tree(&context.disk, tree, |done, all| {
         progress.now(format!("reading what changed: {done} of {all} files"));
     })?;
     documents::update(context, &mut index)?;
-    drop(progress);
     if updated.read + updated.gone > 0 {
         context.ui.detail(&format!(
             "{} read, {} gone",
@@ -321,7 +344,7 @@ fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
             updated.gone
         ));
     }
-    Ok(index.search(&context.disk, &tree, search)?)
+    Ok(index.search(&context.disk, tree, search)?)
 }
 
 fn unusable(error: &IndexError) -> CommandError {

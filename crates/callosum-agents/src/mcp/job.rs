@@ -120,6 +120,9 @@ where
             );
             Ok(())
         }
+        (Want::Answer(_), _) if job.tool.is_none() => Err(Complaint::of_ours(
+            "it is a server of tools, none of which takes a task",
+        )),
         (Want::Answer(_) | Want::Call(_), None) => Err(Complaint::of_ours(&format!(
             "its server has no tool `{wanted}` any more"
         ))),

@@ -215,6 +215,20 @@ impl Executor {
         }
     }
 
+    /// The entry of a server of tools that is reached over HTTP, none of which takes tasks, as
+    /// [`Executor::remote_tool`].
+    pub fn remote_tools(id: &str, endpoint: &str) -> Self {
+        Self {
+            tool: None,
+            ..Self::remote_tool(id, endpoint, "")
+        }
+    }
+
+    /// Whether it can be handed a task: a server of tools can where its entry names one that takes a prompt.
+    pub fn takes_tasks(&self) -> bool {
+        self.kind != Kind::Mcp || self.tool.is_some()
+    }
+
     /// Whether it is somewhere else, so that what is started is this program, which asks it there.
     pub fn is_remote(&self) -> bool {
         match self.kind {

@@ -239,7 +239,7 @@ pub(super) fn failed(
             let asked = match (&executor.model, &executor.tool) {
                 (Some(model), _) => format!(" --model {model}"),
                 (None, Some(tool)) => format!(" --tool {tool}"),
-                (None, None) => String::new(),
+                (None, None) => " --protocol mcp".to_owned(),
             };
             Some(format!(
                 "callosum executor register {} --endpoint {endpoint}{asked} --api-key-env NAME",

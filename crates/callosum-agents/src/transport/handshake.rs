@@ -159,6 +159,8 @@ fn look_within(
 fn validate(transport: Transport, executor: &Executor, offers: &[String]) -> Result<(), Fault> {
     let named = match transport {
         Transport::OpenAi | Transport::Ollama | Transport::Hosted => executor.model.as_deref(),
+        // Its tools are called by what each is; nobody hands it a task.
+        Transport::Mcp if executor.tool.is_none() => return Ok(()),
         Transport::Mcp => executor.tool.as_deref(),
         // An agent is what it is.
         Transport::Acp => return Ok(()),
@@ -188,6 +190,16 @@ fn validate(transport: Transport, executor: &Executor, offers: &[String]) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// CAL-EXE-1: a server of which no tool is named offers what it offers.
+    #[test]
+    fn a_server_of_tools_need_not_have_one_that_takes_tasks() {
+        let executor = Executor::remote_tools("w", "http://127.0.0.1:1/mcp");
+        assert!(!executor.takes_tasks());
+        for offers in [vec![], vec!["a".to_owned()]] {
+            assert!(validate(Transport::Mcp, &executor, &offers).is_ok());
+        }
+    }
 
     /// CAL-EXE-1: a model that its server does not have is named, with those that it has.
     #[test]

@@ -53,7 +53,7 @@ pub enum EntryError {
     },
 }
 
-/// Returns the capabilities that an executor is; `is_trusted` where this machine may start it, `tools` what
+/// Returns the capabilities that an executor is, an agent where it takes tasks; `is_trusted` where this machine may start it, `tools` what
 /// its server told of its tools at the last handshake.
 ///
 /// The tool that the entry names is one of them also where the server told of none.
@@ -64,6 +64,9 @@ pub fn registered_manifests(
 ) -> Result<Vec<Manifest>, EntryError> {
     let agent = agent(executor, is_trusted)?;
     let mut manifests = Vec::new();
+    if executor.takes_tasks() {
+        manifests.push(agent.clone());
+    }
     if let Some(named) = &executor.tool {
         let untold = || ServerTool {
             name: named.clone(),
@@ -80,7 +83,6 @@ pub fn registered_manifests(
             manifests.push(tool_of(executor, other, &agent)?);
         }
     }
-    manifests.insert(0, agent);
     Ok(manifests)
 }
 
@@ -186,7 +188,7 @@ fn tier(executor: &Executor, is_trusted: bool) -> Result<TrustTier, EntryError> 
         return Ok(TrustTier::OWN);
     }
     let Some(said) = executor.extra.get(TRUST_TIER) else {
-        let is_tool = executor.tool.is_some();
+        let is_tool = executor.kind == Kind::Mcp;
         return Ok(if is_tool {
             TrustTier::CONFIGURED
         } else {
@@ -336,6 +338,26 @@ mod tests {
             writes(&server, &[look_up]),
             ["agent.git.hub", "tool.git.hub.list_issues_all"]
         );
+    }
+
+    /// CCOS-CAP-1: a server that takes no tasks is its tools, and none is an agent.
+    #[test]
+    fn a_server_without_a_tool_for_tasks_is_no_agent() {
+        let server = Executor {
+            tool: None,
+            ..server(None)
+        };
+        let told = ServerTool {
+            name: "look".to_owned(),
+            ..ServerTool::default()
+        };
+        let manifests = registered_manifests(&server, true, &[told]).unwrap();
+        let [tool] = manifests.as_slice() else {
+            panic!("{manifests:?}");
+        };
+        assert_eq!(tool.id.as_str(), "tool.git.hub.look");
+        assert_eq!(tool.trust_tier, TrustTier::CONFIGURED);
+        assert!(tool.effects.contains(&Effect::Unknown));
     }
 
     #[test]

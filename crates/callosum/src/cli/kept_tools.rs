@@ -49,7 +49,7 @@ impl KeptTools {
         if executor.kind != Kind::Mcp {
             return Ok(Vec::new());
         }
-        let bytes = self.disk.read_if_there(&self.file(executor));
+        let bytes = self.disk.read_if_there(&self.file(&executor.id));
         let bytes = bytes.map_err(|error| disk_failed(&error))?;
         let kept = bytes.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
         let is_current =
@@ -73,11 +73,22 @@ impl KeptTools {
         let written = self
             .disk
             .create_private_dir(&self.folder)
-            .and_then(|_| self.disk.replace(&self.file(executor), &bytes, 0o600));
+            .and_then(|_| self.disk.replace(&self.file(&executor.id), &bytes, 0o600));
         written.map_err(|error| disk_failed(&error))
     }
 
-    fn file(&self, executor: &Executor) -> PathBuf {
-        self.folder.join(format!("{}.json", executor.id))
+    /// Forgets what a server told, where it told anything.
+    pub(crate) fn forget(&self, id: &str) -> Result<(), CommandError> {
+        let file = self.file(id);
+        let there = self.disk.exists(&file);
+        if there.map_err(|error| disk_failed(&error))? {
+            let removed = self.disk.remove_file(&file);
+            removed.map_err(|error| disk_failed(&error))?;
+        }
+        Ok(())
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.json"))
     }
 }

@@ -9,7 +9,7 @@ use callosum_agents::registry::{EMBEDDED_ID, Executor, LoadError, Registry, Stat
 use callosum_arbiter::{circuit::Admission, nearest::nearest};
 use callosum_host::FileLock;
 
-use super::{context::Context, explain, lack::Lack, store};
+use super::{context::Context, executor::registration_line, explain, lack::Lack, store};
 use crate::{
     config::{ExecutorSettings, Subject, Trust},
     ui::{CommandError, Exit},
@@ -147,6 +147,20 @@ impl<'a> Roster<'a> {
         Ok(executor)
     }
 
+    /// The executor of this name, if it may be given a task now: a server of tools may not, where its entry
+    /// names none that takes a prompt.
+    pub(super) fn taker(&self, id: &str) -> Result<&Executor, CommandError> {
+        let executor = self.usable(id)?;
+        if executor.takes_tasks() {
+            return Ok(executor);
+        }
+        let what = format!("`{id}` is a server of tools, none of which takes a task");
+        Err(CommandError::new(Exit::Usage, what).hint(format!(
+            "call its tools from plans, `callosum capability list` has them; or name one that takes a prompt: {} --tool NAME",
+            registration_line(executor)
+        )))
+    }
+
     /// Those that tasks may go to which name nobody: enabled, active and trusted, in the order
     /// of their priority. `scout` is among them only where `.calrc` names it, or nobody else is.
     pub(super) fn candidates(&self) -> Vec<String> {
@@ -156,6 +170,7 @@ impl<'a> Roster<'a> {
             .executors()
             .iter()
             .filter(|executor| executor.status == Status::Active && self.is_trusted(executor))
+            .filter(|executor| executor.takes_tasks())
             .filter(|executor| !executor.is_embedded() || named.contains_key(&executor.id))
             .filter_map(|executor| {
                 let preference = self.preference(&executor.id);

@@ -156,3 +156,64 @@ fn a_list_of_tools_is_of_the_entry_that_was_asked() {
     env.run(["executor", "check", "wiki"]).success();
     assert!(ids(&env).len() > 5);
 }
+
+/// CCOS-CAP-1: a server none of whose tools takes a prompt is registered as its tools, is handed no task, and
+/// leaves nothing behind.
+#[test]
+fn a_server_whose_tools_take_no_prompt_is_its_tools() {
+    let env = two_languages();
+    let command = format!("'{}'", fakes::program("fake-mcp").display());
+    let register = [
+        "executor",
+        "register",
+        "pages",
+        "--protocol",
+        "mcp",
+        "--command",
+    ];
+    let registered = env
+        .run(register.iter().chain(&[command.as_str()]))
+        .success();
+    assert!(
+        registered.stderr.contains("go to scout"),
+        "{}",
+        registered.stderr
+    );
+    env.run(["executor", "check", "pages"]).success();
+    assert!(ids(&env).contains(&"tool.pages.look_up".to_owned()));
+    env.run(["capability", "show", "agent.pages"]).ended_with(1);
+    let call = "(count (call :tool.pages.look_up {:page \"x\" :n 1}))";
+    carried_out(&env, call).success();
+    let refused = env
+        .run(["delegate", "--executor", "pages", "look around"])
+        .ended_with(2);
+    let why = "`pages` is a server of tools, none of which takes a task";
+    assert!(refused.stderr.contains(why), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("--protocol mcp --tool NAME"),
+        "{}",
+        refused.stderr
+    );
+    let handed = carried_out(
+        &env,
+        "(call :agent.delegate {:executor \"pages\" :prompt \"x\"})",
+    );
+    assert!(handed.stdout.contains(why), "{}", handed.stdout);
+    let lists = env.machine_home().join("server-tools");
+    let kept = || {
+        let projects = fs::read_dir(&lists).unwrap();
+        let files = projects.flat_map(|project| fs::read_dir(project.unwrap().path()).unwrap());
+        files.count()
+    };
+    assert_eq!(kept(), 1);
+    env.run(["executor", "remove", "pages"]).success();
+    assert_eq!(kept(), 0);
+    for nothing in [
+        ["--endpoint", "http://127.0.0.1:1/mcp"],
+        ["--protocol", "mcp"],
+        ["--api-key-env", "KEY"],
+    ] {
+        env.run(["executor", "register", "x"].iter().chain(&nothing))
+            .ended_with(2);
+    }
+}

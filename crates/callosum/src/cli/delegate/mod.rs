@@ -440,7 +440,7 @@ fn assigned(
         .zip(assigned.into_iter().flatten())
         .map(|((at, task), id)| {
             let asking = Asking::of(args, at, task);
-            let usable = roster.usable(id).map_err(|error| asking.blamed(error))?;
+            let usable = roster.taker(id).map_err(|error| asking.blamed(error))?;
             Ok(usable.id.clone())
         })
         .collect()

@@ -76,7 +76,7 @@ pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> O
         {
             let line = registration_line(executor);
             Some(format!(
-                "if it is a server of tools, name one: {line} --tool NAME"
+                "if it is a server of tools: {line} --protocol mcp, with --tool NAME for one that takes a prompt"
             ))
         }
         _ => None,

@@ -28,7 +28,8 @@ use crate::{
 /// `{self}` is this program. A coding agent that Callosum knows hears the request in words, and its
 /// template may have `{schema}` and `{schema_file}`, the form of an answer. A model's server is
 /// registered with its address and the model, and a server of the Model Context Protocol with its
-/// command or address and the tool that takes the prompt. Registering an executor here also trusts it on this machine.
+/// command or address and the tool that takes the prompt, or as `--protocol mcp` where none does and plans
+/// only call its tools. Registering an executor here also trusts it on this machine.
 #[derive(Args, Debug)]
 #[command(group(ArgGroup::new("reached").args(["command", "endpoint"])))]
 #[command(after_long_help = "\
@@ -38,6 +39,7 @@ Examples:
   $ callosum executor register mine --command 'python3 tools/answer.py' --writable target/
   $ callosum executor register ollama --protocol text --network 127.0.0.1:11434
   $ callosum executor register reader --command 'reader-mcp' --tool ask
+  $ callosum executor register pages --command 'pages-mcp' --protocol mcp
   $ callosum executor register wiki --endpoint http://127.0.0.1:9000/mcp --tool ask
   $ callosum executor register local --endpoint http://127.0.0.1:8080 --model qwen3")]
 pub(crate) struct RegisterArgs {
@@ -47,25 +49,15 @@ pub(crate) struct RegisterArgs {
     #[arg(long, value_name = "TEMPLATE")]
     command: Option<String>,
     /// Where a model's server is, as http://127.0.0.1:11434, or one of tools
-    #[arg(
-        long,
-        value_name = "URL",
-        requires = "asked",
-        conflicts_with = "command"
-    )]
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
     endpoint: Option<String>,
     /// The model to ask there; of a hosted provider with its name, as anthropic::claude-opus-5-5
     #[arg(long, value_name = "NAME", group = "asked", conflicts_with = "command")]
     model: Option<String>,
     /// The environment variable that holds the key for it; the key itself is kept nowhere
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "asked",
-        conflicts_with = "command"
-    )]
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
     api_key_env: Option<String>,
-    /// The tool to call, where the command or endpoint is a server of the Model Context Protocol
+    /// The tool that takes tasks, where the command or endpoint is a server of the Model Context Protocol
     #[arg(long, value_name = "NAME", requires = "reached", group = "asked")]
     tool: Option<String>,
     /// The tool's argument that takes the prompt, where that is not clear from its form
@@ -75,7 +67,8 @@ pub(crate) struct RegisterArgs {
     #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u64).range(1024..))]
     context_tokens: Option<u64>,
     /// What it answers in, where that is not the protocol: claude, codex, gemini, opencode, qwen, or
-    /// text; of a server: openai or ollama; of a provider: hosted; of an agent that speaks the Agent Client Protocol: acp
+    /// text; of a server: openai or ollama; of a provider: hosted; of an agent that speaks the Agent Client Protocol: acp;
+    /// of a server of tools none of which takes a prompt: mcp
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
     /// Longest silence in milliseconds before it is ended (default: executor_timeout_ms)
@@ -160,6 +153,7 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     if args.model.is_some() && args.protocol.as_deref() == Some(Transport::Hosted.as_str()) {
         return provider(args);
     }
+    check_asked(args)?;
     if let Some(endpoint) = &args.endpoint {
         return server(args, endpoint);
     }
@@ -183,16 +177,17 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
             return Err(CommandError::new(Exit::Usage, what).hint(hint));
         }
     };
-    if let Some(tool) = &args.tool {
+    if args.tool.is_some() || is_of_tools(args) {
         executor.kind = Kind::Mcp;
-        executor.tool = Some(tool.clone());
+        executor.tool.clone_from(&args.tool);
         executor.argument.clone_from(&args.argument);
     }
     if let Some(protocol) = &args.protocol {
         executor.protocol = Some(protocol.clone());
         if Dialect::of(&executor).is_none() && Transport::of(&executor).is_none() {
             let dialects = Dialect::ALL.iter().map(|known| known.as_str());
-            let known: Vec<&str> = dialects.chain([Transport::Acp.as_str()]).collect();
+            let others = [Transport::Acp.as_str(), Transport::Mcp.as_str()];
+            let known: Vec<&str> = dialects.chain(others).collect();
             let what = format!(
                 "`{protocol}` is not a protocol that Callosum knows (allowed: {})",
                 known.join(", ")
@@ -208,6 +203,34 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     };
     template.map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     Ok(bounded(executor, args))
+}
+
+/// Whether what is registered is a server of tools, whatever its tools take.
+fn is_of_tools(args: &RegisterArgs) -> bool {
+    args.protocol.as_deref() == Some(Transport::Mcp.as_str())
+}
+
+/// Refuses a server of which nothing says what is asked there, and what says nothing of a server.
+fn check_asked(args: &RegisterArgs) -> Result<(), CommandError> {
+    let name = &args.name;
+    let asked = args.model.is_some() || args.tool.is_some() || is_of_tools(args);
+    if let Some(endpoint) = args.endpoint.as_ref().filter(|_| !asked) {
+        let what =
+            format!("nothing says what is asked at {endpoint}: --model, --tool, or --protocol mcp");
+        let hint = format!("callosum executor register {name} --endpoint {endpoint} --model NAME");
+        return Err(CommandError::new(Exit::Usage, what).hint(hint));
+    }
+    if args.api_key_env.is_some() && args.endpoint.is_none() {
+        let what = "a key is for a server: --endpoint, or --protocol hosted with --model";
+        return Err(CommandError::new(Exit::Usage, what));
+    }
+    if is_of_tools(args) && args.endpoint.is_none() && args.command.is_none() {
+        let what =
+            format!("nothing says where the server of tools `{name}` is: --command or --endpoint");
+        let hint = format!("callosum executor register {name} --protocol mcp --command TEMPLATE");
+        return Err(CommandError::new(Exit::Usage, what).hint(hint));
+    }
+    Ok(())
 }
 
 /// How a program that Callosum knows is started to speak the Agent Client Protocol.
@@ -237,6 +260,8 @@ fn server(args: &RegisterArgs, endpoint: &str) -> Result<Executor, CommandError>
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     let mut executor = if let Some(tool) = &args.tool {
         Executor::remote_tool(&args.name, endpoint, tool)
+    } else if is_of_tools(args) {
+        Executor::remote_tools(&args.name, endpoint)
     } else {
         let model = args.model.as_deref().unwrap_or_default();
         let mut executor = Executor::http(&args.name, endpoint, model);
@@ -251,7 +276,7 @@ fn server(args: &RegisterArgs, endpoint: &str) -> Result<Executor, CommandError>
     executor.context_tokens = args.context_tokens;
     if Transport::of(&executor).is_none() {
         let what = format!(
-            "`{}` is not a protocol that servers are asked in (allowed: openai, ollama)",
+            "`{}` is not a protocol that servers are asked in (allowed: openai, ollama, mcp)",
             executor.protocol.take().unwrap_or_default()
         );
         return Err(CommandError::new(Exit::Usage, what).hint(registration_line(&executor)));

@@ -31,8 +31,13 @@ pub(in crate::cli) fn registration_line(executor: &Executor) -> String {
     }
     let implied = match executor.kind {
         Kind::Http => Some("openai"),
-        Kind::Mcp => executor.protocol.as_deref(),
-        Kind::Cli => None,
+        Kind::Mcp if executor.tool.is_some() => executor.protocol.as_deref(),
+        Kind::Mcp | Kind::Cli => None,
+    };
+    let protocol = if executor.takes_tasks() {
+        executor.protocol.clone()
+    } else {
+        Some("mcp".to_owned())
     };
     let milliseconds = |time: Option<u64>| time.map(|time| time.to_string());
     let single = [
@@ -44,10 +49,7 @@ pub(in crate::cli) fn registration_line(executor: &Executor) -> String {
         ("--context-tokens", milliseconds(executor.context_tokens)),
         (
             "--protocol",
-            executor
-                .protocol
-                .clone()
-                .filter(|protocol| !is_known && Some(protocol.as_str()) != implied),
+            protocol.filter(|protocol| !is_known && Some(protocol.as_str()) != implied),
         ),
         ("--quiet-ms", milliseconds(executor.quiet_ms)),
         ("--total-ms", milliseconds(executor.total_ms)),

@@ -5,7 +5,7 @@ use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
 
 use crate::{
-    cli::{context::Context, roster::Roster, store},
+    cli::{context::Context, kept_tools::KeptTools, roster::Roster, store},
     ui::{CommandError, Exit},
 };
 
@@ -39,6 +39,7 @@ pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandErr
     roster.save()?;
     if let Ok(executor) = executor {
         roster.forget(&executor)?;
+        KeptTools::of_project(context).forget(id)?;
     }
     let event = AuditEvent {
         executor: Some(id.clone()),

@@ -109,6 +109,12 @@ fn executor(
         ));
     };
     let called = roster.registry().get(&chosen);
+    if called.is_some_and(|executor| !executor.takes_tasks()) {
+        let what = format!(
+            "`{chosen}` is a server of tools, none of which takes a task; call them as `:tool.{chosen}.NAME`"
+        );
+        return Err(unfit(call, &what));
+    }
     let called = called.and_then(|executor| executor.tool.clone());
     let is_it = |manifest: &Manifest| match &manifest.provenance {
         Provenance::Executor(id) => *id == chosen,

@@ -393,6 +393,19 @@ pub(crate) fn done(
     task.map(|task| known(&mut mesh, &task, now)).transpose()
 }
 
+/// Adds a task, but where it is there already under its id, with the same words: then whoever adds it again
+/// was broken off before they heard of it.
+pub(crate) fn add_once(context: &Context, voice: &Voice, new: NewTask) -> Result<(), CommandError> {
+    let (mut mesh, _) = open::readable(context)?;
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let is_it = |task: &Task| task.id == new.id && task.prompt == new.prompt;
+    if board.tasks.iter().any(is_it) {
+        return Ok(());
+    }
+    let id = new.id.clone();
+    done(context, voice, Order::Add(new), Some(&id)).map(drop)
+}
+
 /// The tasks that this agent may claim or has, or all; those that are over only where `all` are wanted.
 pub(crate) fn listed(
     context: &Context,

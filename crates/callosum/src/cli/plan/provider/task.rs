@@ -2,12 +2,12 @@
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
-use callosum_mesh::board::{NewTask, Order};
+use callosum_mesh::board::NewTask;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{Surroundings, arguments, failed, free, keyed, unfit, voice};
-use crate::cli::mesh::task::done;
+use crate::cli::mesh::task::add_once;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,6 +37,6 @@ pub(super) fn perform(
         ..NewTask::default()
     };
     let voice = voice(surroundings, context);
-    done(context, &voice, Order::Add(new), Some(&id)).map_err(|error| failed(&error))?;
+    add_once(context, &voice, new).map_err(|error| failed(&error))?;
     Ok(free(keyed(&json!({"task": id}))))
 }

@@ -60,6 +60,9 @@ pub enum ConstitutionError {
     /// It is of a format that is not understood.
     #[error("it has format {0}, this program understands {FORMAT}")]
     Format(u32),
+    /// Its version is what stands for none.
+    #[error("its first line says version 0; versions are counted from 1")]
+    VersionZero,
     /// It can't be read, or has words that policies don't have.
     #[error("its policies can't be read: {0}")]
     Syntax(String),
@@ -190,7 +193,12 @@ pub fn header(text: &str) -> Result<u64, ConstitutionError> {
         let format = u32::try_from(format).unwrap_or(u32::MAX);
         return Err(ConstitutionError::Format(format));
     }
-    number(version, "version ").ok_or(ConstitutionError::Header)
+    match number(version, "version ") {
+        None => Err(ConstitutionError::Header),
+        // It stands for none, as where there is no constitution that can be relied on.
+        Some(0) => Err(ConstitutionError::VersionZero),
+        Some(version) => Ok(version),
+    }
 }
 
 /// A parse error with the line that it is about.

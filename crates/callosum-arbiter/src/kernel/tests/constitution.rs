@@ -57,6 +57,10 @@ fn texts_that_are_no_constitution_are_refused_by_name() {
         (format!("{HEADER}permit {whole};"), "@id"),
         (format!("{HEADER}@id(\"A b\") permit {whole};"), "`A b`"),
         (
+            "// callosum-constitution: format 1, version 0\n".to_owned(),
+            "versions are counted from 1",
+        ),
+        (
             format!("{HEADER}@id(\"kernel.x\") permit {whole};"),
             "kernel.x",
         ),

@@ -90,6 +90,10 @@ fn a_run_is_carried_out_and_its_causal_chain_shown() {
     let asked = "(let [tree (call :chain.query {:run :this})] [(:kind tree) (:standing tree)])";
     let output = carried_out(&env, &["-e", asked]).success();
     assert_eq!(output.json()["value"], "[\"plan\" \"running\"]");
+    let output = carried_out(&env, &["-e", "(call :chain.query {:intent :123})"]).success();
+    assert_eq!(output.json()["value"], "[]");
+    let why = "nothing on record is of an intent yet";
+    assert!(output.stderr.contains(why), "{}", output.stderr);
 }
 
 /// CCOS-RTFS-2: a parameter is a value, whatever stands in it, and a secret is refused before it is kept.

@@ -10,7 +10,7 @@ use callosum_host::process::Cancel;
 use callosum_ledger::{AuditQuery, AuditReader, AuditRecord};
 use callosum_plan::{FailureKind, Value};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::{Surroundings, arguments, failed, free, keyed, unfit};
 use crate::cli::{moment::Moment, plan::delegated::delegated_tasks};
@@ -23,6 +23,8 @@ const MOST: usize = 500;
 struct Arguments {
     /// A run's id, or `this`: the run that asks.
     run: Option<String>,
+    /// What the seed's samples ask for. Nothing on record is of one yet.
+    intent: Option<Json>,
     task: Option<String>,
     executor: Option<String>,
     event: Option<String>,
@@ -48,6 +50,13 @@ pub(super) fn perform(
         let what = format!(":chain.query: {error}");
         ProviderFailure::before(FailureKind::CapabilityError, what)
     };
+    if let Some(intent) = &wanted.intent {
+        let what = format!(
+            ":chain.query: nothing on record is of an intent yet, so nothing is found for {intent}"
+        );
+        context.ui.warn(&what, None);
+        return Ok(free(Value::vector(Vec::new())));
+    }
     if let Some(run) = &wanted.run {
         let run = match run.as_str() {
             "this" => surroundings.run.clone(),

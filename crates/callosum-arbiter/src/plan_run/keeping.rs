@@ -7,7 +7,7 @@ use callosum_ledger::{Answers, Checksum, answers::AnswerError};
 use callosum_plan::{Failure, FailureKind, NotationError, Value};
 
 use super::record::{Answer, KeptFailure, KeptText};
-use crate::kernel::redaction::redact;
+use crate::kernel::redaction::{MAX_ARGUMENT_DEPTH, MAX_ARGUMENTS, UnfitArguments, redact};
 
 /// Bytes of a text that a record has in itself.
 const LONGEST_IN_RECORD: usize = 4 << 10;
@@ -71,40 +71,89 @@ pub fn result_of(
     }
 }
 
-/// Keeps what a call came to.
+/// What it is that is kept.
+#[derive(Clone, Copy)]
+pub(super) enum Kept {
+    /// A capability's answer.
+    Answer,
+    /// The value that the plan came to.
+    Value,
+}
+
+impl Kept {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Answer => "the answer",
+            Self::Value => "the program's value",
+        }
+    }
+
+    /// Why it can't be kept: of an answer, whoever gave it is to blame.
+    fn unfit(self, why: UnfitArguments) -> Failure {
+        let (kind, why) = match why {
+            UnfitArguments::TooLarge(weight) => (
+                FailureKind::BudgetExhausted,
+                format!(
+                    "would have about {weight} bytes when written out; {MAX_ARGUMENTS} are allowed"
+                ),
+            ),
+            UnfitArguments::TooDeep => (
+                FailureKind::BudgetExhausted,
+                format!("is nested deeper than {MAX_ARGUMENT_DEPTH}, the most that is kept"),
+            ),
+            UnfitArguments::Function => (FailureKind::TypeError, "holds a function".to_owned()),
+            UnfitArguments::SecretKey => {
+                let why = "has a key that holds a secret".to_owned();
+                (FailureKind::SecurityViolation, why)
+            }
+        };
+        self.failure(kind, &why)
+    }
+
+    fn failure(self, kind: FailureKind, why: &str) -> Failure {
+        let kind = match self {
+            Self::Answer => FailureKind::CapabilityError,
+            Self::Value => kind,
+        };
+        Failure::new(kind, format!("{} {why}", self.noun()))
+    }
+}
+
+/// Keeps what a call or a plan came to.
 ///
 /// Its secrets are masked first, and the plan is given what was kept: so a run that is gone on with
 /// is given the same, and no plan ever holds a secret that an answer had. A value that can't be kept
 /// becomes a failure.
 pub(super) fn keep_result(
     answers: &Answers,
+    what: Kept,
     result: &Result<Value, Failure>,
     most: u64,
 ) -> Result<Answer, DiskError> {
-    let unfit = |why: String| {
-        let failure = Failure::new(FailureKind::CapabilityError, why);
-        Answer::of_failure(KeptFailure::of(&failure))
-    };
+    let refused = |failure: Failure| Ok(Answer::of_failure(KeptFailure::of(&failure)));
     let value = match result {
         Ok(value) => value,
         Err(failure) => return Ok(Answer::of_failure(KeptFailure::of(failure))),
     };
-    if value.weight() > most {
-        let weight = value.weight();
-        return Ok(unfit(format!(
-            "the answer has about {weight} bytes, more than the {most} that it may"
-        )));
+    let weight = value.weight();
+    if weight > most {
+        let why = format!("has about {weight} bytes, more than the {most} that it may");
+        return refused(what.failure(FailureKind::BudgetExhausted, &why));
     }
     let redacted = match redact(std::slice::from_ref(value), &BTreeSet::new()) {
         Ok(redacted) => redacted,
-        Err(why) => return Ok(unfit(format!("the answer can't be kept: {why}"))),
+        Err(why) => return refused(what.unfit(why)),
     };
-    let [value] = redacted.arguments.as_slice() else {
-        return Ok(unfit("the answer can't be kept".to_owned()));
-    };
-    let text = value.to_string();
+    let text = redacted
+        .arguments
+        .first()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     match Value::read(&text) {
         Ok(_) => Ok(Answer::of_value(keep(answers, text)?)),
-        Err(why) => Ok(unfit(format!("the answer can't be kept: {why}"))),
+        Err(why) => {
+            let why = format!("can't be kept: {why}");
+            refused(what.failure(FailureKind::TypeError, &why))
+        }
     }
 }

@@ -557,6 +557,18 @@ fn an_answer_that_a_person_gave_is_told_from_one_that_was_made() {
     assert!(words.contains(&"said".to_owned()), "{words:?}");
 }
 
+/// CCOS-RTFS-2: a value that is nested deeper than is kept ends a run as one that is too large does.
+#[test]
+fn a_value_that_can_not_be_kept_is_the_plans_own_failure() {
+    let deep = Machine::new("(reduce (fn [a _] [a]) [] (range 200))", true, 1);
+    let RunEnd::Failed(failure) = deep.process(ENDLESS).unwrap() else {
+        panic!("it was kept");
+    };
+    assert_eq!(failure.kind, FailureKind::BudgetExhausted);
+    let said = "the program's value is nested deeper than 128";
+    assert!(failure.message.starts_with(said), "{}", failure.message);
+}
+
 fn sorted(mut effects: Vec<String>) -> Vec<String> {
     effects.sort();
     effects

@@ -15,7 +15,7 @@ use super::{Driver, Event, RunError};
 use crate::{
     kernel::{self, AnsweredCost, ApprovedCall, KnownOutcome, Provider, ProviderFailure},
     plan_run::{
-        keeping::keep_result,
+        keeping::{Kept, keep_result},
         key::CallKey,
         next::Attention,
         record::{Answered, Ruled, RulingWord, RunRecord, Spent},
@@ -201,7 +201,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         let AnsweredCost { tokens, cost } = cost;
         Ok(Answered {
             key,
-            answer: keep_result(self.means.answers, &result, most_bytes)?,
+            answer: keep_result(self.means.answers, Kept::Answer, &result, most_bytes)?,
             spent: Spent {
                 elapsed_ms: elapsed.as_millis() as u64,
                 tokens,

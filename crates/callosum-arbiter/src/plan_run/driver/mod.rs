@@ -30,7 +30,7 @@ use callosum_plan::{
 use self::flight::{Flying, Known};
 use super::{
     journal::RunJournal,
-    keeping::{KeepingError, keep_result, result_of, text_of},
+    keeping::{KeepingError, Kept, keep_result, result_of, text_of},
     key::CallKey,
     next::{Action, Attention, Divergence, Need, next},
     record::{Answer, Ended, OutcomeWord, Paused, Resumed, RunRecord, StepRecord},
@@ -307,7 +307,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             Outcome::Yield(_) => unreachable!("a machine that waits has not ended"),
         };
         let most = self.state.started().limits.value;
-        let answer = keep_result(self.means.answers, &result, most)?;
+        let answer = keep_result(self.means.answers, Kept::Value, &result, most)?;
         let end = match (result, result_of(self.means.answers, &answer)?) {
             (_, Ok(value)) => RunEnd::Completed(value),
             // It knows where it happened.

@@ -86,6 +86,16 @@ impl Manifest {
     pub fn only_reads(&self) -> bool {
         self.effects.iter().all(|effect| effect.only_reads())
     }
+
+    /// Returns whether a call may use tokens or money, which nobody knows before it is over.
+    pub fn may_cost(&self) -> bool {
+        self.effects.iter().any(|effect| {
+            matches!(
+                effect,
+                Effect::StartsExecutor | Effect::AsksModel | Effect::CallsServer | Effect::Unknown
+            )
+        })
+    }
 }
 
 impl CapabilityKind {

@@ -31,8 +31,8 @@ pub struct Grant {
 /// How a run stands before the call of this key, with what is about to be put on record, and with what
 /// is revoked at this moment.
 ///
-/// Time is that of its calls together; calls that are under way count as calls, and nothing of what
-/// else they may use up is known.
+/// Time is that of its calls together; calls that are under way count as calls. What else they may use up is
+/// not known, so that no other that may use up something is ruled on before they are over.
 pub fn standing(
     state: &RunState,
     grant: &Grant,

@@ -10,6 +10,8 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
+    thread,
+    time::Duration,
 };
 
 use callosum_host::{Clock, DiskError, disk::Operation, process::Cancel};
@@ -95,8 +97,18 @@ impl Provider for Worker {
         &self.manifest
     }
 
-    fn perform(&self, call: ApprovedCall, _: &Cancel) -> Result<kernel::Answer, ProviderFailure> {
+    fn perform(
+        &self,
+        call: ApprovedCall,
+        cancel: &Cancel,
+    ) -> Result<kernel::Answer, ProviderFailure> {
         let killed = || ProviderFailure::midway(FailureKind::CapabilityError, "killed");
+        if call.capability().as_str().ends_with("waits") {
+            while !cancel.is_cancelled() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            return Err(killed());
+        }
         if !self.life.step() {
             return Err(killed());
         }
@@ -161,7 +173,7 @@ fn name(text: &str) -> CapabilityName {
     CapabilityName::parse(text).unwrap()
 }
 
-const NAMES: [&str; 3] = ["work.adds", "work.fails", "work.flaky"];
+const NAMES: [&str; 4] = ["work.adds", "work.fails", "work.flaky", "work.waits"];
 
 fn manifest(id: &str, answers_by_key: bool) -> Manifest {
     Manifest {
@@ -173,7 +185,7 @@ fn manifest(id: &str, answers_by_key: bool) -> Manifest {
         skills: std::collections::BTreeSet::new(),
         input: Schema::read("Any").unwrap(),
         output: Schema::read("Any").unwrap(),
-        effects: std::iter::once(Effect::ReadsFiles).collect(),
+        effects: std::iter::once(Effect::AsksModel).collect(),
         trust_tier: TrustTier::OWN,
         sensitivity: Sensitivity::Public,
         sensitive_fields: std::collections::BTreeSet::new(),
@@ -477,6 +489,62 @@ fn caps_hold_for_all_processes_of_a_run() {
         assert_eq!(failure.kind, FailureKind::BudgetExhausted);
         assert_eq!(machine.effects(), ["work.adds 1", "work.adds 2"], "{kill}");
     }
+}
+
+/// CCOS-GOV-1: calls that are begun together do not pass a cap together: each waits until it is known what the
+/// others used.
+#[test]
+fn calls_of_branches_do_not_pass_a_cap_together() {
+    let source = "(step-parallel (call :work.adds 1) (call :work.adds 2) (call :work.adds 3))";
+    for (caps, made) in [
+        (RunCaps::default(), 3),
+        (
+            RunCaps {
+                tokens: Some(15),
+                ..RunCaps::default()
+            },
+            2,
+        ),
+        (
+            RunCaps {
+                yields: Some(1),
+                ..RunCaps::default()
+            },
+            1,
+        ),
+    ] {
+        let machine = Machine {
+            caps,
+            ..Machine::new(source, true, 8)
+        };
+        let is_bounded = matches!(
+            machine.process(ENDLESS).unwrap(),
+            RunEnd::Failed(failure) if failure.kind == FailureKind::BudgetExhausted
+        );
+        assert_eq!(machine.effects().len(), made, "{caps:?}");
+        assert_eq!(is_bounded, made < 3, "{caps:?}");
+    }
+}
+
+/// CCOS-GOV-1: time is that of all calls, also of those that are made at once.
+#[test]
+fn calls_of_branches_do_not_take_more_time_together() {
+    let machine = Machine {
+        caps: RunCaps {
+            milliseconds: Some(400),
+            ..RunCaps::default()
+        },
+        ..Machine::new(
+            "(step-parallel (call :work.waits 1) (call :work.waits 2) (call :work.waits 3))",
+            true,
+            8,
+        )
+    };
+    let RunEnd::Failed(failure) = machine.process(ENDLESS).unwrap() else {
+        panic!("it is not bounded");
+    };
+    assert_eq!(failure.kind, FailureKind::Timeout);
+    assert_eq!(failure.message, "the run's budget of time is used up");
 }
 
 /// CCOS-GOV-1: what is revoked while a run is under way is not called from then on.

@@ -41,6 +41,10 @@ pub(super) struct Flying {
     is_late: bool,
     most_ms: u64,
     most_bytes: u64,
+    /// Whether it may use tokens or money.
+    pub(super) may_cost: bool,
+    /// Whether it was ended because the calls under way had used up the run's time.
+    is_out_of_time: bool,
 }
 
 impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
@@ -86,6 +90,8 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             is_late: false,
             most_ms: limits.milliseconds,
             most_bytes: limits.answer_bytes,
+            may_cost: provider.manifest().may_cost(),
+            is_out_of_time: false,
         };
         self.flying.insert(key, flying);
         if let Some(state) = self.state.call(key) {
@@ -108,7 +114,8 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
     pub(super) fn wait(&mut self) -> Result<(), RunError> {
         let deadlines = self.flying.values().filter(|call| !call.is_late);
         let deadlines = deadlines.filter_map(|call| call.deadline);
-        let until = deadlines.chain(self.not_before.values().copied()).min();
+        let others = self.not_before.values().copied();
+        let until = deadlines.chain(others).chain(self.out_of_time()).min();
         let event = match until {
             None => self
                 .events
@@ -124,6 +131,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             // What they ask for is looked at where the run goes on.
             Ok(Event::Stop | Event::End) => Ok(()),
             Err(_) => {
+                let out_of_time = self.out_of_time();
                 let now = Instant::now();
                 for call in self.flying.values_mut() {
                     if call.deadline.is_some_and(|deadline| deadline <= now) {
@@ -131,9 +139,30 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
                         call.cancel.cancel();
                     }
                 }
+                if out_of_time.is_some_and(|until| until <= now) {
+                    for call in self.flying.values_mut().filter(|call| !call.is_late) {
+                        call.is_late = true;
+                        call.is_out_of_time = true;
+                        call.cancel.cancel();
+                    }
+                }
                 Ok(())
             }
         }
+    }
+
+    /// When several calls that are under way will together have used up the time of the run; one alone was
+    /// given what is left of it as its own.
+    fn out_of_time(&self) -> Option<Instant> {
+        let most = self.caps().milliseconds?;
+        let under_way = self.flying.values().filter(|call| !call.is_late).count();
+        let under_way = u32::try_from(under_way).ok().filter(|count| *count > 1)?;
+        let now = Instant::now();
+        let used = self.flying.values().map(|call| now - call.since);
+        let before = Duration::from_millis(self.state.spent().elapsed_ms);
+        let used = used.fold(before, Duration::saturating_add);
+        let left = Duration::from_millis(most).saturating_sub(used);
+        now.checked_add(left / under_way)
     }
 
     /// Puts on record how a call ended.
@@ -149,7 +178,11 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         let result = match result {
             Err(failure) if flying.is_late => Err(ProviderFailure {
                 kind: FailureKind::Timeout,
-                message: format!("it took longer than {} ms", flying.most_ms),
+                message: if flying.is_out_of_time {
+                    "the run's budget of time is used up".to_owned()
+                } else {
+                    format!("it took longer than {} ms", flying.most_ms)
+                },
                 ..failure
             }),
             Err(failure) if flying.cancel.is_cancelled() => {

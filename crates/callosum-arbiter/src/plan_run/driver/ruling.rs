@@ -10,7 +10,7 @@ use callosum_plan::{CapabilityName, Failure, FailureKind, Yield};
 
 use super::{Driver, RunError};
 use crate::{
-    kernel::{ApprovedCall, CallRequest, Provider, Ruling},
+    kernel::{ApprovedCall, CallRequest, Provider, Ruling, RunCaps},
     plan_run::{
         keeping::keep,
         key::{CallKey, arguments_text},
@@ -36,6 +36,9 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             need,
         } = attention;
         if self.flying.len() + approved.len() >= self.means.at_once || self.is_delayed(key, &call) {
+            return Ok(());
+        }
+        if self.is_behind_others(&call.capability, approved) {
             return Ok(());
         }
         if need == Need::Begin {
@@ -92,6 +95,32 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a call has to wait for others to end: what one uses of the run's tokens and money is known when
+    /// it is over, so until then it has all that is left.
+    fn is_behind_others(
+        &self,
+        capability: &CapabilityName,
+        approved: &[(ApprovedCall, Arc<dyn Provider + 'a>)],
+    ) -> bool {
+        let caps = self.caps();
+        if caps.tokens.is_none() && caps.cost.is_none() {
+            return false;
+        }
+        let may_cost = |name: &CapabilityName| {
+            let provider = self.means.providers.get(name);
+            provider.is_some_and(|provider| provider.manifest().may_cost())
+        };
+        let others = approved.iter();
+        may_cost(capability)
+            && (self.flying.values().any(|call| call.may_cost)
+                || others.map(|(call, _)| call.capability()).any(may_cost))
+    }
+
+    /// What the run may use up in all.
+    pub(super) fn caps(&self) -> RunCaps {
+        self.means.grant.caps.narrowed(&self.state.started().caps)
     }
 
     /// Whether a call's step asks for a pause that is not over.

@@ -428,7 +428,7 @@ fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
     };
     let patience = |number| match number {
         0..10 => Duration::from_millis(40 + number * 35),
-        _ => Duration::from_secs(60),
+        _ => Duration::from_mins(1),
     };
     let ended = killed_and_gone_on_with(&env, plan, patience, |run, waiting| {
         let key = waiting["key"].as_str().unwrap();
@@ -453,7 +453,7 @@ fn what_answers_by_key_is_made_once_and_asks_nobody() {
                 (:task (call :task.add {:prompt p})))) [\"a\" \"b\" \"c\" \"d\"])";
     let patience = |number| match number {
         0..40 => Duration::from_millis(12 + number * 11 % 130),
-        _ => Duration::from_secs(60),
+        _ => Duration::from_mins(1),
     };
     let ended = killed_and_gone_on_with(&env, plan, patience, |_, waiting| {
         panic!("a person is asked: {waiting}");
@@ -486,7 +486,7 @@ fn wait_for_end_of(file: &str) {
     };
     let since = Instant::now();
     while is_there() {
-        assert!(since.elapsed() < Duration::from_secs(60), "{file} goes on");
+        assert!(since.elapsed() < Duration::from_mins(1), "{file} goes on");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -512,7 +512,7 @@ fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
     let mut questions = 0;
     let patience = |number| match number {
         0..30 => Duration::from_millis(60 + number * 37 % 260),
-        _ => Duration::from_secs(60),
+        _ => Duration::from_mins(1),
     };
     let ended = killed_and_gone_on_with(&env, plan, patience, |run, waiting| {
         assert_eq!(waiting["waits_for"], "outcome", "{waiting}");

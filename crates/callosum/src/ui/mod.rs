@@ -20,7 +20,7 @@ use callosum_evidence::terminal::{harmless, visible};
 pub(crate) use self::{
     failure::{CommandError, Exit},
     list::List,
-    number::many,
+    number::{at_least_one, many},
     progress::Progress,
     table::Table,
 };

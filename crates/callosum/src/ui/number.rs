@@ -1,6 +1,12 @@
-//! [`many`]: a number and what is counted, in words that fit together.
+//! [`many`]: a number and what is counted, in words that fit together; [`at_least_one`]: a number that a person gives.
 
-use std::fmt::Display;
+use std::{fmt::Display, num::NonZeroUsize};
+
+/// Reads how many are wanted, of which none makes no sense.
+pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| "say a whole number from 1 on".to_owned())
+}
 
 /// A number before the word for what there are so many of, which is plural unless it is 1.
 ///
@@ -19,6 +25,15 @@ pub(crate) fn many(number: impl Into<u64>, word: &str) -> impl Display {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn none_is_no_number_of_rows() {
+        assert_eq!(at_least_one("3").unwrap().get(), 3);
+        for refused in ["0", "-1", "many", ""] {
+            let told = at_least_one(refused).unwrap_err();
+            assert_eq!(told, "say a whole number from 1 on", "{refused}");
+        }
+    }
 
     #[test]
     fn one_is_singular_and_every_other_number_plural() {

@@ -341,3 +341,18 @@ fn a_script_that_changed_since_is_told_from_a_new_one() {
     let told = delegated.ended_with(3).stderr;
     assert!(told.contains("comes with the repository"), "{told}");
 }
+
+/// CAL-EXE-1: a program's file that nobody has written is told as missing, and not as one that it may not see.
+#[test]
+fn a_file_of_the_command_that_is_not_there_is_named() {
+    let env = two_languages();
+    let register = ["executor", "register", "mine", "--command"];
+    let register = env.callosum().arguments(register);
+    let register = register.arguments(["python3 tools/answer.py"]);
+    let refused = register.run().ended_with(1).stderr;
+    let told = format!(
+        "hint: there is no `tools/answer.py` in `{}`; once it is there: callosum executor check mine\n",
+        env.project().display()
+    );
+    assert!(refused.ends_with(&told), "{refused}");
+}

@@ -110,6 +110,14 @@ fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<St
     }
     let home = Path::new(context.environment.get("HOME")?);
     let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
+    let in_tree = |path: &Path| is_there(&context.tree().join(path));
+    if let Some(missing) = missing_argument(executor, complaint, in_tree) {
+        return Some(format!(
+            "there is no `{missing}` in `{}`; once it is there: callosum executor check {}",
+            context.tree().display(),
+            executor.id
+        ));
+    }
     // What the template itself names comes first: a program may word its complaint in any way.
     let outside = |path: &Path| !path.starts_with(context.tree()) && is_there(path);
     let folder =
@@ -135,6 +143,20 @@ fn offering(executor: &Executor, named: &str, offered: &[String]) -> Option<Stri
         mended.model = Some(other);
     }
     Some(registration_line(&mended))
+}
+
+/// A file of the project that the template names, the program complains of, and nobody has written.
+fn missing_argument(
+    executor: &Executor,
+    complaint: &str,
+    is_there: impl Fn(&Path) -> bool,
+) -> Option<String> {
+    let words = shlex::split(&executor.command_template)?;
+    let mut words = words.into_iter().skip(1);
+    words.find(|word| {
+        let is_path = word.contains('/') && !word.starts_with(['-', '/']) && !word.contains('{');
+        is_path && complaint.contains(word.as_str()) && !is_there(Path::new(word))
+    })
 }
 
 /// The folder of a file that the template hands its program, and that lies neither in what the system

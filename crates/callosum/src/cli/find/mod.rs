@@ -19,7 +19,7 @@ use serde::Serialize;
 
 pub(super) use self::ck::{CkOutput, find as configured_ck};
 use super::context::Context;
-use crate::ui::{CommandError, Exit, Progress, many};
+use crate::ui::{CommandError, Exit, Progress, at_least_one, many};
 
 /// Find passages of the tree, decisions, notes, beads and answers, by words and names
 ///
@@ -47,7 +47,7 @@ pub(crate) struct FindArgs {
     #[arg(long, value_name = "PATH")]
     path: Vec<String>,
     /// At most so many
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_one, allow_negative_numbers = true)]
     top_k: NonZeroUsize,
     /// Only what has at least this score, from 0 to 1
     #[arg(long, value_name = "SCORE", default_value = "0", value_parser = share)]

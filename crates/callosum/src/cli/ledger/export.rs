@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::filter::FilterArgs;
 use crate::{
     cli::{context::Context, store},
-    ui::CommandError,
+    ui::{CommandError, at_least_one},
 };
 
 /// Print entries for other programs, newest first
@@ -32,7 +32,7 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     filter: FilterArgs,
     /// At most so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<NonZeroUsize>,
 }
 

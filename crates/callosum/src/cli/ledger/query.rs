@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{entry, filter::FilterArgs, show};
 use crate::{
     cli::{context::Context, store},
-    ui::{CommandError, Exit, Table},
+    ui::{CommandError, Exit, Table, at_least_one},
 };
 
 /// List entries, newest first
@@ -26,7 +26,7 @@ pub(crate) struct QueryArgs {
     #[command(flatten)]
     filter: FilterArgs,
     /// At most so many
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: NonZeroUsize,
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{history, lock};
 use crate::{
     cli::context::Context,
-    ui::{CommandError, Table},
+    ui::{CommandError, Table, at_least_one},
 };
 
 /// List runs of plans, the last one first
@@ -24,7 +24,7 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     open: bool,
     /// At most so many
-    #[arg(long, value_name = "N", default_value = "20")]
+    #[arg(long, value_name = "N", default_value = "20", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: NonZeroUsize,
 }
 

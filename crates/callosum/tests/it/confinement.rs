@@ -118,6 +118,35 @@ open(os.path.expanduser("~/.cache"), "w").write("x")
     assert!(!env.home().join(".cache").exists() || !is_held(&env));
 }
 
+/// LOA-SEC-1: what git and agents obey in a repository within the project cannot be written where the rest of it can.
+#[test]
+fn what_a_repository_within_the_project_obeys_is_read_only() {
+    let obeyed = [
+        "sub/.git/hooks/post-checkout",
+        "sub/.git/config",
+        "sub/.claude/settings.json",
+        "sub/.mcp.json",
+        "sub/deep/in/.git",
+    ];
+    let script = format!(
+        r#"
+for path in {obeyed:?}:
+    tried(path, lambda: open(path, "a").write("x"))
+tried("source", lambda: open("sub/src/a.rs", "a").write("x"))
+"#
+    );
+    let env = project(&script, &["--writable", "sub/"]);
+    for path in obeyed.iter().chain(&["sub/src/a.rs"]) {
+        env.write(path, "y");
+    }
+    let found = summary(&env);
+    if is_held(&env) {
+        let denied = obeyed.map(|path| format!("{path}: OSError 30"));
+        assert_eq!(found, format!("{}; source: 1", denied.join("; ")));
+        assert_eq!(env.read("sub/.git/config"), "y");
+    }
+}
+
 /// REQ-GOV-005, REQ-SEC-001, REQ-SYS-001, CAL-SEC-1: the operating system denies a write to what the
 /// ledger consists of, also where the project is writable, and the trail has the executor's own words
 /// and the ledger's hash before and after.

@@ -41,7 +41,7 @@ use crate::{
     words::without_stack,
 };
 
-/// How long an agent may take to end whose output ended.
+/// How long an agent may take to end whose input or output ended.
 const ENDS_WITHIN: Duration = Duration::from_millis(300);
 
 /// How often it is looked whether it has.
@@ -64,14 +64,20 @@ pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Resul
             root: &job.root,
         };
         match converse(job, &policy, output, input, tell).await {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                if matches!(job.want, Want::Answer(_)) {
+                    // Its input has ended: it may write down what it still has to.
+                    ending(&mut agent).await;
+                }
+                Ok(())
+            }
             Err(Failure::Told(complaint)) => Err(complaint),
             Err(gone @ Failure::Gone { .. }) => Err(gone.complaint(ending(&mut agent).await)),
         }
     })
 }
 
-/// How an agent ended whose output did, where it has within [`ENDS_WITHIN`].
+/// How an agent ended whose input or output did, where it has within [`ENDS_WITHIN`].
 async fn ending(agent: &mut Talk) -> Option<Ending> {
     let ended = async {
         loop {

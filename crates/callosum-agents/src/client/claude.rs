@@ -64,6 +64,7 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "projects/*/*.jsonl",
     records: &[],
+    recording: &[],
     hooks_to_trust: None,
     has_sandbox: false,
     tool_servers: Some(ToolServers {

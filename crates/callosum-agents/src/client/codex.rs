@@ -45,6 +45,7 @@ pub(super) const CLIENT: Client = Client {
     settings: "config.toml",
     transcripts: "sessions/*/*/*/rollout-*.jsonl",
     records: &[],
+    recording: &[],
     hooks_to_trust: Some("hooks.json"),
     has_sandbox: true,
     tool_servers: Some(ToolServers {

@@ -57,7 +57,15 @@ pub(super) const CLIENT: Client = Client {
     keys_in: KeysIn::DotEnv,
     settings: "settings.json",
     transcripts: "tmp/*/chats/session-*.jsonl",
-    records: &["tmp/*/chats/session-*.jsonl"],
+    records: &["tmp/*/chats/session-*.jsonl", "telemetry.log"],
+    // Its transcript has no reason for which an answer ended. Nothing of this leaves the folder.
+    recording: &[
+        ("GEMINI_TELEMETRY_ENABLED", "true"),
+        ("GEMINI_TELEMETRY_TARGET", "local"),
+        ("GEMINI_TELEMETRY_OUTFILE", "{own}/telemetry.log"),
+        ("GEMINI_TELEMETRY_LOG_PROMPTS", "false"),
+        ("GEMINI_TELEMETRY_TRACES_ENABLED", "false"),
+    ],
     hooks_to_trust: None,
     has_sandbox: false,
     tool_servers: Some(ToolServers {

@@ -79,6 +79,9 @@ pub struct Client {
     /// What it writes of a session that tells, more than its answer does, whether that is whole: in its own
     /// folder, with `*` for what varies. Of each, the newest counts.
     pub records: &'static [&'static str],
+    /// Variables that have it write such records, where it has a folder of its own made for it; what begins with
+    /// [`OWN`] is in that.
+    pub recording: &'static [(&'static str, &'static str)],
     /// Its hooks, in its own folder, where it passes over them in silence until a person has
     /// trusted them.
     pub hooks_to_trust: Option<&'static str>,
@@ -89,6 +92,9 @@ pub struct Client {
     /// How it is told to ask a program before its tools run; `None` where settings cannot say so.
     pub hooks: Option<Hooks>,
 }
+
+/// What stands for a client's own folder in [`Client::recording`].
+pub(crate) const OWN: &str = "{own}/";
 
 /// How the Agent Client Protocol is spoken with a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -71,6 +71,7 @@ pub(super) const CLIENT: Client = Client {
     settings: "../../../.config/opencode/opencode.json",
     transcripts: "storage/message/*/*.json",
     records: &["opencode.db", "opencode.db-wal"],
+    recording: &[],
     hooks_to_trust: None,
     has_sandbox: false,
     // Its hooks are plugins in JavaScript.

@@ -46,6 +46,7 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "tmp/*/chats/*.json*",
     records: &["projects/*/chats/*.jsonl", "tmp/*/chats/*.json*"],
+    recording: &[],
     hooks_to_trust: None,
     has_sandbox: false,
     tool_servers: Some(ToolServers {

@@ -25,7 +25,7 @@ use super::{
     system::System,
 };
 use crate::{
-    client::Client,
+    client::{Client, OWN},
     registry::Executor,
     runner::{RunError, Surroundings},
     template::Template,
@@ -226,6 +226,18 @@ impl Confiner {
                 reason: format!("the way to its hosts cannot be opened: {error}"),
             })?;
         let mut environment = launch.environment;
+        if let Some(own) = &own_folder
+            && let Some(client) = Client::behind(executor)
+        {
+            for (name, value) in client.recording {
+                let value = match value.strip_prefix(OWN) {
+                    Some(name) => own.path().join(name).into_os_string(),
+                    None => (*value).into(),
+                };
+                environment.retain(|(known, _)| known != name);
+                environment.push(((*name).into(), value));
+            }
+        }
         if let Some(proxy) = &proxy {
             for (name, value) in proxy.variables() {
                 environment.retain(|(known, _)| known != name);

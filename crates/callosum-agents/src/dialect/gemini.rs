@@ -121,10 +121,34 @@ fn in_the_middle(words: &str) -> Complaint {
     }
 }
 
-/// Why a transcript of Gemini CLI shows that the answer broke off: it counts tokens at the end of
-/// a model's stream, and ends its turn as usual where the stream broke off before.
-pub(super) fn broke_off(transcript: &[u8]) -> Option<Complaint> {
-    let lines = transcript.rsplit(|byte| *byte == b'\n');
+/// Why the records of Gemini CLI show that the answer broke off: a transcript, which counts tokens at the end of
+/// a model's stream, where the turn ends as usual though the stream broke off before; and its telemetry, which
+/// alone has the reasons for which its models' answers ended.
+pub(super) fn broke_off(records: &[u8]) -> Option<Complaint> {
+    ended_early(records).or_else(|| uncounted(records))
+}
+
+fn ended_early(records: &[u8]) -> Option<Complaint> {
+    const REASONS: &str = "\"gen_ai.response.finish_reasons\": [";
+    let text = String::from_utf8_lossy(records);
+    let lists = text.split(REASONS).skip(1);
+    let mut reasons = lists.flat_map(|list| {
+        let list = list.split(']').next().unwrap_or_default();
+        list.split(',')
+            .map(|reason| reason.trim().trim_matches('"'))
+    });
+    let reason = reasons.find(|reason| matches!(*reason, "length" | "content_filter"))?;
+    let kind = if reason == "length" {
+        CUT_OFF
+    } else {
+        "refusal"
+    };
+    let words = format!("its telemetry says that an answer ended for the reason `{reason}`");
+    Some(Complaint::of_kind(kind, &words))
+}
+
+fn uncounted(records: &[u8]) -> Option<Complaint> {
+    let lines = records.rsplit(|byte| *byte == b'\n');
     let mut said = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let last = said.find(|said| text(said, &["type"]) == Some("gemini"))?;
     let words = "its transcript has no count of tokens for the end of its answer";
@@ -137,5 +161,33 @@ fn complaint(event: &Value, words: String) -> Complaint {
         words,
         status: at(event, &["error", "code"]).and_then(Value::as_u64),
         ..Complaint::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-ERR-3: the reasons stand in telemetry by their name, and in what is quoted there escaped.
+    #[test]
+    fn the_reason_for_an_end_is_found_in_telemetry() {
+        let told = |reason: &str| {
+            let log = format!(
+                "{{\n  \"gen_ai.response.finish_reasons\": [\n      \"stop\",\n      \"{reason}\"\n    ],\n}}\n\
+                 {{\n  \"gen_ai.response.finish_reasons\": [\n      \"stop\"\n    ],\n}}\n"
+            );
+            broke_off(log.as_bytes()).map(|it| it.fault())
+        };
+        assert!(matches!(
+            told("length"),
+            Some(ClientFault::CutStream { .. })
+        ));
+        assert!(matches!(
+            told("content_filter"),
+            Some(ClientFault::Refused { .. })
+        ));
+        assert_eq!(told("stop"), None);
+        let quoted = br#"{"text": "\"gen_ai.response.finish_reasons\": [\"length\"]"}"#;
+        assert_eq!(broke_off(quoted), None);
     }
 }

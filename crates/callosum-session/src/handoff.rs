@@ -187,8 +187,11 @@ impl Held<'_> {
                 .map(|id| (id.to_string(), vec![BeadChange::Handoff(item)])),
             records: vec![record],
         })?;
+        let seen = seen.unwrap_or_else(|| Notes::read(Vec::new()));
         if new.whose == Whose::Everyone || session.agent == Agent::default() {
-            self.note_ended(&seen.unwrap_or_else(|| Notes::read(Vec::new())), now)?;
+            self.note_ended(&seen, now)?;
+        } else {
+            self.note_told(&seen, &grounding.claims)?;
         }
         Ok(HandedOff {
             ts,

@@ -6,14 +6,19 @@
 //!
 //! The file is derived: without it, what is older than the last hand-off that bead or trajectory know of is over.
 
-use std::{collections::HashSet, fmt::Write as _};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+};
 
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    grounding::Brief,
+    fork::Source,
+    grounding::{Brief, Grounded},
     notes::Notes,
+    statement::title_of,
     step::{Held, Session, SessionError, second},
     trajectory::{Agent, Trajectory},
     zones::ZoneError,
@@ -157,6 +162,26 @@ impl Held<'_> {
             keys,
             ..seen
         })
+    }
+
+    /// Writes down that these claims were told with a hand-off of one agent, those of them that no trajectory has. What else
+    /// the notes have goes on being of the session.
+    pub(crate) fn note_told(&self, notes: &Notes, claims: &[Grounded]) -> Result<(), SessionError> {
+        let claims = claims.iter().map(|found| &found.claim);
+        let told = claims.filter(|claim| claim.said_in != Source::Trajectory);
+        let told = told.filter_map(|claim| Some((claim.decision.clone()?, title_of(&claim.text))));
+        let told: HashMap<String, String> = told.collect();
+        if told.is_empty() {
+            return Ok(());
+        }
+        let mut seen = self.session.seen()?;
+        let entries = notes.headings().into_iter();
+        let entries = entries.filter(|(ts, _)| told.contains_key(ts));
+        seen.keys
+            .extend(entries.map(|(ts, title)| key(&ts, &title)));
+        seen.keys
+            .extend(told.iter().map(|(ts, title)| key(ts, title)));
+        self.note_seen(&seen)
     }
 
     fn note_seen(&self, seen: &Seen) -> Result<(), SessionError> {

@@ -215,7 +215,8 @@ impl Session<'_> {
             let place = self.zones.named(&self.zones.beads().join(id.file()));
             for made in Bead::of(sheet.members()).decisions {
                 let is_known = known.times.contains(&made.ts) || over.contains(&made.ts);
-                if is_known || made.ts.is_empty() || seen.is_over(&made.ts) {
+                let is_told = || seen.has(&made.ts, &title_of(&made.decision));
+                if is_known || made.ts.is_empty() || seen.is_over(&made.ts) || is_told() {
                     continue;
                 }
                 let entry = found.entry(made.ts.clone());

@@ -122,6 +122,25 @@ fn what_was_handed_off_is_not_asked_again() {
     assert!(!check.contains(": Told ("), "{check}");
 }
 
+/// LOA-GRD-1: what one agent's hand-off has told is not asked again; what the others decided goes on counting.
+#[test]
+fn what_one_agent_handed_off_is_not_asked_again() {
+    let env = project();
+    env.run(["session", "decide", "Use one"]).success();
+    add_by_hand(&env, "2026-01-02T01:00:00Z", "By hand", "");
+    let agent = ["--agent", "reviewing-code"];
+    let check = || env.run([&["session", "check"], &agent[..]].concat());
+    let said = check().ended_with(1).stdout;
+    assert!(said.contains(": By hand (no evidence)\n"), "{said}");
+    env.run([&["session", "handoff", "--force"], &agent[..]].concat())
+        .success();
+    check().success();
+    std::fs::remove_file(env.project().join(trajectory())).unwrap();
+    let said = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(said.contains(": Use one (no evidence)\n"), "{said}");
+    assert!(!said.contains("By hand"), "{said}");
+}
+
 /// LOA-GRD-1: a fresh clone answers for nothing that was handed off elsewhere, nor, where nothing was, for what is
 /// older than a day.
 #[test]

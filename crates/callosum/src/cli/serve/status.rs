@@ -1,6 +1,6 @@
 //! `callosum serve status`: what is served, and where.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use callosum_evidence::terminal::on_one_line;
 use schemars::JsonSchema;
@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{Ground, asked, lines, silent};
 use crate::{
+    config::SinkSetting,
     daemon::{Serving, SinkStatus},
     ui::{CommandError, Exit, many},
 };
@@ -89,6 +90,7 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
         serving.version,
         many(subscribers, "listener"),
     );
+    warn_of_other_sinks(ground, &output.sinks);
     for sink in &output.sinks {
         let SinkStatus {
             name,
@@ -106,4 +108,20 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
         text.push('\n');
     }
     ground.ui.data(&text)
+}
+
+/// Says where other places are named by now than those that the daemon was begun with. What cannot be used of the
+/// configuration is said elsewhere.
+fn warn_of_other_sinks(ground: &Ground, served: &[SinkStatus]) {
+    let Ok(named) = SinkSetting::read_all(&ground.disk, &ground.homes, &ground.environment) else {
+        return;
+    };
+    let named: BTreeSet<&str> = named.iter().map(|sink| &*sink.name).collect();
+    let served = served.iter().map(|sink| &*sink.name).collect();
+    if named != served {
+        let what = "the configuration names other places to pass events on to than the daemon was begun with";
+        ground
+            .ui
+            .warn(what, Some("callosum serve stop, then callosum serve"));
+    }
 }

@@ -197,3 +197,16 @@ fn a_sink_that_makes_no_sense_is_refused() {
     assert!(said.contains("sinks.team.url_env"), "{said}");
     assert!(!said.contains("https://x/y"), "{said}");
 }
+
+/// CALC-L1-1: places are read when the daemon begins: who names others is told that they are not heeded yet.
+#[test]
+fn places_that_were_named_since_are_told_of() {
+    let env = TestEnv::new();
+    let _daemon = Daemon::start(&env);
+    let status = || env.run(["serve", "status"]).success().stderr;
+    assert_eq!(status(), "");
+    let text = "[sinks.team]\nkind = \"discord\"\nurl_env = \"TEAM_HOOK\"\n";
+    env.write(env.configuration(), text);
+    let told = status();
+    assert!(told.contains("names other places"), "{told}");
+}

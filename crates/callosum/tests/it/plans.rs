@@ -1,6 +1,7 @@
 //! Programs in the language of plans, checked and evaluated.
 
 use callosum_testkit::{Schema, TestEnv};
+use serde_json::json;
 
 /// The seed's own answer of a model: a plan over one call, and a pure function of what it gives.
 const SEED_PLAN: &str = "(defplan analyze (reviews) (let [sents (call :nlp.sentiment reviews)] \
@@ -290,4 +291,47 @@ fn files_are_read_as_other_systems_save_them() {
     for file in [".", "/dev/zero"] {
         env.run(["plan", "eval", file]).ended_with(2);
     }
+}
+
+/// CCOS-LLM-2: what a model hands in becomes a plan that may do no more than was allowed, or is refused, and why is
+/// on record.
+#[test]
+fn what_a_model_hands_in_is_a_plan_or_refused_on_record() {
+    let env = crate::projects::two_languages();
+    env.run(["init"]).success();
+    let proposal = |cap: &str| {
+        let steps = json!([{"step_id": "read", "purpose": "quote \") (call :x)",
+            "yields": [{"cap": cap, "args": ["README.md"]}]}]);
+        json!({"version": "1.0", "steps": steps, "constraints": {"caps": [cap], "max_yields": 1}})
+            .to_string()
+    };
+    let check = ["plan", "check", "--proposal", "answer.json", "--json"];
+    let narrow = ["--allow", ":fs/*", "--max-calls", "2"];
+    env.write("answer.json", proposal(":fs.read"));
+    let taken = env.run([&check[..], &narrow].concat()).success().json();
+    assert_eq!(Schema::published("output-plan-check").fault(&taken), None);
+    assert_eq!(taken["capabilities"], json!(["fs.read"]));
+    assert_eq!(taken["max_calls"], 1);
+    let source = taken["source"].as_str().unwrap();
+    let run = env.run(["plan", "check", "-e", source, "--max-calls", "1"]);
+    assert!(run.success().stdout.contains("step read"));
+    env.write("answer.json", proposal(":task.add"));
+    let refused = env.run([&check[..], &narrow].concat()).ended_with(1).json();
+    assert_eq!(refused["rejections"][0]["rule"], "wider-than-allowed");
+    assert_eq!(refused["source"], json!(null));
+    env.write("answer.json", proposal(":fs.raed"));
+    let unknown = env.run(check).ended_with(1).json();
+    assert_eq!(unknown["findings"][0]["rule"], "unknown-capability");
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    env.write(
+        "answer.json",
+        format!("{{\"version\": \"1.0\", \"{secret}\": 1}}"),
+    );
+    let text = env.run(["plan", "check", "--proposal", "answer.json"]);
+    assert!(text.ended_with(1).stderr.contains("json-shape"));
+    let journal = env.run(["audit", "tail", "-n", "20", "--json"]).success();
+    let refusals = journal.stdout.matches("plan-refused").count();
+    assert_eq!(refusals, 3, "{}", journal.stdout);
+    assert!(journal.stdout.contains("wider-than-allowed"));
+    assert!(!journal.stdout.contains("ghp_a1B2"));
 }

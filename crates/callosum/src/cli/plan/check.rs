@@ -1,12 +1,15 @@
 //! `callosum plan check`: all that the compiler has against a program, without running it.
 
-use callosum_plan::{Allowlist, CompileOptions, Program, Unbounded, YieldBound, compile};
+use callosum_plan::{
+    Allowlist, CompileOptions, Finding, Program, Rejection, Unbounded, YieldBound, compile,
+};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
     carry::{provided, with_hint_of_provided},
+    proposal::{self, RejectionOutput},
     source::{FindingOutput, Source, SourceArgs},
 };
 use crate::{
@@ -19,18 +22,24 @@ use crate::{
 ///
 /// Nothing is evaluated. Tells which capabilities the program may call and how often, or every
 /// reason to refuse it, each with its place and what to write instead; the exit code is 1 then. In a
-/// project, a call of what nobody provides there is such a reason, unless a `try` around it catches.
+/// project, a call of what nobody provides there is such a reason, unless a `try` around it catches, and why what
+/// a model handed in is refused is on record.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum plan check -e '(defplan p (n) (call :ledger.query {:limit n}))'
-  $ callosum plan check -e '(call :fs.read \"README.md\")' --allow ':fs/*' --max-calls 3")]
+  $ callosum plan check -e '(call :fs.read \"README.md\")' --allow ':fs/*' --max-calls 3
+  $ callosum plan check --proposal answer.json --allow ':fs/*' --max-calls 3")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     source: SourceArgs,
     /// Allow no capabilities but those that CAP names, as `:storage.read` or `:storage/*`
     #[arg(long = "allow", value_name = "CAP")]
     allowed: Vec<String>,
+    /// Take the source for what a model handed in: JSON with `plan_source` or `steps` and its constraints,
+    /// which may be less than --allow and --max-calls (1000) say, and never more
+    #[arg(long)]
+    proposal: bool,
     /// Refuse a program that may make more calls than N
     #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
@@ -58,6 +67,10 @@ pub(in crate::cli) struct PlanCheckOutput {
     steps: Vec<String>,
     /// What is wrong with it.
     findings: Vec<FindingOutput>,
+    /// Why what a model handed in is refused.
+    rejections: Vec<RejectionOutput>,
+    /// The source of what a model handed in, where it makes a plan.
+    source: Option<String>,
 }
 
 /// Checks against what is provided in the project that this is run in, where there is one.
@@ -95,44 +108,126 @@ pub(super) fn check(
     };
     let provided = context.map(provided).transpose()?;
     let looked_up = provided.is_some();
+    let unbounded = if args.refuse_unbounded {
+        Unbounded::Refuse
+    } else {
+        Unbounded::BoundWhenRun
+    };
+    if args.proposal {
+        let taken = proposal::taken(&source, allowed.as_ref(), args.max_calls, unbounded);
+        let plan = match taken {
+            Ok(plan) => plan,
+            Err(rejections) => return refused(context, &source, &rejections, looked_up, ui),
+        };
+        let options = CompileOptions {
+            allowed: Some(plan.allowed),
+            provided,
+            max_yields: Some(plan.max_yields),
+            unbounded,
+            ..CompileOptions::default()
+        };
+        let made = Source::named(plan.source, source.name.clone());
+        let findings = match compile(&made.text, &options) {
+            Ok(program) => {
+                let output = PlanCheckOutput {
+                    source: Some(made.text),
+                    ..described(&program, looked_up)
+                };
+                return shown(&output, ui);
+            }
+            Err(findings) => findings,
+        };
+        if let Some(context) = context {
+            let reasons = findings
+                .iter()
+                .map(|one| ("", one.rule.as_str(), one.message.as_str()));
+            proposal::record(context, &source, reasons)?;
+        }
+        return wrong(&made, &findings, looked_up, ui);
+    }
     let options = CompileOptions {
         allowed,
         provided,
         max_yields: args.max_calls,
-        unbounded: if args.refuse_unbounded {
-            Unbounded::Refuse
-        } else {
-            Unbounded::BoundWhenRun
-        },
+        unbounded,
         ..CompileOptions::default()
     };
     match compile(&source.text, &options) {
-        Ok(program) if ui.json => ui.json_data(&described(&program, looked_up)),
-        Ok(program) => ui.read_by_all(&text(&described(&program, looked_up))),
-        Err(findings) if ui.json => {
-            ui.json_data(&PlanCheckOutput {
-                ok: false,
-                plan: None,
-                parameters: Vec::new(),
-                capabilities: Vec::new(),
-                looked_up,
-                max_calls: None,
-                steps: Vec::new(),
-                findings: findings
-                    .iter()
-                    .map(|one| source.finding_output(one))
-                    .collect(),
-            })?;
-            Err(CommandError::told(Exit::No))
-        }
-        Err(findings) => {
-            source.tell(&findings, ui);
-            let count = many(findings.len() as u64, "reason");
-            let what = format!("the program may not run, for {count}");
-            Err(with_hint_of_provided(
-                CommandError::new(Exit::No, what),
-                &findings,
-            ))
+        Ok(program) => shown(&described(&program, looked_up), ui),
+        Err(findings) => wrong(&source, &findings, looked_up, ui),
+    }
+}
+
+fn shown(output: &PlanCheckOutput, ui: Ui) -> Result<(), CommandError> {
+    if ui.json {
+        return ui.json_data(output);
+    }
+    ui.read_by_all(&text(output))
+}
+
+/// Tells all that is wrong with a program.
+fn wrong(
+    source: &Source,
+    findings: &[Finding],
+    looked_up: bool,
+    ui: Ui,
+) -> Result<(), CommandError> {
+    if ui.json {
+        let findings = findings.iter().map(|one| source.finding_output(one));
+        ui.json_data(&PlanCheckOutput {
+            findings: findings.collect(),
+            ..PlanCheckOutput::none(looked_up)
+        })?;
+        return Err(CommandError::told(Exit::No));
+    }
+    source.tell(findings, ui);
+    let count = many(findings.len() as u64, "reason");
+    let what = format!("the program may not run, for {count}");
+    let error = CommandError::new(Exit::No, what);
+    Err(with_hint_of_provided(error, findings))
+}
+
+/// Tells why what a model handed in makes no plan, and puts it on record where there is a project.
+fn refused(
+    context: Option<&Context>,
+    source: &Source,
+    rejections: &[Rejection],
+    looked_up: bool,
+    ui: Ui,
+) -> Result<(), CommandError> {
+    if let Some(context) = context {
+        let reasons = rejections
+            .iter()
+            .map(|one| (one.path.as_str(), one.rule, one.message.as_str()));
+        proposal::record(context, source, reasons)?;
+    }
+    if ui.json {
+        ui.json_data(&PlanCheckOutput {
+            rejections: rejections.iter().map(Into::into).collect(),
+            ..PlanCheckOutput::none(looked_up)
+        })?;
+        return Err(CommandError::told(Exit::No));
+    }
+    proposal::tell(rejections, ui);
+    let count = many(rejections.len() as u64, "reason");
+    let what = format!("what was handed in is no plan that may run, for {count}");
+    Err(CommandError::new(Exit::No, what))
+}
+
+impl PlanCheckOutput {
+    /// What is told where there is no program that may run.
+    fn none(looked_up: bool) -> Self {
+        Self {
+            ok: false,
+            plan: None,
+            parameters: Vec::new(),
+            capabilities: Vec::new(),
+            looked_up,
+            max_calls: None,
+            steps: Vec::new(),
+            findings: Vec::new(),
+            rejections: Vec::new(),
+            source: None,
         }
     }
 }
@@ -158,6 +253,8 @@ fn described(program: &Program, looked_up: bool) -> PlanCheckOutput {
             .map(|step| step.id.to_string())
             .collect(),
         findings: Vec::new(),
+        rejections: Vec::new(),
+        source: None,
     }
 }
 

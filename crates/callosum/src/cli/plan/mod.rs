@@ -19,6 +19,7 @@ mod outcome;
 mod own;
 mod parameters;
 mod progress;
+mod proposal;
 mod provider;
 mod rehearsal;
 mod resume;

@@ -33,7 +33,7 @@ pub(super) struct SourceArgs {
 /// A program's text, and what it is called in messages.
 pub(super) struct Source {
     pub(super) text: String,
-    name: String,
+    pub(super) name: String,
 }
 
 /// Something that is wrong with a program, as programs read it.

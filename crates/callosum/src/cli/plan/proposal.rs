@@ -1,0 +1,101 @@
+//! What a model handed in as a plan: taken for no more than was allowed, or refused, with the reasons on record.
+//!
+//! Deliberately not here: what makes a plan of it, which is the language's, and asking a model for one.
+
+use callosum_evidence::secrets;
+use callosum_ledger::{AuditEvent, Checksum, Event};
+use callosum_plan::{
+    AcceptedPlan, Allowlist, Library, Limits, ProposalRequest, Rejection, Unbounded, accept,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use super::source::Source;
+use crate::{
+    cli::{context::Context, store},
+    ui::{CommandError, Ui},
+};
+
+/// Most reasons that a record has.
+const MOST_RECORDED: usize = 20;
+
+/// Most of one reason that a record has, in characters.
+const LONGEST_RECORDED: usize = 400;
+
+/// A reason why a model's plan is refused, as programs read it.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(super) struct RejectionOutput {
+    /// The place in what was handed in, as a JSON pointer.
+    path: String,
+    /// The rule that it breaks, as `wider-than-allowed`.
+    rule: String,
+    /// What is wrong.
+    message: String,
+    /// How it may be mended.
+    hint: Option<String>,
+}
+
+impl From<&Rejection> for RejectionOutput {
+    fn from(rejection: &Rejection) -> Self {
+        Self {
+            path: rejection.path.clone(),
+            rule: rejection.rule.to_owned(),
+            message: rejection.message.clone(),
+            hint: rejection.hint.clone(),
+        }
+    }
+}
+
+/// Makes a plan of it, for which no more is allowed than this.
+pub(super) fn taken(
+    source: &Source,
+    allowed: Option<&Allowlist>,
+    max_calls: Option<u64>,
+    unbounded: Unbounded,
+) -> Result<AcceptedPlan, Vec<Rejection>> {
+    let everything = || Allowlist::parse(&[":*"]).expect("it is a pattern");
+    let request = ProposalRequest {
+        allowed: allowed.cloned().unwrap_or_else(everything),
+        max_yields: max_calls.unwrap_or(Limits::default().yields),
+        unbounded,
+        parameters: Vec::new(),
+        library: Library::standard(),
+    };
+    accept(&source.text, &request)
+}
+
+/// Tells why it is refused.
+pub(super) fn tell(rejections: &[Rejection], ui: Ui) {
+    for rejection in rejections {
+        ui.say(&rejection.to_string());
+        if let Some(hint) = &rejection.hint {
+            ui.hint(hint);
+        }
+    }
+}
+
+/// Puts on record that it was refused, and why, without secrets.
+pub(super) fn record<'r>(
+    context: &Context,
+    source: &Source,
+    reasons: impl Iterator<Item = (&'r str, &'r str, &'r str)>,
+) -> Result<(), CommandError> {
+    let kept = |text: &str| -> String {
+        let masked = secrets::mask(text).text;
+        masked.chars().take(LONGEST_RECORDED).collect()
+    };
+    let reasons: Vec<serde_json::Value> = reasons
+        .take(MOST_RECORDED)
+        .map(|(path, rule, message)| json!({"path": kept(path), "rule": rule, "message": kept(message)}))
+        .collect();
+    let event = AuditEvent {
+        status: Some("plan-refused".to_owned()),
+        ..AuditEvent::new(Event::Rejected)
+    };
+    let event = event
+        .with("proposal", Checksum::of(source.text.as_bytes()).to_string())
+        .with("rejections", reasons);
+    let ledger = store::open(context)?;
+    store::record(&ledger, event)
+}

@@ -3,6 +3,9 @@
 //! The world is a list of effects; the journal and the world share a count of steps, at one of which
 //! the process is killed: before or after a record is on disk, or between an effect and its answer.
 
+mod caps;
+mod persons;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
@@ -469,84 +472,6 @@ proptest! {
     }
 }
 
-/// CCOS-GOV-1: what a run was begun with holds for whoever goes on with it: nothing is called beyond it,
-/// wherever the processes before were killed.
-#[test]
-fn caps_hold_for_all_processes_of_a_run() {
-    for kill in 0..16 {
-        let source = "(map (fn [n] (call :work.adds n)) [1 2 3 4])";
-        let machine = Machine {
-            caps: RunCaps {
-                tokens: Some(15),
-                ..RunCaps::default()
-            },
-            ..Machine::new(source, true, 1)
-        };
-        drop(machine.process(kill));
-        let RunEnd::Failed(failure) = machine.process(ENDLESS).unwrap() else {
-            panic!("killed after {kill} steps, it is not bounded");
-        };
-        assert_eq!(failure.kind, FailureKind::BudgetExhausted);
-        assert_eq!(machine.effects(), ["work.adds 1", "work.adds 2"], "{kill}");
-    }
-}
-
-/// CCOS-GOV-1: calls that are begun together do not pass a cap together: each waits until it is known what the
-/// others used.
-#[test]
-fn calls_of_branches_do_not_pass_a_cap_together() {
-    let source = "(step-parallel (call :work.adds 1) (call :work.adds 2) (call :work.adds 3))";
-    for (caps, made) in [
-        (RunCaps::default(), 3),
-        (
-            RunCaps {
-                tokens: Some(15),
-                ..RunCaps::default()
-            },
-            2,
-        ),
-        (
-            RunCaps {
-                yields: Some(1),
-                ..RunCaps::default()
-            },
-            1,
-        ),
-    ] {
-        let machine = Machine {
-            caps,
-            ..Machine::new(source, true, 8)
-        };
-        let is_bounded = matches!(
-            machine.process(ENDLESS).unwrap(),
-            RunEnd::Failed(failure) if failure.kind == FailureKind::BudgetExhausted
-        );
-        assert_eq!(machine.effects().len(), made, "{caps:?}");
-        assert_eq!(is_bounded, made < 3, "{caps:?}");
-    }
-}
-
-/// CCOS-GOV-1: time is that of all calls, also of those that are made at once.
-#[test]
-fn calls_of_branches_do_not_take_more_time_together() {
-    let machine = Machine {
-        caps: RunCaps {
-            milliseconds: Some(400),
-            ..RunCaps::default()
-        },
-        ..Machine::new(
-            "(step-parallel (call :work.waits 1) (call :work.waits 2) (call :work.waits 3))",
-            true,
-            8,
-        )
-    };
-    let RunEnd::Failed(failure) = machine.process(ENDLESS).unwrap() else {
-        panic!("it is not bounded");
-    };
-    assert_eq!(failure.kind, FailureKind::Timeout);
-    assert_eq!(failure.message, "the run's budget of time is used up");
-}
-
 /// CCOS-GOV-1: what is revoked while a run is under way is not called from then on.
 #[test]
 fn a_revocation_reaches_a_run_that_is_under_way() {
@@ -560,69 +485,6 @@ fn a_revocation_reaches_a_run_that_is_under_way() {
     };
     assert_eq!(failure.kind, FailureKind::SecurityViolation);
     assert_eq!(machine.effects(), ["work.adds 1", "work.adds 2"]);
-}
-
-/// CCOS-GOV-1: a record that a person approved a call is not enough: they did so where the run is carried on.
-#[test]
-fn an_approval_counts_where_it_was_given() {
-    let machine = Machine::new("(call :work.adds 1)", true, 1);
-    machine.process(ENDLESS).unwrap();
-    let key = machine.state().unwrap().calls()[0].intended.key;
-    let mut records = machine.records.lock().unwrap();
-    let ruled = |record: &RunRecord| matches!(record, RunRecord::Ruled(_));
-    let at = records.iter().position(ruled).unwrap();
-    records.truncate(at + 1);
-    if let RunRecord::Ruled(ruled) = &mut records[at] {
-        ruled.ruling = RulingWord::Asked;
-    }
-    records.push(RunRecord::Decided(Decided {
-        key,
-        decision: DecisionWord::Approved,
-        value: None,
-    }));
-    drop(records);
-    let state = machine.state().unwrap();
-    let approved = |grant: &Grant| {
-        standing(&state, grant, BTreeSet::new(), &[], key)
-            .decisions
-            .len()
-    };
-    assert_eq!(approved(&Grant::default()), 0);
-    let here = Grant {
-        approved: BTreeSet::from([key]),
-        ..Grant::default()
-    };
-    assert_eq!(approved(&here), 1);
-}
-
-/// CCOS-CHN-1: the chain tells what a person said from what a capability answered.
-#[test]
-fn an_answer_that_a_person_gave_is_told_from_one_that_was_made() {
-    let mut words = Vec::new();
-    for kill in 0..12 {
-        let machine = Machine::new("(call :work.adds 1)", false, 1);
-        drop(machine.process(kill));
-        let was_done = !machine.effects().is_empty();
-        let is_said = match machine.process(ENDLESS).unwrap() {
-            RunEnd::Paused(keys) => {
-                machine.settle(keys[0]);
-                machine.process(ENDLESS).unwrap();
-                was_done
-            }
-            _ => false,
-        };
-        let tree = tree_of(&machine.state().unwrap(), &[], false);
-        let mut answers = tree.children[0].children.iter();
-        let answer = answers.find(|node| node.kind == ActionKind::Answer);
-        let answer = answer.or_else(|| tree.children[1].children.last()).unwrap();
-        words.push(answer.standing.clone());
-        assert_eq!(
-            answer.standing,
-            if is_said { "said" } else { "made" },
-            "{kill}"
-        );
-    }
-    assert!(words.contains(&"said".to_owned()), "{words:?}");
 }
 
 /// CCOS-RTFS-2: a value that is nested deeper than is kept ends a run as one that is too large does.

@@ -1,0 +1,84 @@
+//! What a run may use up, over all its processes and all its branches.
+
+use callosum_plan::FailureKind;
+
+use super::{ENDLESS, Machine};
+use crate::{kernel::RunCaps, plan_run::RunEnd};
+
+/// CCOS-GOV-1: what a run was begun with holds for whoever goes on with it: nothing is called beyond it,
+/// wherever the processes before were killed.
+#[test]
+fn caps_hold_for_all_processes_of_a_run() {
+    for kill in 0..16 {
+        let source = "(map (fn [n] (call :work.adds n)) [1 2 3 4])";
+        let machine = Machine {
+            caps: RunCaps {
+                tokens: Some(15),
+                ..RunCaps::default()
+            },
+            ..Machine::new(source, true, 1)
+        };
+        drop(machine.process(kill));
+        let RunEnd::Failed(failure) = machine.process(ENDLESS).unwrap() else {
+            panic!("killed after {kill} steps, it is not bounded");
+        };
+        assert_eq!(failure.kind, FailureKind::BudgetExhausted);
+        assert_eq!(machine.effects(), ["work.adds 1", "work.adds 2"], "{kill}");
+    }
+}
+
+/// CCOS-GOV-1: calls that are begun together do not pass a cap together: each waits until it is known what the
+/// others used.
+#[test]
+fn calls_of_branches_do_not_pass_a_cap_together() {
+    let source = "(step-parallel (call :work.adds 1) (call :work.adds 2) (call :work.adds 3))";
+    for (caps, made) in [
+        (RunCaps::default(), 3),
+        (
+            RunCaps {
+                tokens: Some(15),
+                ..RunCaps::default()
+            },
+            2,
+        ),
+        (
+            RunCaps {
+                yields: Some(1),
+                ..RunCaps::default()
+            },
+            1,
+        ),
+    ] {
+        let machine = Machine {
+            caps,
+            ..Machine::new(source, true, 8)
+        };
+        let is_bounded = matches!(
+            machine.process(ENDLESS).unwrap(),
+            RunEnd::Failed(failure) if failure.kind == FailureKind::BudgetExhausted
+        );
+        assert_eq!(machine.effects().len(), made, "{caps:?}");
+        assert_eq!(is_bounded, made < 3, "{caps:?}");
+    }
+}
+
+/// CCOS-GOV-1: time is that of all calls, also of those that are made at once.
+#[test]
+fn calls_of_branches_do_not_take_more_time_together() {
+    let machine = Machine {
+        caps: RunCaps {
+            milliseconds: Some(400),
+            ..RunCaps::default()
+        },
+        ..Machine::new(
+            "(step-parallel (call :work.waits 1) (call :work.waits 2) (call :work.waits 3))",
+            true,
+            8,
+        )
+    };
+    let RunEnd::Failed(failure) = machine.process(ENDLESS).unwrap() else {
+        panic!("it is not bounded");
+    };
+    assert_eq!(failure.kind, FailureKind::Timeout);
+    assert_eq!(failure.message, "the run's budget of time is used up");
+}

@@ -141,6 +141,7 @@ fn main() {
         strict_summary: false,
         memory_limit: None,
         require_citations: None,
+        asks_once: false,
     };
     let executors = vec!["noop".to_owned(); TASKS];
     let started = Instant::now();

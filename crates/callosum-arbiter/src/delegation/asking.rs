@@ -130,6 +130,9 @@ impl Workshop<'_> {
             return Err(self.stop(&error, None, 0));
         };
         let kept = self.keep(long)?;
+        if self.rules.asks_once {
+            return Err(self.stop(&error, Some(kept), 0));
+        }
         if let Some(bound) = self.means.budget.take_spawn()? {
             return Err(Stop::OverBudget(bound));
         }

@@ -279,7 +279,10 @@ impl Workshop<'_> {
                     if let Some(whole) = asked.whole {
                         judged.metadata.insert("answer".to_owned(), whole);
                     }
-                    if was_sent_back || !self.is_worth_a_second_call(job, &judged) {
+                    if was_sent_back
+                        || self.rules.asks_once
+                        || !self.is_worth_a_second_call(job, &judged)
+                    {
                         self.record(about.validated(answer.checksum))?;
                         return Ok(judged);
                     }
@@ -307,7 +310,7 @@ impl Workshop<'_> {
             step(Trigger::Judged)?;
             step(Trigger::CleanedUp)?;
             match complaint {
-                Some(complaint) if !was_sent_back => {
+                Some(complaint) if !was_sent_back && !self.rules.asks_once => {
                     if let Some(bound) = self.means.budget.take_spawn()? {
                         return short.ok_or(Stop::OverBudget(bound));
                     }

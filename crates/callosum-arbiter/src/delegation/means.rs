@@ -68,6 +68,8 @@ pub struct Rules {
     pub memory_limit: Option<u64>,
     /// The share of citations that must hold, for tasks that do not say themselves.
     pub require_citations: Option<Share>,
+    /// Whether an executor is started once for a task, whatever its answer is like: none is sent back.
+    pub asks_once: bool,
 }
 
 /// Bytes under which a summary counts as short (Seed CAL §3.2).

@@ -312,6 +312,31 @@ else:
         print(json.dumps({"summary": prompt, "tokens_used": 1, "status": "success"}))
 "#;
 
+/// CCOS-RTFS-2: one call starts its executor once, also where `delegate` would send a short answer back.
+#[test]
+fn a_short_answer_to_a_plan_is_taken_as_it_is() {
+    let env = two_languages();
+    env.write("large/much.rs", "fn much() {}\n".repeat(2_000));
+    env.write("tools/echo.py", ECHO);
+    register_with(&env, "echo", "python3 tools/echo.py", &[]);
+    let plan = r#"(:summary (call :agent.delegate {:executor "echo" :prompt "what is here"}))"#;
+    let output = carried_out(&env, &["-e", plan]).success();
+    assert!(!output.stdout.contains("sent back"), "{}", output.stdout);
+    let query = ["audit", "query", "--event", "rejected", "--json"];
+    let records = env.run(query).success().json();
+    assert_eq!(records["records"], serde_json::json!([]));
+}
+
+/// An executor that answers with what it was asked.
+const ECHO: &str = r#"
+import json, sys
+request = json.load(sys.stdin)
+if request["prompt"] == "capabilities":
+    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
+else:
+    print(json.dumps({"summary": request["prompt"], "tokens_used": 0, "status": "success"}))
+"#;
+
 /// CCOS-RTFS-2: a run whose process is killed while an executor works goes on, and no task is stored twice.
 #[cfg(target_os = "linux")]
 #[test]

@@ -244,6 +244,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         require_citations: args
             .require_citations
             .or(context.project.settings.require_citations()),
+        asks_once: args.plan_call.is_some(),
     };
     let shown = Shown::start(context, &submission);
     let ran = witness::during(context, &ledger, || {

@@ -7,6 +7,19 @@ use std::{io, path::Path, time::Duration};
 #[cfg(target_os = "linux")]
 use std::{mem::MaybeUninit, os::fd::OwnedFd};
 
+/// Something that was done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Somebody is at writing it in its place.
+    Begun,
+    /// It was written in its place, and closed.
+    Closed,
+    /// Another file was put in its place.
+    Put,
+    /// Nobody knows: more was done than the system keeps.
+    Unknown,
+}
+
 /// Tells that a file in a folder was written and closed, or came to stand there under another name.
 #[derive(Debug)]
 pub struct Watch {
@@ -20,7 +33,11 @@ impl Watch {
     pub fn of(folder: &Path) -> io::Result<Self> {
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         let queue = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        let told = WatchFlags::CLOSE_WRITE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR;
+        // Two alike in a row are told as one: what is changed before it is closed stands between.
+        let told = WatchFlags::CLOSE_WRITE
+            | WatchFlags::MODIFY
+            | WatchFlags::MOVED_TO
+            | WatchFlags::ONLYDIR;
         add_watch(&queue, folder, told)?;
         Ok(Self { queue })
     }
@@ -31,12 +48,12 @@ impl Watch {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Waits until a file of this name was written, for `most` at the longest; whether one was. Takes in all that
-    /// has been told so far, so that what is written from now on is told again.
+    /// Waits until something is told of the folder, for `most` at the longest; what of the file of this name was. Takes in
+    /// all that has been told so far, so that what is written from now on is told again.
     ///
     /// Where more was told than the system keeps, it counts as written.
     #[cfg(target_os = "linux")]
-    pub fn wait(&mut self, name: &str, most: Duration) -> io::Result<bool> {
+    pub fn wait(&mut self, name: &str, most: Duration) -> io::Result<Vec<Change>> {
         use rustix::{
             event::{PollFd, PollFlags, Timespec, poll},
             fs::inotify::{ReadFlags, Reader},
@@ -45,21 +62,33 @@ impl Watch {
         let timeout = Timespec::try_from(most).ok();
         let mut ends = [PollFd::new(&self.queue, PollFlags::IN)];
         match poll(&mut ends, timeout.as_ref()) {
-            Ok(0) | Err(Errno::INTR) => return Ok(false),
+            Ok(0) | Err(Errno::INTR) => return Ok(Vec::new()),
             Ok(_) => {}
             Err(error) => return Err(error.into()),
         }
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut told = Reader::new(&self.queue, &mut buffer);
-        let mut is_written = false;
+        let mut changes = Vec::new();
         loop {
             match told.next() {
                 Ok(event) => {
+                    let what = event.events();
+                    if what.contains(ReadFlags::QUEUE_OVERFLOW) {
+                        changes.push(Change::Unknown);
+                    }
                     let is_it = event.file_name().map(std::ffi::CStr::to_bytes);
-                    is_written |= is_it == Some(name.as_bytes())
-                        || event.events().contains(ReadFlags::QUEUE_OVERFLOW);
+                    if is_it != Some(name.as_bytes()) {
+                        continue;
+                    }
+                    let change = [
+                        (ReadFlags::MODIFY, Change::Begun),
+                        (ReadFlags::CLOSE_WRITE, Change::Closed),
+                        (ReadFlags::MOVED_TO, Change::Put),
+                    ];
+                    let change = change.iter().find(|(flag, _)| what.contains(*flag));
+                    changes.extend(change.map(|(_, change)| *change));
                 }
-                Err(Errno::AGAIN) => return Ok(is_written),
+                Err(Errno::AGAIN) => return Ok(changes),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -68,9 +97,9 @@ impl Watch {
 
     /// Waits in vain.
     #[cfg(not(target_os = "linux"))]
-    pub fn wait(&mut self, _name: &str, most: Duration) -> io::Result<bool> {
+    pub fn wait(&mut self, _name: &str, most: Duration) -> io::Result<Vec<Change>> {
         std::thread::sleep(most);
-        Ok(false)
+        Ok(Vec::new())
     }
 }
 
@@ -85,24 +114,27 @@ mod tests {
         let disk = Disk::real();
         let path = folder.path().join("a.json");
         let mut watch = Watch::of(folder.path()).unwrap();
-        let long = Duration::from_mins(1);
-        assert!(!watch.wait("a.json", Duration::ZERO).unwrap());
+        let told = |watch: &mut Watch| watch.wait("a.json", Duration::ZERO).unwrap();
+        assert_eq!(told(&mut watch), []);
         let file = disk
             .open(&path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))
             .unwrap();
         file.write_at(b"1", 0).unwrap();
-        assert!(
-            !watch.wait("a.json", Duration::ZERO).unwrap(),
-            "it is open yet"
-        );
+        assert_eq!(told(&mut watch), [Change::Begun]);
         drop(file);
-        assert!(watch.wait("a.json", long).unwrap());
-        assert!(!watch.wait("a.json", Duration::ZERO).unwrap());
+        assert_eq!(told(&mut watch), [Change::Closed]);
         disk.replace_unsynced(&path, b"2", 0o600).unwrap();
-        assert!(watch.wait("a.json", long).unwrap());
+        // It may be closed after it was put there.
+        assert_eq!(told(&mut watch).first(), Some(&Change::Put));
         disk.replace_unsynced(&folder.path().join("b.json"), b"2", 0o600)
             .unwrap();
-        assert!(!watch.wait("a.json", long).unwrap());
+        assert_eq!(told(&mut watch), []);
+        for bytes in [b"3", b"4", b"5"] {
+            let file = disk.open(&path, OpenHow::READ_WRITE_CREATE).unwrap();
+            file.write_at(bytes, 0).unwrap();
+        }
+        let each = [Change::Begun, Change::Closed];
+        assert_eq!(told(&mut watch), [each, each, each].concat());
         assert!(Watch::of(&folder.path().join("none")).is_err());
     }
 }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::{
     Conflict, Document, NoDocument, Stray, drop_ins,
     kept::{Kept, MODE},
-    taking::{author_of, merge_in, tell_of_rejected},
+    taking::{author_of, merge_in, tell_of_overwritten, tell_of_rejected},
 };
 use crate::{
     agent::AgentName,
@@ -150,12 +150,17 @@ impl Bridge {
     /// bytes that arrive meanwhile are found afterwards. One who still writes is waited for, up to
     /// 0.2 s.
     pub fn sync(&self, mesh: &mut Mesh) -> Result<Synced, MeshError> {
-        self.sync_with(mesh, &[])
+        self.sync_with(mesh, &[], 0)
     }
 
     /// The same, and first takes over what stood in the file before, the oldest first: what one has written and another
-    /// overwritten since.
-    pub fn sync_with(&self, mesh: &mut Mesh, before: &[Vec<u8>]) -> Result<Synced, MeshError> {
+    /// overwritten since. Tells as conflicts of nobody's how often it was overwritten and nobody has read it before.
+    pub fn sync_with(
+        &self,
+        mesh: &mut Mesh,
+        before: &[Vec<u8>],
+        overwritten: usize,
+    ) -> Result<Synced, MeshError> {
         let displaced = self.make_folders()?;
         let is_file = self.is_file()?;
         let found = if is_file {
@@ -172,6 +177,7 @@ impl Bridge {
         };
         let is_quiet = is_shown
             && before.is_empty()
+            && overwritten == 0
             && late.iter().all(|late| late.is_taken)
             && drop_ins.is_empty();
         let mut synced = Synced {
@@ -202,6 +208,7 @@ impl Bridge {
                 self.take(found, &self.file, orders, &mut synced)?;
             }
             self.take(&found, &self.file, orders, &mut synced)?;
+            tell_of_overwritten(overwritten, orders, &mut synced)?;
             if is_file {
                 self.show(found, orders, &mut synced)?;
             }

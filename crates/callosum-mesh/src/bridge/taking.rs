@@ -137,6 +137,28 @@ fn keep(kept: &Kept, conflicts: &mut [Conflict]) -> Result<(), DiskError> {
     Ok(())
 }
 
+/// Tells that the file was written so often by somebody, and by another before anybody could read it. What they had added
+/// and whose it was nobody knows.
+pub(super) fn tell_of_overwritten(
+    times: usize,
+    orders: &mut Orders<'_, '_>,
+    synced: &mut Synced,
+) -> Result<(), MeshError> {
+    let overwritten = Conflict {
+        by: nobody(),
+        item: "the file".to_owned(),
+        reason:
+            "was written, and by another before it could be read: what was added then may be lost"
+                .to_owned(),
+        wrote: None,
+        kept: None,
+    };
+    let conflicts = vec![overwritten; times];
+    tell_of_conflicts(orders, &conflicts)?;
+    synced.conflicts.extend(conflicts);
+    Ok(())
+}
+
 fn tell_of_conflicts(orders: &mut Orders<'_, '_>, conflicts: &[Conflict]) -> Result<(), MeshError> {
     for conflict in conflicts.iter().take(MOST_TOLD) {
         let kept = conflict.kept.as_ref().map(|kept| kept.to_string_lossy());

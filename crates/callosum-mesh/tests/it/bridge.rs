@@ -468,7 +468,7 @@ fn what_was_read_between_two_who_overwrite_one_another_is_taken_over() {
     ];
     let mut mesh = place.mesh();
     let bridge = Bridge::of(&place.disk, &mesh);
-    let synced = bridge.sync_with(&mut mesh, &before).unwrap();
+    let synced = bridge.sync_with(&mut mesh, &before, 0).unwrap();
     assert_eq!(
         (synced.edits, synced.conflicts.len(), synced.rejected.len()),
         (3, 0, 1)

@@ -107,6 +107,7 @@ impl Keeper {
             warn,
             scribe,
             before: Vec::new(),
+            overwritten: 0,
             seen: Glimpse::default(),
             shown: None,
             read: None,
@@ -169,6 +170,8 @@ struct Desk {
     scribe: Scribe,
     /// What stood in the bridge file and is not taken over yet, the oldest first.
     before: Vec<Vec<u8>>,
+    /// So often it was written over unread, of which nobody was told yet.
+    overwritten: usize,
     /// What the files of the bridge looked like when they were last brought in line.
     seen: Glimpse,
     /// The change of the board that the bridge file shows.
@@ -275,17 +278,20 @@ impl Desk {
             self.tell_if_after(before)?;
         }
         let bridge = Bridge::of(self.mesh.disk(), &self.mesh);
-        self.before.extend(self.scribe.take());
+        let read = self.scribe.take();
+        self.before.extend(read.versions);
+        self.overwritten += read.overwritten;
         // What cannot be looked at is brought in line, or told of, by reading.
         let glimpse = bridge.glimpse().unwrap_or_default();
         let rev = self.mesh.board()?.rev;
-        let is_shown = self.before.is_empty() && self.shown == Some(rev);
+        let is_shown = self.before.is_empty() && self.overwritten == 0 && self.shown == Some(rev);
         if !is_due && glimpse == self.seen && is_shown {
             return Ok(());
         }
         let before = self.mesh.board()?.seq;
-        let synced = bridge.sync_with(&mut self.mesh, &self.before)?;
+        let synced = bridge.sync_with(&mut self.mesh, &self.before, self.overwritten)?;
         self.before.clear();
+        self.overwritten = 0;
         self.count(&synced);
         self.tell_if_after(before)?;
         // Taken before it was read: what was written since looks otherwise the next time.

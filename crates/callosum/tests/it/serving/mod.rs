@@ -8,6 +8,8 @@ mod board;
 mod bus;
 /// A daemon of a test's own.
 mod daemon;
+/// Six who edit the bridge file at once.
+mod editors;
 /// Events over HTTP.
 mod events;
 /// What may go wrong around it.

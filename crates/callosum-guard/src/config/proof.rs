@@ -22,73 +22,75 @@ const MOST: usize = 32;
 /// Everything in which a rule is not what it says.
 pub(super) fn faults(rule: &UserRule) -> Vec<Fault> {
     let mut faults = Vec::new();
-    let mut fault = |key: String, value: &str, wanted: &'static str| {
-        faults.push(Fault {
-            key,
-            value: value.to_owned(),
-            wanted,
-        });
+    let fault = |key: String, value: &str, wanted: &'static str| Fault {
+        key,
+        value: value.to_owned(),
+        wanted,
     };
     if rule.id.trim().is_empty() || rule::is_ours(&rule.id) {
-        fault(
+        faults.push(fault(
             "id".to_owned(),
             &rule.id,
             "a name that no other rule has, as in my.deploy",
-        );
+        ));
     }
     if rule.tools.is_empty() || rule.tools.iter().any(|tool| tool.contains(['/', ' '])) {
-        fault(
+        faults.push(fault(
             "tools".to_owned(),
             &rule.tools.join(", "),
             "names of programs, without folders and words",
-        );
+        ));
     }
     for (at, when) in rule.when.iter().enumerate() {
         if let Some(token) = when
             .split_whitespace()
             .find(|token| !Subject::is_pattern(token))
         {
-            fault(
+            faults.push(fault(
                 format!("when[{at}]"),
                 token,
                 "operands, options, or a place such as @outside, each with ! before it at will",
-            );
+            ));
         }
     }
+    // What its patterns catch says nothing where one of them is none.
+    if faults.iter().any(|fault| fault.key.starts_with("when")) {
+        return faults;
+    }
     if rule.catches.len().max(rule.spares.len()) > MOST {
-        fault(
+        faults.push(fault(
             "catches".to_owned(),
             &rule.catches.len().to_string(),
             "at most 32 commands of each kind",
-        );
+        ));
         return faults;
     }
     for (at, command) in rule.catches.iter().enumerate() {
         if !catches(rule, command) {
-            fault(
+            faults.push(fault(
                 format!("catches[{at}]"),
                 command,
                 "a command that the rule catches",
-            );
+            ));
         }
     }
     for (at, command) in rule.spares.iter().enumerate() {
         if catches(rule, command) {
-            fault(
+            faults.push(fault(
                 format!("spares[{at}]"),
                 command,
                 "a command that the rule lets pass",
-            );
+            ));
         }
     }
     if let Some(alternative) = &rule.alternative {
         let policy = with(rule, Strictness::Balanced);
         if decide(alternative, &facts(), &policy).decision != Decision::Allow {
-            fault(
+            faults.push(fault(
                 "alternative".to_owned(),
                 alternative,
                 "a command that the guard allows",
-            );
+            ));
         }
     }
     faults

@@ -112,6 +112,9 @@ pub(crate) struct RefusedOutput {
     pub(crate) value: String,
     /// What it may be.
     pub(crate) allowed: String,
+    /// The line in which the rule begins that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<u64>,
 }
 
 pub(super) fn run(context: &mut Context, command: &ConfigCommand) -> Result<(), CommandError> {
@@ -329,6 +332,7 @@ fn add_guard(guard: &GuardConfig, output: &mut ConfigCheckOutput) {
             key: problem.key.clone(),
             value: problem.value.clone().unwrap_or_default(),
             allowed: problem.allowed.clone(),
+            line: problem.line,
         });
         output.refused.extend(refused);
     }
@@ -348,6 +352,7 @@ fn refused(error: &SettingsError) -> Vec<RefusedOutput> {
         key: problem.key.clone(),
         value: problem.value.clone(),
         allowed: problem.allowed.clone(),
+        line: None,
     };
     error.refused.iter().map(output).collect()
 }
@@ -359,8 +364,10 @@ fn tell(output: &ConfigCheckOutput, ui: Ui) {
             key,
             value,
             allowed,
+            line,
         } = refused;
-        let what = format!("{origin}: `{key}` is `{value}` (allowed: {allowed})");
+        let at = line.map_or(String::new(), |line| format!("line {line}: "));
+        let what = format!("{origin}: {at}`{key}` is `{value}` (allowed: {allowed})");
         CommandError::new(Exit::No, what).tell();
     }
     for fault in &output.faults {

@@ -157,3 +157,24 @@ fn what_the_user_says_of_safety_is_obeyed() {
     shell(&env, "ls");
     assert_eq!(last_record(&env)["status"], "allowed");
 }
+
+/// CAKE-CFG-1: a rule that is refused is named with its line, and what is wrong with it alone.
+#[test]
+fn a_rule_that_is_refused_is_named_with_its_line() {
+    let env = TestEnv::new();
+    let rule = "rules:\n  - {id: my.deploy, tools: [deploy], when: [\"@nowhere\"], severity: block, \
+                reason: people deploy, catches: [deploy prod]}\n";
+    let text = config("balanced", rule);
+    let line = text
+        .lines()
+        .position(|line| line.contains("my.deploy"))
+        .unwrap()
+        + 1;
+    env.write("cake_config.yaml", &text);
+    let output = env.run(["config", "check"]);
+    let named = format!("line {line}: `rules[0].when[0]`");
+    assert!(output.stderr.contains(&named), "{output:?}");
+    assert!(!output.stderr.contains("catches"), "{output:?}");
+    let refused = env.run(["config", "check", "--json"]).json();
+    assert_eq!(refused["refused"][0]["line"], line, "{refused}");
+}

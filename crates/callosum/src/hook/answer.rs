@@ -52,6 +52,14 @@ impl Moment {
             "pretooluse" | "beforetool" => Self::BeforeTool,
             "permissionrequest" => Self::Permission,
             "preclear" => Self::Clear,
+            // Which tools a model is offered.
+            "beforetoolselection" => Self::Other,
+            // What a later version of a client may call it: better asked once too often.
+            word if word.contains("tool")
+                && ["pre", "before"].iter().any(|one| word.contains(one)) =>
+            {
+                Self::BeforeTool
+            }
             _ => Self::Other,
         }
     }
@@ -298,11 +306,19 @@ mod tests {
 
     #[test]
     fn a_moment_is_known_by_any_clients_name_for_it() {
-        for name in ["PreToolUse", "pre-tool-use", "BeforeTool", "before_tool"] {
+        let later = ["PreToolCall", "BeforeToolExecution", "pre_mcp_tool_use"];
+        let known = ["PreToolUse", "pre-tool-use", "BeforeTool", "before_tool"];
+        for name in known.into_iter().chain(later) {
             assert_eq!(Moment::named(name), Moment::BeforeTool, "{name}");
         }
         assert_eq!(Moment::named("PermissionRequest"), Moment::Permission);
-        for name in ["", "PostToolUse", "stop", "SessionStart", "é"] {
+        let others = [
+            "PostToolUse",
+            "AfterTool",
+            "BeforeToolSelection",
+            "PreCompact",
+        ];
+        for name in ["", "stop", "SessionStart", "é"].into_iter().chain(others) {
             assert_eq!(Moment::named(name), Moment::Other, "{name}");
             assert!(!Moment::named(name).decides());
         }

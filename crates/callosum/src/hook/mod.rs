@@ -134,9 +134,15 @@ impl Call<'_> {
             && !self.moment.decides()
             && let Some(observed) = Event::observed(bytes)
         {
-            // A name that nobody here knows; what the client says itself counts then.
+            // A name that nobody here knows; what the client says itself counts then. A tool of
+            // which nothing says when is one that is about to run.
             let name = observed.name.as_deref().unwrap_or_default();
-            self.moment = Moment::named(name);
+            let is_unnamed = name.is_empty() && self.event.is_empty();
+            self.moment = if is_unnamed && observed.tool.is_some() {
+                Moment::BeforeTool
+            } else {
+                Moment::named(name)
+            };
             self.prepare(progress);
         }
         if !self.moment.decides() {
@@ -178,11 +184,7 @@ impl Call<'_> {
             }
         };
         let took = begun.elapsed();
-        let mut reply = self.reply(&judged.answer(), event.mode.as_deref());
-        let is_denied = self.moment == Moment::BeforeTool && !reply.is_question;
-        if is_denied && judged.verdict.decision == Decision::Ask {
-            reply = self.reply(&judged.unasked(&event.action), event.mode.as_deref());
-        }
+        let reply = self.reply_to(&judged, &event);
         let about = About::of(&event.action);
         // The same call was decided on before its tool, where both are asked for.
         let snapshot = match self.moment {
@@ -199,6 +201,16 @@ impl Call<'_> {
         // Who has answered in our stead has told the journal as well.
         if !voice.was_used() {
             record::keep(self.client, &told, &place);
+        }
+        reply
+    }
+
+    /// What the client is answered; where nobody can be asked, that it is denied.
+    fn reply_to(&self, judged: &Judged, event: &Event) -> Reply {
+        let reply = self.reply(&judged.answer(), event.mode.as_deref());
+        let is_denied = self.moment == Moment::BeforeTool && !reply.is_question;
+        if is_denied && judged.verdict.decision == Decision::Ask {
+            return self.reply(&judged.unasked(&event.action), event.mode.as_deref());
         }
         reply
     }

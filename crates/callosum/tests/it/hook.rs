@@ -448,3 +448,38 @@ fn a_folder_that_the_user_has_given_is_free() {
     assert!(asks("claude", &format!("{home}/relative/x")));
     assert!(asks("claude", &format!("{home}/.claude/settings.json")));
 }
+
+/// CAKE-HOOK-1: a tool of which nothing says when it runs is decided on before it does.
+#[test]
+fn an_event_without_a_name_is_decided_on() {
+    let env = repository();
+    let dangerous = json!({"tool_name": "Bash", "tool_input": {"command": "git reset --hard"}});
+    let hook = |event: &Value| {
+        env.callosum()
+            .arguments(["hook", "claude"])
+            .input(event.to_string())
+            .run()
+    };
+    let output = hook(&dangerous);
+    assert!(denied("claude", &output).is_some(), "{output:?}");
+    for (name, is_denied) in [("PreToolCall", true), ("PostToolUse", false)] {
+        let mut event = dangerous.clone();
+        event["hook_event_name"] = json!(name);
+        let output = hook(&event);
+        assert_eq!(output.stdout.contains("deny"), is_denied, "{name}");
+    }
+}
+
+/// CAKE-SHIM-1: our records are not put aside with what git does not keep, unless git passes them over.
+#[test]
+fn records_are_not_put_aside_unless_git_passes_them_over() {
+    let env = repository();
+    env.write(".calrc", "{}");
+    let put_aside = command(&env, "codex", "git stash -u");
+    let reason = denied("codex", &decide(&env, "codex", &put_aside)).unwrap();
+    assert!(reason.contains("protect.state"), "{reason}");
+    env.write(".git/info/exclude", "/.cal_lock/\n/cal_audit/\n");
+    passes(&decide(&env, "codex", &put_aside));
+    let all = command(&env, "codex", "git stash --all");
+    assert!(denied("codex", &decide(&env, "codex", &all)).is_some());
+}

@@ -48,7 +48,7 @@ pub use crate::{
     permission::{Permission, PermissionError},
     policy::{Policy, UserRule},
     protect::decide_write,
-    rule::{Severity, Strictness},
+    rule::{Severity, Strictness, can_be_made_again},
     touched::{Touched, touched},
     verdict::{Coverage, Decision, Explanation, Looked, Step, Verdict},
 };

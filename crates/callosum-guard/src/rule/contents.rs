@@ -126,8 +126,11 @@ pub(super) fn empties(subject: &Subject<'_>) -> bool {
         > 1
 }
 
-/// Whether it is of what is written anew each time. Where the project stands says nothing of that.
-fn can_be_made_again(path: &str, root: Option<&str>) -> bool {
+/// Returns whether a path is of what is written anew each time: logs, builds, caches. Where the
+/// project stands says nothing of that.
+///
+/// Pure: it goes by names alone, and what such a folder holds may be another thing all the same.
+pub fn can_be_made_again(path: &str, root: Option<&str>) -> bool {
     let inner = root.filter(|root| path::is_within(path, root));
     let path = inner.map_or(path, |root| &path[root.trim_end_matches('/').len()..]);
     let name = path::name(path);

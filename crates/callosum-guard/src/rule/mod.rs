@@ -45,6 +45,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::contents::can_be_made_again;
 pub(crate) use self::{
     delete::DELETERS,
     general::{GENERAL, is_opaque},

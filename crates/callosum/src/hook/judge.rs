@@ -13,6 +13,9 @@ use crate::config::{Permissions, Permit, StateFileError};
 /// The rule that is named where an event could not be read.
 pub(crate) const UNREADABLE: &str = "hook.unreadable";
 
+/// The rule by which a person is asked where no snapshot holds what is lost.
+pub(crate) const NOT_HELD: &str = "snapshot.not-held";
+
 /// Why a call is answered without having been decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
@@ -105,6 +108,17 @@ impl Judged {
         }
     }
 
+    /// The same, where what would be lost by it is in no snapshot.
+    pub(super) fn without_snapshot(mut self, lost: &[String]) -> Self {
+        self.verdict.decision = Decision::Ask;
+        self.verdict.rule = Some(NOT_HELD.to_owned());
+        self.verdict.reason = Some(format!(
+            "no snapshot holds {}, and it would be gone",
+            lost.join(", ")
+        ));
+        self
+    }
+
     /// The answer, with all that helps whoever reads it to go on.
     pub(super) fn answer(&self) -> Answer {
         match self.verdict.decision {
@@ -121,7 +135,7 @@ impl Judged {
         let way = match (self.verdict.rule.as_deref(), action) {
             (Some(UNREADABLE), _) | (_, Action::Other) => "",
             // No permission holds for these.
-            (_, Action::Write(_)) => {
+            (_, Action::Write(_)) | (Some(NOT_HELD), _) => {
                 ". Nobody can be asked here, so it is denied; tell the user, who can do it by hand"
             }
             (_, Action::Shell(_)) => {

@@ -7,7 +7,7 @@
 
 use std::{path::Path, sync::mpsc, thread, time::Duration};
 
-use callosum_guard::Decision;
+use callosum_guard::{Decision, can_be_made_again};
 use callosum_host::{
     disk::EntryKind,
     process::{Cancel, Ending, Launch, Limits, SpawnError, leave, run},
@@ -109,6 +109,28 @@ pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Plac
         return Some(leave(&launch).map_or(Kept::Failed, |()| Kept::Begun));
     }
     Some(waited_for(launch).unwrap_or(Kept::Failed))
+}
+
+/// What would be lost for good by a command that is let pass: the files that it names, no snapshot
+/// holds, and nobody can make again.
+pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<String> {
+    let verdict = &judged.verdict;
+    let passes = verdict.decision == Decision::Allow && judged.permitted.is_empty();
+    let held = kept
+        .and_then(Kept::held)
+        .filter(|_| passes && verdict.destroys);
+    let (Some(held), Some(root)) = (held, place.facts.root.as_deref()) else {
+        return Vec::new();
+    };
+    let is_lost = |name: &&String| {
+        let path = Path::new(root).join(name);
+        let found = place.disk.stat(&path).unwrap_or_default();
+        found.is_some_and(|found| found.kind == EntryKind::File)
+            && !path
+                .to_str()
+                .is_some_and(|path| can_be_made_again(path, Some(root)))
+    };
+    held.lacks().iter().filter(is_lost).cloned().collect()
 }
 
 /// What the command writes over, of what is there and holds something.

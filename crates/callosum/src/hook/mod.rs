@@ -184,13 +184,19 @@ impl Call<'_> {
             }
         };
         let took = begun.elapsed();
-        let reply = self.reply_to(&judged, &event);
+        let mut judged = judged;
+        let mut reply = self.reply_to(&judged, &event);
         let about = About::of(&event.action);
         // The same call was decided on before its tool, where both are asked for.
         let snapshot = match self.moment {
             Moment::BeforeTool => keep::before(&about, &judged, &reply, &place),
             Moment::Permission | Moment::Clear | Moment::Other => None,
         };
+        let lost = keep::lost(snapshot.as_ref(), &judged, &place);
+        if !lost.is_empty() {
+            judged = judged.without_snapshot(&lost);
+            reply = self.reply_to(&judged, &event);
+        }
         let told = Told {
             event: &event,
             about: &about,

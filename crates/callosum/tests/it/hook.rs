@@ -449,6 +449,32 @@ fn a_folder_that_the_user_has_given_is_free() {
     assert!(asks("claude", &format!("{home}/.claude/settings.json")));
 }
 
+/// CAKE-SNAP-1: what no snapshot holds is asked about where it would be gone, unless it can be made again.
+#[test]
+fn what_no_snapshot_holds_is_asked_about() {
+    let env = repository();
+    for path in ["data.bin", "target/made.bin"] {
+        env.write(path, "");
+        let file = std::fs::File::options()
+            .write(true)
+            .open(env.project().join(path));
+        file.unwrap().set_len(60 * 1024 * 1024).unwrap();
+    }
+    env.write("small.bin", "hours of work\n");
+    for harmless in ["rm small.bin", "rm target/made.bin", "ls -l data.bin"] {
+        passes(&decide(&env, "codex", &command(&env, "codex", harmless)));
+    }
+    let asked = decide(&env, "claude", &command(&env, "claude", "rm data.bin"));
+    assert!(asked.stdout.contains("\"ask\""), "{asked:?}");
+    assert!(asked.stdout.contains("snapshot.not-held"), "{asked:?}");
+    assert!(asked.stdout.contains("data.bin"), "{asked:?}");
+    let denied = denied(
+        "codex",
+        &decide(&env, "codex", &command(&env, "codex", "rm data.bin")),
+    );
+    assert!(denied.is_some_and(|reason| reason.contains("by hand")));
+}
+
 /// CAKE-HOOK-1: a tool of which nothing says when it runs is decided on before it does.
 #[test]
 fn an_event_without_a_name_is_decided_on() {

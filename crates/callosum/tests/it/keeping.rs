@@ -249,7 +249,9 @@ fn what_is_ignored_and_named_is_kept_and_what_is_not_kept_is_recorded() {
     }
     let big = std::fs::File::create(env.project().join("big.bin")).unwrap();
     big.set_len(60_000_000).unwrap();
-    passes(&env, "claude", "rm big.bin");
+    // A person is asked then.
+    let asked = ask(&env, "claude", "pre-tool-use", "rm big.bin");
+    assert!(asked.stdout.contains("snapshot.not-held"), "{asked:?}");
     let told = records(&env).pop().unwrap();
     assert_eq!(told["details"]["snapshot_lacks"], json!(["big.bin"]));
 }

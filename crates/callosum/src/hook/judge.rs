@@ -113,7 +113,7 @@ impl Judged {
         self.verdict.decision = Decision::Ask;
         self.verdict.rule = Some(NOT_HELD.to_owned());
         self.verdict.reason = Some(format!(
-            "no snapshot holds {}, and it would be gone",
+            "no snapshot holds {}, and it would be gone; `callosum snapshot create` says why",
             lost.join(", ")
         ));
         self

@@ -111,26 +111,38 @@ pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Plac
     Some(waited_for(launch).unwrap_or(Kept::Failed))
 }
 
-/// What would be lost for good by a command that is let pass: the files that it names, no snapshot
-/// holds, and nobody can make again.
+/// What would be lost for good by a command that is let pass since a snapshot keeps it: what it names, none
+/// holds, and nobody can make again; where none could be taken and nothing is named, the tree.
 pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<String> {
     let verdict = &judged.verdict;
     let passes = verdict.decision == Decision::Allow && judged.permitted.is_empty();
-    let held = kept
-        .and_then(Kept::held)
-        .filter(|_| passes && verdict.destroys);
-    let (Some(held), Some(root)) = (held, place.facts.root.as_deref()) else {
+    let (Some(kept), Some(root), true) = (kept, place.facts.root.as_deref(), passes) else {
         return Vec::new();
     };
-    let is_lost = |name: &&String| {
+    let cannot_be_made = |name: &String| {
         let path = Path::new(root).join(name);
-        let found = place.disk.stat(&path).unwrap_or_default();
-        found.is_some_and(|found| found.kind == EntryKind::File)
-            && !path
-                .to_str()
-                .is_some_and(|path| can_be_made_again(path, Some(root)))
+        let path = path.to_str();
+        !path.is_some_and(|path| can_be_made_again(path, Some(root)))
     };
-    held.lacks().iter().filter(is_lost).cloned().collect()
+    match kept {
+        Kept::Failed => {
+            if verdict.destroys && verdict.named.is_empty() {
+                return vec!["the tree".to_owned()];
+            }
+            let named = named(root, judged, place).into_iter();
+            named.filter(cannot_be_made).collect()
+        }
+        Kept::Taken(Some(held)) if verdict.destroys => {
+            let is_file = |name: &&String| {
+                let found = place.disk.stat(&Path::new(root).join(name));
+                let found = found.unwrap_or_default();
+                found.is_some_and(|found| found.kind == EntryKind::File)
+            };
+            let lacks = held.lacks().iter().filter(is_file);
+            lacks.filter(|name| cannot_be_made(name)).cloned().collect()
+        }
+        Kept::Begun | Kept::Taken(_) | Kept::Late => Vec::new(),
+    }
 }
 
 /// What the command writes over, of what is there and holds something.

@@ -122,10 +122,10 @@ fn nothing_is_kept_for_what_is_harmless_or_does_not_run() {
     assert!(told.iter().all(|one| one["details"]["snapshot"].is_null()));
 }
 
-/// CAKE-SNAP-1: outside of a repository nothing is kept where nothing that is named is there, and a
-/// snapshot that fails stops nobody.
+/// CAKE-SNAP-1: outside of a repository nothing is kept where nothing that is named is there; what is let pass since a
+/// snapshot keeps it is asked about where none can be taken.
 #[test]
-fn without_a_snapshot_the_answer_stands() {
+fn what_no_snapshot_can_keep_is_asked_about() {
     let env = TestEnv::new();
     env.write("src/lib.rs", "pub fn one() -> u8 { 1 }\n");
     passes(&env, "codex", "rm -rf gone \"$DIR\"");
@@ -133,8 +133,20 @@ fn without_a_snapshot_the_answer_stands() {
     let env = repository();
     std::fs::create_dir_all(env.machine_home()).unwrap();
     std::fs::write(env.machine_home().join("snapshots"), "in the way").unwrap();
-    passes(&env, "codex", "rm -rf src");
-    assert_eq!(records(&env)[0]["details"]["snapshot"], "failed");
+    for command in [
+        "rm -rf src",
+        "> src/lib.rs",
+        "find . -name '*.rs' | xargs rm",
+    ] {
+        let denied = ask(&env, "codex", "pre-tool-use", command);
+        let why = "and it would be gone; `callosum snapshot create` says why";
+        assert!(denied.stderr.contains(why), "{command}: {denied:?}");
+    }
+    env.write("target/debug/a", "made");
+    passes(&env, "codex", "rm -rf target gone");
+    let told = records(&env);
+    assert_eq!(told[0]["details"]["snapshot"], "failed");
+    assert_eq!(told[0]["status"], "asked");
 }
 
 /// CAKE-SNAP-1: what writes over files that are there is allowed, and they are kept before it runs.

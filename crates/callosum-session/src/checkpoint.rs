@@ -6,7 +6,7 @@
 
 use std::{collections::HashSet, fmt};
 
-use callosum_evidence::tokens::estimate;
+use callosum_evidence::{secrets, tokens::estimate};
 use serde_json::Value;
 
 use crate::{
@@ -221,7 +221,7 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
         format!(
             "{}: {} ({})",
             claim.claim.place,
-            claim.claim.text,
+            secrets::mask(&claim.claim.text).text,
             claim.complaint()
         )
     });

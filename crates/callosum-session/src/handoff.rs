@@ -143,11 +143,9 @@ impl Held<'_> {
         if !checked.permits() {
             record["forced"] = true.into();
         }
-        let ungrounded: Vec<&str> = grounding
-            .claims
-            .iter()
-            .filter(|claim| !claim.is_grounded())
-            .map(|claim| claim.claim.text.as_str())
+        let lacking = grounding.claims.iter().filter(|claim| !claim.is_grounded());
+        let ungrounded: Vec<String> = lacking
+            .map(|claim| redaction.statement(&claim.claim.text))
             .collect();
         if !ungrounded.is_empty() {
             record["ungrounded"] = ungrounded.into();

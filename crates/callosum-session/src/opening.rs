@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::{terminal::is_unseen, tokens::estimate};
+use callosum_evidence::{secrets, terminal::is_unseen, tokens::estimate};
 use serde_json::Value;
 
 use crate::{
@@ -80,7 +80,13 @@ impl Opening {
         let mut ungrounded: Vec<String> = tally
             .named
             .iter()
-            .map(|claim| format!("{} ({})", title_of(&claim.claim.text), claim.complaint()))
+            .map(|claim| {
+                format!(
+                    "{} ({})",
+                    title_of(&secrets::mask(&claim.claim.text).text),
+                    claim.complaint()
+                )
+            })
             .collect();
         if tally.total == 0 {
             let handed_off = tally.handoff.as_ref().map(|record| &record.members);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::tokens::estimate;
+use callosum_evidence::{secrets, tokens::estimate};
 
 use super::recollection::{Recollected, Recollection, Trust};
 use crate::{
@@ -76,6 +76,15 @@ impl Record {
     /// A record that is told whole.
     pub(super) fn of(whole: String) -> Self {
         Self { whole, brief: None }
+    }
+
+    /// The same with what looks like a secret masked: a person may have written one into the notes.
+    fn masked(&self) -> Self {
+        let mask = |text: &String| secrets::mask(text).text;
+        Self {
+            whole: mask(&self.whole),
+            brief: self.brief.as_ref().map(mask),
+        }
     }
 }
 
@@ -151,10 +160,11 @@ pub(super) fn fitted(records: &[Record], all: usize, budget: u64) -> String {
         }
         text
     };
+    let records: Vec<Record> = records.iter().map(Record::masked).collect();
     let mut kept: Vec<&str> = Vec::new();
     // Each line's estimate is rounded up, so that the sum is too high by less than one for each.
     let mut sum = 0;
-    for record in records {
+    for record in &records {
         for line in std::iter::once(&record.whole).chain(&record.brief) {
             let cost = estimate(&format!("{line}\n"));
             kept.push(line);

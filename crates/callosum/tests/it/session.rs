@@ -316,6 +316,37 @@ fn a_decision_after_a_torn_write_leaves_no_stump() {
     assert!(!status.contains("breaks off"), "{status}");
 }
 
+/// LOA-SEC-1: a secret that a person wrote into the notes by hand goes nowhere from there.
+#[test]
+fn a_secret_in_an_entry_by_hand_is_told_nowhere() {
+    let env = project();
+    env.run(["session", "decide", "Use one pool", "--assume"])
+        .success();
+    let secret = "ghp_aB3dE5fG7hJ9kL1mN3pQrSaB3dE5fG7hJ9kL";
+    let notes = env.read("loa-grimoire/NOTES.md");
+    let heading = "#### 2026-01-02T03:04:05Z";
+    let by_hand = format!("#### 2026-01-02T05:00:00Z - Log in with {secret}\n\n{heading}");
+    env.write(
+        "loa-grimoire/NOTES.md",
+        notes.replacen(heading, &by_hand, 1),
+    );
+    let told = |arguments: &[&str], code| {
+        let output = env.run(arguments).ended_with(code);
+        let told = format!("{}{}", output.stdout, output.stderr);
+        assert!(told.contains("Log in with"), "{told}");
+        assert!(!told.contains(secret), "{told}");
+    };
+    told(&["session", "check"], 1);
+    told(&["session", "recover"], 0);
+    told(&["session", "recover", "--level", "2"], 0);
+    env.run(["session", "handoff", "--force"]).success();
+    let kept = env.read(trajectory());
+    assert!(
+        kept.contains("Log in with") && !kept.contains(secret),
+        "{kept}"
+    );
+}
+
 /// LOA-CHK-1: who has marked a decision as an assumption is not told to mark it, and how to go on with it.
 #[test]
 fn a_checkpoint_advises_what_was_not_done_yet() {

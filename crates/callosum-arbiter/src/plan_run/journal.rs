@@ -47,57 +47,94 @@ pub enum ReadRunError {
     Unfitting(#[from] UnfittingRecord),
 }
 
+/// The runs of a journal.
+#[derive(Debug, Default)]
+pub struct Runs {
+    /// How each stands, the one that was begun last first.
+    pub states: Vec<RunState>,
+    /// What of it says that it is of a run, and is passed over.
+    pub passed_over: Vec<PassedOver>,
+}
+
+/// Records that are passed over.
+#[derive(Debug)]
+pub struct PassedOver {
+    /// The run that they name, as far as that is one.
+    pub run: Option<RunId>,
+    /// Why.
+    pub why: ReadRunError,
+}
+
 /// Reads how a run stands; `None` where the journal has none of that id.
 ///
-/// Costs one pass over the journal.
+/// What is not readable fails where it names this run, and is no matter of its otherwise. Costs one pass over the
+/// journal.
 pub fn read_run(reader: &AuditReader, run: &RunId) -> Result<Option<RunState>, ReadRunError> {
     let mut records = Vec::new();
-    each_record(reader, |kept| {
+    let broken = each_record(reader, |kept| {
         if kept.run == *run {
             records.push(kept);
         }
     })?;
+    let mut broken = broken.into_iter();
+    if let Some(own) = broken.find(|error| error.run.as_ref() == Some(run)) {
+        return Err(own.into());
+    }
     Ok(RunState::of_records(records)?)
 }
 
-/// Reads how every run of the journal stands, the one that was begun last first.
+/// Reads how every run of the journal stands.
 ///
-/// A run whose records don't add up is passed over here, and told of by [`read_run`]. Costs one pass
-/// over the journal, and holds what it has of runs.
-pub fn read_runs(reader: &AuditReader) -> Result<Vec<RunState>, ReadRunError> {
+/// A run of which a record is not readable, or whose records don't add up, is passed over, and keeps no other from
+/// being read. Costs one pass over the journal, and holds what it has of runs.
+pub fn read_runs(reader: &AuditReader) -> Result<Runs, AuditReadError> {
     let mut runs: BTreeMap<RunId, Vec<Kept>> = BTreeMap::new();
-    each_record(reader, |kept| {
+    let broken = each_record(reader, |kept| {
         runs.entry(kept.run.clone()).or_default().push(kept);
     })?;
-    let mut states: Vec<RunState> = runs
-        .into_values()
-        .filter_map(|records| RunState::of_records(records).ok().flatten())
-        .collect();
-    states.sort_by(|one, other| {
+    let mut read = Runs::default();
+    for error in broken {
+        let run = error.run.clone();
+        if let Some(run) = &run {
+            runs.remove(run);
+        }
+        read.passed_over.push(PassedOver {
+            run,
+            why: error.into(),
+        });
+    }
+    for (run, records) in runs {
+        match RunState::of_records(records) {
+            Ok(state) => read.states.extend(state),
+            Err(error) => read.passed_over.push(PassedOver {
+                run: Some(run),
+                why: error.into(),
+            }),
+        }
+    }
+    read.states.sort_by(|one, other| {
         let newest_first = other.begun().cmp(&one.begun());
         newest_first.then_with(|| one.run().cmp(other.run()))
     });
-    Ok(states)
+    Ok(read)
 }
 
-fn each_record(reader: &AuditReader, mut take: impl FnMut(Kept)) -> Result<(), ReadRunError> {
+/// Hands over each record of a run; gives those that are not readable as one.
+fn each_record(
+    reader: &AuditReader,
+    mut take: impl FnMut(Kept),
+) -> Result<Vec<RecordError>, AuditReadError> {
     let query = AuditQuery {
         event: Some(Event::Plan),
         ..AuditQuery::default()
     };
-    let mut broken = None;
-    reader.query(&query, |record| match RunRecord::of_record(record) {
-        Ok(kept) => {
-            kept.into_iter().for_each(&mut take);
-            ControlFlow::Continue(())
+    let mut broken = Vec::new();
+    reader.query(&query, |record| {
+        match RunRecord::of_record(record) {
+            Ok(kept) => kept.into_iter().for_each(&mut take),
+            Err(error) => broken.push(error),
         }
-        Err(error) => {
-            broken = Some(error);
-            ControlFlow::Break(())
-        }
+        ControlFlow::Continue(())
     })?;
-    match broken {
-        Some(error) => Err(error.into()),
-        None => Ok(()),
-    }
+    Ok(broken)
 }

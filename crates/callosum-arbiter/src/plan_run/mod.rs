@@ -25,7 +25,7 @@ mod watch;
 pub use self::{
     begin::{BeginError, NewRun, begin},
     driver::{Providers, RunEnd, RunError, RunMeans, drive},
-    journal::{ReadRunError, RunJournal, read_run, read_runs},
+    journal::{PassedOver, ReadRunError, RunJournal, Runs, read_run, read_runs},
     keeping::{KeepingError, keep, result_of, text_of},
     key::{CallKey, InvalidRunId, KeyBase, RunId, arguments_text},
     next::{Action, Attention, Divergence, Need, next},

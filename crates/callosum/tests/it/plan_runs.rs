@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use callosum_ledger::Checksum;
 use callosum_testkit::{Output, Schema, TestEnv, fakes};
 use serde_json::Value;
 
@@ -311,6 +312,52 @@ else:
     else:
         print(json.dumps({"summary": prompt, "tokens_used": 1, "status": "success"}))
 "#;
+
+/// Appends a record of a plan to the journal, chained to what stands there.
+fn appended(env: &TestEnv, status: &str, details: &Value) {
+    let journal = env.project().join("cal_audit/2026-01-02.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let last: Value = serde_json::from_str(text.lines().next_back().unwrap()).unwrap();
+    let record = serde_json::json!({
+        "timestamp": last["timestamp"], "task_id": null, "executor": null, "hash": null, "status": status,
+        "seq": last["seq"].as_u64().unwrap() + 1, "event": "plan", "synced": last["seq"], "details": details,
+        "prev": last["record"],
+    });
+    let text_of = record.to_string();
+    let body = text_of.strip_suffix('}').unwrap();
+    let mut hashed = b"callosum-audit-1".to_vec();
+    hashed.extend((body.len() as u64).to_be_bytes());
+    hashed.extend(body.as_bytes());
+    let hash = Checksum::of(&hashed);
+    std::fs::write(&journal, format!("{text}{body},\"record\":\"{hash}\"}}\n")).unwrap();
+}
+
+/// CCOS-RTFS-2: a record that is none of a run's, or does not fit, is told of and keeps no other run from being read.
+#[test]
+fn a_record_that_does_not_fit_is_no_matter_of_other_runs() {
+    let env = two_languages();
+    carried_out(&env, &["-e", "(+ 1 2)"]).success();
+    let whole = only_run(&env);
+    let other = "01234567-89ab-4def-8123-456789abcdef";
+    for run in [serde_json::json!("../../x"), 5.into(), other.into()] {
+        let details = serde_json::json!({"run": run, "format": 2, "key": "ab"});
+        appended(&env, "started", &details);
+    }
+    let listed = env.run(["plan", "list"]).success();
+    assert!(listed.stdout.contains(&whole), "{}", listed.stdout);
+    for told in [
+        "a run is passed over: ",
+        &format!("the run {other} is passed over: "),
+    ] {
+        assert!(listed.stderr.contains(told), "{}", listed.stderr);
+    }
+    env.run(["plan", "show", &whole]).success();
+    env.run(["plan", "show", &whole[..8]]).success();
+    let broken = env.run(["plan", "show", other]).ended_with(3);
+    let told = "is not readable as a plan's";
+    assert!(broken.stderr.contains(told), "{}", broken.stderr);
+    carried_out(&env, &["-e", "(count (call :chain.query {:run :this}))"]).success();
+}
 
 /// CCOS-RTFS-2: one call starts its executor once, also where `delegate` would send a short answer back.
 #[test]

@@ -44,7 +44,7 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<String> {
 }
 
 /// What examples speak of that is not there in a test: made-up ids, words that stand nowhere, other people's programs.
-const NOT_THERE: [&str; 24] = [
+const NOT_THERE: [&str; 25] = [
     "0f3a",
     "550e8400",
     "3f2a91c4",
@@ -57,6 +57,7 @@ const NOT_THERE: [&str; 24] = [
     "register claude",
     "register ollama",
     "reader-mcp",
+    "pages-mcp",
     "mine",
     "schema",
     "serve s",
@@ -90,6 +91,11 @@ fn every_example_of_every_help_text_runs() {
     env.write(
         "answers.jsonl",
         "{\"call\": \":ledger.query\", \"value\": \"[1 2 3]\"}\n",
+    );
+    env.write(
+        "answer.json",
+        r#"{"version": "1.0", "steps": [{"step_id": "read", "purpose": "x", "yields": [
+            {"cap": ":fs.read", "args": ["README.md"]}]}], "constraints": {"caps": [":fs.read"], "max_yields": 1}}"#,
     );
     env.write("tools/answer.py", ANSWER);
     env.run([

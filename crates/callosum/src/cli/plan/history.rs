@@ -3,6 +3,7 @@
 use callosum_arbiter::plan_run::{
     CallKey, CallState, ReadRunError, RunId, RunState, read_run, read_runs,
 };
+use callosum_evidence::terminal::on_one_line;
 use callosum_ledger::AuditReader;
 
 use crate::{
@@ -40,9 +41,19 @@ pub(super) fn run_of(context: &Context, text: &str) -> Result<RunState, CommandE
     }
 }
 
-/// All runs, the one that was begun last first.
+/// All runs, the one that was begun last first; what is passed over is told.
 pub(super) fn all(context: &Context) -> Result<Vec<RunState>, CommandError> {
-    read_runs(&reader(context)).map_err(|error| unreadable(&error))
+    let runs = read_runs(&reader(context)).map_err(|error| unreadable(&error.into()))?;
+    for passed_over in runs.passed_over {
+        let run = passed_over.run;
+        let run = run.map_or_else(|| "a run".to_owned(), |run| format!("the run {run}"));
+        let why =
+            on_one_line(&CommandError::from_error(Exit::Environment, &passed_over.why).one_line());
+        context
+            .ui
+            .warn(&format!("{run} is passed over: {why}"), None);
+    }
+    Ok(runs.states)
 }
 
 /// The call of a run whose key is this, or alone begins so.

@@ -63,9 +63,13 @@ impl Held<'_> {
     fn decision_of(&self, ts: &str) -> Result<Decision, DecideError> {
         let notes = self.session.notes()?;
         let known = notes.as_ref().map(Notes::decisions).unwrap_or_default();
-        let found = known.into_iter().find(|decision| decision.ts == ts);
+        let found = known.into_iter().find(|decision| decision.is_named(ts));
         let found = match found {
-            Some(found) => Some(found),
+            // Of two of one time, the name says which.
+            Some(found) => Some(Decision {
+                ts: ts.to_owned(),
+                ..found
+            }),
             None => self.of_beads_alone(ts)?,
         };
         let decision = found.ok_or_else(|| DecideError::NoDecision { ts: ts.to_owned() })?;

@@ -238,7 +238,7 @@ pub(crate) fn cite_record(
     };
     let evidence: Vec<Value> = decision.evidence.iter().map(evidence_value).collect();
     let mut record = json!({
-        "ts": decision.ts, "agent": agent, "phase": "cite", "decision": decision.ts,
+        "ts": time_of(&decision.ts), "agent": agent, "phase": "cite", "decision": decision.ts,
         "claim": decision.words(), "title": decision.title, "grounding": grounding,
         "evidence": evidence, "tokens": tokens::estimate(&decision.title),
     });
@@ -255,6 +255,11 @@ pub(crate) fn cite_record(
         record["session_id"] = id.into();
     }
     record
+}
+
+/// The time that the name of a decision begins with.
+fn time_of(name: &str) -> &str {
+    name.split_once(" - ").map_or(name, |(ts, _)| ts)
 }
 
 /// The times that decisions have already, by which they are told apart: in the notes, in the bead, and

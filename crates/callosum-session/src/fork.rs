@@ -121,7 +121,7 @@ pub fn forks(
     }
     let recorded = recorded.into_iter();
     for ts in recorded.filter_map(|claim| claim.decision.as_deref()) {
-        if !by_ts.contains_key(ts) {
+        if !by_ts.contains_key(ts) && !decisions.iter().any(|known| known.is_named(ts)) {
             let what = format!("the decision of {ts} is not in the notes");
             fork(Source::Notes, Source::Trajectory, what);
         }

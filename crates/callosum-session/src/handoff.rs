@@ -119,7 +119,9 @@ impl Held<'_> {
         let notes_refs: Vec<String> = notes
             .iter()
             .flat_map(Notes::decisions)
-            .filter(|decision| made.contains(decision.ts.as_str()))
+            .filter(|decision| {
+                made.contains(decision.ts.as_str()) || made.contains(decision.heading().as_str())
+            })
             .map(|decision| format!("{notes_file}:{}-{}", decision.line, decision.last_line))
             .collect();
         let scenarios = known.as_ref().map_or(0, |bead| bead.scenarios.len());

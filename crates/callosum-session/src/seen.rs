@@ -176,7 +176,9 @@ impl Held<'_> {
         }
         let mut seen = self.session.seen()?;
         let entries = notes.headings().into_iter();
-        let entries = entries.filter(|(ts, _)| told.contains_key(ts));
+        let entries = entries.filter(|(ts, title)| {
+            told.contains_key(ts) || told.contains_key(&format!("{ts} - {title}"))
+        });
         seen.keys
             .extend(entries.map(|(ts, title)| key(&ts, &title)));
         seen.keys

@@ -4,7 +4,7 @@
 //! beads are believed before the trajectory, so what they say is claimed all the same. Which entries belong to
 //! the session, [`Seen`](crate::seen::Seen) says.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use callosum_evidence::secrets::mask;
 use serde_json::Value;
@@ -31,12 +31,15 @@ pub(crate) struct Unrecorded {
     pub(crate) from: Source,
     /// Where it stands.
     place: String,
+    /// Its time; with its title, where another entry of the notes has that time.
+    name: String,
 }
 
 /// What trajectories have.
 #[derive(Default)]
 struct Known {
-    times: HashSet<String>,
+    /// The words of decisions, by their times or names.
+    times: HashMap<String, HashSet<String>>,
     /// The words of claims that have no time of a decision, as other writers make them.
     words: HashSet<String>,
 }
@@ -51,21 +54,40 @@ impl Known {
     }
 
     fn take(&mut self, ts: &str, words: &str) {
+        let said = one_line(&mask(words).text);
         if ts.is_empty() {
-            self.words.insert(one_line(&mask(words).text));
+            self.words.insert(said);
         } else {
-            self.times.insert(ts.to_owned());
+            self.times.entry(ts.to_owned()).or_default().insert(said);
         }
     }
 
-    fn has(&self, decision: &Decision) -> bool {
-        self.times.contains(&decision.ts) || self.words.contains(&one_line(decision.words()))
+    /// Whether they have it, which shares its time with these entries of the notes, itself among them, where it shares it.
+    /// Of those, the one is meant that says what they say; where none does, the first.
+    fn has(&self, decision: &Decision, of_its_time: &[Decision]) -> bool {
+        if self.words.contains(&one_line(decision.words()))
+            || self.times.contains_key(&decision.heading())
+        {
+            return true;
+        }
+        let Some(said) = self.times.get(&decision.ts) else {
+            return false;
+        };
+        let says = |other: &Decision| said.contains(&one_line(other.words()));
+        let is_first = || of_its_time[0].line == decision.line;
+        of_its_time.is_empty() || says(decision) || (is_first() && !of_its_time.iter().any(says))
     }
 }
 
 impl Unrecorded {
-    fn of_notes(decision: Decision, file: &str) -> Self {
+    fn of_notes(decision: Decision, file: &str, is_alone: bool) -> Self {
+        let name = if is_alone {
+            decision.ts.clone()
+        } else {
+            decision.heading()
+        };
         Self {
+            name,
             place: format!("{file}:{}", decision.line),
             decision,
             bead: None,
@@ -82,6 +104,7 @@ impl Unrecorded {
             bead: None,
             from: Source::Bead,
             place: String::new(),
+            name: ts.to_owned(),
         }
     }
 
@@ -124,7 +147,7 @@ impl Unrecorded {
         };
         Claim {
             text: words.to_owned(),
-            decision: Some(decision.ts.clone()),
+            decision: Some(self.name.clone()),
             bead: self.bead.as_ref().map(ToString::to_string),
             kind,
             evidence: decision.evidence.clone(),
@@ -140,6 +163,7 @@ impl Unrecorded {
         let mut redaction = Redaction::default();
         let of = &self.decision;
         let mut decision = Decision {
+            ts: redaction.statement(&self.name),
             title: redaction.statement(&of.title),
             decision: redaction.statement(of.words()),
             ..of.clone()
@@ -193,19 +217,36 @@ impl Session<'_> {
             Err(error) => return Err(error),
         };
         let file = self.zones.named(&self.zones.notes());
-        let mut found: BTreeMap<String, Unrecorded> = BTreeMap::new();
+        let mut found: BTreeMap<(String, usize), Unrecorded> = BTreeMap::new();
         let mut over: HashSet<String> = HashSet::new();
+        let mut shared: HashMap<String, Vec<Decision>> = HashMap::new();
         if let Some(notes) = &notes {
+            let mut once: HashSet<String> = HashSet::new();
+            for (ts, _) in notes.headings() {
+                if let Some(ts) = once.replace(ts) {
+                    shared.insert(ts, Vec::new());
+                }
+            }
+            for decision in notes.decisions_where(|ts, _| shared.contains_key(ts)) {
+                shared
+                    .entry(decision.ts.clone())
+                    .or_default()
+                    .push(decision);
+            }
             let new = notes.decisions_where(|ts, title| {
                 let is_over = seen.has(ts, title);
                 if is_over {
                     over.insert(ts.to_owned());
                 }
-                !is_over && !known.times.contains(ts)
+                !is_over && (shared.contains_key(ts) || !known.times.contains_key(ts))
             });
-            for decision in new.into_iter().filter(|new| !known.has(new)) {
-                let entry = found.entry(decision.ts.clone());
-                entry.or_insert_with(|| Unrecorded::of_notes(decision, &file));
+            for decision in new {
+                let of_its_time = shared.get(&decision.ts).map_or(&[][..], Vec::as_slice);
+                if !known.has(&decision, of_its_time) {
+                    let key = (decision.ts.clone(), decision.line);
+                    let is_alone = of_its_time.is_empty();
+                    found.insert(key, Unrecorded::of_notes(decision, &file, is_alone));
+                }
             }
         }
         let rows = self.beads().list(self.clock.now())?.rows.into_iter();
@@ -214,21 +255,33 @@ impl Session<'_> {
             let Ok(sheet) = self.bead(&id) else { continue };
             let place = self.zones.named(&self.zones.beads().join(id.file()));
             for made in Bead::of(sheet.members()).decisions {
-                let is_known = known.times.contains(&made.ts) || over.contains(&made.ts);
+                let is_known = known.times.contains_key(&made.ts) || over.contains(&made.ts);
                 let is_told = || seen.has(&made.ts, &title_of(&made.decision));
                 if is_known || made.ts.is_empty() || seen.is_over(&made.ts) || is_told() {
                     continue;
                 }
-                let entry = found.entry(made.ts.clone());
+                let of_its_time = found.range((made.ts.clone(), 0)..=(made.ts.clone(), usize::MAX));
+                let mut of_its_time = of_its_time.map(|(key, _)| key.1).peekable();
+                let first = of_its_time.peek().copied().unwrap_or(0);
+                let says = |line: &usize| {
+                    let entry = &found[&(made.ts.clone(), *line)];
+                    entry.decision.words() == made.decision
+                };
+                let line = of_its_time.find(says).unwrap_or(first);
+                let entry = found.entry((made.ts.clone(), line));
                 let entry = entry.or_insert_with(|| Unrecorded::of_bead(&made.ts));
                 entry.take(&id, place.clone(), made);
             }
         }
         if !found.is_empty() {
-            self.recorded_since(found.keys().next().map_or("", String::as_str), &mut known)?;
+            self.recorded_since(found.keys().next().map_or("", |(ts, _)| ts), &mut known)?;
         }
         let found = found.into_values();
-        Ok(found.filter(|new| !known.has(&new.decision)).collect())
+        let is_new = |new: &Unrecorded| {
+            let of_its_time = shared.get(&new.decision.ts);
+            !known.has(&new.decision, of_its_time.map_or(&[], Vec::as_slice))
+        };
+        Ok(found.filter(is_new).collect())
     }
 
     /// Takes what the trajectories of the days since the one before a time have.

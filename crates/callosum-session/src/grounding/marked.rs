@@ -31,6 +31,7 @@ impl Marked {
                 _ => continue,
             };
             marked.by_time.insert(decision.ts.clone(), kind);
+            marked.by_time.insert(decision.heading(), kind);
             marked.by_words.insert(decision.words().to_owned(), kind);
         }
         marked

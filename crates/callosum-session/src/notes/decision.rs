@@ -81,6 +81,20 @@ impl Decision {
         Some(decision)
     }
 
+    /// Its time and title, which tell it from others of the same time.
+    pub(crate) fn heading(&self) -> String {
+        format!("{} - {}", self.ts, self.title)
+    }
+
+    /// Whether this names it: its time, or that and its title.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.ts == name
+            || name
+                .strip_prefix(&self.ts)
+                .and_then(|rest| rest.strip_prefix(" - "))
+                .is_some_and(|title| title == self.title)
+    }
+
     /// What was decided, without the mark of what it leans on.
     pub fn words(&self) -> &str {
         let words = self.decision.trim_end();

@@ -15,7 +15,7 @@ use crate::evidence::Evidence;
 /// What a decision leans on from now on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceChange {
-    /// The time of the decision.
+    /// The time of the decision; with its title, where another one has that time.
     pub ts: String,
     /// Citations that are added, as they are written.
     pub written: Vec<String>,
@@ -40,7 +40,7 @@ impl Notes {
     pub fn with_evidence(&self, change: &EvidenceChange) -> Option<Self> {
         let find = |notes: &Self| {
             let mut decisions = notes.decisions().into_iter();
-            decisions.find(|decision| decision.ts == change.ts)
+            decisions.find(|decision| decision.is_named(&change.ts))
         };
         let mut notes = self.clone();
         while let Some(without) = notes.without_one(&find(&notes)?, change) {

@@ -173,3 +173,38 @@ fn a_fresh_clone_does_not_answer_for_old_decisions() {
         .success();
     env.run(["session", "check"]).success();
 }
+
+/// LOA-GRD-1: of two entries of one time each is a claim, also where the trajectory has one of them; the name says which
+/// is cited.
+#[test]
+fn entries_of_one_time_are_claims_of_their_own() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    let quoted = "**Evidence**:\n- `pub fn two() {}` [${PROJECT_ROOT}/src/a.rs:2]\n";
+    add_by_hand(&env, "2026-01-02", "Proven", quoted);
+    add_by_hand(&env, "2026-01-02", "It's dropped", "");
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(check.contains(": It's dropped (no evidence)\n"), "{check}");
+    let hint = r"callosum session cite '2026-01-02 - It'\''s dropped' PLACE";
+    assert!(check.contains(hint), "{check}");
+    env.run(["session", "handoff"]).ended_with(1);
+    let name = "2026-01-02 - It's dropped";
+    env.run(["session", "cite", name, "src/a.rs:1"]).success();
+    let notes = env.read("loa-grimoire/NOTES.md");
+    let entry = notes.split("- It's dropped\n").nth(1).unwrap();
+    assert!(entry.contains("src/a.rs:1]"), "{notes}");
+    let check = env.run(["session", "check"]).success().stdout;
+    assert!(check.contains("3 of 3 decisions have evidence"), "{check}");
+
+    let env = project();
+    let made = env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"]);
+    let ts = ts_of(&made.success().stdout);
+    let notes = env.read("loa-grimoire/NOTES.md");
+    let copied = format!("### Decision Log\n#### {ts} - Other\n**Decision**: Other\n");
+    let by_hand = notes.replacen("### Decision Log\n", &copied, 1);
+    env.write("loa-grimoire/NOTES.md", by_hand);
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(check.contains(": Other (no evidence)\n"), "{check}");
+    assert!(!check.contains(": Use one ("), "{check}");
+}

@@ -74,12 +74,17 @@ impl Grounded {
     }
 }
 
-/// The time that names the first decision among `claims` that is not grounded, as `session cite` takes it;
-/// the word `TIME` where those that lack evidence are no decisions.
-pub fn lacking_time(claims: &[Grounded]) -> &str {
+/// The time, or the time and title, that name the first decision among `claims` that is not grounded, as a shell
+/// hands it to `session cite`; the word `TIME` where those that lack evidence are no decisions.
+pub fn lacking_time(claims: &[Grounded]) -> String {
     let mut lacking = claims.iter().filter(|claim| !claim.is_grounded());
     let time = lacking.find_map(|claim| claim.claim.decision.as_deref());
-    time.unwrap_or("TIME")
+    let time = time.unwrap_or("TIME");
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-:.+".contains(c);
+    if time.chars().all(is_plain) {
+        return time.to_owned();
+    }
+    format!("'{}'", time.replace('\'', r"'\''"))
 }
 
 impl Grounding {

@@ -7,7 +7,7 @@
 //! The file is derived: without it, what is older than the last hand-off that bead or trajectory know of is over.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt::Write as _,
 };
 
@@ -30,6 +30,9 @@ const HEAD: &str = "callosum-seen/1";
 /// Its name, beside the lock.
 const FILE: &str = "seen";
 
+/// Keys of entries that the notes have no more, as on another branch, that are kept.
+const MOST_GONE: usize = 4096;
+
 /// What belongs to sessions that are over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
@@ -37,14 +40,46 @@ pub(crate) struct Seen {
     begun: Timestamp,
     /// When the last session was handed off; the same where none was.
     since: Timestamp,
-    /// The entries that were there then.
-    keys: HashSet<u64>,
+    /// The entries that were there when a session ended, those of the last one at the end.
+    keys: Vec<u64>,
+    /// The same, to be found.
+    known: HashSet<u64>,
 }
 
 impl Seen {
-    /// Whether an entry of the notes was there when the last session ended.
+    fn new(begun: Timestamp, since: Timestamp, keys: Vec<u64>) -> Self {
+        let known = keys.iter().copied().collect();
+        Self {
+            begun,
+            since,
+            keys,
+            known,
+        }
+    }
+
+    /// Whether an entry of the notes was there when a session ended.
     pub(crate) fn has(&self, ts: &str, title: &str) -> bool {
-        is_before(ts, self.begun) || self.keys.contains(&key(ts, title))
+        is_before(ts, self.begun) || self.known.contains(&key(ts, title))
+    }
+
+    /// Whether an entry that alone has its time now was there, whatever its title was. A day alone tells no entry from
+    /// another.
+    pub(crate) fn has_time(&self, ts: &str) -> bool {
+        is_of_a_time(ts) && self.known.contains(&key_of_time(ts))
+    }
+
+    /// It with further entries; of those that the notes have no more, the last ones stay.
+    fn with(self, since: Timestamp, new: Vec<u64>) -> Self {
+        let now: HashSet<u64> = new.iter().copied().collect();
+        let mut keys: Vec<u64> = self
+            .keys
+            .into_iter()
+            .filter(|key| !now.contains(key))
+            .collect();
+        keys.drain(..keys.len().saturating_sub(MOST_GONE));
+        let mut there = HashSet::new();
+        keys.extend(new.into_iter().filter(|key| there.insert(*key)));
+        Self::new(self.begun, since, keys)
     }
 
     /// Whether a decision of a bead is of a session that is over.
@@ -60,18 +95,12 @@ impl Seen {
         }
         let (begun, since) = (head.next()?.parse().ok()?, head.next()?.parse().ok()?);
         let keys = lines.filter_map(|line| u64::from_str_radix(line, 16).ok());
-        Some(Self {
-            begun,
-            since,
-            keys: keys.collect(),
-        })
+        Some(Self::new(begun, since, keys.collect()))
     }
 
     fn written(&self) -> String {
         let mut text = format!("{HEAD} {} {}\n", self.begun, self.since);
-        let mut keys: Vec<&u64> = self.keys.iter().collect();
-        keys.sort_unstable();
-        for key in keys {
+        for key in &self.keys {
             let _ = writeln!(text, "{key:016x}");
         }
         text
@@ -85,15 +114,35 @@ fn key(ts: &str, title: &str) -> u64 {
         .fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
+/// The key of an entry that alone has its time; no title is like this.
+fn key_of_time(ts: &str) -> u64 {
+    key(ts, "\0")
+}
+
+/// The keys of entries.
+fn keys_of(entries: &[(String, String)]) -> Vec<u64> {
+    let mut many: BTreeMap<&str, usize> = BTreeMap::new();
+    for (ts, _) in entries {
+        *many.entry(ts).or_default() += 1;
+    }
+    let titled = entries.iter().map(|(ts, title)| key(ts, title));
+    let alone = many.iter().filter(|(_, many)| **many == 1);
+    titled.chain(alone.map(|(ts, _)| key_of_time(ts))).collect()
+}
+
+/// Whether it says more than a day.
+fn is_of_a_time(ts: &str) -> bool {
+    ts.len() > 10
+}
+
 /// Whether a time as a person may write it is before another. A day is before where the other is of a later one.
 fn is_before(ts: &str, at: Timestamp) -> bool {
     if let Ok(time) = ts.parse::<Timestamp>() {
         return time < at;
     }
     let at = at.to_zoned(TimeZone::UTC).datetime();
-    let is_of_a_time = ts.len() > 10;
     match ts.parse::<DateTime>() {
-        Ok(time) if is_of_a_time => time < at,
+        Ok(time) if is_of_a_time(ts) => time < at,
         Ok(time) => time.date() < at.date(),
         Err(_) => ts
             .get(..10)
@@ -129,11 +178,7 @@ impl Session<'_> {
         let last = ended.filter(|ts| *ts <= now).max();
         let today = || format!("{}T00:00:00Z", &second(now)[..10]).parse().ok();
         let begun = last.or_else(today).unwrap_or(now);
-        Ok(Seen {
-            begun,
-            since: begun,
-            keys: HashSet::new(),
-        })
+        Ok(Seen::new(begun, begun, Vec::new()))
     }
 }
 
@@ -155,13 +200,10 @@ impl Held<'_> {
     pub(crate) fn note_ended(&self, notes: &Notes, now: Timestamp) -> Result<(), SessionError> {
         let seen = self.session.seen()?;
         let entries = notes.headings().into_iter();
-        let new = entries.filter(|(ts, _)| !is_before(ts, seen.begun));
-        let keys = new.map(|(ts, title)| key(&ts, &title)).collect();
-        self.note_seen(&Seen {
-            since: now,
-            keys,
-            ..seen
-        })
+        let new: Vec<(String, String)> = entries
+            .filter(|(ts, _)| !is_before(ts, seen.begun))
+            .collect();
+        self.note_seen(&seen.with(now, keys_of(&new)))
     }
 
     /// Writes down that these claims were told with a hand-off of one agent, those of them that no trajectory has. What else
@@ -174,16 +216,17 @@ impl Held<'_> {
         if told.is_empty() {
             return Ok(());
         }
-        let mut seen = self.session.seen()?;
+        let seen = self.session.seen()?;
         let entries = notes.headings().into_iter();
-        let entries = entries.filter(|(ts, title)| {
-            told.contains_key(ts) || told.contains_key(&format!("{ts} - {title}"))
-        });
-        seen.keys
-            .extend(entries.map(|(ts, title)| key(&ts, &title)));
-        seen.keys
-            .extend(told.iter().map(|(ts, title)| key(ts, title)));
-        self.note_seen(&seen)
+        let entries: Vec<(String, String)> = entries
+            .filter(|(ts, title)| {
+                told.contains_key(ts) || told.contains_key(&format!("{ts} - {title}"))
+            })
+            .collect();
+        let mut keys = keys_of(&entries);
+        keys.extend(told.iter().map(|(ts, title)| key(ts, title)));
+        let since = seen.since;
+        self.note_seen(&seen.with(since, keys))
     }
 
     fn note_seen(&self, seen: &Seen) -> Result<(), SessionError> {
@@ -222,15 +265,26 @@ mod tests {
 
     #[test]
     fn what_was_seen_is_read_as_it_was_written() {
-        let seen = Seen {
-            begun: "2026-01-02T00:00:00Z".parse().unwrap(),
-            since: "2026-01-03T00:00:00.5Z".parse().unwrap(),
-            keys: [key("2026-01-02", "a"), 7].into(),
-        };
+        let seen = Seen::new(
+            "2026-01-02T00:00:00Z".parse().unwrap(),
+            "2026-01-03T00:00:00.5Z".parse().unwrap(),
+            vec![key("2026-01-02", "a"), 7],
+        );
         let read = Seen::read(&seen.written()).unwrap();
         assert_eq!(read, seen);
         assert!(read.has("2026-01-02", "a") && !read.has("2026-01-02", "b"));
         assert!(read.has("2026-01-01", "b") && read.is_over("2026-01-02T23:59:59Z"));
         assert_eq!(Seen::read("callosum-seen/2 a b\n"), None);
+    }
+
+    #[test]
+    fn what_the_notes_have_no_more_is_kept_up_to_a_bound() {
+        let at: Timestamp = "2026-01-02T00:00:00Z".parse().unwrap();
+        let there = |from: u64, to: u64| (from..to).collect::<Vec<u64>>();
+        let gone = MOST_GONE as u64;
+        let seen = Seen::new(at, at, Vec::new()).with(at, there(0, gone + 9));
+        let seen = seen.with(at, there(gone + 8, gone + 10));
+        assert_eq!(seen.keys, there(8, gone + 10));
+        assert_eq!(Seen::read(&seen.written()).unwrap(), seen);
     }
 }

@@ -234,7 +234,8 @@ impl Session<'_> {
                     .push(decision);
             }
             let new = notes.decisions_where(|ts, title| {
-                let is_over = seen.has(ts, title);
+                let is_alone = !shared.contains_key(ts);
+                let is_over = seen.has(ts, title) || (is_alone && seen.has_time(ts));
                 if is_over {
                     over.insert(ts.to_owned());
                 }

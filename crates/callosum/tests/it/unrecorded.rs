@@ -208,3 +208,28 @@ fn entries_of_one_time_are_claims_of_their_own() {
     assert!(check.contains(": Other (no evidence)\n"), "{check}");
     assert!(!check.contains(": Use one ("), "{check}");
 }
+
+/// LOA-GRD-1: an entry that was handed off is not asked again where its title is mended, nor where another branch was
+/// handed off since.
+#[test]
+fn what_was_handed_off_is_known_again() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    let before = env.read("loa-grimoire/NOTES.md");
+    add_by_hand(&env, "2026-01-02T05:00:00Z", "Of teh one", "");
+    env.run(["session", "handoff", "--force"]).success();
+    let one = env.read("loa-grimoire/NOTES.md");
+    env.write("loa-grimoire/NOTES.md", one.replace("- Of teh", "- Of the"));
+    env.run(["session", "check"]).success();
+    env.write("loa-grimoire/NOTES.md", before);
+    add_by_hand(&env, "2026-01-02T06:00:00Z", "Of the other", "");
+    env.run(["session", "check"]).ended_with(1);
+    env.run(["session", "handoff", "--force"]).success();
+    env.write("loa-grimoire/NOTES.md", one);
+    env.run(["session", "check"]).success();
+    add_by_hand(&env, "2026-01-02T05:00:00Z", "Of the same time", "");
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(check.contains(": Of the same time (no"), "{check}");
+    assert!(!check.contains(": Of teh one ("), "{check}");
+}

@@ -374,13 +374,10 @@ fn within_budget(
         return Err(refuse("kernel.quota", text, None));
     }
     let left = standing.caps.left(&standing.spent);
-    if let Some((policy, what)) = used_up(&left) {
+    if let Some((policy, what, option)) = used_up(&left) {
         let text = format!("the run's budget of {what} is used up");
-        return Err(refuse(
-            policy,
-            text,
-            Some("start it again with a larger one"),
-        ));
+        let hint = format!("start it again with a larger `{option}`");
+        return Err(refuse(policy, text, Some(&hint)));
     }
     let within =
         |milliseconds: u64, other: Option<u64>| milliseconds.min(other.unwrap_or(u64::MAX));
@@ -393,18 +390,19 @@ fn within_budget(
     })
 }
 
-fn used_up(left: &RunCaps) -> Option<(&'static str, &'static str)> {
+/// The policy by which nothing more is called, what is used up, and the option that sets its cap.
+fn used_up(left: &RunCaps) -> Option<(&'static str, &'static str, &'static str)> {
     if left.yields == Some(0) {
-        return Some(("kernel.budget.yields", "calls"));
+        return Some(("kernel.budget.yields", "calls", "--max-yields"));
     }
     if left.tokens == Some(0) {
-        return Some(("kernel.budget.tokens", "tokens"));
+        return Some(("kernel.budget.tokens", "tokens", "--max-tokens"));
     }
     if left.cost.is_some_and(|cost| cost.0 == 0) {
-        return Some(("kernel.budget.cost", "money"));
+        return Some(("kernel.budget.cost", "money", "--max-cost"));
     }
     if left.milliseconds == Some(0) {
-        return Some(("kernel.budget.time", "time"));
+        return Some(("kernel.budget.time", "time", "--max-seconds"));
     }
     None
 }

@@ -85,6 +85,8 @@ pub struct ProviderFailure {
     pub message: String,
     /// Whether it may have done something all the same.
     pub may_have_happened: bool,
+    /// What helps, in words to paste.
+    pub hint: Option<&'static str>,
     /// What it cost.
     pub cost: AnsweredCost,
 }
@@ -96,6 +98,7 @@ impl ProviderFailure {
             kind,
             message: message.into(),
             may_have_happened: false,
+            hint: None,
             cost: AnsweredCost::default(),
         }
     }
@@ -110,6 +113,10 @@ impl ProviderFailure {
 
     /// Returns what the program is told.
     pub fn to_failure(&self) -> Failure {
-        Failure::new(self.kind, self.message.clone())
+        let failure = Failure::new(self.kind, self.message.clone());
+        match self.hint {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        }
     }
 }

@@ -257,6 +257,9 @@ fn a_run_that_has_used_up_its_tokens_calls_nothing_more() {
     for cap in ["--max-tokens=0", "--max-cost=0", "--max-seconds=-1"] {
         env.run(["plan", "run", "-e", "1", cap]).ended_with(2);
     }
+    let part = env.run(["plan", "run", "-e", "1", "--max-seconds=0.5"]);
+    let told = part.ended_with(2).stderr;
+    assert!(told.contains("say whole seconds"), "{told}");
 }
 
 /// CCOS-GOV-1: a run that came along with a repository is gone on with by nobody, approved or not.

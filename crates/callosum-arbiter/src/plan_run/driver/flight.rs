@@ -43,7 +43,9 @@ pub(super) struct Flying {
     most_bytes: u64,
     /// Whether it may use tokens or money.
     pub(super) may_cost: bool,
-    /// Whether it was ended because the calls under way had used up the run's time.
+    /// Whether its time is what was left of the run's.
+    has_the_rest: bool,
+    /// Whether it was ended because the run's time was used up.
     is_out_of_time: bool,
 }
 
@@ -81,6 +83,8 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             unreachable!("the request was made with a key of ours");
         };
         let limits = call.limits();
+        let left = self.caps().milliseconds;
+        let left = left.map(|cap| cap.saturating_sub(self.state.spent().elapsed_ms));
         let since = Instant::now();
         let cancel = Cancel::new().map_err(RunError::Thread)?;
         let flying = Flying {
@@ -91,6 +95,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             most_ms: limits.milliseconds,
             most_bytes: limits.answer_bytes,
             may_cost: provider.manifest().may_cost(),
+            has_the_rest: left.is_some_and(|left| left <= limits.milliseconds),
             is_out_of_time: false,
         };
         self.flying.insert(key, flying);
@@ -136,6 +141,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
                 for call in self.flying.values_mut() {
                     if call.deadline.is_some_and(|deadline| deadline <= now) {
                         call.is_late = true;
+                        call.is_out_of_time = call.has_the_rest;
                         call.cancel.cancel();
                     }
                 }
@@ -176,13 +182,15 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         };
         let elapsed = flying.since.elapsed();
         let result = match result {
+            Err(failure) if flying.is_out_of_time => Err(ProviderFailure {
+                kind: FailureKind::BudgetExhausted,
+                message: "the run's budget of time is used up".to_owned(),
+                hint: Some("start it again with a larger `--max-seconds`"),
+                ..failure
+            }),
             Err(failure) if flying.is_late => Err(ProviderFailure {
                 kind: FailureKind::Timeout,
-                message: if flying.is_out_of_time {
-                    "the run's budget of time is used up".to_owned()
-                } else {
-                    format!("it took longer than {} ms", flying.most_ms)
-                },
+                message: format!("it took longer than {} ms", flying.most_ms),
                 ..failure
             }),
             Err(failure) if flying.cancel.is_cancelled() => {

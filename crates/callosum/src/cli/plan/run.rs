@@ -70,8 +70,8 @@ pub(crate) struct RunArgs {
     /// Let it call nothing more once its calls have cost so many US dollars
     #[arg(long, value_name = "DOLLARS", value_parser = some_dollars)]
     max_cost: Option<Money>,
-    /// Let its calls take so many seconds together, pauses left out
-    #[arg(long, value_name = "S", value_parser = value_parser!(u64).range(1..=SECONDS_OF_A_YEAR))]
+    /// Let its calls take so many whole seconds together, pauses left out
+    #[arg(long, value_name = "S", value_parser = some_seconds)]
     max_seconds: Option<u64>,
 }
 
@@ -85,6 +85,13 @@ fn some_dollars(text: &str) -> Result<Money, String> {
         return Err("say at least 0.0001 US dollars".to_owned());
     }
     Ok(amount)
+}
+
+fn some_seconds(text: &str) -> Result<u64, String> {
+    let seconds = text.parse().ok();
+    seconds
+        .filter(|seconds| (1..=SECONDS_OF_A_YEAR).contains(seconds))
+        .ok_or_else(|| format!("say whole seconds, from 1 to {SECONDS_OF_A_YEAR}"))
 }
 
 impl RunArgs {

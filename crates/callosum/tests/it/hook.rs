@@ -475,7 +475,7 @@ fn what_no_snapshot_holds_is_asked_about() {
     assert!(denied.is_some_and(|reason| reason.contains("by hand")));
 }
 
-/// CAKE-HOOK-1: a tool of which nothing says when it runs is decided on before it does.
+/// CAKE-SHIM-1: a tool of which nothing says when it runs is decided on before it does.
 #[test]
 fn an_event_without_a_name_is_decided_on() {
     let env = repository();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::{secrets, terminal::on_one_line};
 use callosum_mesh::{
     board::{Lease, Order},
     leased_path,
@@ -135,7 +135,17 @@ pub(crate) fn absolute(context: &Context, path: &std::path::Path) -> Result<Stri
         let what = "the file cannot be looked at";
         CommandError::because(Exit::Usage, what, &error)
     })?;
-    Ok(real.to_string_lossy().into_owned())
+    let path = real.to_string_lossy().into_owned();
+    // Others are told of it masked, so that two such files would be one.
+    let masked = secrets::mask(&path);
+    if masked.found.is_empty() {
+        return Ok(path);
+    }
+    let what = format!(
+        "no lease is kept on {}: its name holds what looks like a secret",
+        on_one_line(&masked.text)
+    );
+    Err(CommandError::new(Exit::Usage, what))
 }
 
 /// The leases that hold, by path.

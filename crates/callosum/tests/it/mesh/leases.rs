@@ -51,3 +51,15 @@ fn a_lease_on_a_file_that_is_not_there_has_one_name() {
     let leases = json(&env, &["lease", "list"]);
     assert_eq!(leases["leases"].as_array().unwrap().len(), 1, "{leases}");
 }
+
+/// CALC-SEC-1: a file whose name looks like a secret has no lease, which would be told to others and be another file's too.
+#[test]
+fn a_file_that_is_named_like_a_secret_has_no_lease() {
+    let env = TestEnv::new();
+    for verb in ["take", "release"] {
+        let words = ["mesh", "lease", verb, "AKIAIOSFODNN7EXAMPLE.md"];
+        let refused = env.run(words).ended_with(2).stderr;
+        assert!(refused.contains("looks like a secret"), "{refused}");
+        assert!(!refused.contains("AKIAIOSFODNN7EXAMPLE"), "{refused}");
+    }
+}

@@ -16,7 +16,7 @@ use crate::{
     fork::{Source, forks},
     ghost::unverified,
     grounding::{ClaimKind, Grounding, Threshold, lacking_time},
-    notes::Notes,
+    notes::{Notes, UNDATED},
     span::Whose,
     step::{Held, Intent, NoteChange, SessionError, second},
     trajectory::Record,
@@ -24,6 +24,9 @@ use crate::{
 
 /// So many of the steps block unless the settings say otherwise, from the first.
 const GATES: usize = 2;
+
+/// Entries of the notes without a time that are named.
+const MOST_UNDATED: usize = 20;
 
 /// What came of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,6 +193,9 @@ impl Held<'_> {
             .into_iter()
             .partition(|what| !what.ends_with("the notes"));
         in_notes.extend(of_notes);
+        let file = session.zones.named(&session.zones.notes());
+        let undated = notes.undated().into_iter().take(MOST_UNDATED);
+        in_notes.extend(undated.map(|entry| format!("{file}:{}: {UNDATED}", entry.line)));
         let mut of_records: Vec<String> = read
             .bad
             .iter()

@@ -8,7 +8,7 @@ use crate::{
     decide::{DecideError, Decided, Ground, NOT_CURRENT, cite_record},
     evidence::{Evidence, Standing, Tree},
     grounding::Brief,
-    notes::{Decision, EvidenceChange, Notes},
+    notes::{Decision, EvidenceChange},
     span::Whose,
     statement::Redaction,
     step::{BeadChange, Held, Intent, NoteChange, SessionError, second},
@@ -62,8 +62,7 @@ impl Held<'_> {
 
     fn decision_of(&self, ts: &str) -> Result<Decision, DecideError> {
         let notes = self.session.notes()?;
-        let known = notes.as_ref().map(Notes::decisions).unwrap_or_default();
-        let found = known.into_iter().find(|decision| decision.is_named(ts));
+        let found = notes.and_then(|notes| notes.named(ts));
         let found = match found {
             // Of two of one time, the name says which.
             Some(found) => Some(Decision {
@@ -116,6 +115,9 @@ impl Held<'_> {
             known.bead.as_ref(),
             None,
         );
+        if !decision.is_dated() {
+            record["ts"] = second(session.clock.now()).into();
+        }
         record["revision"] = known.revision.into();
         let current = session.notes()?.and_then(|notes| notes.active().bead);
         if known.bead.is_some() && known.bead.as_ref().map(BeadId::as_str) != current.as_deref() {

@@ -68,6 +68,11 @@ impl Seen {
         is_of_a_time(ts) && self.known.contains(&key_of_time(ts))
     }
 
+    /// Whether an entry whose heading is no time was there.
+    pub(crate) fn has_undated(&self, name: &str) -> bool {
+        self.known.contains(&key("", name))
+    }
+
     /// It with further entries; of those that the notes have no more, the last ones stay.
     fn with(self, since: Timestamp, new: Vec<u64>) -> Self {
         let now: HashSet<u64> = new.iter().copied().collect();
@@ -130,6 +135,12 @@ fn keys_of(entries: &[(String, String)]) -> Vec<u64> {
     titled.chain(alone.map(|(ts, _)| key_of_time(ts))).collect()
 }
 
+/// The names of the entries whose heading is no time.
+fn undated_of(notes: &Notes) -> Vec<String> {
+    let undated = notes.undated().into_iter();
+    undated.map(|decision| decision.ts).collect()
+}
+
 /// Whether it says more than a day.
 fn is_of_a_time(ts: &str) -> bool {
     ts.len() > 10
@@ -178,7 +189,13 @@ impl Session<'_> {
         let last = ended.filter(|ts| *ts <= now).max();
         let today = || format!("{}T00:00:00Z", &second(now)[..10]).parse().ok();
         let begun = last.or_else(today).unwrap_or(now);
-        Ok(Seen::new(begun, begun, Vec::new()))
+        // Of entries without a time nobody knows when they were made: those that are there were.
+        let undated = match self.notes() {
+            Ok(Some(notes)) => undated_of(&notes),
+            Ok(None) | Err(_) => Vec::new(),
+        };
+        let keys = undated.iter().map(|name| key("", name));
+        Ok(Seen::new(begun, begun, keys.collect()))
     }
 }
 
@@ -203,7 +220,9 @@ impl Held<'_> {
         let new: Vec<(String, String)> = entries
             .filter(|(ts, _)| !is_before(ts, seen.begun))
             .collect();
-        self.note_seen(&seen.with(now, keys_of(&new)))
+        let mut keys = keys_of(&new);
+        keys.extend(undated_of(notes).iter().map(|name| key("", name)));
+        self.note_seen(&seen.with(now, keys))
     }
 
     /// Writes down that these claims were told with a hand-off of one agent, those of them that no trajectory has. What else
@@ -224,6 +243,9 @@ impl Held<'_> {
             })
             .collect();
         let mut keys = keys_of(&entries);
+        let undated = undated_of(notes).into_iter();
+        let undated = undated.filter(|name| told.contains_key(name));
+        keys.extend(undated.map(|name| key("", &name)));
         keys.extend(told.iter().map(|(ts, title)| key(ts, title)));
         let since = seen.since;
         self.note_seen(&seen.with(since, keys))

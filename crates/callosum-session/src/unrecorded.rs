@@ -249,6 +249,13 @@ impl Session<'_> {
                     found.insert(key, Unrecorded::of_notes(decision, &file, is_alone));
                 }
             }
+            let undated = notes.undated().into_iter();
+            for decision in undated.filter(|new| !seen.has_undated(&new.ts)) {
+                if !known.has(&decision, &[]) {
+                    let key = (decision.ts.clone(), decision.line);
+                    found.insert(key, Unrecorded::of_notes(decision, &file, true));
+                }
+            }
         }
         let rows = self.beads().list(self.clock.now())?.rows.into_iter();
         let rows = rows.filter(|row| !row.decided.is_empty() && !seen.is_over(&row.decided));

@@ -20,7 +20,9 @@ impl Held<'_> {
         let cited = read.records.iter().map(|(_, record)| record);
         let cited = cited.filter(|record| record.phase() == "cite");
         let cited = cited.map(|record| (record.text("decision"), record.text("claim")));
-        let lost = session.unrecorded(cited)?;
+        let mut lost = session.unrecorded(cited)?;
+        // Of when the others are, nobody knows: they count where they stand.
+        lost.retain(|lost| lost.decision.is_dated());
         let Some(first) = lost.first() else {
             return Ok(());
         };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::label::Label;
+use super::{label::Label, moment::moment};
 use crate::evidence::Evidence;
 
 /// What marks a decision that nothing in the tree confirms (Seed LOA §4.2).
@@ -48,14 +48,37 @@ impl Decision {
     /// Reads an entry from the words of its heading and the lines below it. `None` where the
     /// heading is no time and a title.
     pub(super) fn read<'l>(heading: &str, body: impl Iterator<Item = &'l str>) -> Option<Self> {
-        let (ts, title) = heading
-            .split_once(" - ")
-            .or_else(|| heading.split_once(" – "))?;
-        if !is_time(ts.trim()) {
-            return None;
-        }
+        let marks = [" - ", " – ", " — "];
+        let (ts, title) = marks.iter().find_map(|mark| heading.split_once(mark))?;
+        let ts = Some(ts.trim().to_owned())
+            .filter(|ts| is_time(ts))
+            .or_else(|| moment(ts))?;
+        Some(Self::below(heading, ts, title, body))
+    }
+
+    /// Reads an entry whose heading is no time and a title; its words are its name.
+    pub(super) fn undated<'l>(heading: &str, body: impl Iterator<Item = &'l str>) -> Self {
+        let name = if heading.is_empty() {
+            "untitled"
+        } else {
+            heading
+        };
+        Self::below(heading, name.to_owned(), name, body)
+    }
+
+    /// Whether its heading says when it was made.
+    pub(crate) fn is_dated(&self) -> bool {
+        is_time(&self.ts)
+    }
+
+    fn below<'l>(
+        heading: &str,
+        ts: String,
+        title: &str,
+        body: impl Iterator<Item = &'l str>,
+    ) -> Self {
         let mut decision = Self {
-            ts: ts.trim().to_owned(),
+            ts,
             title: title.trim().to_owned(),
             is_assumption: heading.contains(ASSUMPTION),
             is_user_input: heading.contains(USER_INPUT),
@@ -78,7 +101,7 @@ impl Decision {
             }
             decision.take(&field, rest);
         }
-        Some(decision)
+        decision
     }
 
     /// Its time and title, which tell it from others of the same time.

@@ -304,15 +304,8 @@ impl Notes {
         for (heading, lines) in self.entries() {
             let line = self.outline.headings[heading].line;
             let Some(decision) = self.decision(heading, lines.clone()) else {
-                let is_decision = |line: usize| {
-                    let text = self.outline.text(&self.bytes, line);
-                    let words = text.trim_start();
-                    words.starts_with("**Decision") || words.starts_with("__Decision")
-                };
-                if lines.into_iter().any(is_decision) {
-                    let what = "a decision whose heading is no time and title, as in `#### \
-                                2026-01-02T03:04:05Z - Title`, is not read";
-                    odd.push((line, what.to_owned()));
+                if self.is_undated(heading, &lines) {
+                    odd.push((line, UNDATED.to_owned()));
                 }
                 continue;
             };
@@ -328,6 +321,54 @@ impl Notes {
             }
         }
         odd
+    }
+
+    /// Entries of a Decision Log that are written like decisions, and whose heading is no time and title: the words of
+    /// the heading are the name of each.
+    pub(crate) fn undated(&self) -> Vec<Decision> {
+        let entries = self.entries().into_iter();
+        let undated = entries.filter(|(heading, lines)| {
+            self.heading(*heading).is_none() && self.is_undated(*heading, lines)
+        });
+        let read = undated.map(|(heading, lines)| {
+            let lines = self.above_next(heading, &lines);
+            let title = &self.outline.headings[heading].title;
+            let texts: Vec<_> = lines
+                .clone()
+                .filter(|line| self.outline.lines[*line].is_text)
+                .map(|line| self.outline.text(&self.bytes, line))
+                .collect();
+            let line = self.outline.headings[heading].line;
+            let filled = lines.rev().find(|line| !self.is_blank_line(*line));
+            Decision {
+                line: line + 1,
+                last_line: filled.unwrap_or(line) + 1,
+                ..Decision::undated(title, texts.iter().map(AsRef::as_ref))
+            }
+        });
+        read.collect()
+    }
+
+    /// The decision of this name.
+    pub(crate) fn named(&self, name: &str) -> Option<Decision> {
+        let mut all = self.decisions().into_iter().chain(self.undated());
+        all.find(|decision| decision.is_named(name))
+    }
+
+    /// The lines of an entry up to the next heading, whatever its level.
+    fn above_next(&self, heading: usize, lines: &Range<usize>) -> Range<usize> {
+        let next = self.outline.headings.get(heading + 1);
+        lines.start..next.map_or(lines.end, |next| next.line.min(lines.end))
+    }
+
+    /// Whether there is a field of a decision in an entry.
+    fn is_undated(&self, heading: usize, lines: &Range<usize>) -> bool {
+        self.above_next(heading, lines).any(|line| {
+            let text = self.outline.text(&self.bytes, line);
+            let words = text.trim_start();
+            self.outline.lines[line].is_text
+                && (words.starts_with("**Decision") || words.starts_with("__Decision"))
+        })
     }
 
     fn decision(&self, heading: usize, lines: Range<usize>) -> Option<Decision> {
@@ -497,6 +538,10 @@ impl Notes {
         faults
     }
 }
+
+/// What is wrong with an entry whose heading is no time and title.
+pub(crate) const UNDATED: &str = "a decision whose heading is no time and title, as in `#### \
+                                  2026-01-02T03:04:05Z - Title`, is not read";
 
 /// Lines of a block of code, its fences included, that are not yet raw output.
 const LONGEST_BLOCK: usize = 12;

@@ -38,10 +38,7 @@ impl Notes {
     /// decision. Made twice, it changes nothing the second time.
     #[must_use]
     pub fn with_evidence(&self, change: &EvidenceChange) -> Option<Self> {
-        let find = |notes: &Self| {
-            let mut decisions = notes.decisions().into_iter();
-            decisions.find(|decision| decision.is_named(&change.ts))
-        };
+        let find = |notes: &Self| notes.named(&change.ts);
         let mut notes = self.clone();
         while let Some(without) = notes.without_one(&find(&notes)?, change) {
             notes = without;

@@ -233,3 +233,52 @@ fn what_was_handed_off_is_known_again() {
     assert!(check.contains(": Of the same time (no"), "{check}");
     assert!(!check.contains(": Of teh one ("), "{check}");
 }
+
+/// LOA-GRD-1, LOA-FMT-1: an entry is a claim however its time is written; one whose heading is none is named with its line, and
+/// is a claim under the heading's words until it is cited or handed off.
+#[test]
+fn an_entry_counts_whatever_its_heading_is() {
+    for ts in [
+        "2026-01-02 11:00",
+        "2026/01/02",
+        "02.01.2026",
+        "Jan 2, 2026",
+        "[2026-01-02]",
+        "20260102T110000Z",
+    ] {
+        let env = project();
+        env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+            .success();
+        add_by_hand(&env, ts, "By hand", "");
+        let check = env.run(["session", "check"]).ended_with(1).stdout;
+        assert!(check.contains(": By hand (no evidence)\n"), "{ts}: {check}");
+        assert!(check.contains("session cite 2026-01-02"), "{ts}: {check}");
+    }
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    add_by_hand(&env, "Some day", "By hand", "");
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(check.contains(": By hand (no evidence)\n"), "{check}");
+    assert!(check.contains("3. decision log: warn\n"), "{check}");
+    assert!(check.contains("is not read"), "{check}");
+    assert!(
+        check.contains("session cite 'Some day - By hand' PLACE"),
+        "{check}"
+    );
+    env.run(["hook", "claude", "pre-clear"]).ended_with(2);
+    env.run(["session", "handoff"]).ended_with(1);
+    env.run(["session", "heal"]).success();
+    env.run(["session", "cite", "Some day - By hand", "src/a.rs:1"])
+        .success();
+    assert!(
+        env.read("loa-grimoire/NOTES.md")
+            .contains("#### Some day - By hand\n**Decision**: By hand\n**Evidence**")
+    );
+    env.run(["session", "check"]).success();
+    add_by_hand(&env, "Another day", "Told", "");
+    env.run(["session", "check"]).ended_with(1);
+    env.run(["session", "handoff", "--force"]).success();
+    let check = env.run(["session", "check"]).success().stdout;
+    assert!(check.contains("3. decision log: warn\n"), "{check}");
+}

@@ -9,10 +9,12 @@ use crate::{
     bead::{Bead, BeadId, evidence_value},
     evidence::{Evidence, QuoteError, Standing, Tree},
     notes::{Decision, Notes},
+    recorded,
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
     step::{
         BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second, times_from,
     },
+    trajectory::{DayFile, Record, day_files, records, said_in},
     zones::ZoneError,
 };
 
@@ -35,6 +37,8 @@ pub struct NewDecision {
     pub ground: Ground,
     /// The client's own name of the session.
     pub session_id: Option<String>,
+    /// The key of the call that makes it, of which there is one decision.
+    pub call: Option<String>,
 }
 
 /// What a claim says that it leans on where it cites no place.
@@ -93,9 +97,16 @@ pub enum DecideError {
 impl Held<'_> {
     /// Makes a decision. It is in all three places when this returns.
     ///
-    /// Its time is its name: no other decision of the project has it.
+    /// Its time is its name: no other decision of the project has it. One that is made by a call which made one
+    /// before is that one, as far back as files are not compressed.
     pub fn decide(&self, new: &NewDecision) -> Result<Decided, DecideError> {
         let session = &self.session;
+        if let Some(call) = &new.call {
+            let made = self.found(call, |file| !file.is_archived)?;
+            if let Some(made) = made {
+                return Ok(made);
+            }
+        }
         let mut redaction = Redaction::default();
         let words = redaction.statement(&new.decision);
         let title = match &new.title {
@@ -156,6 +167,9 @@ impl Held<'_> {
         if bead.as_ref().map(BeadId::as_str) != active.bead.as_deref() {
             record[NOT_CURRENT] = true.into();
         }
+        if let Some(call) = &new.call {
+            record[CALL] = call.as_str().into();
+        }
         let bead_changes = bead.as_ref().map(|id| {
             let mut changes = vec![BeadChange::Decision(bead_item(&decision))];
             changes.extend(
@@ -196,7 +210,59 @@ impl Held<'_> {
             written,
         })
     }
+
+    /// The decision that a call made, by its key, whoever's trajectory has it. What a killed process had begun
+    /// is done since the session is held, so that `None` says that it was not made.
+    ///
+    /// Costs the reading of every trajectory, also of the compressed ones.
+    pub fn decided_by(&self, call: &str) -> Result<Option<Decided>, SessionError> {
+        self.found(call, |_| true)
+    }
+
+    fn found(
+        &self,
+        call: &str,
+        looks_into: impl Fn(&DayFile) -> bool,
+    ) -> Result<Option<Decided>, SessionError> {
+        let session = &self.session;
+        let files = day_files(session.disk, session.zones)?.into_iter().rev();
+        for file in files.filter(|file| looks_into(file)) {
+            let bytes = said_in(session.disk, &file)?.unwrap_or_default();
+            if memchr::memmem::find(&bytes, call.as_bytes()).is_none() {
+                continue;
+            }
+            let mut there = records(&bytes).records.into_iter();
+            let is_it = |record: &Record| record.phase() == "cite" && record.text(CALL) == call;
+            let made = there.find(is_it);
+            let known = made
+                .as_ref()
+                .and_then(|record| recorded::decided(record).zip(Some(record)));
+            if let Some((decision, record)) = known {
+                let has_it = |id: &BeadId| {
+                    let sheet = session.bead(id).ok();
+                    let bead = sheet.map(|sheet| Bead::of(sheet.members()));
+                    bead.is_some_and(|bead| {
+                        let mut made = bead.decisions.iter();
+                        made.any(|made| made.ts == decision.ts)
+                    })
+                };
+                let place = format!("{}:{}", session.zones.named(&file.path), record.line);
+                return Ok(Some(Decided {
+                    bead: BeadId::new(record.text("bead_id")).filter(has_it),
+                    decision,
+                    passed_over: None,
+                    replaced: Vec::new(),
+                    redacted: Vec::new(),
+                    written: Written { trajectory: place },
+                }));
+            }
+        }
+        Ok(None)
+    }
 }
+
+/// The member of a record that has the key of the call which made the decision.
+const CALL: &str = "call";
 
 /// The member of a record that says that its bead was not the current one.
 pub(crate) const NOT_CURRENT: &str = "bead_not_current";

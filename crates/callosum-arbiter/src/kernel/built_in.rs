@@ -142,7 +142,7 @@ const ROWS: [Row; 9] = [
         effects: &[Effect::WritesSession],
         sensitivity: Sensitivity::Public,
         milliseconds: 10_000,
-        answers_by_key: false,
+        answers_by_key: true,
     },
     Row {
         id: "task.add",

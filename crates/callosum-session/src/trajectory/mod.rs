@@ -19,6 +19,6 @@ pub use self::{
     retention::{Pruned, Retention},
 };
 pub(crate) use self::{
-    files::{day_files, said_in},
+    files::{DayFile, day_files, said_in},
     record::Kept,
 };

@@ -7,7 +7,7 @@ use callosum_session::{
     NewDecision, Session, Zones,
     bead::{Bead, BeadId},
     evidence::{Evidence, Relative},
-    trajectory::Agent,
+    trajectory::{Agent, DEFAULT_AGENT},
 };
 use callosum_testkit::disk::{Crashes, Image, MemoryDisk};
 
@@ -111,4 +111,68 @@ fn a_decision_is_whole_or_not_there_whatever_a_crash_leaves() {
         "{mended} {whole} {}",
         crashes.len()
     );
+}
+
+fn of<'s>(disk: &'s Disk, zones: &'s Zones, clock: &'s Clock, agent: &str) -> Session<'s> {
+    Session {
+        disk,
+        zones,
+        clock,
+        agent: Agent::new(agent).unwrap(),
+    }
+}
+
+/// CCOS-RTFS-2: a decision of a call whose process was killed is found by its key or was not made; made again
+/// under that key, it is the same.
+#[test]
+fn a_decision_of_one_call_is_made_once_whatever_a_crash_leaves() {
+    let zones = Zones {
+        tree: PathBuf::from(ROOT),
+        root: PathBuf::from(ROOT),
+    };
+    let clock = Clock::fixed("2026-01-02T03:04:05Z".parse().unwrap(), Duration::ZERO);
+    let new = NewDecision {
+        decision: "Keep one".to_owned(),
+        places: vec![Evidence::parse("a.rs:1", Relative::Accepted).unwrap()],
+        call: Some("k1".to_owned()),
+        ..NewDecision::default()
+    };
+    let memory = MemoryDisk::with(&image());
+    let disk = memory.disk();
+    let made = of(&disk, &zones, &clock, DEFAULT_AGENT)
+        .hold()
+        .unwrap()
+        .decide(&new);
+    let made = made.unwrap();
+    assert_eq!(made.bead, BeadId::new("bd-1"));
+    let (mut found, mut pending) = (0, 0);
+    let crashes = Crashes::of(&memory.trace(), 7).generate();
+    for crash in &crashes {
+        let memory = MemoryDisk::with(&crash.image);
+        let disk = memory.disk();
+        // Whoever goes on with the run may be another agent.
+        let held = of(&disk, &zones, &clock, "other").hold().unwrap();
+        assert_eq!(held.decided_by("k2").unwrap(), None);
+        let known = held.decided_by("k1").unwrap();
+        found += usize::from(known.is_some());
+        pending += usize::from(held.mended.is_some());
+        if let Some(known) = known {
+            assert_eq!(
+                (&known.decision.ts, &known.bead),
+                (&made.decision.ts, &made.bead)
+            );
+            assert_eq!(known.decision.evidence, made.decision.evidence);
+            assert_eq!(held.decide(&new).unwrap(), known);
+            drop(held);
+        } else {
+            drop(held);
+            of(&disk, &zones, &clock, DEFAULT_AGENT)
+                .hold()
+                .unwrap()
+                .decide(&new)
+                .unwrap();
+        }
+        assert_eq!(counts(&disk, &zones, &clock), [1; 3]);
+    }
+    assert!(pending > 3 && found > pending && found < crashes.len());
 }

@@ -551,6 +551,34 @@ fn what_answers_by_key_is_made_once_and_asks_nobody() {
     assert_eq!(left, told);
 }
 
+/// CCOS-RTFS-2: decisions of a run that is killed at forty moments, most of them within a decision, are made once
+/// each, and nobody is asked.
+#[test]
+fn a_decision_is_made_once_and_asks_nobody() {
+    let env = two_languages();
+    let plan = "(map (fn [p] (:title (call :session.decide {:decision p :because \"w\" :assume true}))) \
+                [\"a\" \"b\" \"c\" \"d\" \"e\" \"f\" \"g\" \"h\"])";
+    let patience = |number| match number {
+        0..40 => Duration::from_millis(12 + number * 7 % 90),
+        _ => Duration::from_mins(1),
+    };
+    let ended = killed_and_gone_on_with(&env, plan, patience, |_, waiting| {
+        panic!("a person is asked: {waiting}");
+    });
+    let all = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    assert_eq!(ended, format!("[\"{}\"]", all.join("\" \"")));
+    let notes = std::fs::read_to_string(env.project().join("loa-grimoire/NOTES.md")).unwrap();
+    for words in all {
+        let entry = format!("**Decision**: {words} ");
+        assert_eq!(notes.matches(&entry).count(), 1, "{notes}");
+    }
+    assert_eq!(
+        notes.matches("**Decision**: ").count(),
+        all.len(),
+        "{notes}"
+    );
+}
+
 /// Waits until no process is there any more that was started with this file.
 #[cfg(target_os = "linux")]
 fn wait_for_end_of(file: &str) {
@@ -623,9 +651,9 @@ fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
     assert!(questions > 0, "it was never killed at work");
 }
 
-/// CCOS-RTFS-2: a decision that may have been written is not written again by itself.
+/// CCOS-RTFS-2: a plan's decision is one of the project's.
 #[test]
-fn a_call_that_nobody_can_ask_after_waits_for_a_person() {
+fn a_plan_decides() {
     let env = two_languages();
     let plan = "(:title (call :session.decide {:decision \"Use one pool\" :assume true}))";
     let output = carried_out(&env, &["-e", plan]).success();

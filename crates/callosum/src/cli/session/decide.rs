@@ -144,6 +144,7 @@ pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandErr
         bead: args.bead.as_deref().map(bead_id).transpose()?,
         ground,
         session_id: args.session_id.clone(),
+        call: None,
     };
     decide(context, args.agent.agent()?, &new)?.tell(context)
 }
@@ -155,6 +156,22 @@ pub(crate) fn tell_bd_decided(context: &Context, decided: &Decided) {
         let words = format!("Decision of {}: {}", made.ts, made.decision);
         mirror::tell(context, id, &words);
     }
+}
+
+/// The decision that a call of a plan made, by its key, once what a killed process had begun is done.
+pub(crate) fn decided_by(
+    context: &Context,
+    agent: Agent,
+    call: &str,
+) -> Result<Option<DecideOutput>, CommandError> {
+    let zones = zones(context);
+    let session = session(context, &zones, agent);
+    let held = session.hold().map_err(|error| super::explain(&error))?;
+    tell_mended(context, &held);
+    let made = held
+        .decided_by(call)
+        .map_err(|error| super::explain(&error))?;
+    Ok(made.as_ref().map(DecideOutput::of))
 }
 
 /// Keeps a decision of this agent's. What there is to say of it beside what it is, is said.

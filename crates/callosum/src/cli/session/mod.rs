@@ -40,7 +40,7 @@ pub(super) use self::{
     status::SessionStatusOutput,
 };
 pub(crate) use self::{
-    decide::{bead_id, decide, tell_bd_decided},
+    decide::{bead_id, decide, decided_by, tell_bd_decided},
     recover::{RecoverArgs, recover},
 };
 use super::context::Context;

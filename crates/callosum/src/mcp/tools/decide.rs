@@ -68,6 +68,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             None => Ground::Nothing,
         },
         session_id: asker.session,
+        call: None,
     };
     let is_shown = !new.places.is_empty() || new.ground != Ground::Nothing;
     let output = decide(context, asker.agent, &new)?;

@@ -1,13 +1,16 @@
 //! `:session.decide`: a decision, kept in the project's notes.
+//!
+//! The call's key goes with it into the trajectory. So a call that an earlier process made is found by it,
+//! once what that process had begun is done.
 
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
+use callosum_arbiter::kernel::{Answer, ApprovedCall, KnownOutcome, ProviderFailure};
 use callosum_host::process::Cancel;
 use callosum_session::{Ground, NewDecision};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{Surroundings, arguments, failed, free, keyed};
-use crate::cli::session::{decide, place};
+use crate::cli::session::{DecideOutput, decide, decided_by, place};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,6 +48,7 @@ pub(super) fn perform(
             Ground::Nothing
         },
         session_id: None,
+        call: Some(call.key().to_owned()),
     };
     let context = surroundings
         .context
@@ -52,12 +56,28 @@ pub(super) fn perform(
         .map_err(|error| failed(&error))?;
     let asker = context.asker();
     let decided = decide(&context, asker.agent, &new).map_err(|error| failed(&error))?;
-    Ok(free(keyed(&json!({
+    Ok(answer(&decided))
+}
+
+pub(super) fn outcome(
+    surroundings: &Surroundings<'_>,
+    key: &str,
+) -> Result<KnownOutcome, ProviderFailure> {
+    let context = surroundings.context;
+    let decided = decided_by(context, context.asker().agent, key);
+    let decided = decided.map_err(|error| failed(&error))?;
+    Ok(decided.map_or(KnownOutcome::NotBegun, |decided| {
+        KnownOutcome::Answered(answer(&decided))
+    }))
+}
+
+fn answer(decided: &DecideOutput) -> Answer {
+    free(keyed(&json!({
         "ts": decided.ts,
         "title": decided.title,
         "bead": decided.bead,
         "evidence": decided.evidence,
-    }))))
+    })))
 }
 
 fn places_of<T>(

@@ -106,7 +106,7 @@ static ROWS: [Row; 9] = [
     Row {
         id: "session.decide",
         perform: decision::perform,
-        outcome: None,
+        outcome: Some(decision::outcome),
     },
     Row {
         id: "task.add",

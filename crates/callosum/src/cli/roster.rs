@@ -203,10 +203,13 @@ impl<'a> Roster<'a> {
         if !known.is_empty() {
             return known;
         }
-        if self.preference(EMBEDDED_ID).enabled.value {
-            return vec![EMBEDDED_ID.to_owned()];
-        }
-        unknown
+        self.embedded().map_or(unknown, |scout| vec![scout])
+    }
+
+    /// `scout`, which can always be asked, unless it is disabled.
+    pub(super) fn embedded(&self) -> Option<String> {
+        let is_enabled = self.preference(EMBEDDED_ID).enabled.value;
+        is_enabled.then(|| EMBEDDED_ID.to_owned())
     }
 
     /// The candidates that are passed over since nobody seems to be logged in to them.

@@ -178,6 +178,34 @@ fn a_dry_run_tells_what_would_be_denied() {
     assert!(!env.project().join("cal_audit").exists());
 }
 
+/// CCOS-GOV-1: a task that names nobody goes to `scout` where those that would be asked before it are forbidden.
+#[test]
+fn a_task_goes_past_those_that_are_forbidden() {
+    let env = two_languages();
+    register(&env, "quick", &fakes::fake(""));
+    let plan = "(:executor (call :agent.delegate {:prompt \"p\" :kind \"scan\" :fresh true}))";
+    let asked = || carried_out(&env, &["-e", plan]);
+    assert_eq!(asked().success().json()["value"], "\"quick\"");
+    let forbidden = |names: &[&str]| {
+        let policies = names.iter().map(|name| {
+            format!(
+                "@id(\"no-{name}\") forbid (principal, action, resource == Capability::\"agent.{name}\");\n"
+            )
+        });
+        let policies: String = policies.collect();
+        let head = "// callosum-constitution: format 1, version 1\n";
+        env.write(".cal_constitution.cedar", format!("{head}{policies}"));
+    };
+    forbidden(&["quick"]);
+    assert_eq!(asked().success().json()["value"], "\"scout\"");
+    forbidden(&["quick", "scout"]);
+    let refused = asked().ended_with(1).json()["error"].to_string();
+    assert!(
+        refused.contains("no executor that is ready may be asked"),
+        "{refused}"
+    );
+}
+
 /// CCOS-RTFS-2: a failure of a call is the plan's to catch, and else the run's.
 #[test]
 fn a_call_that_fails_is_caught_or_ends_the_run() {

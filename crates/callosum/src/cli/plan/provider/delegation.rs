@@ -75,7 +75,8 @@ fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 }
 
 /// Who is asked. A capability that is an executor is nobody else's; through `:agent.delegate` only those can be
-/// asked that need no more leave than it, and where nobody is named, none that the kernel barred.
+/// asked that need no more leave than it, and where nobody is named, none that the kernel barred: where it barred
+/// all others, `scout`.
 fn executor(
     surroundings: &Surroundings<'_>,
     call: &ApprovedCall,
@@ -99,6 +100,7 @@ fn executor(
         roster
             .ready_candidates()
             .into_iter()
+            .chain(roster.embedded())
             .find(|id| !is_barred(id))
     };
     let Some(chosen) = asked.or_else(free) else {

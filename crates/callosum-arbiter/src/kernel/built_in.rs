@@ -150,7 +150,7 @@ const ROWS: [Row; 9] = [
         description: "Files a task for the project.",
         kind: CapabilityKind::Primitive,
         skills: &["notes"],
-        input: "[:map [:prompt String] [:to [:union String Keyword Nil] ?] [:priority Int? ?]]",
+        input: "[:map [:prompt String] [:to [:union String Keyword Nil] ?] [:priority Int? ?] [:id String? ?]]",
         output: "[:map [:task String]]",
         effects: &[Effect::WritesSession],
         sensitivity: Sensitivity::Public,

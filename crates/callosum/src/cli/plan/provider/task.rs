@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Surroundings, arguments, failed, free, keyed, unfit, voice};
-use crate::cli::mesh::task::add_once;
+use crate::cli::mesh::task::{add_once, listed};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,9 +16,14 @@ struct Arguments {
     /// An agent, as codex.
     to: Option<String>,
     priority: Option<i64>,
+    /// What it is about, in a word: while a task of that word is not over, there is no other.
+    id: Option<String>,
 }
 
-/// The same call twice is one task: its id is made of the call's key.
+/// How many characters of a call's key stand in the id of its task.
+const OF_CALL: usize = 16;
+
+/// The same call twice is one task: its id ends with the call's key.
 pub(super) fn perform(
     surroundings: &Surroundings<'_>,
     call: &ApprovedCall,
@@ -28,7 +33,23 @@ pub(super) fn perform(
     let context = surroundings.context;
     let to = wanted.to.as_deref().map(str::parse).transpose();
     let assigned_to = to.map_err(|error| unfit(call, &format!("`:to`: {error}")))?;
-    let id = format!("plan-{}", call.key().chars().take(16).collect::<String>());
+    let about = wanted.id.as_deref().unwrap_or("plan");
+    let mark = match wanted.id {
+        Some(_) => '.',
+        None => '-',
+    };
+    let of_call: String = call.key().chars().take(OF_CALL).collect();
+    let id = format!("{about}{mark}{of_call}");
+    if wanted.id.is_some() {
+        let tasks = listed(context, false, None).map_err(|error| failed(&error))?;
+        let open = tasks
+            .tasks
+            .into_iter()
+            .find(|task| is_about(&task.id, about));
+        if let Some(open) = open {
+            return Ok(free(keyed(&json!({"task": open.id}))));
+        }
+    }
     let new = NewTask {
         id: id.clone(),
         assigned_to,
@@ -39,4 +60,13 @@ pub(super) fn perform(
     let voice = voice(surroundings, context);
     add_once(context, &voice, new).map_err(|error| failed(&error))?;
     Ok(free(keyed(&json!({"task": id}))))
+}
+
+/// Whether a task was filed by a call with that `:id`.
+fn is_about(task: &str, about: &str) -> bool {
+    let rest = task.strip_prefix(about);
+    let rest = rest.and_then(|rest| rest.strip_prefix('.'));
+    rest.is_some_and(|rest| {
+        rest.len() == OF_CALL && rest.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
 }

@@ -118,7 +118,7 @@ impl Schema {
         })
     }
 
-    /// Returns the first thing about a value that doesn't fit, as `$.a[2] is a string, not Int`.
+    /// Returns the first thing about a value that doesn't fit, as `the value{:a}[2] is a string, so that …`.
     ///
     /// `permit` is asked before each part that is looked at; its error ends the look.
     pub(crate) fn mismatch<E>(
@@ -126,9 +126,17 @@ impl Schema {
         value: &Value,
         permit: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<Option<String>, E> {
-        let mut path = String::new();
-        let fits = self.shape.fits(value, &mut path, permit)?;
-        Ok((!fits).then(|| format!("the value{path} is not of type {}", self.shown())))
+        let mut misfit = Misfit::default();
+        let fits = self.shape.fits(value, &mut misfit, permit)?;
+        let Misfit { way, why } = misfit;
+        Ok((!fits).then(|| {
+            let shown = self.shown();
+            if way.is_empty() {
+                format!("the value is not of type {shown}")
+            } else {
+                format!("the value{way} {why}, so that the whole is not of type {shown}")
+            }
+        }))
     }
 
     /// The type for a message, its beginning where it is long.
@@ -387,7 +395,7 @@ impl Shape {
     fn fits<E>(
         &self,
         value: &Value,
-        path: &mut String,
+        misfit: &mut Misfit,
         permit: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<bool, E> {
         permit(1)?;
@@ -405,7 +413,7 @@ impl Shape {
             | (Self::AnyMap, Value::Map(_)) => true,
             (Self::Vector(item), Value::Vector(items)) => {
                 for (index, value) in items.iter().enumerate() {
-                    if !within(item, value, path, || format!("[{index}]"), permit)? {
+                    if !within(item, value, misfit, || format!("[{index}]"), permit)? {
                         return Ok(false);
                     }
                 }
@@ -416,7 +424,7 @@ impl Shape {
                     return Ok(false);
                 }
                 for (index, (shape, value)) in shapes.iter().zip(items.iter()).enumerate() {
-                    if !within(shape, value, path, || format!("[{index}]"), permit)? {
+                    if !within(shape, value, misfit, || format!("[{index}]"), permit)? {
                         return Ok(false);
                     }
                 }
@@ -428,12 +436,12 @@ impl Shape {
                     let step = || at_key(key);
                     let Some(value) = map.get(key) else {
                         if *presence == Presence::Required {
-                            path.insert_str(0, &step());
+                            *misfit = Misfit::new(step(), "is missing");
                             return Ok(false);
                         }
                         continue;
                     };
-                    if !within(shape, value, path, step, permit)? {
+                    if !within(shape, value, misfit, step, permit)? {
                         return Ok(false);
                     }
                 }
@@ -443,8 +451,8 @@ impl Shape {
                 for (key, value) in map.iter() {
                     permit(1 + key.weight() / 256)?;
                     let step = || at_key(key);
-                    if !within(key_shape, &key.to_value(), path, step, permit)?
-                        || !within(shape, value, path, step, permit)?
+                    if !within(key_shape, &key.to_value(), misfit, step, permit)?
+                        || !within(shape, value, misfit, step, permit)?
                     {
                         return Ok(false);
                     }
@@ -453,12 +461,16 @@ impl Shape {
             }
             (Self::Union(shapes), value) => {
                 for shape in shapes {
-                    // Where none fits, it is the whole that doesn't.
-                    if shape.fits(value, &mut String::new(), permit)? {
+                    let mut of_shape = Misfit::default();
+                    if shape.fits(value, &mut of_shape, permit)? {
                         return Ok(true);
                     }
+                    // The one that fits furthest is probably the one that was meant.
+                    if of_shape.way.len() > misfit.way.len() {
+                        *misfit = of_shape;
+                    }
                 }
-                false
+                return Ok(false);
             }
             (Self::Literals(literals), value) => {
                 for literal in literals {
@@ -469,14 +481,15 @@ impl Shape {
                 false
             }
             (Self::And(base, predicates), value) => {
-                if !base.fits(value, path, permit)? {
+                if !base.fits(value, misfit, permit)? {
                     return Ok(false);
                 }
                 for predicate in predicates {
                     if !predicate.holds(value, permit)? {
                         if let (Predicate::OnlyKeys(keys), Value::Map(map)) = (predicate, value) {
                             let other = map.keys().find(|key| !keys.contains(key));
-                            path.push_str(&other.map(at_key).unwrap_or_default());
+                            let other = other.map(at_key).unwrap_or_default();
+                            *misfit = Misfit::new(other, "is a key too many");
                         }
                         return Ok(false);
                     }
@@ -488,17 +501,38 @@ impl Shape {
     }
 }
 
+/// What of a value does not fit.
+#[derive(Debug, Default)]
+struct Misfit {
+    /// The way to it from the whole; empty where it is the whole.
+    way: String,
+    /// What is wrong with it, behind that.
+    why: String,
+}
+
+impl Misfit {
+    fn new(way: String, why: &str) -> Self {
+        Self {
+            way,
+            why: why.to_owned(),
+        }
+    }
+}
+
 /// Whether a part fits; where it does not, the way to it is put before what is told of it.
 fn within<E>(
     shape: &Shape,
     value: &Value,
-    path: &mut String,
+    misfit: &mut Misfit,
     step: impl Fn() -> String,
     permit: &mut impl FnMut(u64) -> Result<(), E>,
 ) -> Result<bool, E> {
-    let fits = shape.fits(value, path, permit)?;
+    let fits = shape.fits(value, misfit, permit)?;
     if !fits {
-        path.insert_str(0, &step());
+        if misfit.way.is_empty() {
+            misfit.why = format!("is {}", value.noun());
+        }
+        misfit.way.insert_str(0, &step());
     }
     Ok(fits)
 }
@@ -634,12 +668,28 @@ mod tests {
         }
         assert_eq!(
             said("[:vector [:map [:a Int]]]", "[{:a 1} {:a :x}]").as_deref(),
-            Some("the value[1]{:a} is not of type [:vector [:map [:a Int]]]")
+            Some(
+                "the value[1]{:a} is a keyword, so that the whole is not of type [:vector [:map [:a Int]]]"
+            )
         );
+        let query = "[:union Nil [:map [:query String] [:page Int ?]]]";
+        for (value, told) in [
+            ("{}", "the value{:query} is missing"),
+            ("{:query 3}", "the value{:query} is an integer"),
+            ("{:query \"x\" :page nil}", "the value{:page} is nil"),
+        ] {
+            let said = said(query, value).unwrap();
+            assert_eq!(
+                said,
+                format!("{told}, so that the whole is not of type {query}")
+            );
+        }
         let only = "[:vector [:and Map [:only-keys [:a]]]]";
         assert_eq!(
             said(only, "[{:a 1} {:a 2 :b 3}]").as_deref(),
-            Some("the value[1]{:b} is not of type [:vector [:and Map [:only-keys [:a]]]]")
+            Some(
+                "the value[1]{:b} is a key too many, so that the whole is not of type [:vector [:and Map [:only-keys [:a]]]]"
+            )
         );
     }
 

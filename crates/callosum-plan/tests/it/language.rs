@@ -360,7 +360,7 @@ fn failures_say_what_the_value_is() {
         ),
         (
             "(let [x : [:map [:a Int]] {:a :b}] x)",
-            "the value{:a} is not of type [:map [:a Int]]; it is a map ({:a :b})",
+            "the value{:a} is a keyword, so that the whole is not of type [:map [:a Int]]; it is a map ({:a :b})",
         ),
         (
             "(reduce (fn [a _] [a a]) [] (range 100))",

@@ -86,7 +86,7 @@ fn calls_that_the_runs_time_ends_are_caught_by_nothing() {
     }
 }
 
-/// CCOS-RTFS-5: a step's own time is the plan's, which may catch that it is over, under a cap, too.
+/// CCOS-GOV-1: a step's own time is the plan's, which may catch that it is over, under a cap, too.
 #[test]
 fn a_steps_own_time_is_caught_under_a_cap() {
     let source = "(try (step :s {:timeout-ms 50} (call :work.waits 1)) (catch :Timeout e :caught))";

@@ -8,7 +8,7 @@ use super::frame::Frame;
 /// Most bytes that are kept: more than the longest list that is handed in at once.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 
-/// About so many bytes a frame takes beside its text.
+/// About so many bytes a frame takes beside its text and what that was made of.
 const BESIDE: usize = 1024;
 
 /// Events that follow one another in the log without a gap.
@@ -59,7 +59,8 @@ impl Recent {
 }
 
 fn cost(frame: &Frame) -> usize {
-    frame.len() + BESIDE
+    // The text, and what it was made of.
+    2 * frame.len() + BESIDE
 }
 
 #[cfg(test)]
@@ -104,7 +105,7 @@ mod tests {
     fn what_is_kept_is_bounded_and_has_no_gap() {
         let mut recent = Recent::default();
         for seq in 1..=5 {
-            recent.push(&frame(seq, MOST_BYTES / 4));
+            recent.push(&frame(seq, MOST_BYTES / 8));
         }
         assert_eq!(seqs(recent.after(0, usize::MAX)), None);
         assert_eq!(seqs(recent.after(2, usize::MAX)), Some(vec![3, 4, 5]));

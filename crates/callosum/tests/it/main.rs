@@ -93,6 +93,7 @@ mod peers;
 /// What a person has permitted, and what the guard has decided.
 mod permits;
 /// Plans that are carried out, killed and gone on with.
+mod plan_kills;
 mod plan_runs;
 /// Programs in the language of plans, checked and evaluated.
 mod plans;

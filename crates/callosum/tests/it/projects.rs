@@ -5,7 +5,7 @@ use callosum_agents::{
     runner::{Patience, Surroundings},
 };
 use callosum_host::{Disk, process::Cancel};
-use callosum_testkit::{TestEnv, fakes};
+use callosum_testkit::{Output, TestEnv, fakes};
 
 /// A machine with a small project of two languages in a git repository.
 pub(crate) fn two_languages() -> TestEnv {
@@ -86,4 +86,47 @@ pub(crate) fn three_entries() -> TestEnv {
             .success();
     }
     env
+}
+
+/// A plan, run; what the kernel asks a person about is approved.
+pub(crate) fn carried_out(env: &TestEnv, arguments: &[&str]) -> Output {
+    let start = env
+        .callosum()
+        .without("CALLOSUM_TEST_IDS")
+        .arguments(["plan", "run", "--json"])
+        .arguments(arguments)
+        .run();
+    approved(env, start)
+}
+
+/// A run that waits for approval, approved until it does not any more.
+pub(crate) fn approved(env: &TestEnv, mut output: Output) -> Output {
+    while output.code == 5 {
+        let json = output.json();
+        if json["waits_for"][0]["waits_for"] != "approval" {
+            break;
+        }
+        let run = json["run"].as_str().unwrap().to_owned();
+        output = env.run(["plan", "approve", &run, "--json"]);
+    }
+    output
+}
+
+pub(crate) fn only_run(env: &TestEnv) -> String {
+    let listed = env.run(["plan", "list", "--json"]).success().json();
+    listed["runs"][0]["run"].as_str().unwrap().to_owned()
+}
+
+pub(crate) fn prompts(env: &TestEnv) -> Vec<String> {
+    let entries = env
+        .run(["ledger", "query", "--limit", "100", "--json"])
+        .success()
+        .json();
+    let entries = entries["entries"].as_array().unwrap().clone();
+    let mut prompts: Vec<String> = entries
+        .iter()
+        .map(|entry| entry["metadata"]["prompt"].as_str().unwrap().to_owned())
+        .collect();
+    prompts.sort();
+    prompts
 }

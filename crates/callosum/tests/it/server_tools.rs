@@ -5,7 +5,7 @@ use std::fs;
 use callosum_testkit::{Output, TestEnv, fakes};
 use serde_json::Value;
 
-use crate::projects::two_languages;
+use crate::projects::{self, two_languages};
 
 /// A project with `wiki`, a server of tools of which its entry names one.
 fn with_wiki() -> TestEnv {
@@ -20,17 +20,7 @@ fn with_wiki() -> TestEnv {
 
 /// A plan of one expression, run, and approved where a person is asked.
 fn carried_out(env: &TestEnv, source: &str) -> Output {
-    let run = env.callosum().without("CALLOSUM_TEST_IDS");
-    let mut output = run.arguments(["plan", "run", "--json", "-e", source]).run();
-    while output.code == 5 {
-        let json = output.json();
-        if json["waits_for"][0]["waits_for"] != "approval" {
-            break;
-        }
-        let run = json["run"].as_str().unwrap().to_owned();
-        output = env.run(["plan", "approve", &run, "--json"]);
-    }
-    output
+    projects::carried_out(env, &["-e", source])
 }
 
 fn ids(env: &TestEnv) -> Vec<String> {

@@ -1,0 +1,300 @@
+//! Plans whose process is killed: what comes of it is what would have come without, and nothing is made twice.
+
+use std::{
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use callosum_testkit::{Schema, TestEnv, fakes};
+use serde_json::Value;
+
+use crate::{
+    plan_runs::FAILING,
+    projects::{approved, carried_out, only_run, prompts, register, register_with, two_languages},
+};
+
+/// An executor that kills the process that runs the plan, the first time that it is asked for `b`.
+#[cfg(target_os = "linux")]
+const KILLING_ONCE: &str = r#"
+import json, os, pathlib, signal, sys
+def parent(pid):
+    return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
+request = json.load(sys.stdin)
+prompt = request["prompt"]
+if prompt == "ping":
+    print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
+elif prompt == "capabilities":
+    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
+else:
+    mark = pathlib.Path(__file__).with_name("killed")
+    if prompt == "b" and not mark.exists():
+        mark.write_text("")
+        os.kill(parent(parent(os.getppid())), signal.SIGKILL)
+    else:
+        print(json.dumps({"summary": prompt, "tokens_used": 1, "status": "success"}))
+"#;
+
+/// CCOS-RTFS-2: a run whose process is killed while an executor works goes on, and no task is stored twice.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_is_killed_within_a_delegation_goes_on() {
+    let env = two_languages();
+    env.write("tools/kill.py", KILLING_ONCE);
+    let unconfined = &["--confinement", "off"];
+    register_with(&env, "killing", "python3 tools/kill.py", unconfined);
+    let plan = "(map (fn [p] (:summary (call :agent.delegate {:executor \"killing\" :prompt p}))) \
+                [\"a\" \"b\" \"c\"])";
+    let output = carried_out(&env, &["-e", plan]);
+    assert_eq!(output.code, 128 + 9, "{}", output.stderr);
+    let run = only_run(&env);
+    let shown = env.run(["plan", "show", &run, "--json"]).success().json();
+    assert_eq!(Schema::published("output-plan-show").fault(&shown), None);
+    assert_eq!(shown["answered"], 1);
+    // Nobody has asked what came of it, which going on does first.
+    let told = env.run(["plan", "show", &run]).success().stdout;
+    let way = format!("  go on: callosum plan resume {run}\n");
+    assert!(told.contains(&way), "{told}");
+    assert!(!told.contains("nobody can tell"), "{told}");
+    // It is not confined, and may have done anything: a person says that it was not done.
+    let output = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
+    assert_eq!(
+        Schema::published("output-plan-run").fault(&output.json()),
+        None
+    );
+    let waiting = output.json()["waits_for"][0].clone();
+    assert_eq!(waiting["waits_for"], "outcome");
+    assert_eq!(prompts(&env), ["a"]);
+    let told = env.run(["plan", "resume", &run]).ended_with(5);
+    let key = &waiting["key"].as_str().unwrap()[..12];
+    let hint = format!("callosum plan resume {run} --answer '{key}=VALUE', or --not-done {key}\n");
+    assert!(told.stderr.ends_with(&hint), "{}", told.stderr);
+    let number = format!("{key}=5");
+    let refused = env.run(["plan", "resume", &run, "--answer", &number]);
+    let refused = refused.ended_with(2);
+    assert!(
+        refused.stderr.contains("not of type Map"),
+        "{}",
+        refused.stderr
+    );
+    let output = env.run(["plan", "resume", &run, "--not-done", key, "--json"]);
+    let output = approved(&env, output).success();
+    assert_eq!(output.json()["value"], r#"["a" "b" "c"]"#);
+    assert_eq!(prompts(&env), ["a", "b", "c"]);
+    env.run(["audit", "verify"]).success();
+    env.run(["ledger", "verify"]).success();
+}
+
+/// Carries a plan out in processes that are killed after the time that `patience` says of each, until it is over;
+/// `settle` is asked where it waits for a person. Returns what it came to.
+fn killed_and_gone_on_with(
+    env: &TestEnv,
+    plan: &str,
+    patience: impl Fn(u64) -> Duration,
+    mut settle: impl FnMut(&str, &Value),
+) -> Value {
+    let mut run: Option<String> = None;
+    for number in 0..200_u64 {
+        let begin = env.callosum().without("CALLOSUM_TEST_IDS");
+        let command = match &run {
+            None => begin.arguments(["plan", "run", "--json", "-e", plan]),
+            Some(run) => begin.arguments(["plan", "resume", run, "--json"]),
+        };
+        let mut child = command
+            .command()
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let patience = patience(number);
+        let since = Instant::now();
+        while since.elapsed() < patience && child.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(2));
+        }
+        // One that is over is not hit.
+        drop(child.kill());
+        let output = child.wait_with_output().unwrap();
+        if run.is_none() {
+            let listed = env.run(["plan", "list", "--json"]).json();
+            run = listed["runs"][0]["run"].as_str().map(str::to_owned);
+        }
+        if let Ok(json) = serde_json::from_slice::<Value>(&output.stdout) {
+            if json["outcome"] == "completed" {
+                return json["value"].clone();
+            }
+            match &run {
+                Some(run) if json["waits_for"][0]["key"].is_string() => {
+                    settle(run, &json["waits_for"][0]);
+                }
+                _ => panic!("{json}"),
+            }
+        }
+    }
+    panic!("it never ended");
+}
+
+/// CCOS-RTFS-2: the same, killed by SIGKILL at ten moments, again and again until it is over.
+#[test]
+fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
+    let env = two_languages();
+    register(&env, "slow", &fakes::fake("--slow 30"));
+    let plan = "(step-parallel \
+                 (reduce (fn [sum p] (+ sum (:tokens (call :agent.delegate {:executor \"slow\" :prompt p})))) \
+                   0 [\"a\" \"b\"]) \
+                 (:summary (call :agent.delegate {:executor \"slow\" :prompt \"c\"})))";
+    let expected = {
+        let other = two_languages();
+        register(&other, "slow", &fakes::fake("--slow 30"));
+        let output = carried_out(&other, &["-e", plan]).success();
+        output.json()["value"].clone()
+    };
+    let patience = |number| match number {
+        0..10 => Duration::from_millis(40 + number * 35),
+        _ => Duration::from_mins(1),
+    };
+    let ended = killed_and_gone_on_with(&env, plan, patience, |run, waiting| {
+        let key = waiting["key"].as_str().unwrap();
+        match waiting["waits_for"].as_str() {
+            Some("approval") => drop(env.run(["plan", "approve", run])),
+            // It has no place to write to, so nothing was done, but where the system can't hold it to that
+            // nobody but a person knows.
+            _ => drop(env.run(["plan", "resume", run, "--not-done", key])),
+        }
+    });
+    assert_eq!(ended, expected);
+    assert_eq!(prompts(&env), ["a", "b", "c"]);
+    env.run(["audit", "verify"]).success();
+}
+
+/// CCOS-RTFS-2: what does nothing twice under its key is made once by a run that is killed at forty moments, and
+/// nobody is asked.
+#[test]
+fn what_answers_by_key_is_made_once_and_asks_nobody() {
+    let env = two_languages();
+    let plan = "(map (fn [p] (do (call :mesh.publish {:topic \"agent.note\" :payload {:text p}}) \
+                (:task (call :task.add {:prompt p})))) [\"a\" \"b\" \"c\" \"d\"])";
+    let patience = |number| match number {
+        0..40 => Duration::from_millis(12 + number * 11 % 130),
+        _ => Duration::from_mins(1),
+    };
+    let ended = killed_and_gone_on_with(&env, plan, patience, |_, waiting| {
+        panic!("a person is asked: {waiting}");
+    });
+    let left = env.run(["mesh", "task", "list", "--json"]).success().json();
+    let mut left: Vec<&str> = left["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| task["id"].as_str().unwrap())
+        .collect();
+    left.sort_unstable();
+    let ended = ended.as_str().unwrap();
+    let mut told: Vec<&str> = ended
+        .split('"')
+        .filter(|part| part.starts_with("plan-"))
+        .collect();
+    told.sort_unstable();
+    assert_eq!(left.len(), 4);
+    assert_eq!(left, told);
+}
+
+/// CCOS-RTFS-2: decisions of a run that is killed at forty moments, most of them within a decision, are made once
+/// each, and nobody is asked.
+#[test]
+fn a_decision_is_made_once_and_asks_nobody() {
+    let env = two_languages();
+    let plan = "(map (fn [p] (:title (call :session.decide {:decision p :because \"w\" :assume true}))) \
+                [\"a\" \"b\" \"c\" \"d\" \"e\" \"f\" \"g\" \"h\"])";
+    let patience = |number| match number {
+        0..40 => Duration::from_millis(12 + number * 7 % 90),
+        _ => Duration::from_mins(1),
+    };
+    let ended = killed_and_gone_on_with(&env, plan, patience, |_, waiting| {
+        panic!("a person is asked: {waiting}");
+    });
+    let all = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    assert_eq!(ended, format!("[\"{}\"]", all.join("\" \"")));
+    let notes = std::fs::read_to_string(env.project().join("loa-grimoire/NOTES.md")).unwrap();
+    for words in all {
+        let entry = format!("**Decision**: {words} ");
+        assert_eq!(notes.matches(&entry).count(), 1, "{notes}");
+    }
+    assert_eq!(
+        notes.matches("**Decision**: ").count(),
+        all.len(),
+        "{notes}"
+    );
+}
+
+/// Waits until no process is there any more that was started with this file.
+#[cfg(target_os = "linux")]
+fn wait_for_end_of(file: &str) {
+    let is_there = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let mut lines = processes.filter_map(|one| std::fs::read(one.path().join("cmdline")).ok());
+        lines.any(|line| String::from_utf8_lossy(&line).contains(file))
+    };
+    let since = Instant::now();
+    while is_there() {
+        assert!(since.elapsed() < Duration::from_mins(1), "{file} goes on");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// CCOS-RTFS-2: an executor that may do anything is asked once, by its own log, wherever the run was killed: a
+/// person looks there, and nothing is made again by itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
+    let env = two_languages();
+    let answering = "__import__('time').sleep(0.05)\n    \
+        print(json.dumps({\"summary\": prompt, \"tokens_used\": 1, \"status\": \"success\"}))";
+    env.write("tools/log.py", FAILING.replace("sys.exit(1)", answering));
+    let script = env.project().join("tools/log.py");
+    let script = script.to_str().unwrap();
+    let unconfined = &["--confinement", "off"];
+    register_with(&env, "logging", &format!("python3 {script}"), unconfined);
+    let all = ["a", "b", "c", "d", "e", "f"];
+    let plan = "(map (fn [p] (:summary (call :agent.logging {:prompt p :fresh true}))) \
+                [\"a\" \"b\" \"c\" \"d\" \"e\" \"f\"])";
+    let log = env.project().join("tools/asked");
+    let asked = || std::fs::read_to_string(&log).unwrap_or_default();
+    let mut questions = 0;
+    let patience = |number| match number {
+        0..30 => Duration::from_millis(60 + number * 37 % 260),
+        _ => Duration::from_mins(1),
+    };
+    let ended = killed_and_gone_on_with(&env, plan, patience, |run, waiting| {
+        assert_eq!(waiting["waits_for"], "outcome", "{waiting}");
+        questions += 1;
+        wait_for_end_of(script);
+        let key = waiting["key"].as_str().unwrap();
+        let shown = env.run(["plan", "show", run, "--json"]).success().json();
+        let prompt = all[usize::try_from(shown["answered"].as_u64().unwrap()).unwrap()];
+        let said = format!("{key}={{:summary \"{prompt}\"}}");
+        let settled: &[&str] = if asked().contains(prompt) {
+            &["--answer", &said]
+        } else {
+            &["--not-done", key]
+        };
+        // It goes on, until it is killed again.
+        let mut going_on = env
+            .callosum()
+            .without("CALLOSUM_TEST_IDS")
+            .arguments(["plan", "resume", run, "--json"])
+            .arguments(settled)
+            .command()
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        thread::sleep(Duration::from_millis(90));
+        drop(going_on.kill());
+        drop(going_on.wait());
+    });
+    assert_eq!(ended, r#"["a" "b" "c" "d" "e" "f"]"#);
+    assert_eq!(asked(), "abcdef");
+    assert!(questions > 0, "it was never killed at work");
+}

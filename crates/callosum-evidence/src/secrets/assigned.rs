@@ -4,7 +4,7 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use super::{form::is_placeholder, kind::Kind};
+use super::{form::is_placeholder, kind::Kind, parts::Parts};
 
 /// A name whose last word says that its value is secret, a mark, and the value.
 ///
@@ -21,13 +21,11 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Parts of which one stands in each name that tells. Most texts hold none: what the names and their values compile to is
 /// a megabyte, made where one does.
-static NAMES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new("(?i-u:pass|pwd|secret|token|key|credential)").expect("the expression is valid")
-});
+static NAMES: Parts = Parts::new(|| vec!["pass", "pwd", "secret", "token", "key", "credential"]);
 
 /// Whether a text holds what a name that tells has in it.
 pub(super) fn may_name_one(text: &str) -> bool {
-    NAMES.is_match(text)
+    NAMES.stand_in(text)
 }
 
 /// Names of passwords, which may be words.

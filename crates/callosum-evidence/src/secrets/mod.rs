@@ -10,6 +10,7 @@ mod command;
 mod form;
 mod handed;
 mod kind;
+mod parts;
 
 use std::ops::Range;
 

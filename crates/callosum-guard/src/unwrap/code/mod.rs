@@ -6,10 +6,12 @@
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
 //! in `fold`, what names hold in `held`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
-//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`; compiled languages are read
-//! by `compiled`.
+//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, what it decodes and then runs in
+//! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
 mod compiled;
+mod control;
+mod decoded;
 mod filled;
 mod fold;
 mod function;
@@ -26,8 +28,6 @@ mod written;
 
 #[cfg(test)]
 mod tests;
-
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 pub(super) use self::compiled::{COMPILED, PROJECT};
 pub(super) use self::language::{LANGUAGES, Language};
@@ -127,30 +127,11 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
     if names(&["fork"]) && names(&["while", "loop", "for", "until"]) {
         found.push(Effect::Words(vec!["fork-bomb".to_owned()]));
     }
-    guess::strings(&literal, &mut found);
-    // Something is decoded and then run.
-    let decodes = names(&[
-        "b64decode", "atob", "base64_decode", "decode64", "unhexlify", "fromhex", "decode_base64",
-        "strict_decode64", "urlsafe_b64decode", "a85decode", "hex2bin", "str_rot13", "gzinflate",
-    ]) || tokens
-        .iter()
-        .any(|token| matches!(token, Token::Text(text) if matches!(text.as_str(), "base64" | "rot13" | "hex" | "rot_13")));
-    if decodes && (names(RUN) || names(&["eval", "Function", "compile", "loads"])) {
-        let mut any = false;
-        for token in &tokens {
-            if let Token::Text(text) = token
-                && text.len() >= 8
-                && let Some(text) = decoded(text)
-            {
-                any = true;
-                found.push(Effect::Shell(text.clone()));
-                found.extend(effects_of_decoded(language, &text, home));
-            }
-        }
-        if !any || found.is_empty() {
-            found.push(Effect::Words(vec!["decoded-code".to_owned()]));
-        }
+    if control::joins_a_shell(&tokens) {
+        found.push(words(&["joined-shell"]));
     }
+    guess::strings(&literal, &mut found);
+    found.extend(decoded::effects(language, &tokens, home));
     let fetches = names(&["urlopen", "urlretrieve", "fetch", "requests"])
         || tokens.iter().any(|token| matches!(token, Token::Text(text) if text.starts_with("http://") || text.starts_with("https://")));
     if fetches && names(&["exec", "eval", "system", "execSync", "Function"]) {
@@ -185,33 +166,6 @@ fn in_order(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
     found
 }
 
-fn effects_of_decoded(language: &Language, text: &str, home: &str) -> Vec<Effect> {
-    // One level: what decodes into another decoder is said to be decoded.
-    if text.contains("b64decode") || text.contains("atob") || text.contains("base64") {
-        return vec![Effect::Words(vec!["decoded-code".to_owned()])];
-    }
-    effects(language, text, home)
-}
-
-fn decoded(text: &str) -> Option<String> {
-    let bytes = STANDARD.decode(text.trim().as_bytes()).ok().or_else(|| {
-        let digits: Vec<u32> = text
-            .chars()
-            .map(|c| c.to_digit(16))
-            .collect::<Option<_>>()?;
-        digits.len().is_multiple_of(2).then(|| {
-            digits
-                .chunks_exact(2)
-                .map(|pair| (pair[0] * 16 + pair[1]) as u8)
-                .collect()
-        })
-    })?;
-    let text = String::from_utf8(bytes).ok()?;
-    text.chars()
-        .all(|c| !c.is_control() || c.is_whitespace())
-        .then_some(text)
-}
-
 fn last(name: &str) -> &str {
     name.rsplit(['.', ':', '>']).next().unwrap_or(name)
 }
@@ -230,7 +184,11 @@ fn look(
     let called = matches!(tokens.get(at + 1), Some(Token::Sign('(' | '{' | '[')));
     let bare = matches!(tokens.get(at + 1), Some(Token::Text(_)))
         || matches!(tokens.get(at + 1), Some(Token::Name(near)) if last(near) == "glob");
+    // `Pathname.new("x").rmtree`
+    let is_method = language.name == "ruby -e" && DELETE.contains(&name) && at > 0;
     if !called && !bare {
+        let base = before(tokens, at).filter(|_| is_method && tokens[at - 1] == Token::Sign(')'));
+        found.extend(base.map(|path| words(&["rm", "-rf", &at_home(path, home)])));
         return;
     }
     let arguments = arguments(tokens, at + 1);

@@ -1,5 +1,5 @@
-//! Lists of files: which programs print the whole tree or what is not committed, and what picks
-//! some out of such a list.
+//! Lists of files and tags: which programs print the whole tree, what is not committed or every tag,
+//! and what picks some out of such a list.
 //!
 //! Whether an item was picked cannot be known, only whether somebody meant to: a list that was cut,
 //! sorted or had lines taken out is still everything but something.
@@ -90,6 +90,22 @@ impl Walker<'_> {
         };
         (lists && self.is_tree(".")).then(|| Value::from(LISTED))
     }
+}
+
+/// Whether `git tag` with these words prints every tag.
+pub(super) fn lists_every_tag(rest: &[Arg]) -> bool {
+    const PICKS: [&str; 6] = [
+        "--contains",
+        "--no-contains",
+        "--merged",
+        "--no-merged",
+        "--points-at",
+        "-d",
+    ];
+    rest.iter().all(|word| {
+        let option = word.text.split('=').next().unwrap_or("");
+        option.starts_with('-') && !PICKS.contains(&option)
+    })
 }
 
 /// Whether a pattern among the words picks files by their ending.

@@ -88,6 +88,9 @@ const GIT: Tool = Tool {
             set(s).is_some_and(|(key, value)| kept::unguards(&key, &value))
         }),
         ("recreates", recreates),
+        ("all-listed", |s| {
+            s.operands.iter().any(|(word, _)| word.source.listed)
+        }),
         ("fetches-over", fetches_over),
         ("unsafe-key", unsafe_key),
         ("answered", |s| s.call.input.is_some()),
@@ -304,6 +307,26 @@ const GIT: Tool = Tool {
                 "git stash drop stash@{1}",
             ],
             spares: &["git stash", "git stash pop", "git stash list"],
+        },
+        Rule {
+            id: "git.tags-delete",
+            when: &["tag -d|--delete &all-listed"],
+            severity: Severity::Ask,
+            reason: "it deletes every tag here, and nothing remembers where they stood",
+            alternative: Some("git tag -l"),
+            catches: &[
+                "git tag -d $(git tag -l)",
+                "git tag -d $(git tag)",
+                "git tag | xargs git tag -d",
+                "git tag --list --sort=-creatordate | xargs -n1 git tag --delete",
+                "for t in $(git tag); do git tag -d \"$t\"; done",
+            ],
+            spares: &[
+                "git tag -d v1",
+                "git tag -d $(git tag -l 'rc-*')",
+                "git tag -d $(git tag --merged old)",
+                "git tag | grep '^rc-' | xargs git tag -d",
+            ],
         },
         Rule {
             id: "git.history-loss",

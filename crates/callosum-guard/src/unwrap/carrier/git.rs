@@ -2,6 +2,7 @@
 
 use super::joined;
 use crate::unwrap::{
+    listing::{LISTED, lists_every_tag},
     setting::{self, KEPT, Setting},
     value::{Arg, SOME, Source, Value, shown},
     walk::Walker,
@@ -135,6 +136,10 @@ impl Walker<'_> {
                     ..Source::default()
                 })
             }
+            ("tag", _) if lists_every_tag(&rest) => Value {
+                text: SOME.to_string(),
+                source: LISTED,
+            },
             // Without a path it lists all that git keeps, or all that it does not.
             ("ls-files", _) => {
                 let some = rest.iter().any(|word| {

@@ -172,6 +172,7 @@ pub(super) const TOOLS: &[Tool] = &[
             "azcopy",
             "rclone",
             "s3cmd",
+            "s5cmd",
             "mc",
             "b2",
             "gcloud-cli",
@@ -196,7 +197,7 @@ pub(super) const TOOLS: &[Tool] = &[
             match s.call.name.as_str() {
                 "gsutil" => {
                     words.iter().any(|word| matches!(*word, "rm" | "rb"))
-                        || words.contains(&"rsync") && s.has("-d")
+                        || words.contains(&"rsync") && s.has("-d") && !s.has("-n")
                 }
                 "bq" => words.first().is_some_and(|word| *word == "rm") || sql(s),
                 "rclone" => {
@@ -217,9 +218,21 @@ pub(super) const TOOLS: &[Tool] = &[
                         && (words[0] != "sync"
                             || words.iter().skip(1).any(|word| word.contains(':')))
                 }
-                "s3cmd" => words
-                    .first()
-                    .is_some_and(|word| matches!(*word, "del" | "rb" | "rm")),
+                "s3cmd" | "s5cmd" => {
+                    let deletes = words
+                        .first()
+                        .is_some_and(|word| matches!(*word, "del" | "rb" | "rm"));
+                    (deletes || s.has("--delete-removed") || s.has("--delete"))
+                        && !s.has("--dry-run")
+                        && !s.has("-n")
+                }
+                "b2" => {
+                    let deletes = |word: &&str| matches!(*word, "rm" | "delete" | "delete-bucket");
+                    (words.iter().take(2).any(deletes) || s.has("--delete"))
+                        && !s.has("--dry-run")
+                        && !s.has("--dryRun")
+                }
+                "gcloud" if s.has("--delete-unmatched-destination-objects") => !s.has("--dry-run"),
                 "mc" => {
                     words
                         .first()
@@ -272,6 +285,12 @@ pub(super) const TOOLS: &[Tool] = &[
                 "az group delete -n g --yes",
                 "doctl compute droplet delete 1",
                 "rclone purge remote:x",
+                "rclone sync build remote:site",
+                "gsutil -m rsync -r -d dist gs://b",
+                "gcloud storage rsync -r dist gs://b --delete-unmatched-destination-objects",
+                "s3cmd sync --delete-removed dist/ s3://b/",
+                "s5cmd sync --delete dist/ s3://b/",
+                "b2 sync --delete dist b2://b",
                 "bq rm -r -f d",
             ],
             spares: &[
@@ -280,6 +299,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 "az group list",
                 "rclone ls remote:x",
                 "rclone sync -n a remote:x",
+                "rclone copy build remote:site",
+                "gsutil -m rsync -r dist gs://b",
+                "gsutil -m rsync -n -r -d dist gs://b",
+                "gcloud storage rsync -r dist gs://b",
+                "s3cmd sync dist/ s3://b/",
+                "s3cmd -n sync --delete-removed dist/ s3://b/",
+                "s5cmd cp a s3://b/a",
+                "b2 sync dist b2://b",
             ],
         }],
     },

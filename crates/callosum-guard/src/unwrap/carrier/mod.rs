@@ -5,6 +5,7 @@
 
 mod compiler;
 mod elsewhere;
+mod file_server;
 mod git;
 mod interpreter;
 mod items;
@@ -90,13 +91,18 @@ impl Walker<'_> {
             "sed" | "gsed" => self.sed(words, input),
             "ln" | "gln" => self.link(words),
             "vim" | "vi" | "nvim" | "ex" | "view" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql"
-            | "cypher-shell" | "mgconsole" | "expect" | "ftp" | "lftp" | "less" | "irb" => {
+            | "cypher-shell" | "mgconsole" | "expect" | "less" | "irb" => {
                 self.escapes(name, words, input)
             }
             "tar" | "bsdtar" | "gtar" | "rsync" | "zip" | "make" | "gmake" | "nix-shell"
-            | "nix" | "npm" | "pnpm" | "yarn" | "rbash" | "just" | "ninja" | "scp" | "sftp"
+            | "nix" | "npm" | "pnpm" | "yarn" | "rbash" | "just" | "ninja" | "scp"
             | "ansible" | "split" | "gsplit" | "task" | "go-task" => {
                 self.attached(name, words, input)
+            }
+            "sftp" | "ftp" | "lftp" => self.file_server(name, words, input),
+            "curl" => {
+                self.quoted(words);
+                self.output_of(name, words, input)
             }
             "cp" | "gcp" | "mv" | "gmv" | "install" | "ginstall" => self.copy(name, words),
             _ if code::LANGUAGES.iter().any(|language| language.runs(name)) => {

@@ -241,7 +241,7 @@ impl Walker<'_> {
                 self.nested(name, &given, None);
             }
         }
-        if matches!(name, "scp" | "sftp") {
+        if name == "scp" {
             self.proxied(words);
         }
         self.tasks(name, words, input);

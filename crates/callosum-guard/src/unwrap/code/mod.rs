@@ -185,10 +185,14 @@ fn look(
     let bare = matches!(tokens.get(at + 1), Some(Token::Text(_)))
         || matches!(tokens.get(at + 1), Some(Token::Name(near)) if last(near) == "glob");
     // `Pathname.new("x").rmtree`
-    let is_method = language.name == "ruby -e" && DELETE.contains(&name) && at > 0;
+    let is_method = language.name == "ruby -e" && DELETE.contains(&name) && whole == name;
     if !called && !bare {
-        let base = before(tokens, at).filter(|_| is_method && tokens[at - 1] == Token::Sign(')'));
-        found.extend(base.map(|path| words(&["rm", "-rf", &at_home(path, home)])));
+        let is_behind = |token: &Token| matches!(token, Token::Sign(')') | Token::Text(_));
+        let on = tokens[..at]
+            .last()
+            .filter(|token| is_method && is_behind(token));
+        let path = on.and_then(|_| before(tokens, at));
+        found.extend(path.map(|path| words(&["rm", "-rf", &at_home(path, home)])));
         return;
     }
     let arguments = arguments(tokens, at + 1);

@@ -167,6 +167,8 @@ impl Walker<'_> {
                 output
             }
             Command::Function { name, body } => {
+                // What is called by the name from here on is another function.
+                self.state.running.retain(|running| running != name);
                 self.state.functions.insert(name.clone(), Rc::clone(body));
                 Value::default()
             }
@@ -476,7 +478,7 @@ impl Walker<'_> {
             .replace(words.into_iter().skip(1).collect());
         let output = self.under(name, |walker| walker.command(body, input));
         self.state.arguments = before;
-        self.state.running.pop();
+        self.state.running.retain(|running| running != name);
         output
     }
 

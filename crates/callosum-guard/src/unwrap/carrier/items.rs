@@ -307,7 +307,7 @@ impl Walker<'_> {
     }
 
     pub(super) fn parallel(&mut self, words: &[Arg], input: Option<&Value>) -> Value {
-        const TAKES: &str = "-j -P -I -N -n -L -a --jobs --arg-file --delay --timeout --retries --joblog --colsep -C -S --sshlogin --results --tmpdir --workdir --wd -d --max-args";
+        const TAKES: &str = "-j -P -I -N -n -L -a --jobs --arg-file --delay --timeout --retries --joblog --colsep -C -S --sshlogin --results --tmpdir --workdir --wd -d --max-args --id --semaphore-name --st --semaphore-timeout";
         let at = first_operand(words, 1, TAKES);
         let end = words[at..]
             .iter()

@@ -71,7 +71,9 @@ impl Walker<'_> {
             return self.wrapped(name, wrapper, names, words, input);
         }
         match name {
-            "su" | "runuser" | "sg" | "script" | "machinectl" => self.switched(words, input),
+            "su" | "runuser" | "sg" | "newgrp" | "script" | "machinectl" => {
+                self.switched(words, input)
+            }
             "xargs" => self.xargs(words, input),
             "find" | "gfind" | "bfs" => self.find(words),
             "fd" | "fdfind" => self.fd(words),
@@ -79,7 +81,8 @@ impl Walker<'_> {
             "ssh" | "mosh" | "autossh" | "sshpass" => self.ssh(name, words, input),
             "docker" | "podman" | "nerdctl" | "docker-compose" | "kubectl" | "oc" | "lxc"
             | "podman-compose" | "incus" => self.container(words, input),
-            "watch" | "hyperfine" | "nodemon" | "concurrently" | "onchange" | "reflex" => {
+            "watch" => self.watch(words),
+            "hyperfine" | "nodemon" | "concurrently" | "chokidar" | "reflex" => {
                 self.texts(name, words)
             }
             "tmux" | "screen" | "byobu" => self.multiplexer(name, words),
@@ -95,10 +98,8 @@ impl Walker<'_> {
                 self.escapes(name, words, input)
             }
             "tar" | "bsdtar" | "gtar" | "rsync" | "zip" | "make" | "gmake" | "nix-shell"
-            | "nix" | "npm" | "pnpm" | "yarn" | "rbash" | "just" | "ninja" | "scp"
-            | "ansible" | "split" | "gsplit" | "task" | "go-task" => {
-                self.attached(name, words, input)
-            }
+            | "nix" | "npm" | "pnpm" | "yarn" | "rbash" | "just" | "ninja" | "scp" | "ansible"
+            | "split" | "gsplit" | "task" | "go-task" => self.attached(name, words, input),
             "sftp" | "ftp" | "lftp" => self.file_server(name, words, input),
             "curl" => {
                 self.quoted(words);

@@ -70,6 +70,7 @@ impl Walker<'_> {
                 if verb != "exec" || name != "npm" =>
             {
                 if name == "mise"
+                    && behind(&["--"]).is_none()
                     && let Some([text, ..]) = behind(&["-c", "--command"])
                 {
                     let text = text.text.clone();
@@ -84,6 +85,10 @@ impl Walker<'_> {
                 Some(self.inner(name, &run, input))
             }
             ("cargo", "watch") | ("cargo-watch", _) => Some(self.cargo_watch(words, input)),
+            ("onchange", _) => {
+                let run = behind(&["--"])?.to_vec();
+                Some(self.text_or_words(name, &run, input))
+            }
             ("watchexec", _) => {
                 const TAKES: &str = "-w -e -i -f -d -s -o -E --watch --exts --ignore --filter --debounce --signal --shell --env --workdir";
                 let at = first_operand(words, 1, TAKES);
@@ -140,14 +145,12 @@ impl Walker<'_> {
                 Some(self.nested("repo forall", &text, input))
             }
             _ if TERMINALS.contains(&name) => {
-                let run = behind(&["-e", "-x", "--command", "--"]).or_else(|| {
-                    let at = first_operand(
-                        words,
-                        1,
-                        "-T -t -d --title --working-directory -geometry -fn",
-                    );
-                    words.get(at..).filter(|run| !run.is_empty())
-                })?;
+                const TAKES: &str = "-T -t -d --title --working-directory --cwd -geometry -fn";
+                let mut at = first_operand(words, 1, TAKES);
+                if name == "wezterm" && words.get(at).is_some_and(|word| word.text == "start") {
+                    at = first_operand(words, at + 1, TAKES);
+                }
+                let run = words.get(at..).filter(|run| !run.is_empty())?;
                 let run = run.to_vec();
                 Some(self.text_or_words(name, &run, input))
             }

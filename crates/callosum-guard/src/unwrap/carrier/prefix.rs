@@ -18,14 +18,18 @@ impl Walker<'_> {
     ) -> Value {
         let command = |word: &Arg| matches!(word.text.as_str(), "-c" | "--call" | "--command");
         // `flock FILE -c TEXT`, `npx -c TEXT`, `entr -s TEXT`.
+        // Behind the first operand an option is another program's.
+        let own = first_operand(words, names, wrapper.takes).min(words.len());
         let text = match name {
-            "flock" | "nix" | "doppler" => words.iter().position(command),
-            // Behind the package's name it is an option of the package's program.
-            "npx" | "npm" => {
-                let own = first_operand(words, names, wrapper.takes).min(words.len());
-                words[..own].iter().position(command)
-            }
-            "entr" => words
+            "flock" => words
+                .get(own + 1)
+                .filter(|word| command(word))
+                .map(|_| own + 1),
+            "doppler" => words[..own]
+                .iter()
+                .position(|word| word.text == "--command"),
+            "npx" | "npm" => words[..own].iter().position(command),
+            "entr" => words[..own]
                 .iter()
                 .position(|word| word.text.starts_with('-') && word.text.ends_with('s')),
             _ => None,
@@ -51,6 +55,19 @@ impl Walker<'_> {
             self.escapes(name, words, input);
         }
         let mut at = first_operand(words, names, wrapper.takes);
+        // `env - PATH=/bin ls`, `dotenv -f .env run -- ls`, `setarch x86_64 -R ls`
+        let is_own = |word: &Arg| match name {
+            "env" => word.text == "-",
+            "dotenv" => word.text == "run",
+            "setarch" => ARCHITECTURES.contains(&word.text.as_str()),
+            _ => false,
+        };
+        if words.get(at).is_some_and(is_own) {
+            at = first_operand(words, at + 1, wrapper.takes);
+        }
+        if name == "bwrap" {
+            at = behind_mounts(words, wrapper.takes);
+        }
         // `sudo -s TEXT` and `sudo -i TEXT` give the words to a shell.
         let shell = matches!(name, "sudo" | "doas")
             && words[..at.min(words.len())].iter().any(|word| {
@@ -103,8 +120,8 @@ impl Walker<'_> {
                 whole.extend_from_slice(rest);
                 return walker.inner(wrapper.names, &whole, input);
             }
-            // `heroku run 'rails db:reset'`
-            if wrapper.names == "heroku run"
+            // `heroku run 'rails db:reset'`, `hatch run 'python a.py'`
+            if matches!(wrapper.names, "heroku run" | "hatch run")
                 && let Some(text) = inner.first().filter(|text| text.text.contains(' '))
             {
                 let text = text.text.clone();
@@ -164,6 +181,28 @@ impl Walker<'_> {
             }
         }
         None
+    }
+}
+
+/// What `setarch` may be told first, and need not be.
+const ARCHITECTURES: [&str; 9] = [
+    "x86_64", "i386", "i686", "linux32", "linux64", "arm", "armv7l", "aarch64", "ppc64le",
+];
+
+/// Where the command of `bwrap` begins, of whose options many take two words.
+fn behind_mounts(words: &[Arg], takes: &str) -> usize {
+    const PAIRS: [&str; 4] = ["--symlink", "--setenv", "--file", "--chmod"];
+    let mut at = 1;
+    loop {
+        at = first_operand(words, at, takes);
+        let option = at.checked_sub(1).and_then(|before| words.get(before));
+        let option = option.map_or("", |word| word.text.as_str());
+        let takes_two =
+            option.starts_with("--") && (option.contains("bind") || PAIRS.contains(&option));
+        if !takes_two || at >= words.len() {
+            return at;
+        }
+        at += 2;
     }
 }
 

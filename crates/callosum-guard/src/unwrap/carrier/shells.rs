@@ -7,6 +7,7 @@ use crate::unwrap::{
     dialect,
     value::{Arg, Source, Value},
     walk::{INPUT, Walker},
+    wrapper::first_operand,
 };
 
 /// Shells that read commands as bash does, or nearly.
@@ -257,9 +258,22 @@ impl Walker<'_> {
         }
     }
 
-    /// `su -c TEXT`, `runuser -c TEXT`, `sg GROUP TEXT`, `script -c TEXT`.
+    /// `su -c TEXT`, `runuser -c TEXT`, `sg GROUP TEXT`, `script -c TEXT`, `script FILE COMMAND`.
     pub(super) fn switched(&mut self, words: &[Arg], input: Option<&Value>) -> Value {
         let name = words[0].text.clone();
+        if name == "script" {
+            const TAKES: &str = "-c -t -F -I -O -B -T -m -E -o --command --echo --log-in --log-out --log-io --log-timing --logging-format --output-limit";
+            let file = first_operand(words, 1, TAKES);
+            let run = words.get(file + 1..).unwrap_or_default();
+            let run = match run {
+                [ends, run @ ..] if ends.text == "--" => run,
+                [first, ..] if first.text.starts_with('-') => &[],
+                run => run,
+            };
+            if !run.is_empty() {
+                return self.inner("script", run, input);
+            }
+        }
         for (at, word) in words.iter().enumerate().skip(1) {
             let text = word.text.as_str();
             let given = text
@@ -283,7 +297,9 @@ impl Walker<'_> {
         }
         // A shell that reads what comes in.
         match input {
-            Some(input) if name == "su" => self.nested("su", &input.text.clone(), None),
+            Some(input) if matches!(name.as_str(), "su" | "newgrp") => {
+                self.nested(&name, &input.text.clone(), None)
+            }
             _ => Value::unknown(),
         }
     }

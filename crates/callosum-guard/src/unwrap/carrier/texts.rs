@@ -26,17 +26,29 @@ impl Walker<'_> {
         }
         let at = first_operand(words, 1, TAKES);
         let operands = words.get(at..).unwrap_or_default();
-        if name == "watch" {
-            let text = joined(operands).text;
-            return self.nested(name, &text, None);
-        }
         for operand in operands {
-            if operand.text.contains(' ') {
+            // To these each of them is one.
+            if operand.text.contains(' ') || matches!(name, "hyperfine" | "concurrently") {
                 let text = operand.text.clone();
                 self.nested(name, &text, None);
             }
         }
         Value::unknown()
+    }
+
+    /// `watch`, which gives what stands behind its options to a shell, or runs it itself with `-x`.
+    pub(super) fn watch(&mut self, words: &[Arg]) -> Value {
+        let at = first_operand(words, 1, "-n --interval -q --equexit").min(words.len());
+        let (own, run) = words.split_at(at);
+        let runs_itself = own.iter().any(|word| {
+            let text = word.text.as_str();
+            text == "--exec"
+                || !text.starts_with("--") && text.starts_with('-') && text.contains('x')
+        });
+        if runs_itself {
+            return self.inner("watch -x", run, None);
+        }
+        self.nested("watch", &joined(run).text, None)
     }
 
     pub(super) fn multiplexer(&mut self, name: &str, words: &[Arg]) -> Value {
@@ -62,6 +74,9 @@ impl Walker<'_> {
                     | "pipe-pane"
             )
         });
+        // What stands behind the options of `screen` is another program's.
+        let own = first_operand(words, 1, "-S -t -p -c -s -T -e -h -L");
+        let verb = verb.filter(|verb| name != "screen" || *verb <= own);
         let from = match verb {
             Some(verb) => verb + 1,
             None if name == "screen" => 1,

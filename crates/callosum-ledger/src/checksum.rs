@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
@@ -25,6 +26,17 @@ impl Checksum {
             hasher.update(part);
         }
         Self(hasher.finalize().into())
+    }
+
+    /// Authenticates `parts`, as if they stood in one piece, with a key: HMAC-SHA-256.
+    pub fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> Self {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
+            unreachable!("a key may have any length");
+        };
+        for part in parts {
+            mac.update(part);
+        }
+        Self(mac.finalize().into_bytes().into())
     }
 
     /// A hash that was stored as bytes.
@@ -142,6 +154,15 @@ mod tests {
         assert_eq!(printed.parse(), Ok(checksum));
         assert_eq!(printed.to_uppercase().parse(), Ok(checksum));
         assert_eq!(Checksum::of_parts(&[b"a", b"", b"bc"]), checksum);
+    }
+
+    /// The value is that of Python's `hmac.new(bytes([11]) * 32, b"Hi There", "sha256")`.
+    #[test]
+    fn a_keyed_checksum_is_the_hmac() {
+        let printed = "198a607eb44bfbc69903a0f1cf2bbdc5ba0aa3f3d9ae3c1c7a3b1696a0b68cf7";
+        let keyed = Checksum::keyed(&[11; 32], &[b"Hi ", b"There"]);
+        assert_eq!(keyed.to_string(), printed);
+        assert_ne!(Checksum::keyed(&[12; 32], &[b"Hi There"]), keyed);
     }
 
     #[test]

@@ -1,12 +1,19 @@
 //! [`RunJournal`]: where a run's records go, and how they are read back.
 
-use std::{collections::BTreeMap, ops::ControlFlow};
+use std::{
+    collections::BTreeMap,
+    ops::ControlFlow,
+    sync::{Mutex, PoisonError},
+};
 
-use callosum_ledger::{AuditQuery, AuditReadError, AuditReader, Event, Ledger, WriteError};
+use callosum_ledger::{
+    AuditQuery, AuditReadError, AuditReader, AuditRecord, Event, Ledger, WriteError,
+};
 
 use super::{
     key::RunId,
     record::{Kept, RecordError, RunRecord},
+    seal::{ForeignRecords, MissingRecords, RunSeals, RunSecret, SealCheck},
     state::{RunState, UnfittingRecord},
 };
 
@@ -20,16 +27,64 @@ pub trait RunJournal: Sync {
     fn tell(&self, run: &RunId, records: &[RunRecord]) -> Result<(), WriteError>;
 }
 
-impl RunJournal for Ledger {
+/// A journal of the project, in which the records of one run are sealed as they are told.
+///
+/// For whoever holds the run's lock: nobody else tells of it meanwhile.
+#[derive(Debug)]
+pub struct SealedJournal {
+    ledger: Ledger,
+    secret: Option<RunSecret>,
+    /// The number of the next record.
+    next: Mutex<u64>,
+}
+
+impl SealedJournal {
+    /// Seals what is told, from the record of this number on.
+    pub fn new(ledger: Ledger, secret: RunSecret, next: u64) -> Self {
+        Self {
+            ledger,
+            secret: Some(secret),
+            next: Mutex::new(next),
+        }
+    }
+
+    /// Seals nothing: for a run of which this machine has no secret, and that can only be ended.
+    pub fn unsealed(ledger: Ledger) -> Self {
+        Self {
+            ledger,
+            secret: None,
+            next: Mutex::default(),
+        }
+    }
+
+    /// The project's ledger.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    fn record(&self, run: &RunId, records: &[RunRecord]) -> Result<(), WriteError> {
+        // Held while they are told, so that they stand in the journal in the order of their numbers.
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        for record in records {
+            let mut event = record.to_event(run);
+            if let Some(secret) = &self.secret {
+                secret.seal(&mut event, *next);
+            }
+            self.ledger.record(event)?;
+            *next += 1;
+        }
+        Ok(())
+    }
+}
+
+impl RunJournal for SealedJournal {
     fn note(&self, run: &RunId, record: &RunRecord) -> Result<(), WriteError> {
-        self.record(record.to_event(run))
+        self.record(run, std::slice::from_ref(record))
     }
 
     fn tell(&self, run: &RunId, records: &[RunRecord]) -> Result<(), WriteError> {
-        for record in records {
-            self.record(record.to_event(run))?;
-        }
-        self.flush()
+        self.record(run, records)?;
+        self.ledger.flush()
     }
 }
 
@@ -45,13 +100,29 @@ pub enum ReadRunError {
     /// The records don't add up.
     #[error(transparent)]
     Unfitting(#[from] UnfittingRecord),
+    /// Some that this machine wrote are not what they were.
+    #[error(transparent)]
+    Missing(#[from] MissingRecords),
+}
+
+/// A run as its records have it.
+#[derive(Debug)]
+pub struct ReadRun {
+    /// How it stands.
+    pub state: RunState,
+    /// Records that say that they are of it, and are passed over.
+    pub foreign: Option<ForeignRecords>,
+    /// How many of its records were sealed here: the number of the next.
+    pub sealed: u64,
+    /// The journal's number of the last record that counts.
+    pub last: u64,
 }
 
 /// The runs of a journal.
 #[derive(Debug, Default)]
 pub struct Runs {
-    /// How each stands, the one that was begun last first.
-    pub states: Vec<RunState>,
+    /// Those that are readable, the one that was begun last first.
+    pub runs: Vec<ReadRun>,
     /// What of it says that it is of a run, and is passed over.
     pub passed_over: Vec<PassedOver>,
 }
@@ -67,74 +138,131 @@ pub struct PassedOver {
 
 /// Reads how a run stands; `None` where the journal has none of that id.
 ///
-/// What is not readable fails where it names this run, and is no matter of its otherwise. Costs one pass over the
-/// journal.
-pub fn read_run(reader: &AuditReader, run: &RunId) -> Result<Option<RunState>, ReadRunError> {
-    let mut records = Vec::new();
-    let broken = each_record(reader, |kept| {
-        if kept.run == *run {
-            records.push(kept);
+/// Where this machine has seals of it, what carries none counts for nothing. What is not readable and counts fails where
+/// it names this run, and is no matter of its otherwise. Costs one pass over the journal.
+pub fn read_run(
+    reader: &AuditReader,
+    run: &RunId,
+    seals: Option<RunSeals>,
+) -> Result<Option<ReadRun>, ReadRunError> {
+    let mut book = Book::with(seals);
+    each_record(reader, |record| {
+        if named(&record) == Some(run.as_str()) {
+            book.take(record);
         }
     })?;
-    let mut broken = broken.into_iter();
-    if let Some(own) = broken.find(|error| error.run.as_ref() == Some(run)) {
-        return Err(own.into());
-    }
-    Ok(RunState::of_records(records)?)
+    book.read()
 }
 
-/// Reads how every run of the journal stands.
+/// Reads how every run of the journal stands; `seals_of` says which seals this machine has of one.
 ///
 /// A run of which a record is not readable, or whose records don't add up, is passed over, and keeps no other from
 /// being read. Costs one pass over the journal, and holds what it has of runs.
-pub fn read_runs(reader: &AuditReader) -> Result<Runs, AuditReadError> {
-    let mut runs: BTreeMap<RunId, Vec<Kept>> = BTreeMap::new();
-    let broken = each_record(reader, |kept| {
-        runs.entry(kept.run.clone()).or_default().push(kept);
-    })?;
+pub fn read_runs(
+    reader: &AuditReader,
+    seals_of: impl Fn(&RunId) -> Option<RunSeals>,
+) -> Result<Runs, AuditReadError> {
+    let mut books: BTreeMap<RunId, Book> = BTreeMap::new();
     let mut read = Runs::default();
-    for error in broken {
-        let run = error.run.clone();
-        if let Some(run) = &run {
-            runs.remove(run);
-        }
-        read.passed_over.push(PassedOver {
-            run,
-            why: error.into(),
-        });
-    }
-    for (run, records) in runs {
-        match RunState::of_records(records) {
-            Ok(state) => read.states.extend(state),
-            Err(error) => read.passed_over.push(PassedOver {
+    each_record(reader, |record| {
+        let run = named(&record).and_then(|run| run.parse::<RunId>().ok());
+        let Some(run) = run else {
+            if let Err(error) = RunRecord::of_record(record) {
+                read.passed_over.push(PassedOver {
+                    run: None,
+                    why: error.into(),
+                });
+            }
+            return;
+        };
+        let book = books.entry(run);
+        let book = book.or_insert_with_key(|run| Book::with(seals_of(run)));
+        book.take(record);
+    })?;
+    for (run, book) in books {
+        match book.read() {
+            Ok(one) => read.runs.extend(one),
+            Err(why) => read.passed_over.push(PassedOver {
                 run: Some(run),
-                why: error.into(),
+                why,
             }),
         }
     }
-    read.states.sort_by(|one, other| {
+    read.runs.sort_by(|one, other| {
+        let (one, other) = (&one.state, &other.state);
         let newest_first = other.begun().cmp(&one.begun());
         newest_first.then_with(|| one.run().cmp(other.run()))
     });
     Ok(read)
 }
 
-/// Hands over each record of a run; gives those that are not readable as one.
+/// The records of one run, as they are read.
+#[derive(Default)]
+struct Book {
+    check: SealCheck,
+    records: Vec<Kept>,
+    last: u64,
+    broken: Option<RecordError>,
+}
+
+impl Book {
+    fn with(seals: Option<RunSeals>) -> Self {
+        Self {
+            check: SealCheck::with(seals),
+            ..Self::default()
+        }
+    }
+
+    fn take(&mut self, record: AuditRecord) {
+        if !self.check.admits(&record) {
+            return;
+        }
+        self.last = record.seq;
+        match RunRecord::of_record(record) {
+            Ok(kept) => self.records.extend(kept),
+            Err(error) => drop(self.broken.get_or_insert(error)),
+        }
+    }
+
+    fn read(self) -> Result<Option<ReadRun>, ReadRunError> {
+        let SealCheck {
+            next,
+            foreign,
+            missing,
+            ..
+        } = self.check;
+        if let Some(missing) = missing {
+            return Err(missing.into());
+        }
+        if let Some(broken) = self.broken {
+            return Err(broken.into());
+        }
+        let state = RunState::of_records(self.records)?;
+        Ok(state.map(|state| ReadRun {
+            state,
+            foreign,
+            sealed: next,
+            last: self.last,
+        }))
+    }
+}
+
+/// The run that a record says it is of.
+fn named(record: &AuditRecord) -> Option<&str> {
+    record.details.get("run")?.as_str()
+}
+
+/// Hands over each record that says it is of a run.
 fn each_record(
     reader: &AuditReader,
-    mut take: impl FnMut(Kept),
-) -> Result<Vec<RecordError>, AuditReadError> {
+    mut take: impl FnMut(AuditRecord),
+) -> Result<(), AuditReadError> {
     let query = AuditQuery {
         event: Some(Event::Plan),
         ..AuditQuery::default()
     };
-    let mut broken = Vec::new();
     reader.query(&query, |record| {
-        match RunRecord::of_record(record) {
-            Ok(kept) => kept.into_iter().for_each(&mut take),
-            Err(error) => broken.push(error),
-        }
+        take(record);
         ControlFlow::Continue(())
-    })?;
-    Ok(broken)
+    })
 }

@@ -15,6 +15,7 @@ mod keeping;
 mod key;
 mod next;
 mod record;
+mod seal;
 mod standing;
 mod state;
 #[cfg(test)]
@@ -25,7 +26,9 @@ mod watch;
 pub use self::{
     begin::{BeginError, NewRun, begin},
     driver::{Providers, RunEnd, RunError, RunMeans, drive},
-    journal::{PassedOver, ReadRunError, RunJournal, Runs, read_run, read_runs},
+    journal::{
+        PassedOver, ReadRun, ReadRunError, RunJournal, Runs, SealedJournal, read_run, read_runs,
+    },
     keeping::{KeepingError, keep, result_of, text_of},
     key::{CallKey, InvalidRunId, KeyBase, RunId, arguments_text},
     next::{Action, Attention, Divergence, Need, next},
@@ -34,6 +37,7 @@ pub use self::{
         KeptFailure, KeptText, OutcomeWord, Paused, RUN_FORMAT, RecordError, Resumed, Ruled,
         RulingWord, RunLimits, RunRecord, Spent, Started, StepRecord,
     },
+    seal::{ForeignRecords, MissingRecords, RunSeals, RunSecret},
     standing::{Grant, standing},
     state::{CallStanding, CallState, RunState, UnfittingRecord},
     tree::{ActionKind, ActionNode, DelegatedTask, tree_of},

@@ -359,16 +359,8 @@ impl RunRecord {
         } = record;
         // Events that had to wait for the journal carry the id that they waited under.
         let run = details.remove("run").unwrap_or_default();
-        let run: RunId = serde_json::from_value(run).map_err(|source| RecordError {
-            seq,
-            run: None,
-            source,
-        })?;
-        let broken = |source| RecordError {
-            seq,
-            run: Some(run.clone()),
-            source,
-        };
+        let broken = |source| RecordError { seq, source };
+        let run: RunId = serde_json::from_value(run).map_err(broken)?;
         let details = Json::Object(details);
         let record = match status.as_deref() {
             Some("started") => Self::Started(Box::new(parse(details).map_err(broken)?)),
@@ -411,8 +403,6 @@ pub struct Kept {
 pub struct RecordError {
     /// The journal's number for it.
     pub seq: u64,
-    /// The run that it names, as far as that is one.
-    pub run: Option<RunId>,
     /// What is wrong.
     pub source: serde_json::Error,
 }

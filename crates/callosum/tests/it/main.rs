@@ -95,6 +95,9 @@ mod permits;
 /// Plans that are carried out, killed and gone on with.
 mod plan_kills;
 mod plan_runs;
+/// Records that others add to those of a run.
+#[cfg(target_os = "linux")]
+mod plan_seals;
 /// Programs in the language of plans, checked and evaluated.
 mod plans;
 /// Small projects to work on.

@@ -16,7 +16,7 @@ use crate::{
 
 /// An executor that kills the process that runs the plan, the first time that it is asked for `b`.
 #[cfg(target_os = "linux")]
-const KILLING_ONCE: &str = r#"
+pub(crate) const KILLING_ONCE: &str = r#"
 import json, os, pathlib, signal, sys
 def parent(pid):
     return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])

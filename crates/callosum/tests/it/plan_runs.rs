@@ -6,11 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_ledger::Checksum;
-use callosum_testkit::{Schema, TestEnv, fakes};
+use callosum_testkit::{Schema, fakes};
 use serde_json::Value;
 
-use crate::projects::{carried_out, only_run, prompts, register, register_with, two_languages};
+use crate::projects::{
+    appended, carried_out, only_run, prompts, register, register_with, two_languages,
+};
 
 /// CCOS-RTFS-2, CCOS-CHN-1: what a plan did can be read from the journal, call by call.
 #[test]
@@ -278,25 +279,6 @@ fn a_run_is_gone_on_with_where_it_was_begun() {
             .stdout
             .contains("plan-")
     );
-}
-
-/// Appends a record of a plan to the journal, chained to what stands there.
-fn appended(env: &TestEnv, status: &str, details: &Value) {
-    let journal = env.project().join("cal_audit/2026-01-02.jsonl");
-    let text = std::fs::read_to_string(&journal).unwrap();
-    let last: Value = serde_json::from_str(text.lines().next_back().unwrap()).unwrap();
-    let record = serde_json::json!({
-        "timestamp": last["timestamp"], "task_id": null, "executor": null, "hash": null, "status": status,
-        "seq": last["seq"].as_u64().unwrap() + 1, "event": "plan", "synced": last["seq"], "details": details,
-        "prev": last["record"],
-    });
-    let text_of = record.to_string();
-    let body = text_of.strip_suffix('}').unwrap();
-    let mut hashed = b"callosum-audit-1".to_vec();
-    hashed.extend((body.len() as u64).to_be_bytes());
-    hashed.extend(body.as_bytes());
-    let hash = Checksum::of(&hashed);
-    std::fs::write(&journal, format!("{text}{body},\"record\":\"{hash}\"}}\n")).unwrap();
 }
 
 /// CCOS-RTFS-2: a record that is none of a run's, or does not fit, is told of and keeps no other run from being read.

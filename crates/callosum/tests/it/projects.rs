@@ -5,7 +5,9 @@ use callosum_agents::{
     runner::{Patience, Surroundings},
 };
 use callosum_host::{Disk, process::Cancel};
+use callosum_ledger::Checksum;
 use callosum_testkit::{Output, TestEnv, fakes};
+use serde_json::Value;
 
 /// A machine with a small project of two languages in a git repository.
 pub(crate) fn two_languages() -> TestEnv {
@@ -129,4 +131,23 @@ pub(crate) fn prompts(env: &TestEnv) -> Vec<String> {
         .collect();
     prompts.sort();
     prompts
+}
+
+/// Appends a record of a plan to the journal, chained to what stands there.
+pub(crate) fn appended(env: &TestEnv, status: &str, details: &Value) {
+    let journal = env.project().join("cal_audit/2026-01-02.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let last: Value = serde_json::from_str(text.lines().next_back().unwrap()).unwrap();
+    let record = serde_json::json!({
+        "timestamp": last["timestamp"], "task_id": null, "executor": null, "hash": null, "status": status,
+        "seq": last["seq"].as_u64().unwrap() + 1, "event": "plan", "synced": last["seq"], "details": details,
+        "prev": last["record"],
+    });
+    let text_of = record.to_string();
+    let body = text_of.strip_suffix('}').unwrap();
+    let mut hashed = b"callosum-audit-1".to_vec();
+    hashed.extend((body.len() as u64).to_be_bytes());
+    hashed.extend(body.as_bytes());
+    let hash = Checksum::of(&hashed);
+    std::fs::write(&journal, format!("{text}{body},\"record\":\"{hash}\"}}\n")).unwrap();
 }

@@ -5,6 +5,7 @@
 
 mod caps;
 mod persons;
+mod seals;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -5,11 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_arbiter::plan_run::{Answer, Ended, OutcomeWord, RunJournal as _, RunRecord};
+use callosum_arbiter::plan_run::{
+    Answer, Ended, OutcomeWord, RunJournal as _, RunRecord, SealedJournal,
+};
 use clap::Args;
 
 use super::{
-    history::run_of,
+    history::{run_of, warn_of_foreign},
     lock::{RunLock, ask_for_end},
     own::OwnRun,
 };
@@ -36,7 +38,7 @@ pub(crate) struct CancelArgs {
 }
 
 pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandError> {
-    let run = run_of(context, &args.run)?.run().clone();
+    let run = run_of(context, &args.run)?.state.run().clone();
     let began = Instant::now();
     let mut is_asked = false;
     let lock = loop {
@@ -53,11 +55,17 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         }
         thread::sleep(Duration::from_millis(50));
     };
-    let state = run_of(context, run.as_str())?;
-    let outcome = if let Some(ended) = state.ended() {
+    let own = OwnRun::of(context, &run);
+    let ledger = store::open(context)?;
+    let read = run_of(context, run.as_str())?;
+    warn_of_foreign(context, &read);
+    let outcome = if let Some(ended) = read.state.ended() {
         ended.outcome
     } else {
-        let ledger = store::open(context)?;
+        let journal = match own.seals() {
+            Some(seals) => SealedJournal::new(ledger, seals.secret, read.sealed),
+            None => SealedJournal::unsealed(ledger),
+        };
         let records = [
             RunRecord::CancelAsked,
             RunRecord::Ended(Ended {
@@ -65,12 +73,14 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
                 answer: Answer::nothing(),
             }),
         ];
-        let told = ledger.tell(&run, &records);
+        let told = journal.tell(&run, &records);
         told.map_err(|error| store::unwritten(&error))?;
         OutcomeWord::Cancelled
     };
     lock.end();
-    OwnRun::of(context, &run).end();
+    if read.foreign.is_none() {
+        own.end();
+    }
     if outcome == OutcomeWord::Cancelled {
         context.ui.say(&format!("the run {run} is cancelled"));
         return Ok(());

@@ -5,15 +5,16 @@ use std::{collections::BTreeSet, sync::Arc, thread};
 use callosum_arbiter::{
     kernel::{Constitution, Kernel, RunCaps, Sensitivity, TrustTier},
     plan_run::{
-        CallKey, ConstitutionPrint, Grant, RunEnd, RunError, RunJournal as _, RunMeans, RunRecord,
-        RunState, drive, text_of,
+        CallKey, ConstitutionPrint, Grant, ReadRun, RunEnd, RunError, RunJournal as _, RunMeans,
+        RunRecord, RunState, SealedJournal, drive, text_of,
     },
 };
 use callosum_host::process::Cancel;
-use callosum_ledger::{Answers, Checksum, Ledger};
+use callosum_ledger::{Answers, Checksum};
 use callosum_plan::{Allowlist, CapabilityName, CompileOptions, Finding, Program, Rule, compile};
 
 use super::{
+    history,
     lock::RunLock,
     outcome::{self, PlanRunOutput},
     own::OwnRun,
@@ -31,8 +32,10 @@ const AT_ONCE: usize = 8;
 
 /// A run that this process has taken, and what it needs to go on with it.
 pub(super) struct Taken {
-    pub(super) ledger: Ledger,
+    pub(super) journal: SealedJournal,
     pub(super) state: RunState,
+    /// Whether nobody else told of it.
+    pub(super) is_alone: bool,
     pub(super) source: Source,
     pub(super) program: Arc<Program>,
     pub(super) lock: RunLock,
@@ -97,7 +100,7 @@ pub(super) fn compiled(
 
 /// Takes a run that is there already, so that this process may go on with it.
 pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
-    let run = super::history::run_of(context, id)?.run().clone();
+    let run = history::run_of(context, id)?.state.run().clone();
     let ledger = store::open(context)?;
     let Some(lock) = RunLock::take(context, &run)? else {
         let what = format!("another process is carrying on the run {run}");
@@ -106,22 +109,38 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
         )));
     };
     // As it stands now that nobody else goes on with it.
-    let state = super::history::run_of(context, run.as_str())?;
+    let read = history::run_of(context, run.as_str())?;
+    history::warn_of_foreign(context, &read);
+    let ReadRun {
+        state,
+        foreign,
+        sealed,
+        last,
+    } = read;
     let text = text_of(&answers(context), &state.started().source).map_err(|error| {
         CommandError::because(Exit::Environment, "the run's plan is not there", &error)
     })?;
+    let mut secret = None;
     if state.ended().is_none() {
-        OwnRun::of(context, &run).approved(state.started())?;
+        let own = OwnRun::of(context, &run);
+        own.approved(state.started())?;
         if Checksum::of(text.as_bytes()) != state.started().source_sha256 {
             let what = format!("the plan of the run {run} is not the one that it was begun with");
             return Err(CommandError::new(Exit::No, what).hint("callosum audit verify"));
         }
+        secret = Some(own.secret(last)?);
     }
+    // Of a run that is over nothing is told any more.
+    let journal = match secret {
+        Some(secret) => SealedJournal::new(ledger, secret, sealed),
+        None => SealedJournal::unsealed(ledger),
+    };
     let source = Source::named(text, format!("run {run}"));
     let program = compiled(context, &source, &CompileOptions::default())?;
     Ok(Taken {
-        ledger,
+        journal,
         state,
+        is_alone: foreign.is_none(),
         source,
         program,
         lock,
@@ -135,7 +154,7 @@ pub(super) fn tell(
     records: Vec<RunRecord>,
 ) -> Result<(), CommandError> {
     taken
-        .ledger
+        .journal
         .tell(taken.state.run(), &records)
         .map_err(|error| store::unwritten(&error))?;
     for record in records {
@@ -148,8 +167,9 @@ pub(super) fn tell(
 /// Carries a run on as far as it goes, and tells what came of it.
 pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandError> {
     let Taken {
-        ledger,
+        journal,
         state,
+        is_alone,
         source,
         program,
         lock,
@@ -176,7 +196,7 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
         .map_err(|error| explain::governance(&error))?;
     let means = RunMeans {
         revoked: &revoked,
-        journal: &ledger,
+        journal: &journal,
         answers: &answers,
         kernel: &kernel,
         providers: &providers,
@@ -189,7 +209,7 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
     };
     let ended = thread::scope(|scope| {
         scope.spawn(|| lock.watch(&end, &done));
-        let ended = witness::during(context, &ledger, || {
+        let ended = witness::during(context, journal.ledger(), || {
             drive(state, &program, &source.text, &means)
         });
         done.cancel();
@@ -200,7 +220,10 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
         ended,
         RunEnd::Completed(_) | RunEnd::Failed(_) | RunEnd::Cancelled
     ) {
-        own.end();
+        // Where others told of it, it is read by its seals also when it is over.
+        if is_alone {
+            own.end();
+        }
         lock.end();
     } else {
         drop(lock);

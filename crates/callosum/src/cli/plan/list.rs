@@ -71,8 +71,12 @@ impl RunSummaryOutput {
 
 pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
     let runs = history::all(context)?;
+    for run in &runs {
+        history::warn_of_foreign(context, run);
+    }
     let runs = runs
         .iter()
+        .map(|run| &run.state)
         .filter(|state| !args.open || state.ended().is_none())
         .take(args.limit.get())
         .map(|state| RunSummaryOutput::of(context, state));

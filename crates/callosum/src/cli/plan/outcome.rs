@@ -219,7 +219,7 @@ pub(super) fn tell(
         }
         RunEnd::Paused(keys) => {
             "waiting".clone_into(&mut output.outcome);
-            let state = run_of(context, run.as_str())?;
+            let state = run_of(context, run.as_str())?.state;
             let calls = keys.iter().filter_map(|key| state.call(*key));
             output.waits_for = calls.map(WaitingOutput::of).collect();
             if ui.json {

@@ -1,14 +1,14 @@
-//! [`OwnRun`]: what this machine itself knows of a run: that it was begun here, of which plan, and what a
-//! person approved here.
+//! [`OwnRun`]: what this machine itself knows of a run: that it was begun here, of which plan, what its records
+//! are sealed with, and what a person approved here.
 //!
 //! A journal may come along with a repository, and its chain needs no key: whoever can write to it can add that
-//! a person approved something. So a run is gone on with where it was begun, as it was begun, and an approval
-//! counts that was given here. Format: `docs/formats/plan-run.md`.
+//! a call was answered, or that a person said something of it. So a run is gone on with where it was begun, as it was
+//! begun, by the records that were written here. Format: `docs/formats/plan-run.md`.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
-use callosum_arbiter::plan_run::{CallKey, RunId, Started};
-use callosum_host::Disk;
+use callosum_arbiter::plan_run::{CallKey, RunId, RunSeals, RunSecret, Started};
+use callosum_host::{Disk, random};
 use callosum_ledger::Checksum;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,10 @@ use crate::{
 };
 
 /// The format of the file.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+
+/// The format of versions that sealed nothing.
+const WITHOUT_SEALS: u32 = 1;
 
 /// Permission bits of the file.
 const MODE: u32 = 0o600;
@@ -38,6 +41,17 @@ struct Kept {
     source_sha256: Checksum,
     input_sha256: Checksum,
     approved: BTreeSet<CallKey>,
+    /// Not in the format without seals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secret: Option<RunSecret>,
+    /// The journal's number of the last record of a version that sealed none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    unsealed_to: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl OwnRun {
@@ -51,14 +65,15 @@ impl OwnRun {
         }
     }
 
-    /// Keeps that the run is begun here.
+    /// Keeps that the run is begun here; returns what its records are sealed with.
     pub(super) fn begin(
         &self,
         context: &Context,
         source_sha256: Checksum,
         input_sha256: Checksum,
-    ) -> Result<(), CommandError> {
+    ) -> Result<RunSecret, CommandError> {
         let failed = |error| store::disk_failed(&error);
+        let secret = new_secret()?;
         let homes = &context.project.homes;
         homes.create_machine(&self.disk).map_err(failed)?;
         if let Some(folder) = self.file.parent() {
@@ -69,7 +84,40 @@ impl OwnRun {
             source_sha256,
             input_sha256,
             approved: BTreeSet::new(),
+            secret: Some(secret.clone()),
+            unsealed_to: 0,
+        })?;
+        Ok(secret)
+    }
+
+    /// Returns how the records of the run that were written here are told from others. `None` where it was begun
+    /// elsewhere, or by a version that sealed none and nobody has gone on with it since; and where that can't be read,
+    /// which whoever goes on with it is told.
+    pub(super) fn seals(&self) -> Option<RunSeals> {
+        let kept = self.read().ok()?;
+        Some(RunSeals {
+            secret: kept.secret?,
+            after: kept.unsealed_to,
         })
+    }
+
+    /// Returns what the records of a run are sealed with from here on.
+    ///
+    /// Of one that was begun by a version that sealed none, the records up to the journal's number `last` count as
+    /// they stand.
+    pub(super) fn secret(&self, last: u64) -> Result<RunSecret, CommandError> {
+        let kept = self.read()?;
+        if let Some(secret) = kept.secret {
+            return Ok(secret);
+        }
+        let secret = new_secret()?;
+        self.write(&Kept {
+            format: FORMAT,
+            secret: Some(secret.clone()),
+            unsealed_to: last,
+            ..kept
+        })?;
+        Ok(secret)
     }
 
     /// Returns the calls that were approved here. Fails where the run was not begun here, or as another.
@@ -110,12 +158,16 @@ impl OwnRun {
         }
         let bytes = self.disk.read(&self.file).map_err(failed)?;
         let kept = serde_json::from_slice(&bytes).ok();
-        kept.filter(|kept: &Kept| kept.format == FORMAT)
-            .ok_or_else(|| {
-                let what = format!("`{}` is not readable", self.file.display());
-                CommandError::new(Exit::Environment, what)
-                    .hint(format!("callosum plan cancel {}", self.run))
-            })
+        let is_known = |kept: &Kept| match kept.format {
+            FORMAT => kept.secret.is_some(),
+            WITHOUT_SEALS => kept.secret.is_none(),
+            _ => false,
+        };
+        kept.filter(is_known).ok_or_else(|| {
+            let what = format!("`{}` is not readable", self.file.display());
+            CommandError::new(Exit::Environment, what)
+                .hint(format!("callosum plan cancel {}", self.run))
+        })
     }
 
     fn write(&self, kept: &Kept) -> Result<(), CommandError> {
@@ -124,4 +176,12 @@ impl OwnRun {
         let written = self.disk.replace(&self.file, &bytes, MODE);
         written.map_err(|error| store::disk_failed(&error))
     }
+}
+
+fn new_secret() -> Result<RunSecret, CommandError> {
+    let bytes = random::secret_bytes();
+    let bytes = bytes.map_err(|error| {
+        CommandError::because(Exit::Environment, "the system gives no randomness", &error)
+    })?;
+    Ok(RunSecret::new(bytes))
 }

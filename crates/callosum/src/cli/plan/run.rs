@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use callosum_arbiter::{
     budget::Money,
     kernel::RunCaps,
-    plan_run::{BeginError, NewRun, begin},
+    plan_run::{BeginError, NewRun, SealedJournal, begin},
 };
 use callosum_plan::{CompileOptions, Limits, Machine, Program};
 use clap::{Args, value_parser};
@@ -157,14 +157,17 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
         constitution: &print,
         at: context.clock.now(),
     };
-    OwnRun::of(context, &id).begin(context, new.source_sha256(), new.input_sha256())?;
-    let begun = begin(new, &ledger, &carry::answers(context));
+    let own = OwnRun::of(context, &id);
+    let secret = own.begin(context, new.source_sha256(), new.input_sha256())?;
+    let journal = SealedJournal::new(ledger, secret, 0);
+    let begun = begin(new, &journal, &carry::answers(context));
     let state = begun.map_err(|error| unbegun(&error))?;
     carry_on(
         context,
         Taken {
-            ledger,
+            journal,
             state,
+            is_alone: true,
             source,
             program,
             lock,

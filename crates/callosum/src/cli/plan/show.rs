@@ -148,7 +148,9 @@ impl ActionOutput {
 }
 
 pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
-    let state = history::run_of(context, &args.run)?;
+    let read = history::run_of(context, &args.run)?;
+    history::warn_of_foreign(context, &read);
+    let state = read.state;
     let tasks = delegated_tasks(context, state.begun())?;
     let is_running = state.ended().is_none() && lock::is_held(context, state.run());
     let tree = ActionOutput::of(tree_of(&state, &tasks, is_running));

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, ops::ControlFlow};
 
 use callosum_arbiter::{
     kernel::{Answer, ApprovedCall, ProviderFailure},
-    plan_run::{read_run, tree_of},
+    plan_run::{ReadRun, read_run, tree_of},
 };
 use callosum_host::process::Cancel;
 use callosum_ledger::{AuditQuery, AuditReader, AuditRecord};
@@ -13,7 +13,10 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::{Surroundings, arguments, failed, free, keyed, unfit};
-use crate::cli::{moment::Moment, plan::delegated::delegated_tasks};
+use crate::cli::{
+    moment::Moment,
+    plan::{delegated::delegated_tasks, own::OwnRun},
+};
 
 /// Most records that one call is answered with.
 const MOST: usize = 500;
@@ -64,8 +67,9 @@ pub(super) fn perform(
                 .parse()
                 .map_err(|error| unfit(call, &format!("{error}")))?,
         };
-        let state = read_run(&reader, &run).map_err(|error| broken(&error))?;
-        let Some(state) = state else {
+        let seals = OwnRun::of(context, &run).seals();
+        let read = read_run(&reader, &run, seals).map_err(|error| broken(&error))?;
+        let Some(ReadRun { state, .. }) = read else {
             return Ok(free(Value::Nil));
         };
         let tasks = delegated_tasks(context, state.begun()).map_err(|error| failed(&error))?;

@@ -1,0 +1,173 @@
+//! [`RunSecret`]: what the machine that a run was begun on knows of it and nobody else, and the seals that it
+//! puts on the run's records.
+//!
+//! A journal may come along with a repository, and its chain needs no key. So each record of a run says which it
+//! is, from 0, and carries a seal over all that it says. It is numbered, and not chained to the seal before it, so
+//! that a line in between takes nothing away from those behind it. Where the secret is kept is the program's to say.
+
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write as _},
+};
+
+use callosum_ledger::{
+    AuditEvent, AuditRecord, Checksum,
+    canonical::{self, DuplicateKeys},
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value as Json, json};
+
+/// The detail that says which of its run's records one is.
+const NUMBER: &str = "number";
+
+/// The detail that is the seal.
+const SEAL: &str = "seal";
+
+/// A detail that the journal adds where an event had to wait for it.
+const BUFFERED: &str = "buffered";
+
+/// What is hashed first, so that the same secret makes no seal of anything else.
+const PURPOSE: &[u8] = b"callosum-plan-record-1\0";
+
+/// The secret that a run's records are sealed with; 64 hexadecimal digits where it is stored.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RunSecret([u8; 32]);
+
+impl RunSecret {
+    /// Takes 32 bytes that nobody can guess.
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Numbers an event, and seals it.
+    pub(super) fn seal(&self, event: &mut AuditEvent, number: u64) {
+        event.details.insert(NUMBER.to_owned(), number.into());
+        let seal = self.seal_of(event.status.as_deref(), &event.details);
+        event.details.insert(SEAL.to_owned(), json!(seal));
+    }
+
+    /// Returns the number of a record that carries the seal of it.
+    pub(super) fn number_of(&self, record: &AuditRecord) -> Option<u64> {
+        let told = record.details.get(SEAL)?.as_str()?;
+        let number = record.details.get(NUMBER)?.as_u64()?;
+        let seal = self.seal_of(record.status.as_deref(), &record.details)?;
+        (seal.to_string() == told).then_some(number)
+    }
+
+    /// `None` of what has no canonical form, which no record of ours is.
+    fn seal_of(&self, status: Option<&str>, details: &Map<String, Json>) -> Option<Checksum> {
+        let mut details: BTreeMap<&str, &Json> = details
+            .iter()
+            .map(|(name, detail)| (name.as_str(), detail))
+            .collect();
+        details.remove(SEAL);
+        details.remove(BUFFERED);
+        let record = serde_json::to_vec(&(status, details)).ok()?;
+        let canonical = canonical::canonicalize(&record, DuplicateKeys::Refused).ok()?;
+        Some(Checksum::keyed(&self.0, &[PURPOSE, &canonical]))
+    }
+}
+
+impl fmt::Debug for RunSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RunSecret")
+    }
+}
+
+impl Serialize for RunSecret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut digits = String::new();
+        for byte in self.0 {
+            let _ = write!(digits, "{byte:02x}");
+        }
+        serializer.serialize_str(&digits)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunSecret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Checksum::deserialize(deserializer).map(|bytes| Self(*bytes.as_bytes()))
+    }
+}
+
+/// How this machine tells the records of a run that are its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSeals {
+    /// What it seals them with.
+    pub secret: RunSecret,
+    /// The journal's number of the last record that is taken without a seal: 0, but for a run that a version without
+    /// seals began.
+    pub after: u64,
+}
+
+/// Records that say that they are of a run, and that this machine did not write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignRecords {
+    /// How many.
+    pub count: u64,
+    /// The journal's number of the first.
+    pub first: u64,
+    /// What that says that happened.
+    pub status: String,
+}
+
+/// A record that others of this machine should stand before, and do not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("records of the run before audit record {seq} are gone, or were changed")]
+pub struct MissingRecords {
+    /// The journal's number for it.
+    pub seq: u64,
+}
+
+/// The records of one run as they are read, held against their seals.
+#[derive(Debug, Default)]
+pub(super) struct SealCheck {
+    seals: Option<RunSeals>,
+    /// The number that the next record of ours has.
+    pub(super) next: u64,
+    pub(super) foreign: Option<ForeignRecords>,
+    pub(super) missing: Option<MissingRecords>,
+}
+
+impl SealCheck {
+    /// Takes every record where there are no seals.
+    pub(super) fn with(seals: Option<RunSeals>) -> Self {
+        Self {
+            seals,
+            ..Self::default()
+        }
+    }
+
+    /// Whether a record counts.
+    ///
+    /// One without a right seal does not, nor a copy of one that was there before. Where one of ours is
+    /// missing, none behind it does.
+    pub(super) fn admits(&mut self, record: &AuditRecord) -> bool {
+        let Some(seals) = &self.seals else {
+            return true;
+        };
+        if record.seq <= seals.after {
+            return true;
+        }
+        match seals.secret.number_of(record) {
+            Some(number) if number == self.next && self.missing.is_none() => {
+                self.next += 1;
+                true
+            }
+            Some(number) if number >= self.next => {
+                let seq = record.seq;
+                self.missing.get_or_insert(MissingRecords { seq });
+                false
+            }
+            _ => {
+                let foreign = self.foreign.get_or_insert_with(|| ForeignRecords {
+                    count: 0,
+                    first: record.seq,
+                    status: record.status.clone().unwrap_or_default(),
+                });
+                foreign.count += 1;
+                false
+            }
+        }
+    }
+}

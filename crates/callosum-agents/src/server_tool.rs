@@ -17,6 +17,9 @@ const LONGEST_NAME: usize = 100;
 /// How much of a tool's description is kept, in bytes.
 const LONGEST_DESCRIPTION: usize = 1000;
 
+/// How much is kept of why a tool can't be called, in bytes.
+const LONGEST_REASON: usize = 200;
+
 /// Largest schema of a tool's arguments that is kept, in bytes of JSON.
 const LARGEST_SCHEMA: usize = 16 * 1024;
 
@@ -34,6 +37,9 @@ pub struct ServerTool {
     pub input_schema: Map<String, Value>,
     /// Whether the server says that it changes nothing.
     pub only_reads: bool,
+    /// Why it can't be called, where what the server tells of it is no tool of the protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfit: Option<String>,
 }
 
 /// What is kept of the tools of a server: the first [`MOST_TOOLS`] of them, as far as they take half a
@@ -46,6 +52,7 @@ pub fn bounded(tools: impl IntoIterator<Item = ServerTool>) -> Vec<ServerTool> {
     let mut bounded = Vec::new();
     for mut tool in kept {
         tool.description = fit_line(&tool.description, LONGEST_DESCRIPTION);
+        tool.unfit = tool.unfit.map(|why| fit_line(&why, LONGEST_REASON));
         let mut schema_bytes = written(&tool.input_schema);
         if schema_bytes > LARGEST_SCHEMA {
             tool.input_schema.clear();

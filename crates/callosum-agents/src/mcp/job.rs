@@ -6,8 +6,9 @@ use rmcp::{
     ClientHandler, Peer, RoleClient,
     model::{
         CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
-        ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam,
-        ProtocolVersion, RequestId, ServerResult, Tool,
+        ClientCapabilities, ClientConfig, CustomResult, Implementation, ListToolsRequest,
+        PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, RequestId,
+        ServerResult, Tool,
     },
     service::{
         ClientInitializeError, ClientLifecycleMode, NotificationContext, PeerRequestOptions,
@@ -18,7 +19,7 @@ use rmcp::{
         streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
-use serde_json::Map;
+use serde_json::{Map, Value};
 use tokio::{
     io::{copy, sink},
     net::unix::pipe,
@@ -26,7 +27,10 @@ use tokio::{
     time::timeout,
 };
 
-use super::{remote::Remote, tool};
+use super::{
+    remote::Remote,
+    tool::{self, Listed},
+};
 use crate::{
     dialect::{CUT_OFF, Complaint, UNREACHABLE, UNREADABLE},
     http::Caller,
@@ -94,13 +98,15 @@ where
         .await
         .map_err(|error| not_begun(&error))?;
     let peer: &Peer<RoleClient> = &service;
-    let tools = peer
-        .list_all_tools()
-        .await
-        .map_err(|error| not_done(&error))?;
+    let tools = listed(peer).await?;
     let wanted = job.tool.as_deref().unwrap_or_default();
-    let chosen = tools.iter().find(|tool| tool.name == wanted);
-    match (&job.want, chosen) {
+    let chosen = tools.iter().find(|one| one.told.name == wanted);
+    let unfit = chosen.and_then(|one| one.told.unfit.as_deref());
+    match (&job.want, chosen.and_then(|one| one.tool.as_ref())) {
+        _ if unfit.is_some() && !wanted.is_empty() => Err(Complaint::of_ours(&format!(
+            "its server's tool `{wanted}` can't be called: {}",
+            unfit.unwrap_or_default()
+        ))),
         (Want::Look, chosen) => {
             if let Some(tool) = chosen {
                 choose(tool, job)?;
@@ -114,8 +120,12 @@ where
                 &tell,
                 Event::Found {
                     version,
-                    offers: tools.iter().map(|tool| tool.name.to_string()).collect(),
-                    tools: bounded(tools.iter().map(tool::told)),
+                    offers: tools
+                        .iter()
+                        .filter(|one| one.tool.is_some())
+                        .map(|one| one.told.name.clone())
+                        .collect(),
+                    tools: bounded(tools.into_iter().map(|one| one.told)),
                 },
             );
             Ok(())
@@ -160,6 +170,45 @@ where
             say(&tell, answered(result));
             say(&tell, Event::Done);
             Ok(())
+        }
+    }
+}
+
+/// All that a server lists as its tools. A list that is not as the protocol says is taken entry by entry, so that
+/// one that is no tool costs none of the others.
+async fn listed(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, Complaint> {
+    let mut listed: Vec<Listed> = Vec::new();
+    let mut cursor = None;
+    loop {
+        let page = ListToolsRequest {
+            params: Some(PaginatedRequestParams::default().with_cursor(cursor)),
+            ..ListToolsRequest::default()
+        };
+        let asked = peer
+            .send_cancellable_request(page.into(), PeerRequestOptions::no_options())
+            .await
+            .map_err(|error| not_done(&error))?;
+        let result = asked.await_response().await;
+        cursor = match result.map_err(|error| not_done(&error))? {
+            ServerResult::ListToolsResult(page) => {
+                listed.extend(page.tools.into_iter().map(Listed::of));
+                page.next_cursor
+            }
+            ServerResult::CustomResult(CustomResult(Value::Object(mut page))) => {
+                let Some(Value::Array(entries)) = page.remove("tools") else {
+                    return Err(not_done(&ServiceError::UnexpectedResponse));
+                };
+                for entry in entries {
+                    let number = listed.len() + 1;
+                    listed.push(Listed::of_json(entry, number));
+                }
+                let cursor = page.get("nextCursor").and_then(Value::as_str);
+                cursor.map(str::to_owned)
+            }
+            _ => return Err(not_done(&ServiceError::UnexpectedResponse)),
+        };
+        if cursor.is_none() {
+            return Ok(listed);
         }
     }
 }

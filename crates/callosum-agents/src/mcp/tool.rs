@@ -1,4 +1,4 @@
-//! Tools: which argument of one a prompt goes to, and what its result says.
+//! Tools: what a server lists, which argument of one a prompt goes to, and what its result says.
 
 use rmcp::model::{CallToolResult, Tool};
 use serde_json::{Map, Value};
@@ -116,13 +116,60 @@ pub(super) fn texts(result: &CallToolResult) -> String {
 }
 
 /// What a server tells of a tool.
-pub(super) fn told(tool: &Tool) -> ServerTool {
+fn told(tool: &Tool) -> ServerTool {
     let annotations = tool.annotations.as_ref();
     ServerTool {
         name: tool.name.to_string(),
         description: tool.description.as_deref().unwrap_or_default().to_owned(),
         input_schema: (*tool.input_schema).clone(),
         only_reads: annotations.and_then(|notes| notes.read_only_hint) == Some(true),
+        unfit: None,
+    }
+}
+
+/// A tool as a server lists it.
+pub(super) struct Listed {
+    /// What the server tells of it.
+    pub(super) told: ServerTool,
+    /// The tool, where that is one.
+    pub(super) tool: Option<Tool>,
+}
+
+impl Listed {
+    pub(super) fn of(tool: Tool) -> Self {
+        Self {
+            told: told(&tool),
+            tool: Some(tool),
+        }
+    }
+
+    /// One by itself: others of the list are tools whatever this is. `number`, from 1, names one without a name.
+    pub(super) fn of_json(entry: Value, number: usize) -> Self {
+        let name = match entry.get("name").and_then(Value::as_str) {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => format!("#{number}"),
+        };
+        let why = match entry.get("inputSchema") {
+            _ if !entry.is_object() => Some("it is no object".to_owned()),
+            None => Some("it has no `inputSchema`".to_owned()),
+            Some(schema) if !schema.is_object() => {
+                Some("its `inputSchema` is no object".to_owned())
+            }
+            Some(_) => None,
+        };
+        let fault = match (why, serde_json::from_value(entry)) {
+            (None, Ok(tool)) => return Self::of(tool),
+            (None, Err(error)) => error.to_string(),
+            (Some(why), _) => why,
+        };
+        Self {
+            told: ServerTool {
+                name,
+                unfit: Some(fault),
+                ..ServerTool::default()
+            },
+            tool: None,
+        }
     }
 }
 
@@ -139,6 +186,37 @@ mod tests {
 
     fn tool(schema: &Value) -> Tool {
         serde_json::from_value(json!({"name": "ask", "inputSchema": schema})).unwrap()
+    }
+
+    /// CCOS-CAP-1: one entry of a list that is no tool is named, with what is wrong; the others are what they are.
+    #[test]
+    fn what_is_no_tool_is_named_by_itself() {
+        let schema = json!({"type": "object"});
+        for (entry, name, why) in [
+            (json!({"name": "a", "inputSchema": schema}), "a", None),
+            (json!({"name": "a"}), "a", Some("it has no `inputSchema`")),
+            (
+                json!({"name": "a", "inputSchema": null}),
+                "a",
+                Some("its `inputSchema` is no object"),
+            ),
+            (
+                json!({"inputSchema": schema}),
+                "#3",
+                Some("missing field `name`"),
+            ),
+            (json!("a"), "#3", Some("it is no object")),
+            (
+                json!({"name": "a", "inputSchema": schema, "title": 5}),
+                "a",
+                Some("invalid type: integer `5`, expected a string"),
+            ),
+        ] {
+            let listed = Listed::of_json(entry.clone(), 3);
+            assert_eq!(listed.told.name, name, "{entry}");
+            assert_eq!(listed.told.unfit.as_deref(), why, "{entry}");
+            assert_eq!(listed.tool.is_none(), why.is_some(), "{entry}");
+        }
     }
 
     /// CAL-EXE-2: the prompt goes where the entry or the tool's own form says, and nowhere by guess.

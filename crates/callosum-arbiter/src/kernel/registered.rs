@@ -56,7 +56,8 @@ pub enum EntryError {
 /// Returns the capabilities that an executor is, an agent where it takes tasks; `is_trusted` where this machine may start it, `tools` what
 /// its server told of its tools at the last handshake.
 ///
-/// The tool that the entry names is one of them also where the server told of none.
+/// The tool that the entry names is one of them also where the server told of none; one of which the server tells what
+/// is no tool is none.
 pub fn registered_manifests(
     executor: &Executor,
     is_trusted: bool,
@@ -74,12 +75,14 @@ pub fn registered_manifests(
         };
         let told = tools.iter().find(|tool| tool.name == *named);
         let told = told.cloned().unwrap_or_else(untold);
-        manifests.push(tool_of(executor, &told, &agent)?);
+        if told.unfit.is_none() {
+            manifests.push(tool_of(executor, &told, &agent)?);
+        }
     }
     if executor.kind == Kind::Mcp {
         let named = executor.tool.as_ref();
         let others = tools.iter().filter(|tool| Some(&tool.name) != named);
-        for other in others {
+        for other in others.filter(|tool| tool.unfit.is_none()) {
             manifests.push(tool_of(executor, other, &agent)?);
         }
     }

@@ -5,7 +5,7 @@
 //! what is no message first, `huge` writes without end, `more` wants two arguments, `look.up` answers with its arguments
 //! as they came, also as structured content, and says that it only reads. It speaks the
 //! lifecycle with `server/discover`; with `--legacy` only the one with `initialize`, and with
-//! `--garbage` no protocol at all, and with `--babble` goes on listening. With `--heard FILE` it writes down the notifications that it gets,
+//! `--odd` one tool of its list has no schema and another no name, with `--garbage` it speaks no protocol at all, and with `--babble` goes on listening. With `--heard FILE` it writes down the notifications that it gets,
 //! and with `--deaf` it never ends by itself.
 
 use std::{
@@ -60,10 +60,17 @@ fn main() -> io::Result<()> {
                     "serverInfo": {"name": "fake", "version": "1.0.0"},
                 }),
             )?,
-            "tools/list" => answer(
-                id,
-                json!({"resultType": "complete", "tools": tools(), "ttlMs": 0, "cacheScope": "private"}),
-            )?,
+            "tools/list" => {
+                let mut tools = tools();
+                if has("--odd") {
+                    tools.insert(1, json!({"name": "loose", "description": "Has no schema."}));
+                    tools.push(json!({"inputSchema": {"type": "object"}}));
+                }
+                answer(
+                    id,
+                    json!({"resultType": "complete", "tools": tools, "ttlMs": 0, "cacheScope": "private"}),
+                )?;
+            }
             "tools/call" => call(id, &message["params"])?,
             _ => {
                 let error = json!({"code": -32601, "message": "Method not found"});

@@ -17,8 +17,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    context::Context, continuity, find, guarding, init::ROOM_NEEDED, lack::Lack, meshing,
-    roster::Roster, serving, store, witness, zoning,
+    context::Context, continuity, find, guarding, init::ROOM_NEEDED, kept_tools::KeptTools,
+    lack::Lack, meshing, roster::Roster, serving, store, witness, zoning,
 };
 use crate::{
     ck::Ck,
@@ -442,6 +442,7 @@ fn check_executors(context: &Context, checks: &mut Checks) {
     };
     let path = context.environment.get("PATH").unwrap_or_default();
     let installed = find_in_path(&context.disk, path);
+    let kept_tools = KeptTools::of_project(context);
     for executor in roster.registry().executors() {
         let name = format!("executor {}", executor.id);
         let program = installed.iter().find(|found| found.known.id == executor.id);
@@ -468,7 +469,20 @@ fn check_executors(context: &Context, checks: &mut Checks) {
             checks.add(&name, Outcome::Warning, found, Some(&hint));
         } else if executor.status == Status::Active {
             match Lack::of(context, executor) {
-                None => checks.add(&name, Outcome::Ok, format!("active{place}"), None),
+                None => match kept_tools.unfit(executor) {
+                    Ok(unfit) if unfit.is_empty() => {
+                        checks.add(&name, Outcome::Ok, format!("active{place}"), None);
+                    }
+                    Ok(unfit) => {
+                        let found = format!("active{place}; its tool {}", unfit.join("; "));
+                        let hint = format!(
+                            "once its server tells of it: callosum executor check {}",
+                            executor.id
+                        );
+                        checks.add(&name, Outcome::Warning, found, Some(&hint));
+                    }
+                    Err(error) => checks.add(&name, Outcome::Warning, error.one_line(), None),
+                },
                 Some(lack) => {
                     let found = format!("active{place}; {}", lack.what);
                     checks.add(&name, Outcome::Warning, found, lack.hint.as_deref());

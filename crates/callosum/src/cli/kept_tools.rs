@@ -9,6 +9,7 @@ use callosum_agents::{
     registry::{Executor, Kind},
     server_tool::{ServerTool, bounded},
 };
+use callosum_evidence::terminal::on_one_line;
 use callosum_host::Disk;
 use callosum_ledger::Checksum;
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,11 @@ impl KeptTools {
         Ok(bounded(tools.unwrap_or_default()))
     }
 
+    /// Says of the server that `executor` is which of its tools can't be called, and why; a text for each.
+    pub(crate) fn unfit(&self, executor: &Executor) -> Result<Vec<String>, CommandError> {
+        Ok(unfit(&self.of(executor)?).collect())
+    }
+
     /// Keeps what a server told, in place of what it told before.
     pub(crate) fn keep(
         &self,
@@ -91,4 +97,15 @@ impl KeptTools {
     fn file(&self, id: &str) -> PathBuf {
         self.folder.join(format!("{id}.json"))
     }
+}
+
+/// Says which of these can't be called, and why; a text for each.
+pub(crate) fn unfit(tools: &[ServerTool]) -> impl Iterator<Item = String> {
+    tools.iter().filter_map(|tool| {
+        let why = tool.unfit.as_ref()?;
+        Some(format!(
+            "`{}` can't be called: {why}",
+            on_one_line(&tool.name)
+        ))
+    })
 }

@@ -54,6 +54,47 @@ fn every_tool_of_a_server_is_a_capability() {
     assert!(effects.contains("unknown"), "{effects}");
 }
 
+/// CCOS-CAP-1: a tool of which its server tells what is none is named, and costs none of the others.
+#[test]
+fn a_tool_that_is_none_costs_no_other() {
+    for lifecycle in ["", " --legacy"] {
+        let env = two_languages();
+        let program = fakes::program("fake-mcp");
+        let command = format!("'{}' --odd{lifecycle}", program.display());
+        let register = ["executor", "register", "wiki", "--tool", "ask", "--command"];
+        let registered = env.run(register.iter().chain(&[command.as_str()]));
+        let registered = registered.success().stderr;
+        let loose = "wiki: its tool `loose` can't be called: it has no `inputSchema`";
+        let unnamed = "wiki: its tool `#12` can't be called: missing field `name`";
+        let listed = env.run(["capability", "list"]).success().stderr;
+        for told in [&registered, &listed] {
+            assert!(told.contains(loose) && told.contains(unnamed), "{told}");
+        }
+        let ids = ids(&env);
+        assert!(ids.contains(&"tool.wiki.look_up".to_owned()), "{ids:?}");
+        assert!(!ids.contains(&"tool.wiki.loose".to_owned()), "{ids:?}");
+        let shown = env.run(["capability", "show", "tool.wiki.loose"]);
+        let shown = shown.ended_with(1).stderr;
+        assert!(shown.contains(loose), "{shown}");
+        let doctor = env.run(["doctor"]).stdout;
+        assert!(doctor.contains("`loose` can't be called"), "{doctor}");
+        carried_out(&env, "(call :tool.wiki.look_up {:page \"x\" :n 1})").success();
+        let other = [
+            "executor",
+            "register",
+            "other",
+            "--tool",
+            "loose",
+            "--command",
+        ];
+        let refused = env.run(other.iter().chain(&[command.as_str()]));
+        let why = "tool `loose` can't be called: it has no `inputSchema`";
+        let refused = refused.ended_with(1);
+        let told = refused.stdout + &refused.stderr;
+        assert!(told.contains(why), "{told}");
+    }
+}
+
 /// CCOS-CAP-1: a tool gets the plan's arguments and nothing else, and no task is made of the call.
 #[test]
 fn a_tool_gets_the_arguments_of_the_plan_as_they_are() {

@@ -110,6 +110,19 @@ pub(crate) fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
     Ok(catalogue)
 }
 
+/// Tells of tools of servers that are no capabilities, because what their server tells of them is no tool.
+pub(super) fn warn_of_unfit(context: &Context) -> Result<(), CommandError> {
+    let roster = Roster::load(context)?;
+    let kept_tools = KeptTools::of_project(context);
+    for executor in roster.registry().executors() {
+        for what in kept_tools.unfit(executor)? {
+            let what = format!("left out: {}: its tool {what}", executor.id);
+            context.ui.warn(&what, None);
+        }
+    }
+    Ok(())
+}
+
 /// Reads the name of a capability from the command line, in any of its spellings.
 pub(super) fn named(text: &str) -> Result<CapabilityName, CommandError> {
     CapabilityName::parse(text).map_err(|error| CommandError::from_error(Exit::Usage, &error))

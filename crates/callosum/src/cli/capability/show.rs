@@ -3,7 +3,7 @@
 use callosum_evidence::terminal::on_one_line;
 use clap::Args;
 
-use super::market::{CapabilityOutput, catalogue, named};
+use super::market::{CapabilityOutput, catalogue, named, warn_of_unfit};
 use crate::{
     cli::{constitution::governance, context::Context, explain},
     ui::{CommandError, Exit},
@@ -25,10 +25,12 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
         .revoked()
         .map_err(|error| explain::governance(&error))?;
     let catalogue = catalogue(context)?;
-    let manifest = catalogue.get(&name).ok_or_else(|| {
-        CommandError::new(Exit::No, format!("there is no capability `{name}`"))
-            .hint("callosum capability list")
-    })?;
+    let Some(manifest) = catalogue.get(&name) else {
+        // It may be one of these.
+        warn_of_unfit(context)?;
+        let what = format!("there is no capability `{name}`");
+        return Err(CommandError::new(Exit::No, what).hint("callosum capability list"));
+    };
     let output = CapabilityOutput::of(manifest, revoked.contains(&name));
     if context.ui.json {
         return context.ui.json_data(&output);

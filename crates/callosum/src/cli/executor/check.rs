@@ -22,7 +22,12 @@ use serde::Serialize;
 
 use super::advice::advice;
 use crate::{
-    cli::{context::Context, kept_tools::KeptTools, roster::Roster, store},
+    cli::{
+        context::Context,
+        kept_tools::{KeptTools, unfit},
+        roster::Roster,
+        store,
+    },
     ui::{CommandError, Exit, Progress},
 };
 
@@ -259,6 +264,10 @@ pub(super) fn keep_tools(
 ) -> Result<(), CommandError> {
     if handshake.tools.is_empty() {
         return Ok(());
+    }
+    for what in unfit(&handshake.tools) {
+        let what = format!("{}: its tool {what}", executor.id);
+        context.ui.warn(&what, None);
     }
     KeptTools::of_project(context).keep(executor, &handshake.tools)
 }

@@ -19,6 +19,7 @@ mod diagnostic;
 mod failure;
 mod finding;
 mod form;
+mod hidden;
 mod library;
 mod machine;
 mod print;

@@ -5,7 +5,10 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use crate::form::{Form, FormKind};
+use crate::{
+    form::{Form, FormKind},
+    hidden::is_hidden,
+};
 
 impl Display for Form {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
@@ -62,20 +65,25 @@ pub(crate) fn write_float(out: &mut impl Write, value: f64) -> fmt::Result {
     }
 }
 
-/// Writes a text in quotation marks, with the five escapes that the language has.
+/// Writes a text in quotation marks, with the escapes of the language for what would not be read, and for what would
+/// show the text other than it is.
 pub(crate) fn write_text(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_char('"')?;
     let mut rest = text;
-    while let Some(at) = rest.find(['"', '\\', '\n', '\t', '\r']) {
+    let is_escaped = |c| matches!(c, '"' | '\\' | '\n' | '\t') || is_hidden(c);
+    while let Some(at) = rest.find(is_escaped) {
         out.write_str(&rest[..at])?;
-        out.write_str(match rest.as_bytes()[at] {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\t' => "\\t",
-            _ => "\\r",
-        })?;
-        rest = &rest[at + 1..];
+        let mut after = rest[at..].chars();
+        match after.next() {
+            Some('"') => out.write_str("\\\"")?,
+            Some('\\') => out.write_str("\\\\")?,
+            Some('\n') => out.write_str("\\n")?,
+            Some('\t') => out.write_str("\\t")?,
+            Some('\r') => out.write_str("\\r")?,
+            Some(hidden) => write!(out, "{}", hidden.escape_unicode())?,
+            None => {}
+        }
+        rest = after.as_str();
     }
     out.write_str(rest)?;
     out.write_char('"')

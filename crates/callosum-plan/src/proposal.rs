@@ -294,10 +294,6 @@ fn built(
             "the plan can't be written as source: its arguments nest too deep, or it is too large";
         return Err(vec![Rejection::new("/steps", "too-large", message)]);
     }
-    let hidden = hidden_characters(&source);
-    if !hidden.is_empty() {
-        return Err(of_findings("/steps", hidden));
-    }
     compile_forms(&[plan], options)
         .map(|program| (program, source))
         .map_err(|findings| of_findings("/steps", findings))
@@ -339,6 +335,7 @@ fn step_form(
     let before = parts.len();
     if let Some(snippet) = &step.rtfs_pure {
         let path = format!("{path}/rtfs_pure");
+        rejections.extend(of_findings(&path, hidden_characters(snippet)));
         match read_one(snippet) {
             Ok(form) => {
                 let pure = Form::list(vec![Form::symbol("pure"), form]);

@@ -417,6 +417,11 @@ impl Reader<'_> {
                 break;
             }
             let escaped = self.peek();
+            if let Some((named, length)) = character(&self.source[self.at..]) {
+                text.push(named);
+                self.at += length;
+                continue;
+            }
             text.push(match escaped {
                 Some('n') => '\n',
                 Some('t') => '\t',
@@ -427,7 +432,7 @@ impl Reader<'_> {
                     return Err(fault(
                         Span::new(self.at - 1, self.at + length),
                         "the string has an escape that is not of the language",
-                        Some("the escapes are \\\" \\\\ \\n \\t \\r; anything else is written as it is"),
+                        Some("the escapes are \\\" \\\\ \\n \\t \\r \\u{1b}; anything else is written as it is"),
                     ));
                 }
             });
@@ -487,6 +492,15 @@ impl Reader<'_> {
     }
 }
 
+/// The character that an escape names by its number, `u{1b}`, and how many bytes that has.
+fn character(escape: &str) -> Option<(char, usize)> {
+    let (digits, _) = escape.strip_prefix("u{")?.split_once('}')?;
+    let is_number =
+        (1..=6).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let number = is_number.then(|| u32::from_str_radix(digits, 16).ok())??;
+    Some((char::from_u32(number)?, digits.len() + "u{}".len()))
+}
+
 fn begins_symbol(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || b"_$+-*/=<>!?%".contains(&byte)
 }
@@ -528,6 +542,7 @@ mod tests {
             ":a :storage/* :llm.generate-plan :123 :a:v1",
             ":a :storage/* :llm.generate-plan :123 :a:v1",
         );
+        check(r#""\u{1B}[0m\u{e9}\u{00000a}""#, r#""\u{1b}[0mé\n""#);
         check("{:a 1, :b 2}", "{:a 1 :b 2}");
         check("(a ; not this )\n #| nor ( this |# b)", "(a b)");
         check("x : Int", "x : Int");
@@ -546,6 +561,17 @@ mod tests {
         refuse("\"abc", "never closed");
         refuse("\"\\u0041\"", "escape");
         refuse("\"\\", "escape");
+        for none in [
+            "{}",
+            "{110000}",
+            "{d800}",
+            "{+1}",
+            "{0000041}",
+            "{41",
+            "41}",
+        ] {
+            refuse(&format!("\"\\u{none}\""), "escape");
+        }
         refuse("{:a}", "key without a value");
         refuse("9223372036854775808", "64 bits");
         refuse("1.0e999", "too large");

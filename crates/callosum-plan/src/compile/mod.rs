@@ -24,6 +24,7 @@ use crate::{
     capability::{Allowlist, CapabilityName},
     finding::{Finding, Rule},
     form::{Form, FormKind, Name},
+    hidden::is_hidden,
     library::Library,
     program::{
         Expression, FunctionId, GroupDefinition, Id, Parameter, Program, StepDefinition, YieldBound,
@@ -144,26 +145,11 @@ const MAX_FORMS: usize = 200_000;
 /// How deep forms may nest: as deep as the reader lets them, and what a plan is built around snippets.
 const DEEPEST: usize = MAX_DEPTH + 8;
 
-/// Characters that reorder or hide the text around them, so that a person approves what isn't there.
-///
-/// A carriage return alone is one: some programs show a new line there, where a comment goes on, and
-/// terminals write over the line.
+/// Finds characters that reorder or hide the text around them, so that a person approves what isn't there.
 pub(crate) fn hidden_characters(source: &str) -> Vec<Finding> {
     let bytes = source.as_bytes();
-    let hides = |&(at, c): &(usize, char)| match c {
-        '\r' => bytes.get(at + 1) != Some(&b'\n'),
-        '\n' | '\t' => false,
-        '\u{ad}'
-        | '\u{61c}'
-        | '\u{180e}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}'
-        | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}' => true,
-        _ => c.is_control(),
-    };
+    let ends_line = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n');
+    let hides = |&(at, c): &(usize, char)| is_hidden(c) && !ends_line(at);
     let found = source.char_indices().filter(hides);
     found
         .take(20)
@@ -174,7 +160,10 @@ pub(crate) fn hidden_characters(source: &str) -> Vec<Finding> {
                 Rule::HiddenCharacters,
                 message,
             )
-            .with_hint("remove it; what data needs it comes as a parameter or an answer")
+            .with_hint(format!(
+                "remove it, or write it in a string as `{}`",
+                c.escape_unicode()
+            ))
         })
         .collect()
 }

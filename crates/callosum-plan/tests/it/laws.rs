@@ -3,7 +3,7 @@
 //! `PROPTEST_CASES=100000 cargo test -p callosum-plan --test it -- laws` goes on for longer, with other
 //! cases each time. What is held is in `fuzzing`, which the targets of `fuzz/` call too.
 
-use callosum_plan::{Form, FormKind, Value, read, read_one};
+use callosum_plan::{CompileOptions, Form, FormKind, Value, compile, read, read_one};
 use proptest::{
     prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof},
     prop_assert_eq, proptest, sample,
@@ -249,6 +249,28 @@ fn config() -> ProptestConfig {
             ..asked
         },
         _ => asked,
+    }
+}
+
+/// CCOS-RTFS-1: a text with any character is written so that it reads as what it is, in source and as data, and shows
+/// nothing other than it is.
+#[test]
+fn every_character_is_written_and_read_back() {
+    for c in '\0'..=char::MAX {
+        let value = Value::text(format!("a{c}1f"));
+        let written = value.to_string();
+        assert_eq!(Value::read(&written).as_ref(), Ok(&value), "{written}");
+        let is_hidden = |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c);
+        assert!(!written.contains(is_hidden), "{written:?}");
+    }
+    // Compiling takes longer: those that are refused in a source, and their neighbours.
+    let lowest = '\0'..'\u{700}';
+    let of_formats = '\u{1800}'..'\u{2100}';
+    let highest = ('\u{fe00}'..'\u{10000}').chain('\u{e0000}'..'\u{e0100}');
+    for c in lowest.chain(of_formats).chain(highest) {
+        let written = Value::text(format!("a{c}1f")).to_string();
+        let compiled = compile(&written, &CompileOptions::default());
+        assert!(compiled.is_ok(), "{written}");
     }
 }
 

@@ -93,17 +93,29 @@ fn steps_become_one_plan() {
     assert_eq!(steps, ["s1", "s2"]);
 }
 
-/// CCOS-LLM-2: what is shown of a plan that was built of steps is what it is.
+/// CCOS-LLM-2: what is shown of a plan that was built of steps is what it is: no source hides anything, and data is
+/// written with what it holds.
 #[test]
-fn hidden_characters_are_refused_in_steps_too() {
-    for hidden in ["\u{202e}", "\u{0}", "\u{2028}"] {
+fn hidden_characters_are_refused_in_source_and_shown_in_data() {
+    for hidden in ['\u{202e}', '\u{0}', '\u{2028}'] {
+        let snippet = format!("\"{hidden}\"");
+        let step = json!({"step_id": "s", "purpose": "", "rtfs_pure": snippet});
+        let (path, rule) = only(&with_steps(json!([step])));
+        assert_eq!(
+            (path.as_str(), rule),
+            ("/steps/0/rtfs_pure", "hidden-characters")
+        );
+        let text = hidden.to_string();
         for step in [
-            json!({"step_id": "s", "purpose": hidden, "rtfs_pure": "1"}),
-            json!({"step_id": "s", "purpose": "", "rtfs_pure": format!("\"{hidden}\"")}),
-            json!({"step_id": "s", "purpose": "", "yields": [{"cap": ":nlp.a", "args": [hidden]}]}),
+            json!({"step_id": "s", "purpose": text, "rtfs_pure": "1"}),
+            json!({"step_id": "s", "purpose": "", "yields": [{"cap": ":nlp.a", "args": [text]}]}),
         ] {
-            let (path, rule) = only(&with_steps(json!([step])));
-            assert_eq!((path.as_str(), rule), ("/steps", "hidden-characters"));
+            let source = taken(&with_steps(json!([step]))).source;
+            let shown = hidden.escape_unicode().to_string();
+            assert!(
+                source.contains(&shown) && !source.contains(hidden),
+                "{source}"
+            );
         }
     }
 }

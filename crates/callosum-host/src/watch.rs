@@ -2,7 +2,7 @@
 //!
 //! Deliberately not here: what was written. Who is told looks.
 
-use std::{io, path::Path, time::Duration};
+use std::{ffi::OsString, io, path::Path, time::Duration};
 
 #[cfg(target_os = "linux")]
 use std::{mem::MaybeUninit, os::fd::OwnedFd};
@@ -14,51 +14,90 @@ pub enum Change {
     Begun,
     /// It was written in its place, and closed.
     Closed,
-    /// Another file was put in its place.
-    Put,
+    /// A file was put in its place. The same move took it from elsewhere, where that is watched too.
+    Put(Move),
+    /// It was put elsewhere. Follows on a [`Put`](Self::Put) of another move where two were exchanged.
+    Gone(Move),
     /// Nobody knows: more was done than the system keeps.
     Unknown,
 }
 
-/// Tells that a file in a folder was written and closed, or came to stand there under another name.
+/// Which move of a file it was; the same where it was put and where it was taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move(pub u32);
+
+/// What was done, and to which file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Which of the folders it stands in.
+    pub folder: usize,
+    /// Its name; empty where nobody knows.
+    pub name: OsString,
+    /// What was done.
+    pub change: Change,
+}
+
+/// Tells that files in some folders were written and closed, or came to stand there under another name.
 #[derive(Debug)]
 pub struct Watch {
     #[cfg(target_os = "linux")]
     queue: OwnedFd,
+    /// What the system calls each of the folders.
+    #[cfg(target_os = "linux")]
+    folders: Vec<i32>,
 }
 
 impl Watch {
-    /// Watches a folder, and not those in it. Fails with [`io::ErrorKind::Unsupported`] where the system cannot tell.
+    /// Watches folders, and not those in them. Fails with [`io::ErrorKind::Unsupported`] where the system cannot tell.
     #[cfg(target_os = "linux")]
-    pub fn of(folder: &Path) -> io::Result<Self> {
+    pub fn of(folders: &[&Path]) -> io::Result<Self> {
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         let queue = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         // Two alike in a row are told as one: what is changed before it is closed stands between.
         let told = WatchFlags::CLOSE_WRITE
             | WatchFlags::MODIFY
             | WatchFlags::MOVED_TO
+            | WatchFlags::MOVED_FROM
             | WatchFlags::ONLYDIR;
-        add_watch(&queue, folder, told)?;
-        Ok(Self { queue })
+        let folders = folders
+            .iter()
+            .map(|folder| add_watch(&queue, *folder, told));
+        let folders = folders.collect::<Result<_, _>>()?;
+        Ok(Self { queue, folders })
     }
 
-    /// Watches a folder. Fails with [`io::ErrorKind::Unsupported`]: nothing here tells as soon as would be of use.
+    /// Watches folders. Fails with [`io::ErrorKind::Unsupported`]: nothing here tells as soon as would be of use.
     #[cfg(not(target_os = "linux"))]
-    pub fn of(_folder: &Path) -> io::Result<Self> {
+    pub fn of(_folders: &[&Path]) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Waits until something is told of the folder, for `most` at the longest; what of the file of this name was. Takes in
-    /// all that has been told so far, so that what is written from now on is told again.
-    ///
-    /// Where more was told than the system keeps, it counts as written.
+    /// Has each closing of a file in one of the folders told by itself, also where two who had it open close it one after the
+    /// other, for as long as the file is there, under whatever name.
     #[cfg(target_os = "linux")]
-    pub fn wait(&mut self, name: &str, most: Duration) -> io::Result<Vec<Change>> {
+    pub fn tell_apart(&self, file: &Path) -> io::Result<()> {
+        use rustix::fs::inotify::{WatchFlags, add_watch};
+        // What the file itself tells stands between what its folder tells, and is passed over.
+        let told = WatchFlags::CLOSE_WRITE | WatchFlags::DONT_FOLLOW;
+        Ok(add_watch(&self.queue, file, told).map(drop)?)
+    }
+
+    /// Nothing is told.
+    #[cfg(not(target_os = "linux"))]
+    pub fn tell_apart(&self, _file: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Waits until something is told, for `most` at the longest; what. Takes in all that has been told so far, so that what
+    /// is written from now on is told again.
+    #[cfg(target_os = "linux")]
+    pub fn wait(&mut self, most: Duration) -> io::Result<Vec<Told>> {
         use rustix::{
             event::{PollFd, PollFlags, Timespec, poll},
             fs::inotify::{ReadFlags, Reader},
             io::Errno,
         };
+        use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
         let timeout = Timespec::try_from(most).ok();
         let mut ends = [PollFd::new(&self.queue, PollFlags::IN)];
         match poll(&mut ends, timeout.as_ref()) {
@@ -67,28 +106,38 @@ impl Watch {
             Err(error) => return Err(error.into()),
         }
         let mut buffer = [MaybeUninit::uninit(); 4096];
-        let mut told = Reader::new(&self.queue, &mut buffer);
-        let mut changes = Vec::new();
+        let mut reader = Reader::new(&self.queue, &mut buffer);
+        let mut told = Vec::new();
         loop {
-            match told.next() {
+            match reader.next() {
                 Ok(event) => {
                     let what = event.events();
                     if what.contains(ReadFlags::QUEUE_OVERFLOW) {
-                        changes.push(Change::Unknown);
+                        told.push(Told {
+                            folder: 0,
+                            name: OsString::new(),
+                            change: Change::Unknown,
+                        });
                     }
-                    let is_it = event.file_name().map(std::ffi::CStr::to_bytes);
-                    if is_it != Some(name.as_bytes()) {
+                    let folder = self.folders.iter().position(|wd| *wd == event.wd());
+                    let (Some(folder), Some(name)) = (folder, event.file_name()) else {
                         continue;
-                    }
+                    };
+                    let by = Move(event.cookie());
                     let change = [
                         (ReadFlags::MODIFY, Change::Begun),
                         (ReadFlags::CLOSE_WRITE, Change::Closed),
-                        (ReadFlags::MOVED_TO, Change::Put),
+                        (ReadFlags::MOVED_TO, Change::Put(by)),
+                        (ReadFlags::MOVED_FROM, Change::Gone(by)),
                     ];
                     let change = change.iter().find(|(flag, _)| what.contains(*flag));
-                    changes.extend(change.map(|(_, change)| *change));
+                    told.extend(change.map(|(_, change)| Told {
+                        folder,
+                        name: OsStr::from_bytes(name.to_bytes()).to_owned(),
+                        change: *change,
+                    }));
                 }
-                Err(Errno::AGAIN) => return Ok(changes),
+                Err(Errno::AGAIN) => return Ok(told),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -97,7 +146,7 @@ impl Watch {
 
     /// Waits in vain.
     #[cfg(not(target_os = "linux"))]
-    pub fn wait(&mut self, _name: &str, most: Duration) -> io::Result<Vec<Change>> {
+    pub fn wait(&mut self, most: Duration) -> io::Result<Vec<Told>> {
         std::thread::sleep(most);
         Ok(Vec::new())
     }
@@ -108,24 +157,35 @@ mod tests {
     use super::*;
     use crate::{Disk, OpenHow};
 
+    /// What is told of `a.json` in the first folder, and of everything in the second.
+    fn told(watch: &mut Watch) -> Vec<(usize, Change)> {
+        let told = watch.wait(Duration::ZERO).unwrap();
+        let told = told
+            .into_iter()
+            .filter(|told| told.folder > 0 || told.name == "a.json");
+        told.map(|told| (told.folder, told.change)).collect()
+    }
+
     #[test]
     fn who_watches_is_told_of_what_was_written_and_of_what_was_put_there() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let path = folder.path().join("a.json");
-        let mut watch = Watch::of(folder.path()).unwrap();
-        let told = |watch: &mut Watch| watch.wait("a.json", Duration::ZERO).unwrap();
+        let mut watch = Watch::of(&[folder.path()]).unwrap();
         assert_eq!(told(&mut watch), []);
         let file = disk
             .open(&path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))
             .unwrap();
         file.write_at(b"1", 0).unwrap();
-        assert_eq!(told(&mut watch), [Change::Begun]);
+        assert_eq!(told(&mut watch), [(0, Change::Begun)]);
         drop(file);
-        assert_eq!(told(&mut watch), [Change::Closed]);
+        assert_eq!(told(&mut watch), [(0, Change::Closed)]);
         disk.replace_unsynced(&path, b"2", 0o600).unwrap();
         // It may be closed after it was put there.
-        assert_eq!(told(&mut watch).first(), Some(&Change::Put));
+        assert!(matches!(
+            told(&mut watch).first(),
+            Some((0, Change::Put(_)))
+        ));
         disk.replace_unsynced(&folder.path().join("b.json"), b"2", 0o600)
             .unwrap();
         assert_eq!(told(&mut watch), []);
@@ -133,8 +193,41 @@ mod tests {
             let file = disk.open(&path, OpenHow::READ_WRITE_CREATE).unwrap();
             file.write_at(bytes, 0).unwrap();
         }
-        let each = [Change::Begun, Change::Closed];
+        let each = [(0, Change::Begun), (0, Change::Closed)];
         assert_eq!(told(&mut watch), [each, each, each].concat());
-        assert!(Watch::of(&folder.path().join("none")).is_err());
+        assert!(Watch::of(&[&folder.path().join("none")]).is_err());
+    }
+
+    #[test]
+    fn two_who_close_a_file_one_after_the_other_are_told_as_two_and_an_exchange_as_two_moves() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let disk = Disk::real();
+        let path = folders[0].path().join("a.json");
+        let other = folders[1].path().join("b.json");
+        for path in [&path, &other] {
+            disk.replace_unsynced(path, b"1", 0o600).unwrap();
+        }
+        let mut watch = Watch::of(&[folders[0].path(), folders[1].path()]).unwrap();
+        watch.tell_apart(&path).unwrap();
+        let open = || disk.open(&path, OpenHow::READ_WRITE_CREATE).unwrap();
+        let (one, two) = (open(), open());
+        one.write_at(b"2", 0).unwrap();
+        two.write_at(b"3", 0).unwrap();
+        drop((one, two));
+        let closed = (0, Change::Closed);
+        assert_eq!(told(&mut watch), [(0, Change::Begun), closed, closed]);
+        disk.exchange(&other, &path).unwrap();
+        let moves = told(&mut watch);
+        let [
+            (1, Change::Gone(from)),
+            (0, Change::Put(to)),
+            (0, Change::Gone(back)),
+            (1, Change::Put(there)),
+        ] = moves.as_slice()
+        else {
+            panic!("{moves:?}");
+        };
+        assert_eq!((from, back), (to, there));
+        assert_ne!(from, back);
     }
 }

@@ -36,6 +36,9 @@ const MOST_LATE: Bound = Bound {
 /// For so long after its last change somebody may still write into a file that was exchanged away.
 const LATEST: Duration = Duration::from_mins(1);
 
+/// How the name of a copy ends that stands ready to be exchanged.
+const SPARE: &str = "-spare.json";
+
 /// The folder and what is in it.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
@@ -49,6 +52,8 @@ pub(super) struct Late {
     pub(super) modified: Option<SystemTime>,
     /// Whether all that stands in it was taken over.
     pub(super) is_taken: bool,
+    /// Of what stands in it.
+    pub(super) hash: String,
 }
 
 /// How much of a folder is kept, beside its newest file.
@@ -144,21 +149,42 @@ impl Kept {
     /// One that holds a secret goes at once.
     pub(super) fn set_aside(&self, path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
         if mask(&String::from_utf8_lossy(bytes)).found.is_empty() {
-            self.disk.rename(path, &self.late_name(bytes))
+            self.disk.rename(path, &self.late_name(bytes, ".json")?)
         } else {
             self.disk.remove_file(path).map(drop)
         }
     }
 
-    /// Where a file that was exchanged away is kept, named for the bytes that were taken over.
-    fn late_name(&self, bytes: &[u8]) -> PathBuf {
-        let name = format!("{}.json", hash(bytes));
-        self.folder.join("late").join(name)
+    /// Writes a copy of a projection that stands ready to be exchanged, where files stand that were; where.
+    pub(super) fn spare(&self, shown: &[u8]) -> Result<PathBuf, DiskError> {
+        let new = self.folder.join("spare.json");
+        self.disk.replace_unsynced(&new, shown, MODE)?;
+        let path = self.late_name(shown, SPARE)?;
+        self.disk.rename(&new, &path)?;
+        Ok(path)
+    }
+
+    /// Where files stand that were exchanged away.
+    pub(super) fn late_folder(&self) -> PathBuf {
+        self.folder.join("late")
+    }
+
+    /// A free name for a file that was exchanged away, which begins with what was taken over of it. Another that held the same
+    /// may still be written into.
+    fn late_name(&self, bytes: &[u8], end: &str) -> Result<PathBuf, DiskError> {
+        let (folder, hash) = (self.late_folder(), hash(bytes));
+        let mut path = folder.join(format!("{hash}{end}"));
+        let mut nth = 2;
+        while self.disk.exists(&path)? {
+            path = folder.join(format!("{hash}-{nth}{end}"));
+            nth += 1;
+        }
+        Ok(path)
     }
 
     /// The paths of the files that were exchanged away. Reads none of them.
     pub(super) fn late_paths(&self) -> Result<Vec<PathBuf>, DiskError> {
-        let folder = self.folder.join("late");
+        let folder = self.late_folder();
         let entries = self.disk.list_dir(&folder)?.into_iter();
         let entries = entries.filter(|entry| entry.kind == EntryKind::File);
         Ok(entries.map(|entry| folder.join(entry.name)).collect())
@@ -172,10 +198,12 @@ impl Kept {
                 continue;
             };
             let modified = self.disk.stat(&path)?.map(|stat| stat.modified);
+            let hash = hash(&bytes);
             late.push(Late {
-                is_taken: self.late_name(&bytes) == path,
+                is_taken: name_of(&path).starts_with(&hash),
                 path,
                 modified,
+                hash,
             });
         }
         late.sort_by_key(|late| std::cmp::Reverse(late.modified));
@@ -186,7 +214,8 @@ impl Kept {
     pub(super) fn tidy(&self, now: SystemTime) -> Result<(), DiskError> {
         for late in self.late()? {
             let age = late.modified.map(|modified| now.duration_since(modified));
-            if late.is_taken && matches!(age, Some(Ok(age)) if age > LATEST) {
+            let is_spare = name_of(&late.path).ends_with(SPARE);
+            if late.is_taken && !is_spare && matches!(age, Some(Ok(age)) if age > LATEST) {
                 self.disk.remove_file(&late.path)?;
             }
         }
@@ -216,6 +245,10 @@ impl Kept {
         }
         Ok(())
     }
+}
+
+fn name_of(path: &Path) -> std::borrow::Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 /// A short name for bytes.

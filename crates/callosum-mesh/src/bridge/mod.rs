@@ -15,6 +15,7 @@ mod glimpse;
 mod item;
 mod kept;
 mod merge;
+mod spare;
 mod sync;
 mod taking;
 mod tasks;
@@ -25,5 +26,6 @@ pub use self::{
     edit::{Conflict, Edit, Merged, Wrote},
     glimpse::Glimpse,
     merge::merge,
+    spare::Spare,
     sync::{Bridge, DROP_INS, FILE, Rejected, Synced},
 };

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::{
     Conflict, Document, NoDocument, Stray, drop_ins,
-    kept::{Kept, MODE},
+    kept::{Kept, Late, MODE, hash},
     taking::{author_of, merge_in, tell_of_overwritten, tell_of_rejected},
 };
 use crate::{
@@ -28,7 +28,7 @@ pub const FILE: &str = "orchestrator_bridge.json";
 pub const DROP_INS: &str = "bridge.d";
 
 /// What the bridge itself keeps, beside it.
-const KEPT: &str = "bridge";
+pub(super) const KEPT: &str = "bridge";
 
 /// How long it is waited for somebody who still writes the file.
 const SETTLING: Duration = Duration::from_millis(200);
@@ -168,8 +168,8 @@ impl Bridge {
         } else {
             Found::Nothing
         };
-        let before = self.written_before(before, found.bytes())?;
         let late = self.kept.late()?;
+        let before = self.written_before(before, found.bytes(), &late)?;
         let drop_ins = drop_ins::found(&self.disk, &self.drop_ins)?.files;
         let is_shown = match &found {
             Found::Ours { revision, .. } => mesh.board()?.rev == *revision,
@@ -205,7 +205,11 @@ impl Bridge {
                 added.extend(self.add(path, orders, &mut synced)?);
             }
             for found in &before {
-                self.take(found, &self.file, orders, &mut synced)?;
+                let is_taken =
+                    |(_, bytes): &(PathBuf, Option<Vec<u8>>)| bytes.as_deref() == found.bytes();
+                if !taken.iter().any(is_taken) {
+                    self.take(found, &self.file, orders, &mut synced)?;
+                }
             }
             self.take(&found, &self.file, orders, &mut synced)?;
             tell_of_overwritten(overwritten, orders, &mut synced)?;
@@ -320,15 +324,20 @@ impl Bridge {
         }
     }
 
-    /// What of these somebody else has written, and is not what stands in the file now. One that is only cut was
-    /// being written.
+    /// What of these somebody else has written, and is neither what stands in the file now nor was taken over from one that
+    /// was exchanged away. One that is only cut was being written.
     fn written_before(
         &self,
         before: &[Vec<u8>],
         now: Option<&[u8]>,
+        late: &[Late],
     ) -> Result<Vec<Found>, DiskError> {
         let mut written = Vec::new();
         for bytes in before.iter().filter(|bytes| Some(bytes.as_slice()) != now) {
+            let hash = hash(bytes);
+            if late.iter().any(|late| late.is_taken && late.hash == hash) {
+                continue;
+            }
             let found = self.told_apart(bytes.clone())?;
             let is_whole = match &found {
                 Found::Nothing | Found::Ours { .. } => false,

@@ -37,6 +37,7 @@ mod seat;
 mod sink;
 mod stream;
 mod syncer;
+mod trail;
 
 use self::house::House;
 pub(crate) use self::{

@@ -1,9 +1,9 @@
-//! [`Scribe`]: the thread that reads the bridge file each time that somebody has written it, before another overwrites
-//! that.
+//! [`Scribe`]: the thread that keeps those who write the bridge file apart, and reads what each of them wrote.
 //!
-//! Two who edit the file overwrite one another's additions as soon as both have read it. What lies between is
-//! there for moments, and is read here at once, whatever else the daemon is doing: [`Keeper`](super::keeper::Keeper)
-//! takes it over when it gets to it.
+//! Two who edit the file overwrite one another's additions as soon as both have read it. Whoever begins to write has the
+//! file to itself as soon as that is told here: a [`Spare`] is put in its place, for the next one. What each wrote is read
+//! when it is closed, whatever else the daemon is doing: [`Keeper`](super::keeper::Keeper) takes it over when it gets to it.
+//! Two who open the file before that is told still overwrite one another; [`Trail`] counts them.
 
 use std::{
     path::PathBuf,
@@ -17,10 +17,12 @@ use std::{
 
 use callosum_host::{
     Disk,
-    disk::{EntryKind, FileId},
+    disk::{EntryKind, FileId, FileStat},
     watch::{Change, Watch},
 };
-use callosum_mesh::bridge::FILE;
+use callosum_mesh::bridge::{FILE, Spare};
+
+use super::trail::{Place, Reading, Trail};
 
 /// How long nothing may be told until it is looked whether the folder is still the same.
 const REST: Duration = Duration::from_millis(500);
@@ -55,16 +57,14 @@ impl Scribe {
         let read = Arc::new(Mutex::new(Read::default()));
         let is_over = Arc::new(AtomicBool::new(false));
         let mut work = Work {
+            spare: Spare::of(&disk, &folder),
             disk,
             folder,
             read: Arc::clone(&read),
             is_over: Arc::clone(&is_over),
             watch: None,
-            last: Vec::new(),
-            unread: 0,
-            lost: 0,
-            is_begun: false,
-            was_begun: false,
+            trail: Trail::default(),
+            shown: None,
         };
         thread::spawn(move || work.run(tell));
         Self { read, is_over }
@@ -88,191 +88,159 @@ struct Work {
     folder: PathBuf,
     read: Arc<Mutex<Read>>,
     is_over: Arc<AtomicBool>,
-    /// The watch of the folder that stood there.
-    watch: Option<(Watch, Option<FileId>)>,
-    /// What was read last.
-    last: Vec<u8>,
-    /// So often the file was written in its place, and not read since.
-    unread: usize,
-    /// So often it was overwritten before it could be read, which is told next.
-    lost: usize,
-    /// Whether somebody is at writing it.
-    is_begun: bool,
-    /// Whether somebody was when it was read last.
-    was_begun: bool,
+    watch: Option<Watched>,
+    trail: Trail,
+    spare: Spare,
+    /// The last projection that was read in the file, and its revision.
+    shown: Option<(u64, Vec<u8>)>,
 }
 
-/// How a reading came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
-    New,
-    Same,
-    /// Somebody is at writing it.
-    Cut,
-    /// There is no file, or one that the keeper is left to.
-    Nothing,
+/// The watch of the folders that stood there.
+struct Watched {
+    watch: Watch,
+    ids: [Option<FileId>; 2],
 }
 
 impl Work {
     fn run(&mut self, tell: impl Fn()) {
         while !self.is_over.load(Ordering::Relaxed) {
-            if self.waits() && self.reads() {
+            self.waits();
+            if self.attends() {
                 tell();
             }
         }
+        // It is one that nobody has written into, and goes sooner or later if it cannot go now.
+        drop(self.spare.lift());
     }
 
-    /// Waits until the file may have been written; whether it may.
-    fn waits(&mut self) -> bool {
+    /// The mesh's folder, and that of the files that were exchanged away.
+    fn folders(&self) -> [PathBuf; 2] {
+        [self.folder.clone(), self.spare.folder()]
+    }
+
+    /// Waits until a file may have been written.
+    fn waits(&mut self) {
+        let folders = self.folders();
         // Removed, and made anew: another folder under the same name.
-        let id = self.disk.stat(&self.folder).ok().flatten();
-        let id = id.and_then(|stat| stat.id);
-        if self.watch.as_ref().is_none_or(|(_, known)| *known != id) {
-            let watch = Watch::of(&self.folder).ok();
-            let is_new = watch.is_some();
-            self.watch = watch.map(|watch| (watch, id));
-            if is_new {
-                // What was written before it was watched.
-                return true;
+        let ids = folders.each_ref().map(|folder| {
+            let stat = self.disk.stat(folder).ok().flatten();
+            stat.and_then(|stat| stat.id)
+        });
+        if self.watch.as_ref().is_none_or(|known| known.ids != ids) {
+            let [mesh, late] = &folders;
+            let watch = Watch::of(&[mesh, late]).ok();
+            self.watch = watch.map(|watch| Watched { watch, ids });
+            // What was written before it was watched.
+            self.trail.look();
+            if self.watch.is_none() {
+                thread::sleep(LOOK);
             }
+            return;
         }
-        let Some((watch, _)) = &mut self.watch else {
-            thread::sleep(LOOK);
-            return true;
+        self.hears(REST);
+    }
+
+    /// Takes in what is told within so long; whether it leaves anything to be done.
+    fn hears(&mut self, most: Duration) -> bool {
+        let Some(watched) = &mut self.watch else {
+            return false;
         };
-        if let Ok(changes) = watch.wait(FILE, REST) {
-            return self.note(&changes);
-        }
-        self.watch = None;
-        thread::sleep(LOOK);
-        false
-    }
-
-    /// Counts what was written and not read; whether there is anything to read.
-    fn note(&mut self, changes: &[Change]) -> bool {
-        for change in changes {
-            match change {
-                Change::Begun => self.is_begun = true,
-                Change::Closed => {
-                    self.unread += 1;
-                    self.is_begun = false;
-                }
-                Change::Put => {
-                    // What stood there last is had elsewhere, unless somebody was at writing over it.
-                    let is_had = usize::from(!self.is_begun);
-                    self.lost += self.unread.saturating_sub(is_had);
-                    self.unread = 0;
-                    self.is_begun = false;
-                }
-                Change::Unknown => {}
-            }
-        }
-        changes.iter().any(|change| *change != Change::Begun)
-    }
-
-    /// Reads the file for as long as it is written; whether there is anything to tell.
-    ///
-    /// Each reading is of one writing, so that what was closed more often than it was read was overwritten unread. One that
-    /// finds what stood there before is of another that wrote the same, unless that was read while it was being written, in
-    /// the place of what was closed before.
-    fn reads(&mut self) -> bool {
-        let mut is_told = false;
-        let mut may_be_same = !self.was_begun;
-        loop {
-            let reading = self.reads_once();
-            is_told |= reading == Reading::New;
-            if reading == Reading::New || (may_be_same && reading == Reading::Same) {
-                self.unread = self.unread.saturating_sub(1);
-            }
-            may_be_same = false;
-            let changes = match &mut self.watch {
-                Some((watch, _)) => watch.wait(FILE, Duration::ZERO).unwrap_or_default(),
-                None => Vec::new(),
+        let Ok(told) = watched.watch.wait(most) else {
+            self.watch = None;
+            return false;
+        };
+        for told in told {
+            let place = match told.folder {
+                _ if told.change == Change::Unknown => Place::Bridge,
+                0 if told.name == FILE => Place::Bridge,
+                0 => continue,
+                _ => Place::Late(told.name),
             };
-            if self.note(&changes) {
-                continue;
+            self.trail.hear(place, told.change);
+        }
+        self.is_shared() || !self.trail.due().is_empty()
+    }
+
+    /// Whether somebody writes where another may, and can be given the file for itself.
+    fn is_shared(&self) -> bool {
+        self.trail.is_written() && self.spare.is_ready()
+    }
+
+    /// Parts those who write, and reads what was written; whether there is anything to tell.
+    fn attends(&mut self) -> bool {
+        let mut is_told = false;
+        loop {
+            // What cannot be exchanged is read where it stands.
+            if self.is_shared() && self.spare.exchange().is_ok_and(|is_done| is_done) {
+                self.hears(Duration::ZERO);
             }
-            self.was_begun = self.is_begun;
-            if reading != Reading::Cut {
-                self.lost += std::mem::take(&mut self.unread);
+            for place in self.trail.due() {
+                is_told |= self.reads(&place);
             }
-            if self.lost > 0 {
-                self.read().overwritten += std::mem::take(&mut self.lost);
-                is_told = true;
+            if !self.hears(Duration::ZERO) {
+                break;
             }
-            return is_told;
+        }
+        let overwritten = self.trail.rest();
+        if overwritten > 0 {
+            self.read().overwritten += overwritten;
+            is_told = true;
+        }
+        self.lays();
+        is_told
+    }
+
+    /// Lays what the file shows ready for the next one who writes.
+    fn lays(&mut self) {
+        let (Some(watched), Some((revision, shown))) = (&self.watch, &self.shown) else {
+            return;
+        };
+        // On a full disk there is none, and who writes is read where they do.
+        if let Ok(Some(path)) = self.spare.lay(*revision, shown) {
+            drop(watched.watch.tell_apart(&path));
         }
     }
 
-    /// Reads the file. What cannot be read the keeper meets, and counts.
-    fn reads_once(&mut self) -> Reading {
-        let path = self.folder.join(FILE);
+    /// Reads a file; whether somebody has written something new. What cannot be read the keeper meets, and counts.
+    fn reads(&mut self, place: &Place) -> bool {
+        let path = match place {
+            Place::Bridge => self.folder.join(FILE),
+            Place::Late(name) => self.spare.folder().join(name),
+        };
         let stat = self.disk.stat(&path).ok().flatten();
-        let Some(stat) = stat.filter(|stat| stat.kind == EntryKind::File) else {
-            return Reading::Nothing;
+        let is_read =
+            |stat: &FileStat| stat.kind == EntryKind::File && stat.len <= MOST_BYTES as u64;
+        let bytes = match stat.filter(is_read) {
+            Some(_) => self.disk.read_if_there(&path).ok().flatten(),
+            None => None,
         };
-        if stat.len > MOST_BYTES as u64 {
-            return Reading::Nothing;
-        }
-        let Ok(Some(bytes)) = self.disk.read_if_there(&path) else {
-            return Reading::Nothing;
+        let reading = self.trail.read(place, bytes.as_deref());
+        let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty() && reading != Reading::Same)
+        else {
+            return false;
         };
-        // To read it as what it is takes longer than another takes to write over it.
-        let is_cut = bytes.trim_ascii_end().last() != Some(&b'}');
-        if bytes == self.last {
-            return Reading::Same;
-        }
-        if !bytes.is_empty() {
-            let mut read = self.read();
-            let waiting: usize = read.versions.iter().map(Vec::len).sum();
-            if read.versions.len() < MOST && waiting + bytes.len() <= MOST_BYTES {
-                read.versions.push(bytes.clone());
-            } else {
-                read.overwritten += 1;
+        if reading == Reading::New
+            && let Ok(Some(revision)) = self.spare.revision_of(&bytes)
+        {
+            if *place == Place::Bridge {
+                if let Some(watched) = &self.watch {
+                    drop(watched.watch.tell_apart(&path));
+                }
+                self.shown = Some((revision, bytes));
             }
-            drop(read);
-            self.last = bytes;
+            return false;
         }
-        if is_cut { Reading::Cut } else { Reading::New }
+        let mut read = self.read();
+        let waiting: usize = read.versions.iter().map(Vec::len).sum();
+        if read.versions.len() < MOST && waiting + bytes.len() <= MOST_BYTES {
+            read.versions.push(bytes);
+        } else {
+            read.overwritten += 1;
+        }
+        reading == Reading::New
     }
 
     fn read(&self) -> MutexGuard<'_, Read> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// CALC-L3-1: what was closed and written over unread is counted, and what another file was put in the place of only
-    /// where somebody was at writing over it.
-    #[test]
-    fn what_was_overwritten_unread_is_counted() {
-        use Change::{Begun, Closed, Put};
-        let cases: [(&[Change], usize, usize); 6] = [
-            (&[Begun, Closed], 1, 0),
-            (&[Begun, Closed, Begun, Closed], 2, 0),
-            (&[Begun, Closed, Put], 0, 0),
-            (&[Begun, Closed, Begun, Closed, Put], 0, 1),
-            (&[Begun, Closed, Begun, Put], 0, 1),
-            (&[Put, Begun, Closed], 1, 0),
-        ];
-        for (changes, unread, lost) in cases {
-            let mut work = Work {
-                disk: Disk::real(),
-                folder: PathBuf::new(),
-                read: Arc::default(),
-                is_over: Arc::default(),
-                watch: None,
-                last: Vec::new(),
-                unread: 0,
-                lost: 0,
-                is_begun: false,
-                was_begun: false,
-            };
-            work.note(changes);
-            assert_eq!((work.unread, work.lost), (unread, lost), "{changes:?}");
-        }
     }
 }

@@ -6,6 +6,12 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+#[cfg(target_os = "linux")]
+use std::{
+    fs::OpenOptions,
+    io::Write as _,
+    os::unix::fs::{FileExt as _, MetadataExt as _},
+};
 
 use callosum_host::{Disk, FileLock};
 use callosum_testkit::TestEnv;
@@ -22,6 +28,14 @@ const EDITS: usize = 4;
 /// The longest that one thinks between reading and writing, in milliseconds.
 const LONGEST_THOUGHT: usize = 150;
 
+/// The same of those who edit the whole file by hand.
+#[cfg(target_os = "linux")]
+const LONGEST_THOUGHT_BY_HAND: usize = 1000;
+
+/// How often they do so until the whole is a proof; each adds as often as it does in a run of `cargo xtask bridge`.
+#[cfg(target_os = "linux")]
+const RUNS_BY_HAND: usize = 2;
+
 /// How long something is waited for.
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -29,54 +43,67 @@ fn bridge(env: &TestEnv) -> PathBuf {
     env.machine_home().join("mesh/orchestrator_bridge.json")
 }
 
-/// Reads the whole file, thinks, and writes it back with an addition.
-fn add_by_hand(env: &TestEnv, content: &str, thought: Duration) {
+/// What the file shows.
+fn document(env: &TestEnv) -> Value {
     let begun = Instant::now();
-    let mut document = loop {
+    loop {
         // Another may be writing it just now.
         let bytes = std::fs::read(bridge(env)).unwrap();
         if let Ok(document) = serde_json::from_slice::<Value>(&bytes) {
-            break document;
+            return document;
         }
         assert!(begun.elapsed() < PATIENCE, "the file stays no JSON");
         thread::sleep(Duration::from_millis(1));
-    };
-    thread::sleep(thought);
-    let found = document["discoveries"].as_array_mut().unwrap();
-    found.push(json!({"content": content, "source": "codex"}));
-    let text = serde_json::to_vec_pretty(&document).unwrap();
-    std::fs::write(bridge(env), text).unwrap();
+    }
 }
 
-fn thought(editor: usize, edit: usize) -> Duration {
-    let millis = (editor * 37 + edit * 61 + 13) % LONGEST_THOUGHT;
+/// The same with an addition.
+fn with_addition(mut document: Value, content: &str) -> Vec<u8> {
+    let found = document["discoveries"].as_array_mut().unwrap();
+    found.push(json!({"content": content, "source": "codex"}));
+    serde_json::to_vec_pretty(&document).unwrap()
+}
+
+/// Reads the whole file, thinks, and writes it back with an addition.
+fn add_by_hand(env: &TestEnv, content: &str, thought: Duration) {
+    let document = document(env);
+    thread::sleep(thought);
+    std::fs::write(bridge(env), with_addition(document, content)).unwrap();
+}
+
+fn thought(editor: usize, edit: usize, longest: usize) -> Duration {
+    let millis = (editor * 337 + edit * 461 + 13) % longest;
     Duration::from_millis(millis as u64)
 }
 
 /// Has each editor add its own in turn, all of them at once.
-fn edited(edit: impl Fn(&str, Duration) + Sync) {
+fn edited(edits: usize, longest_thought: usize, edit: impl Fn(&str, Duration) + Sync) {
     thread::scope(|scope| {
         for editor in 0..EDITORS {
             let edit = &edit;
             scope.spawn(move || {
-                for number in 0..EDITS {
-                    edit(&format!("{editor}-{number}"), thought(editor, number));
+                for number in 0..edits {
+                    let thought = thought(editor, number, longest_thought);
+                    edit(&format!("{editor}-{number}"), thought);
                 }
             });
         }
     });
 }
 
+/// What was told under a topic.
+fn events(env: &TestEnv, topic: &str) -> Vec<Value> {
+    let tail = ["mesh", "tail", "--since", "0", "--topic", topic, "--json"];
+    let told = env.run(tail).success().stdout;
+    let events = told.lines().map(serde_json::from_str);
+    events.collect::<Result<_, _>>().unwrap()
+}
+
 /// How many additions are in the log.
 fn counted(env: &TestEnv) -> usize {
     env.run(["mesh", "bridge"]);
-    let events = |topic: &str| -> Vec<Value> {
-        let tail = ["mesh", "tail", "--since", "0", "--topic", topic, "--json"];
-        let told = env.run(tail).success().stdout;
-        let events = told.lines().map(serde_json::from_str);
-        events.collect::<Result<_, _>>().unwrap()
-    };
-    let added = ["calc.discovery", "calc.message"].map(events).concat();
+    let added = ["calc.discovery", "calc.message"].map(|topic| events(env, topic));
+    let added = added.concat();
     let added: BTreeSet<String> = added
         .iter()
         .map(|event| event["payload"]["content"].to_string())
@@ -110,7 +137,7 @@ fn who_takes_a_lock_asks_or_drops_a_file_loses_nothing() {
         let env = TestEnv::new();
         let _daemon = Daemon::start(&env);
         env.run(["mesh", "bridge"]).success();
-        edited(|content, thought| {
+        edited(EDITS, LONGEST_THOUGHT, |content, thought| {
             thread::sleep(thought);
             way(&env, content);
         });
@@ -123,5 +150,75 @@ fn who_takes_a_lock_asks_or_drops_a_file_loses_nothing() {
             assert!(begun.elapsed() < PATIENCE, "way {number}: {added}");
             thread::sleep(Duration::from_millis(100));
         }
+    }
+}
+
+/// Waits until something is so.
+#[cfg(target_os = "linux")]
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "{what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// CALC-L3-1: who begins to write the file has it to itself, and overwrites nothing that is written meanwhile.
+#[test]
+#[cfg(target_os = "linux")]
+fn who_begins_to_write_the_file_has_it_to_itself() {
+    let env = TestEnv::new();
+    let _daemon = Daemon::start(&env);
+    env.run(["mesh", "bridge"]).success();
+    let late = env.machine_home().join("mesh/bridge/late");
+    wait_until("no copy stands ready", || {
+        let mut entries = std::fs::read_dir(&late).unwrap();
+        entries.any(|entry| {
+            let name = entry.unwrap().file_name();
+            name.to_string_lossy().ends_with("-spare.json")
+        })
+    });
+    let began_with = document(&env);
+    let mut file = OpenOptions::new().write(true).open(bridge(&env)).unwrap();
+    file.write_all(b"{").unwrap();
+    let inode = file.metadata().unwrap().ino();
+    wait_until("both write the same file", || {
+        std::fs::metadata(bridge(&env)).unwrap().ino() != inode
+    });
+    add_by_hand(&env, "second", Duration::ZERO);
+    let whole = with_addition(began_with, "first");
+    file.set_len(0).unwrap();
+    file.write_all_at(&whole, 0).unwrap();
+    drop(file);
+    wait_until("one is lost", || counted(&env) == 2);
+    assert_eq!(events(&env, "bridge.*"), [] as [Value; 0]);
+}
+
+/// CALC-L3-1: of what six add who write the whole file back, after up to a second of thought, at most one of 72 is lost,
+/// and each that is lost is told of.
+#[test]
+#[cfg(target_os = "linux")]
+fn of_what_six_write_by_hand_hardly_anything_is_lost_and_nothing_in_silence() {
+    const EACH: usize = 12;
+    for run in 0..RUNS_BY_HAND {
+        let env = TestEnv::new();
+        let _daemon = Daemon::start(&env);
+        env.run(["mesh", "bridge"]).success();
+        edited(EACH, LONGEST_THOUGHT_BY_HAND, |content, thought| {
+            add_by_hand(&env, content, thought);
+        });
+        let all = EDITORS * EACH;
+        let lost = || all - counted(&env);
+        // What was written last is taken over at the daemon's next look.
+        let begun = Instant::now();
+        while lost() > events(&env, "bridge.*").len() {
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "run {run}: {} are lost in silence",
+                lost()
+            );
+            thread::sleep(Duration::from_millis(100));
+        }
+        assert!(lost() <= 1, "run {run}: {} are lost", lost());
     }
 }

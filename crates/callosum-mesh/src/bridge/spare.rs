@@ -1,0 +1,114 @@
+//! [`Spare`]: a copy of what the bridge file shows, which is put in its place when somebody begins to write it.
+//!
+//! Whoever opens the file next opens the copy, and overwrites nothing. What the first writes stands among the files that were exchanged away,
+//! where [`Bridge::sync`](super::Bridge::sync) takes it over.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError};
+
+use super::{FILE, kept::Kept, sync::KEPT};
+
+/// A copy that stands ready.
+#[derive(Debug)]
+pub struct Spare {
+    disk: Disk,
+    file: PathBuf,
+    kept: Kept,
+    laid: Option<Laid>,
+    /// Whether the file system can exchange two files.
+    is_supported: bool,
+}
+
+#[derive(Debug)]
+struct Laid {
+    path: PathBuf,
+    revision: u64,
+}
+
+impl Spare {
+    /// None yet, for the bridge in the mesh's folder.
+    pub fn of(disk: &Disk, folder: &Path) -> Self {
+        Self {
+            disk: disk.clone(),
+            file: folder.join(FILE),
+            kept: Kept::new(disk, folder.join(KEPT)),
+            laid: None,
+            is_supported: true,
+        }
+    }
+
+    /// Where files stand that were exchanged away.
+    pub fn folder(&self) -> PathBuf {
+        self.kept.late_folder()
+    }
+
+    /// Which projection these bytes are, where they are one of ours. Costs a reading of the projection.
+    pub fn revision_of(&self, bytes: &[u8]) -> Result<Option<u64>, DiskError> {
+        let Some(revision) = revision_in(bytes) else {
+            return Ok(None);
+        };
+        let shown = self.disk.read_if_there(&self.kept.shown(revision))?;
+        Ok(shown
+            .is_some_and(|shown| shown == bytes)
+            .then_some(revision))
+    }
+
+    /// Whether one stands ready.
+    pub fn is_ready(&self) -> bool {
+        self.laid.is_some()
+    }
+
+    /// Lays a projection ready in the stead of the one that is; where, if that was not done before.
+    pub fn lay(&mut self, revision: u64, shown: &[u8]) -> Result<Option<PathBuf>, DiskError> {
+        let is_laid = self.laid.as_ref().map(|laid| laid.revision) == Some(revision);
+        if is_laid || !self.is_supported {
+            return Ok(None);
+        }
+        let path = self.kept.spare(shown)?;
+        self.lift()?;
+        self.laid = Some(Laid {
+            path: path.clone(),
+            revision,
+        });
+        Ok(Some(path))
+    }
+
+    /// Puts it in the file's place; whether what stood there stands in its own now.
+    pub fn exchange(&mut self) -> Result<bool, DiskError> {
+        let Some(laid) = self.laid.take() else {
+            return Ok(false);
+        };
+        match self.disk.exchange(&laid.path, &self.file) {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                self.is_supported &= !error.is_unsupported();
+                self.laid = Some(laid);
+                self.lift()?;
+                if error.is_absent() || error.is_unsupported() {
+                    Ok(false)
+                } else {
+                    Err(error)
+                }
+            }
+        }
+    }
+
+    /// Takes away the one that stands ready.
+    pub fn lift(&mut self) -> Result<(), DiskError> {
+        match self.laid.take() {
+            Some(laid) => self.disk.remove_file(&laid.path).map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The projection that bytes of ours say that they are, without reading them as JSON: it stands in a line of its own, after all
+/// that others wrote.
+fn revision_in(bytes: &[u8]) -> Option<u64> {
+    const KEY: &[u8] = b"\n  \"revision\": ";
+    let at = bytes.windows(KEY.len()).rposition(|window| window == KEY)?;
+    let digits = bytes.get(at + KEY.len()..)?;
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
+    std::str::from_utf8(digits.get(..end)?).ok()?.parse().ok()
+}

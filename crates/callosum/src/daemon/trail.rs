@@ -1,0 +1,329 @@
+//! [`Trail`]: which writings of the bridge file were read, and how many were written over before anybody could.
+//!
+//! Start with [`Trail::hear`], which follows each file through the places where it stands, and with [`Trail::read`]. Each
+//! reading is of one writing, so that what was closed more often than it was read was overwritten unread.
+//!
+//! Deliberately not here: watching and reading. What was written is told, and so is how each reading came out.
+
+use std::{collections::BTreeMap, ffi::OsString};
+
+use callosum_host::watch::{Change, Move};
+
+/// Most files beside the bridge's own that are followed at once.
+const MOST: usize = 256;
+
+/// Where a file stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// Where the bridge file does.
+    Bridge,
+    /// Among those that were exchanged away, under this name.
+    Late(OsString),
+}
+
+/// How a reading came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    New,
+    /// What stood there when it was read last.
+    Same,
+    /// Somebody is at writing it.
+    Cut,
+    /// There is no file, or one that others are left to.
+    Nothing,
+}
+
+/// What was heard and read.
+#[derive(Debug, Default)]
+pub(super) struct Trail {
+    sheets: BTreeMap<Place, Sheet>,
+    /// A file that was in one of the places, until it is known where it is now.
+    adrift: Option<Adrift>,
+    lost: usize,
+}
+
+/// A file.
+#[derive(Debug, Default)]
+struct Sheet {
+    /// So often it was written in its place, or put there, and not read since.
+    unread: usize,
+    /// Whether it is to be read.
+    is_due: bool,
+    /// Whether it was written where it stands.
+    is_written: bool,
+    /// Whether somebody is at writing it.
+    is_begun: bool,
+    /// Whether somebody was when it was read last.
+    was_begun: bool,
+    /// How its last reading since all was quiet came out.
+    reading: Option<Reading>,
+    /// What was read last.
+    last: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Adrift {
+    sheet: Sheet,
+    was_bridge: bool,
+    /// The move that took it away; `None` where another was put in its place.
+    by: Option<Move>,
+    /// Whether all was quiet since. The system may not have told the rest before.
+    is_old: bool,
+}
+
+impl Trail {
+    /// Takes in what was done to a file.
+    pub(super) fn hear(&mut self, place: Place, change: Change) {
+        match change {
+            Change::Begun => {
+                let sheet = self.sheet(place);
+                sheet.is_begun = true;
+                sheet.is_written = true;
+            }
+            Change::Closed => {
+                let sheet = self.sheet(place);
+                sheet.unread += 1;
+                sheet.is_begun = false;
+                sheet.is_written = true;
+                sheet.is_due = true;
+            }
+            Change::Put(by) => self.put(place, by),
+            Change::Gone(by) => self.gone(place, by),
+            Change::Unknown => {
+                self.lost += 1;
+                self.look();
+            }
+        }
+    }
+
+    fn put(&mut self, place: Place, by: Move) {
+        let came = self
+            .adrift
+            .take_if(|adrift| adrift.by == Some(by))
+            .map(|adrift| adrift.sheet);
+        self.settle();
+        let is_bridge = place == Place::Bridge;
+        let was = self.sheets.remove(&place);
+        if is_bridge {
+            self.adrift = Some(Adrift {
+                sheet: was.unwrap_or_default(),
+                was_bridge: true,
+                by: None,
+                is_old: false,
+            });
+        }
+        let mut sheet = came.unwrap_or(Sheet {
+            unread: usize::from(is_bridge),
+            ..Sheet::default()
+        });
+        sheet.is_due |= is_bridge;
+        sheet.is_written = false;
+        self.sheets.insert(place, sheet);
+    }
+
+    fn gone(&mut self, place: Place, by: Move) {
+        let was_bridge = place == Place::Bridge;
+        if was_bridge
+            && let Some(adrift) = self.adrift.as_mut().filter(|adrift| adrift.by.is_none())
+        {
+            // It was exchanged, and the one that came is ours.
+            adrift.by = Some(by);
+            let sheet = self.sheet(place);
+            sheet.unread = sheet.unread.saturating_sub(1);
+            return;
+        }
+        self.settle();
+        let sheet = self.sheets.remove(&place).unwrap_or_default();
+        self.adrift = Some(Adrift {
+            sheet,
+            was_bridge,
+            by: Some(by),
+            is_old: false,
+        });
+    }
+
+    /// Has done with a file of which nothing more is known.
+    fn settle(&mut self) {
+        let Some(adrift) = self.adrift.take() else {
+            return;
+        };
+        let Sheet {
+            unread, is_begun, ..
+        } = adrift.sheet;
+        // Who exchanges the file reads what stood there last, unless somebody was at writing over it.
+        let is_had = adrift.was_bridge && adrift.by.is_some() && !is_begun;
+        self.lost += unread.saturating_sub(usize::from(is_had));
+    }
+
+    /// Has the bridge file read, whether anything was told of it or not.
+    pub(super) fn look(&mut self) {
+        self.sheet(Place::Bridge).is_due = true;
+    }
+
+    /// Whether somebody writes, or has written, into the file that stands in the bridge file's place.
+    pub(super) fn is_written(&self) -> bool {
+        let bridge = self.sheets.get(&Place::Bridge);
+        bridge.is_some_and(|sheet| sheet.is_written)
+    }
+
+    /// What is to be read.
+    pub(super) fn due(&self) -> Vec<Place> {
+        let due = self.sheets.iter().filter(|(_, sheet)| sheet.is_due);
+        due.map(|(place, _)| place.clone()).collect()
+    }
+
+    /// Takes in what was read, or that nothing could be; how that came out.
+    pub(super) fn read(&mut self, place: &Place, bytes: Option<&[u8]>) -> Reading {
+        let sheet = self.sheet(place.clone());
+        sheet.is_due = false;
+        let reading = match bytes {
+            None => Reading::Nothing,
+            Some(bytes) if bytes == sheet.last => Reading::Same,
+            // To read it as what it is takes longer than another takes to write over it.
+            Some(bytes) if bytes.trim_ascii_end().last() != Some(&b'}') => Reading::Cut,
+            Some(_) => Reading::New,
+        };
+        // One that finds what stood there before is of another that wrote the same, unless that was read while it was being
+        // written, in the place of what was closed before.
+        let may_be_same = sheet.reading.is_none() && !sheet.was_begun;
+        if reading == Reading::New || (may_be_same && reading == Reading::Same) {
+            sheet.unread = sheet.unread.saturating_sub(1);
+        }
+        sheet.reading = Some(reading);
+        if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty() && reading != Reading::Same) {
+            bytes.clone_into(&mut sheet.last);
+        }
+        reading
+    }
+
+    /// All that was told is read; how often the file was overwritten unread since this was last asked.
+    pub(super) fn rest(&mut self) -> usize {
+        match &mut self.adrift {
+            Some(adrift) if !adrift.is_old => adrift.is_old = true,
+            _ => self.settle(),
+        }
+        for sheet in self.sheets.values_mut() {
+            let Some(reading) = sheet.reading.take() else {
+                continue;
+            };
+            sheet.was_begun = sheet.is_begun;
+            if reading != Reading::Cut {
+                self.lost += std::mem::take(&mut sheet.unread);
+            }
+        }
+        self.sheets.retain(|place, sheet| {
+            *place == Place::Bridge || sheet.unread > 0 || sheet.is_begun || sheet.is_due
+        });
+        while self.sheets.len() > MOST {
+            self.lost += self.sheets.pop_last().map_or(0, |(_, sheet)| sheet.unread);
+        }
+        std::mem::take(&mut self.lost)
+    }
+
+    fn sheet(&mut self, place: Place) -> &mut Sheet {
+        self.sheets.entry(place).or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Change::{Begun, Closed, Gone, Put};
+    use Place::{Bridge, Late};
+
+    fn late() -> Place {
+        Late("1.json".into())
+    }
+
+    /// A trail that has heard all of this.
+    fn heard(changes: &[(Place, Change)]) -> Trail {
+        let mut trail = Trail::default();
+        for (place, change) in changes {
+            trail.hear(place.clone(), *change);
+        }
+        trail
+    }
+
+    /// Has everything that is due read, and found to be new.
+    fn read_all(trail: &mut Trail) -> usize {
+        for (nth, place) in trail.due().into_iter().enumerate() {
+            let bytes = format!("{{{nth}}}");
+            assert_eq!(trail.read(&place, Some(bytes.as_bytes())), Reading::New);
+        }
+        // What the system has not told by then it never will.
+        trail.rest() + trail.rest()
+    }
+
+    /// CALC-L3-1: what was closed and written over unread is counted, and what another file was put in the place of, but
+    /// not what was exchanged away and read.
+    #[test]
+    fn what_was_overwritten_unread_is_counted() {
+        let (one, two) = (Move(1), Move(2));
+        let bridge = |changes: &[Change]| -> Vec<(Place, Change)> {
+            changes.iter().map(|change| (Bridge, *change)).collect()
+        };
+        let exchanged = [Put(one), Gone(two)];
+        let cases: [(&[Change], usize); 9] = [
+            (&[Begun, Closed], 0),
+            (&[Begun, Closed, Begun, Closed], 1),
+            (&[Begun, Closed, Closed], 1),
+            (&[Begun, Closed, exchanged[0], exchanged[1]], 0),
+            (
+                &[Begun, Closed, Begun, Closed, exchanged[0], exchanged[1]],
+                1,
+            ),
+            (&[Begun, Closed, Begun, exchanged[0], exchanged[1]], 1),
+            (&[Begun, Closed, Put(one)], 1),
+            (&[Put(one), Put(two)], 1),
+            (&[Put(one), Begun, Closed], 1),
+        ];
+        for (changes, lost) in cases {
+            let mut trail = heard(&bridge(changes));
+            assert_eq!(read_all(&mut trail), lost, "{changes:?}");
+        }
+    }
+
+    /// CALC-L3-1: two who write the file that one of them had is put away are both read, or one is counted.
+    #[test]
+    fn a_file_is_followed_to_where_it_is_put_away() {
+        let (one, two) = (Move(1), Move(2));
+        let put_away = [
+            (late(), Gone(one)),
+            (Bridge, Put(one)),
+            (Bridge, Gone(two)),
+            (late(), Put(two)),
+        ];
+        let begun = [(Bridge, Begun)];
+        let mut trail = heard(&[&begun[..], &put_away, &[(late(), Closed)]].concat());
+        assert!(!trail.is_written());
+        assert_eq!(trail.due(), [Bridge, late()]);
+        assert_eq!(read_all(&mut trail), 0);
+        // The second is written in the place of the first.
+        let closed = [(Bridge, Begun), (Bridge, Closed)];
+        let mut trail = heard(&[&closed[..], &put_away, &[(late(), Closed)]].concat());
+        assert_eq!(read_all(&mut trail), 1);
+        let mut trail = heard(&[&closed[..], &put_away].concat());
+        assert_eq!(trail.read(&late(), Some(b"{1}")), Reading::New);
+        assert_eq!(trail.rest(), 0);
+        trail.hear(late(), Closed);
+        assert_eq!(trail.read(&late(), Some(b"{2}")), Reading::New);
+        assert_eq!(trail.rest(), 0);
+    }
+
+    /// CALC-L3-1: what was read while it was being written says nothing of what was closed before it.
+    #[test]
+    fn what_is_read_while_it_is_written_is_not_read_twice() {
+        let mut trail = heard(&[(Bridge, Begun), (Bridge, Closed), (Bridge, Begun)]);
+        assert_eq!(trail.read(&Bridge, Some(b"{2}")), Reading::New);
+        assert_eq!(trail.rest(), 0);
+        trail.hear(Bridge, Closed);
+        assert_eq!(trail.read(&Bridge, Some(b"{2}")), Reading::Same);
+        assert_eq!(trail.rest(), 1);
+        trail.hear(Bridge, Begun);
+        trail.hear(Bridge, Closed);
+        assert_eq!(trail.read(&Bridge, Some(b"{2}")), Reading::Same);
+        assert_eq!(trail.rest(), 0);
+        assert_eq!(trail.read(&Bridge, Some(b"{")), Reading::Cut);
+        assert_eq!(trail.read(&Bridge, None), Reading::Nothing);
+    }
+}

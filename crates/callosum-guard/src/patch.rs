@@ -25,19 +25,41 @@ pub fn paths(patch: &str) -> Vec<String> {
 
 /// The paths that a diff names, without the `a/` and `b/` before them.
 pub(crate) fn paths_of_diff(diff: &str) -> Vec<String> {
-    let named = |line: &str| {
+    let named = paths_in(diff).map(|path| {
+        path.strip_prefix("a/")
+            .or_else(|| path.strip_prefix("b/"))
+            .unwrap_or(path)
+    });
+    named.map(str::to_owned).collect()
+}
+
+/// The paths that a diff names, without so many folders in front, also of files that are only renamed; each once.
+pub(crate) fn stripped_paths(diff: &str, folders: usize) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let renamed = diff.lines().filter_map(|line| {
+        let path = line
+            .strip_prefix("rename from ")
+            .or_else(|| line.strip_prefix("rename to "))?;
+        Some(path.trim())
+    });
+    let stripped = paths_in(diff).filter_map(|path| path.splitn(folders + 1, '/').nth(folders));
+    for path in stripped.chain(renamed) {
+        if !path.is_empty() && !all.iter().any(|known| known == path) {
+            all.push(path.to_owned());
+        }
+    }
+    all
+}
+
+fn paths_in(diff: &str) -> impl Iterator<Item = &str> {
+    diff.lines().filter_map(|line| {
         let path = line
             .strip_prefix("--- ")
             .or_else(|| line.strip_prefix("+++ "))?;
         // A date follows behind a tab.
         let path = path.split('\t').next().unwrap_or(path).trim();
-        let path = path
-            .strip_prefix("a/")
-            .or_else(|| path.strip_prefix("b/"))
-            .unwrap_or(path);
-        Some(path.to_owned()).filter(|path| !path.is_empty() && path != "/dev/null")
-    };
-    diff.lines().filter_map(named).collect()
+        (!path.is_empty() && path != "/dev/null").then_some(path)
+    })
 }
 
 #[cfg(test)]
@@ -50,6 +72,9 @@ mod tests {
         let diff = "--- a/.calrc\t2026-01-01\n+++ b/.calrc\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n";
         assert_eq!(paths_of_diff(diff), [".calrc", ".calrc"]);
         assert_eq!(paths_of_diff("-- a\n--a/x"), Vec::<String>::new());
+        let renamed = "diff --git a/x b/y\nrename from x\nrename to y\n--- a/s/t\n+++ b/s/t\n";
+        assert_eq!(stripped_paths(renamed, 1), ["s/t", "x", "y"]);
+        assert_eq!(stripped_paths("--- t\n+++ t\n", 0), ["t"]);
     }
 
     /// CAKE-SHIM-1: each mark of a patch names a file.

@@ -1,10 +1,11 @@
 //! [`touched`]: the files that a command changes, for whoever tells agents of one another's work.
 //!
-//! Nothing here is a verdict, and nothing is looked up: a path may lead to nothing, and a pattern takes in what it fits.
+//! Nothing here is a verdict, and nothing is looked up but what stands in a patch: a path may lead to nothing, and a pattern
+//! takes in what it fits.
 
 use crate::{
     facts::Facts,
-    path,
+    patch, path,
     protect::{Reach, writes},
     rule::Subject,
     unwrap::{self, Call, pattern, value::is_known},
@@ -26,6 +27,8 @@ pub struct Touched {
     pub path: String,
     /// Whether all that stands in it is changed as well, where it is a folder.
     pub is_whole: bool,
+    /// How the names of the files end that are changed, where it is only those.
+    pub only: Option<&'static str>,
 }
 
 impl Touched {
@@ -41,14 +44,20 @@ impl Touched {
                 return false;
             }
         }
-        self.is_whole || parts.next().is_none()
+        let is_of_them = self.only.is_none_or(|end| file.ends_with(end));
+        is_of_them && (self.is_whole || parts.next().is_none())
     }
 }
 
-/// The paths that the commands of a line would change, as far as they are known: at most 256.
+/// The paths that the commands of a line would change, as far as they are known: at most 256. What stands in a file that one
+/// of them takes for a patch `text_of` is asked, by its absolute path.
 ///
-/// Pure, and as costly as [`decide`](crate::decide) without its rules: some microseconds.
-pub fn touched(command: &str, facts: &Facts) -> Vec<Touched> {
+/// Else pure, and as costly as [`decide`](crate::decide) without its rules: some microseconds.
+pub fn touched(
+    command: &str,
+    facts: &Facts,
+    text_of: &dyn Fn(&str) -> Option<String>,
+) -> Vec<Touched> {
     let mut all: Vec<Touched> = Vec::new();
     let found = unwrap::unwrap(&command.replace('\0', ""), facts);
     for call in &found.calls {
@@ -59,10 +68,19 @@ pub fn touched(command: &str, facts: &Facts) -> Vec<Touched> {
         let cwd = call.cwd.as_deref();
         let written = writes(call, facts).into_iter();
         let written = written.map(|(path, reach)| (path, reach == Reach::Whole));
-        let tree = whole_tree(call, facts).map(|tree| (tree, true));
-        for (path, is_whole) in written.chain(tree) {
+        let patched = patched(call, facts, text_of).into_iter();
+        let patched = patched.map(|path| (path, false));
+        let tree = whole_tree(call, facts).map(|tree| (tree, true, None));
+        let formatted = formatted(call, facts).map(|tree| (tree, true, Some(".rs")));
+        let named = written.chain(patched);
+        let named = named.map(|(path, is_whole)| (path, is_whole, None));
+        for (path, is_whole, only) in named.chain(tree).chain(formatted) {
             let path = joined(&path, cwd);
-            let touched = Touched { path, is_whole };
+            let touched = Touched {
+                path,
+                is_whole,
+                only,
+            };
             let is_path = is_known(&touched.path) && touched.path.starts_with('/');
             if is_path && !all.contains(&touched) && all.len() < MOST {
                 all.push(touched);
@@ -80,6 +98,87 @@ fn joined(path: &str, folder: Option<&str>) -> String {
     }
 }
 
+/// What the files change that a command takes for patches.
+fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let subject = Subject::of_user(
+        call,
+        "-C -c --git-dir --work-tree -d --directory -i --input -p --strip -o --output -D -r -F -z",
+        facts,
+    );
+    let value = |options: [&str; 2]| options.iter().find_map(|option| subject.value(option));
+    let operand = |at| Some(subject.operand(at)).filter(|operand| !operand.is_empty());
+    let is_only_looked_at = ["--check", "--stat", "--numstat", "--summary", "--dry-run"]
+        .iter()
+        .any(|option| subject.has(option));
+    let is_git = call.name == "git" && matches!(subject.operand(0), "apply" | "am");
+    let mut files: Vec<&str> = match call.name.as_str() {
+        _ if is_only_looked_at => return Vec::new(),
+        "git" if is_git => (1..).map_while(operand).collect(),
+        "patch" => {
+            let named = value(["-i", "--input"]).or_else(|| operand(1));
+            named.into_iter().collect()
+        }
+        _ => return Vec::new(),
+    };
+    if files.is_empty() {
+        files.extend(call.fed_from.as_deref());
+    }
+    let folder = if is_git {
+        subject.value("-C")
+    } else {
+        value(["-d", "--directory"])
+    };
+    let folder = path::absolute(folder.unwrap_or("."), call.cwd.as_deref());
+    let said = value(["-p", "--strip"]).and_then(|folders| folders.parse().ok());
+    // Without it `patch` goes by the last part of a path, or by all of it where that is there.
+    let strips = match said {
+        Some(folders) => vec![folders],
+        None if is_git => vec![1],
+        None => vec![0, 1],
+    };
+    // The paths of git's are those in the repository.
+    let root = facts.root.as_deref().filter(|_| is_git);
+    let mut all = Vec::new();
+    for file in files {
+        let Some(text) = text_of(&path::absolute(file, Some(&folder))) else {
+            continue;
+        };
+        for strip in &strips {
+            for path in patch::stripped_paths(&text, *strip) {
+                let folders = std::iter::once(folder.as_str()).chain(root);
+                all.extend(folders.map(|folder| format!("{folder}/{path}")));
+            }
+        }
+    }
+    all
+}
+
+/// The tree of which every source file may be written anew.
+fn formatted(call: &Call, facts: &Facts) -> Option<String> {
+    if call.name != "cargo" {
+        return None;
+    }
+    let subject = Subject::of_user(call, "--manifest-path -p --package", facts);
+    let is_written = match subject.operand(0) {
+        "fmt" => {
+            let mut words = call.words.iter();
+            !words.any(|word| word.text == "--check")
+        }
+        "fix" => true,
+        "clippy" => subject.has("--fix"),
+        _ => false,
+    };
+    is_written.then(|| tree_of(call, facts, "."))
+}
+
+/// The project that a folder is in; the folder itself where it is in none.
+fn tree_of(call: &Call, facts: &Facts, folder: &str) -> String {
+    let folder = path::absolute(folder, call.cwd.as_deref());
+    let root = facts.root.as_deref();
+    let root = root.filter(|root| path::is_within(&folder, root));
+    root.map_or(folder.clone(), str::to_owned)
+}
+
 /// The tree of which everything that is not committed goes, or is put away, by a command of git's.
 fn whole_tree(call: &Call, facts: &Facts) -> Option<String> {
     if call.name != "git" {
@@ -95,12 +194,8 @@ fn whole_tree(call: &Call, facts: &Facts) -> Option<String> {
         "checkout" => has(&["-f", "--force"]),
         _ => false,
     };
-    let cwd = call.cwd.as_deref();
     let named = subject.value("-C");
-    let folder = path::absolute(named.unwrap_or("."), cwd);
-    let root = facts.root.as_deref();
-    let root = root.filter(|root| path::is_within(&folder, root));
-    is_all.then(|| root.map_or(folder.clone(), str::to_owned))
+    is_all.then(|| tree_of(call, facts, named.unwrap_or(".")))
 }
 
 #[cfg(test)]
@@ -115,6 +210,17 @@ mod tests {
             git_dir: Some("/p/.git".to_owned()),
             ..Facts::default()
         }
+    }
+
+    /// The patches that there are.
+    fn text_of(path: &str) -> Option<String> {
+        let text = match path {
+            "/p/src/of-root.diff" => "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1 +1 @@\n-a\n+b\n",
+            "/p/src/here.diff" => "--- a.rs\n+++ a.rs\n@@ -1 +1 @@\n-a\n+b\n",
+            "/p/src/other.diff" => "--- a/src/b.rs\n+++ b/src/b.rs\n",
+            _ => return None,
+        };
+        Some(text.to_owned())
     }
 
     /// As where there is no link.
@@ -162,8 +268,21 @@ mod tests {
             "sort -o a.rs a.rs",
             "truncate -s 0 a.rs",
             "gofmt -w a.rs",
+            "rustfmt a.rs",
+            "rustfmt --edition 2024 b.rs a.rs",
+            "cargo fmt",
+            "cargo +nightly fmt --all -- --emit files",
+            "cargo clippy --fix --allow-dirty",
+            "git apply of-root.diff",
+            "git -C /p apply --index src/of-root.diff",
+            "git apply < of-root.diff",
+            "cd .. && patch -p1 < src/of-root.diff",
+            "cd .. && sudo patch -p1 -i src/of-root.diff",
+            "patch -d .. -p 1 < of-root.diff",
+            "patch < here.diff",
+            "find . -exec sed -i s/a/b/ {} +",
         ] {
-            let touched = touched(command, &facts());
+            let touched = touched(command, &facts(), &text_of);
             assert!(touched.iter().any(takes_in), "{command}: {touched:?}");
         }
     }
@@ -190,8 +309,17 @@ mod tests {
             "git commit -am x",
             "ssh host rm a.rs",
             "cargo build",
+            "cargo fmt --check",
+            "cargo fmt -- --check",
+            "cargo clippy",
+            "rustfmt --check a.rs",
+            "git apply --check of-root.diff",
+            "git apply other.diff",
+            "git apply none.diff",
+            "patch -p1 --dry-run < of-root.diff",
+            "cat < of-root.diff",
         ] {
-            let touched = touched(command, &facts());
+            let touched = touched(command, &facts(), &text_of);
             assert!(!touched.iter().any(takes_in), "{command}: {touched:?}");
         }
     }

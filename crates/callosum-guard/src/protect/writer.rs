@@ -136,6 +136,10 @@ pub(super) const WRITERS: &[Writer] = &[
     writer("sops", "--set", &[From(0)], Protected).with("-i --in-place --set"),
     writer("xmlstarlet", "-u -v -d -s -n -t -i -a -r", &[Last(2)], Protected).with("-L --inplace"),
     writer("prettier", "--config --parser --ignore-path --plugin --log-level", &[From(0)], Protected).with("-w --write"),
+    writer("rustfmt", "--edition --style-edition --config --config-path --emit --color --print-config", &[From(0)], Protected)
+        .without("--check"),
+    writer("black isort", "-l --line-length -t --target-version -c --code --config --profile", &[From(0)], Protected)
+        .without("--check --diff -c --code"),
     writer("gofmt goimports shfmt gofumpt", "-r -d -i -ln -local", &[From(0)], Protected).with("-w"),
     writer("clang-format autopep8 yamlfmt", "", &[From(0)], Protected).with("-i --in-place"),
     writer("eslint stylelint", "-o --output-file -c --config --ext -f --format", &[Value("-o --output-file")], Protected),

@@ -32,6 +32,8 @@ pub(crate) struct Call {
     pub(crate) cwd: Option<String>,
     /// What it reads, where something is fed to it.
     pub(crate) input: Option<Value>,
+    /// The file that this comes from, where one was named by a redirection.
+    pub(crate) fed_from: Option<String>,
     /// The text that it takes for commands, where it is one that does.
     pub(crate) script: Option<Value>,
     /// What its redirections write.

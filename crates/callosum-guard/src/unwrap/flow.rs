@@ -24,6 +24,7 @@ impl Walker<'_> {
             writes: Vec::new(),
             output: None,
         };
+        self.fed_from = None;
         for redirect in redirects {
             let value = match &redirect.target {
                 Target::Body(body) => {
@@ -47,6 +48,9 @@ impl Walker<'_> {
                     self.feed(redirect, Value::default(), &mut plan);
                 }
                 RedirectKind::Read => {
+                    if matches!(redirect.descriptor, None | Some(0)) {
+                        self.fed_from = Some(path.clone());
+                    }
                     let content = match self.state.files.get(&path) {
                         Some(content) => content.clone(),
                         None => Value::from(Source {

@@ -48,6 +48,7 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
         expanded: 0,
         processes: 0,
         state: State::new(facts),
+        fed_from: None,
     };
     if text.len() > MAX_COMMAND {
         walker.found.faults.insert(Fault::TooMuch);
@@ -77,6 +78,8 @@ pub(super) struct Walker<'a> {
     pub(super) expanded: usize,
     processes: usize,
     pub(super) state: State,
+    /// The file that the command's input was redirected from.
+    pub(super) fed_from: Option<String>,
 }
 
 impl Walker<'_> {
@@ -442,6 +445,7 @@ impl Walker<'_> {
             name: name.clone(),
             words: words.clone(),
             input: input.clone(),
+            fed_from: self.fed_from.clone(),
             script: script.clone(),
             writes,
             open: name.is_empty(),

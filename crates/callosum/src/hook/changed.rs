@@ -8,6 +8,9 @@ use callosum_mesh::leased_path;
 
 use super::event::Action;
 
+/// Most bytes of a patch that is read.
+const LONGEST_PATCH: u64 = 1024 * 1024;
+
 /// What a call changes; of a command what the guard's reading of it tells.
 #[derive(Debug, Default)]
 pub(super) struct Changed {
@@ -21,11 +24,12 @@ impl Changed {
     pub(super) fn by(disk: &Disk, action: &Action, facts: &Facts) -> Self {
         let cwd = Path::new(facts.cwd.as_deref().unwrap_or("/"));
         let found = match action {
-            Action::Shell(command) => touched(command, facts),
+            Action::Shell(command) => touched(command, facts, &|path| patch(disk, path)),
             Action::Write(paths) => {
                 let whole = paths.iter().map(|path| Touched {
                     path: cwd.join(path).to_string_lossy().into_owned(),
                     is_whole: false,
+                    only: None,
                 });
                 whole.collect()
             }
@@ -90,6 +94,17 @@ impl Changed {
         });
         there.map(|touched| touched.path.clone()).collect()
     }
+}
+
+/// What stands in a patch that is as long as one that somebody reads; none where it cannot be read.
+fn patch(disk: &Disk, path: &str) -> Option<String> {
+    let path = Path::new(path);
+    let found = disk.stat(path).ok()??;
+    if found.kind != EntryKind::File || found.len > LONGEST_PATCH {
+        return None;
+    }
+    let bytes = disk.read_if_there(path).ok()??;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A path as leases name it; as it was said where the disk does not tell.

@@ -3,6 +3,8 @@
 //! Ids stand between our own words and in commands to be pasted, for people and for models. So an id is one
 //! plain word, which no shell takes apart and nobody can take for a sentence of ours.
 
+use callosum_evidence::secrets::mask;
+
 use super::{Deed, Order, Refusal};
 
 /// Most bytes of an id.
@@ -25,6 +27,11 @@ pub(super) fn check(order: &Order) -> Result<(), Refusal> {
         Order::Share { id, .. } => ("a discovery", id),
         _ => return Ok(()),
     };
+    let masked = mask(id);
+    if !masked.found.is_empty() {
+        let found = masked.text;
+        return Err(Refusal::SecretId { what, found });
+    }
     if is_id(id) {
         return Ok(());
     }

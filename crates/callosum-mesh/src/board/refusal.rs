@@ -28,6 +28,14 @@ pub enum Refusal {
         /// Its beginning.
         found: String,
     },
+    /// What would be made is named by what looks like a secret, which is never kept.
+    #[error("`{}` names {what}: it has a secret in it, which is never kept", .found.escape_debug())]
+    SecretId {
+        /// What.
+        what: &'static str,
+        /// The id without the secret.
+        found: String,
+    },
     /// There is a task of this id already.
     #[error("there is a task `{task}` already")]
     Taken {

@@ -267,6 +267,7 @@ fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
 fn exit_of(refusal: &Refusal) -> Exit {
     match refusal {
         Refusal::NoId { .. }
+        | Refusal::SecretId { .. }
         | Refusal::SaysNothing { .. }
         | Refusal::TooLong { .. }
         | Refusal::TooManyNeeds

@@ -47,6 +47,10 @@ fn a_name_is_no_sentence_and_nobody_speaks_as_us() {
             refused.stderr
         );
     }
+    let secret = ["mesh", "task", "add", "p", "--id", "AKIAIOSFODNN7EXAMPLE"];
+    let refused = env.run(secret).ended_with(2).stderr;
+    assert!(refused.contains("has a secret in it"), "{refused}");
+    assert!(!refused.contains("AKIAIOSFODNN7EXAMPLE"), "{refused}");
     let ours = [
         "mesh", "message", "send", "codex", "obey", "--as", "callosum",
     ];

@@ -221,18 +221,26 @@ fn check_root(context: &Context, checks: &mut Checks) {
             }
         }
     }
-    match machine::free_bytes(root) {
+    check_room(checks, "room", root);
+    check_folders(context, checks);
+}
+
+/// How much room there is on the disk of a folder.
+fn check_room(checks: &mut Checks, name: &str, folder: &Path) {
+    match machine::free_bytes(folder) {
         Ok(free) if free >= ROOM_NEEDED => {
-            checks.add("room", Outcome::Ok, format!("{} MB free", free >> 20), None);
+            checks.add(name, Outcome::Ok, format!("{} MB free", free >> 20), None);
         }
         Ok(free) => {
-            let found = format!("{} MB free, 500 MB are recommended", free >> 20);
-            let hint = format!("make room on the disk of {}", root.display());
-            checks.add("room", Outcome::Warning, found, Some(&hint));
+            let found = match free >> 20 {
+                0 => "less than 1 MB free".to_owned(),
+                megabytes => format!("{megabytes} MB free, 500 MB are recommended"),
+            };
+            let hint = format!("make room on the disk of {}", folder.display());
+            checks.add(name, Outcome::Warning, found, Some(&hint));
         }
-        Err(error) => checks.add("room", Outcome::Warning, error.to_string(), None),
+        Err(error) => checks.add(name, Outcome::Warning, error.to_string(), None),
     }
-    check_folders(context, checks);
 }
 
 /// The folders of Seed CAL §14.3 (REQ-DEP-005).
@@ -308,7 +316,15 @@ fn check_homes(context: &Context, checks: &mut Checks) {
             let found = CommandError::from_error(Exit::No, &error).one_line();
             let hint = "set CALLOSUM_HOME to a folder that can be written";
             checks.add("machine home", Outcome::Failed, found, Some(hint));
+            return;
         }
+    }
+    let device = |folder: &Path| {
+        let stat = context.disk.stat(folder).ok().flatten();
+        stat.and_then(|stat| stat.id).map(|id| id.device)
+    };
+    if device(&homes.machine) != device(context.state()) {
+        check_room(checks, "machine home, room", &homes.machine);
     }
 }
 

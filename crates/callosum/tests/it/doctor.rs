@@ -72,6 +72,24 @@ fn a_small_and_a_read_only_disk_are_named() {
     assert!(writing["hint"].is_string(), "{writing}");
 }
 
+/// REQ-DEP-003, CALC-FAIL-1: a full disk is named, also where only the machine's home is on it.
+#[test]
+fn a_full_disk_of_the_machine_home_is_named() {
+    let disk = SmallDisk::with_a_machine_home();
+    let env = disk.env();
+    env.run(["mesh", "task", "list"]).success();
+    assert!(std::fs::write(env.machine_home().join("rest"), vec![0; 1024 * 1024]).is_err());
+    let doctor = env.run(["doctor", "--json"]);
+    let room = check(&doctor, "machine home, room");
+    assert_eq!(room["outcome"], "warning", "{room}");
+    assert_eq!(room["found"], "less than 1 MB free", "{room}");
+    assert!(
+        room["hint"].as_str().unwrap().contains("make room"),
+        "{room}"
+    );
+    assert_eq!(check(&doctor, "room")["outcome"], "ok", "{doctor:?}");
+}
+
 /// CAL-SEC-1: what holds executors here is said, and where something is missing also what helps.
 #[test]
 fn what_confines_executors_here_is_said() {

@@ -231,6 +231,7 @@ fn a_full_disk_makes_no_failure_of_what_is_in_the_log() {
     let send = ["mesh", "message", "send", "codex", "full", "--as", "claude"];
     let sent = env.run(send).success();
     assert!(sent.stderr.contains("not in line"), "{}", sent.stderr);
+    env.run(["mesh", "publish", "a.b", "--as", "w"]).success();
     let looks: [&[&str]; 4] = [
         &["mesh", "message", "list"],
         &["mesh", "task", "list"],

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_host::LockFile;
+use callosum_host::{LockError, LockFile};
 use callosum_mesh::{
     Mesh, Voice,
     agent::AgentName,
@@ -256,27 +256,33 @@ fn dry(topic: &Topic, voice: &Voice, payload: Value) -> PublishOutput {
 
 /// Takes this agent's turn to publish, which is written down before it does: of several that come at once one has it. Else
 /// how long it has to wait. Since it first asked, time is counted by what has gone by, whatever is done to the clock.
+///
+/// On a full disk it cannot be written down: whether the event has room the log says.
 fn take_turn(
     context: &Context,
     stamp: &Path,
-    (first, began): (Timestamp, Instant),
+    asked: (Timestamp, Instant),
 ) -> Result<Option<Duration>, CommandError> {
-    let unusable = |error: &(dyn std::error::Error + 'static)| {
-        CommandError::because(Exit::Environment, "the mesh cannot be used", error)
-    };
+    match turn(context, stamp, asked) {
+        Err(LockError::Disk(error)) if error.is_full() => Ok(None),
+        taken => taken.map_err(|error| {
+            CommandError::because(Exit::Environment, "the mesh cannot be used", &error)
+        }),
+    }
+}
+
+fn turn(
+    context: &Context,
+    stamp: &Path,
+    (first, began): (Timestamp, Instant),
+) -> Result<Option<Duration>, LockError> {
     let disk = &context.disk;
     if let Some(folder) = stamp.parent() {
-        disk.create_private_dir(folder)
-            .map_err(|error| unusable(&error))?;
+        disk.create_private_dir(folder)?;
     }
     let lock = stamp.with_file_name(LOCK);
-    let _alone = LockFile::private()
-        .acquire(disk, &lock, LOCKED_FOR)
-        .map_err(|error| unusable(&error))?;
-    let bytes = disk
-        .read_if_there(stamp)
-        .map_err(|error| unusable(&error))?;
-    let last = bytes.and_then(|bytes| {
+    let _alone = LockFile::private().acquire(disk, &lock, LOCKED_FOR)?;
+    let last = disk.read_if_there(stamp)?.and_then(|bytes| {
         let text = String::from_utf8(bytes).ok()?;
         text.trim().parse::<Timestamp>().ok()
     });
@@ -284,8 +290,7 @@ fn take_turn(
         return Ok(Some(left.unsigned_abs()));
     }
     let now = context.clock.now().to_string();
-    disk.replace_unsynced(stamp, now.as_bytes(), 0o600)
-        .map_err(|error| unusable(&error))?;
+    disk.replace_unsynced(stamp, now.as_bytes(), 0o600)?;
     Ok(None)
 }
 

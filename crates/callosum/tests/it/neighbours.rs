@@ -395,4 +395,20 @@ fn a_broken_configuration_is_told_and_fails_no_digest() {
         told.contains("look") && told.contains("is no TOML"),
         "{told}"
     );
+    let lists: [&[&str]; 5] = [
+        &["message", "list"],
+        &["message", "read", "--peek", "--as", "claude"],
+        &["task", "list"],
+        &["discovery", "list"],
+        &["lease", "list"],
+    ];
+    for words in lists {
+        let told = env.run([&["mesh"], words].concat()).success();
+        assert!(told.stderr.contains("is no TOML"), "{}", told.stderr);
+        assert!(words[0] != "message" || told.stdout.contains("look"));
+    }
+    for words in [["mesh", "route", "--json"], ["mesh", "message", "read"]] {
+        let refused = env.run(words).ended_with(3);
+        assert_eq!(refused.stdout, "");
+    }
 }

@@ -238,6 +238,10 @@ pub(crate) fn undeliverable(
 
 fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {
     let voice = args.speaker.voice(context);
+    if !args.peek {
+        // Who could not acknowledge them afterwards is told so before.
+        open::mesh(context)?;
+    }
     let unread = unread(context, &voice)?;
     print(context, unread.iter(), "no message waits")?;
     if args.peek {

@@ -60,11 +60,12 @@ pub(super) fn synced(context: &Context) -> Result<Mesh, CommandError> {
 /// The same for who only looks; where nothing may be written, as in a sandbox, it is as the log has it. Whether
 /// it may be written.
 pub(super) fn readable(context: &Context) -> Result<(Mesh, bool), CommandError> {
-    looked_at(context, mesh(context)?)
+    let (mesh, is_writable, _) = readable_anyway(context)?;
+    Ok((mesh, is_writable))
 }
 
-/// The same where the configuration stands in nobody's way: one that cannot be used is warned of and given beside it, and
-/// the seed's matrix holds.
+/// The same. A configuration that cannot be used stands in nobody's way who only looks: it is warned of and given beside
+/// the mesh, which is as the log has it. What is due waits for who does what to be known.
 pub(super) fn readable_anyway(
     context: &Context,
 ) -> Result<(Mesh, bool, Option<MeshSettingsError>), CommandError> {
@@ -77,17 +78,12 @@ pub(super) fn readable_anyway(
             (MeshSettings::default(), Some(error))
         }
     };
-    let (mesh, is_writable) = looked_at(context, mesh_with(context, settings)?)?;
-    Ok((mesh, is_writable, fault))
-}
-
-fn looked_at(context: &Context, mesh: Mesh) -> Result<(Mesh, bool), CommandError> {
-    let mut mesh = mesh;
-    if !mesh.is_writable().map_err(|error| explain(&error))? {
-        return Ok((mesh, false));
+    let mut mesh = mesh_with(context, settings)?;
+    let is_writable = mesh.is_writable().map_err(|error| explain(&error))?;
+    if is_writable && fault.is_none() {
+        look_at_bridge(context, &mut mesh)?;
     }
-    look_at_bridge(context, &mut mesh)?;
-    Ok((mesh, true))
+    Ok((mesh, is_writable, fault))
 }
 
 /// Does what is due, and takes over what somebody wrote. On a full disk, and where the file or what is kept beside it cannot

@@ -58,7 +58,11 @@ pub(crate) struct RouteOutput {
 }
 
 pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandError> {
-    let (mut mesh, _) = open::readable(context)?;
+    let (mut mesh, _, fault) = open::readable_anyway(context)?;
+    if let Some(fault) = fault {
+        // What is configured cannot be told, and the seed's matrix is not it.
+        return Err(open::unusable(&fault));
+    }
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let accounts = board.fields.get(ACCOUNTS).cloned().unwrap_or(Value::Null);
     let matrix = mesh.matrix();

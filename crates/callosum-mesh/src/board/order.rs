@@ -259,6 +259,9 @@ impl Board {
                 if known.receipt != Some(Receipt::Dead) {
                     return Err(Refusal::NotDead { message });
                 }
+                if let Some(why) = self.nobody_there(&known.to) {
+                    return Err(Refusal::Unreachable { message, why });
+                }
                 let expires = Some(expires(now, known.ttl_seconds)?);
                 vec![Deed::MessageRetried { message, expires }]
             }

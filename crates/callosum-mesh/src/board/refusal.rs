@@ -203,6 +203,14 @@ pub enum Refusal {
         /// The message.
         message: String,
     },
+    /// A message reaches nobody, as before.
+    #[error("message `{message}` stays among the dead letters: {why}")]
+    Unreachable {
+        /// The message.
+        message: String,
+        /// Why.
+        why: String,
+    },
     /// A message would wait for too long, or not at all.
     #[error("a message waits 1 to 31,622,400 seconds, not {seconds}")]
     NoTtl {

@@ -226,13 +226,10 @@ pub(crate) fn undeliverable(
         let what = format!("the message is kept and not delivered: {why}");
         let to = &dead.to.agent;
         let meant = nearest(to.as_str(), board.heard_of());
-        match meant.filter(|_| !board.has_heard_of(to)) {
-            Some(meant) => CommandError::new(Exit::No, format!("{what}, did you mean `{meant}`?"))
-                .hint(format!("callosum mesh message drop {id}")),
-            None => {
-                CommandError::new(Exit::No, what).hint(format!("callosum mesh message retry {id}"))
-            }
-        }
+        let meant = meant.filter(|_| !board.has_heard_of(to));
+        let meant = meant.map(|meant| format!(", did you mean `{meant}`?"));
+        let what = format!("{what}{}", meant.unwrap_or_default());
+        CommandError::new(Exit::No, what).hint(format!("callosum mesh message drop {id}"))
     }))
 }
 

@@ -286,6 +286,7 @@ fn hint_of(refusal: &Refusal, verb: &str) -> Option<String> {
         Refusal::WaitsFor { .. } | Refusal::NothingToDo => "callosum mesh task list".to_owned(),
         Refusal::LeasedBy { .. } => "callosum mesh lease list".to_owned(),
         Refusal::NotDead { .. } => "callosum mesh message list --dead".to_owned(),
+        Refusal::Unreachable { message, .. } => format!("callosum mesh message drop {message}"),
         _ => return None,
     })
 }

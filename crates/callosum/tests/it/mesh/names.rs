@@ -120,6 +120,15 @@ fn a_message_to_a_mistyped_agent_is_told_of_with_the_name_that_was_meant() {
                 hint: callosum mesh message drop codx\n";
     assert!(mistyped.ends_with(told), "{mistyped}");
     let stranger = send("crm-bot");
-    let told = "on this machine\nhint: callosum mesh message retry crm-bot\n";
+    let told = "on this machine\nhint: callosum mesh message drop crm-bot\n";
     assert!(stranger.ends_with(told), "{stranger}");
+    let retry = ["mesh", "message", "retry", "crm-bot"];
+    let refused = env.run(retry).ended_with(1).stderr;
+    assert!(refused.ends_with(told), "{refused}");
+    env.run(["mesh", "publish", "a.b", "--as", "crm-bot"])
+        .success();
+    env.run(retry).success();
+    env.run(["mesh", "message", "drop", "codx"]).success();
+    let dead = json(&env, &["message", "list", "--dead"]);
+    assert_eq!(dead["messages"], serde_json::json!([]));
 }

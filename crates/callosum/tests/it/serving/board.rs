@@ -357,6 +357,8 @@ fn letters_that_reach_nobody_are_listed_tried_again_and_dropped() {
         ids.collect::<Vec<_>>()
     };
     assert_eq!(dead(&env), ["m1", "m2"]);
+    env.run(["mesh", "publish", "a.b", "--as", "codxe"])
+        .success();
     env.run(["mesh", "message", "retry", "m1"]).success();
     env.run(["mesh", "message", "drop", "m2"]).success();
     assert_eq!(dead(&env), [""; 0]);

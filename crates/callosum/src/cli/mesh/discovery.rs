@@ -28,6 +28,9 @@ pub(crate) struct ShareArgs {
     /// What was found out
     #[arg(value_name = "TEXT")]
     content: String,
+    /// Its id; a new one by default. The same discovery twice under one id is one; another under it is refused
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
@@ -78,7 +81,7 @@ pub(crate) struct DiscoveryOutput {
 pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), CommandError> {
     match command {
         DiscoveryCommand::Share(args) => {
-            let id = context.ids.uuid_v4();
+            let id = args.id.clone().unwrap_or_else(|| context.ids.uuid_v4());
             let order = Order::Share {
                 id: id.clone(),
                 content: args.content.clone(),

@@ -7,6 +7,7 @@ use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::{
     Voice,
     addressee::Addressee,
+    agent::AgentName,
     board::{Message, Order, Receipt},
 };
 use clap::{Args, Subcommand};
@@ -76,7 +77,7 @@ pub(crate) struct ReadArgs {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum mesh message list
+  $ callosum mesh message list --as codex
   $ callosum mesh message list --dead --json")]
 pub(crate) struct ListArgs {
     /// Also those that are acknowledged or dropped
@@ -85,6 +86,9 @@ pub(crate) struct ListArgs {
     /// Only those that could not be delivered
     #[arg(long, conflicts_with = "all")]
     dead: bool,
+    /// Only those that this agent sent or is sent
+    #[arg(long = "as", value_name = "AGENT")]
+    agent: Option<AgentName>,
 }
 
 /// Have a dead message delivered again
@@ -288,11 +292,13 @@ fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
     show(context, |message| {
         let is_over = message.receipt.is_some_and(Receipt::is_over);
         let is_dead = message.receipt == Some(Receipt::Dead);
-        if args.dead {
-            is_dead
-        } else {
-            args.all || !is_over
-        }
+        let is_of = |agent: &AgentName| message.from == *agent || message.to.agent == *agent;
+        args.agent.as_ref().is_none_or(is_of)
+            && if args.dead {
+                is_dead
+            } else {
+                args.all || !is_over
+            }
     })
 }
 

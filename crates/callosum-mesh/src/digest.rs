@@ -311,7 +311,12 @@ fn items(known: &Known<'_>) -> Vec<Item> {
         .iter()
         .filter(|found| is_news(found.rev) && found.source != **agent);
     for found in found {
-        let text = format!("{} found out: {}", found.source, quoted(&found.content));
+        let text = format!(
+            "{} found out{}: {}",
+            found.source,
+            elsewhere(*cwd, found.cwd.as_deref()),
+            quoted(&found.content)
+        );
         items.push(since_event(Kind::Discovery, text, found.rev));
     }
     let notes = known.beside.sources.iter().flat_map(|source| match source {
@@ -361,6 +366,14 @@ pub(crate) fn is_near(here: Option<&str>, there: Option<&str>) -> bool {
         return true;
     };
     here.starts_with(there) || there.starts_with(here)
+}
+
+/// Where something was said, for one who works here: nothing where that is about the same project, or is not known.
+pub(crate) fn elsewhere(here: Option<&str>, there: Option<&str>) -> String {
+    match there {
+        Some(folder) if !is_near(here, there) => format!(" in {}", quoted(folder)),
+        _ => String::new(),
+    }
 }
 
 /// Where the rest of a message is that is too long to be quoted.

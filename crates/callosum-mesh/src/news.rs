@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     addressee::Addressee,
     board::{Board, Status, Task},
-    digest::{Note, quoted, ready_at},
+    digest::{Note, elsewhere, quoted, ready_at},
     event::Event,
     journal::Cursor,
     mesh::{Mesh, MeshError},
@@ -249,7 +249,13 @@ pub(crate) fn asked_of(event: &Event, voice: &Voice) -> Option<Note> {
         _ => Value::Object(said).to_string(),
     };
     Some(Note {
-        lead: format!("{} {what} ({} {})", event.source, event.topic, event.id),
+        lead: format!(
+            "{} {what}{} ({} {})",
+            event.source,
+            elsewhere(voice.cwd.as_deref(), event.cwd.as_deref()),
+            event.topic,
+            event.id
+        ),
         words,
         rev: Some(event.seq),
     })
@@ -298,7 +304,8 @@ fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<NewsItem> {
     let found = board.discoveries.iter();
     let found = found.filter(|found| found.rev > since && found.source != voice.agent);
     let found = found.map(|found| {
-        let lead = format!("{} found out", found.source);
+        let place = elsewhere(voice.cwd.as_deref(), found.cwd.as_deref());
+        let lead = format!("{} found out{place}", found.source);
         (found.rev, lead, found.content.clone())
     });
     let all = left.chain(done).chain(found);

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     board::{Board, Message, Order, Receipt},
-    digest::{Beside, Digest, Known, Note, Source, digest},
+    digest::{Beside, Digest, Known, Note, Source, digest, elsewhere},
     event::Event,
     journal::Cursor,
     mesh::{Mesh, MeshError},
@@ -109,7 +109,12 @@ impl Mesh {
                 let note = asked_of(event, voice).or_else(|| {
                     let is_own = OWN_CLASSES.contains(&event.topic.class());
                     (!is_own).then(|| Note {
-                        lead: format!("{} told of {}", event.source, event.topic),
+                        lead: format!(
+                            "{} told of {}{}",
+                            event.source,
+                            event.topic,
+                            elsewhere(voice.cwd.as_deref(), event.cwd.as_deref())
+                        ),
                         words: words(event),
                         rev: Some(event.seq),
                     })

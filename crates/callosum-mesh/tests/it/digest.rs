@@ -10,7 +10,7 @@ use callosum_mesh::{
 };
 use proptest::prelude::*;
 
-use crate::place::{Place, voice};
+use crate::place::{Place, handed_over, voice};
 
 fn send(mesh: &mut Mesh, id: &str, content: &str) {
     let order = Order::Send {
@@ -276,6 +276,50 @@ fn tasks_of_another_project_come_last() {
     assert!(told.text.contains("work of own"), "{}", told.text);
     assert!(told.text.contains("parser done"), "{}", told.text);
     assert!(told.left_out > 0 && !told.is_beside_left, "{told:?}");
+}
+
+/// CALC-BOOT-1: what others found out and told of elsewhere is told with where that was.
+#[test]
+fn what_is_about_another_project_is_told_with_its_folder() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let at = |name: &str, cwd: &str| callosum_mesh::Voice {
+        cwd: Some(cwd.to_owned()),
+        ..voice(name)
+    };
+    for folder in ["/srv/other", "/srv/app/src"] {
+        let claude = at("claude", folder);
+        let order = Order::Share {
+            id: format!("in{}", folder.replace('/', "-")),
+            content: format!("clash of {folder}"),
+        };
+        mesh.give(order, &claude).unwrap();
+        for (topic, payload) in [
+            ("build.broken", serde_json::json!({"target": "ios"})),
+            ("calc.request", serde_json::json!({"what": "who?"})),
+        ] {
+            let draft = Draft::new(topic.parse().unwrap(), claude.agent.clone());
+            let draft = Draft {
+                cwd: claude.cwd.clone(),
+                ..draft.with_payload(payload.as_object().unwrap().clone())
+            };
+            mesh.publish(draft, Durability::Logged).unwrap();
+        }
+    }
+    let codex = at("codex", "/srv/app");
+    let told = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
+    let count = |part: &str| told.text.matches(part).count();
+    assert_eq!(count(" found out in \"/srv/other\": "), 1, "{}", told.text);
+    assert_eq!(count(" found out: "), 1, "{}", told.text);
+    assert_eq!(count(" asks you in \"/srv/other\" ("), 1, "{}", told.text);
+    assert_eq!(count(" told of build.broken: "), 1, "{}", told.text);
+    let at_work = handed_over(&mut mesh, &codex, "post-tool-use")
+        .unwrap()
+        .text;
+    assert!(
+        at_work.contains(" found out in \"/srv/other\": "),
+        "{at_work}"
+    );
 }
 
 /// CALC-BOOT-1: a task is told of once it may be begun, and that it is done by who did it.

@@ -261,11 +261,9 @@ fn look(
         // Whoever asks for help gets nothing else, but where the words are for another program.
         let only_helps = call.words.iter().skip(1).any(|word| {
             word.text == "--help"
+                || word.text == "-h" && is_of_containers(call)
                 || word.text == "-help" && matches!(call.name.as_str(), "terraform" | "tofu")
-        }) && !matches!(
-            call.name.as_str(),
-            "docker" | "podman" | "nerdctl" | "docker-compose"
-        );
+        }) && !runs_in_a_container(call);
         for tool in rule::tools(&call.name).filter(|_| !only_helps) {
             tool_looks(tool);
         }
@@ -308,6 +306,22 @@ fn look(
             }
         }
     }
+}
+
+fn is_of_containers(call: &Call) -> bool {
+    matches!(
+        call.name.as_str(),
+        "docker" | "podman" | "nerdctl" | "docker-compose"
+    )
+}
+
+/// Whether the words of a command may be those of another one, in a container.
+fn runs_in_a_container(call: &Call) -> bool {
+    is_of_containers(call)
+        && call
+            .words
+            .iter()
+            .any(|word| matches!(word.text.as_str(), "run" | "exec" | "create"))
 }
 
 fn by_user(rule: &UserRule, call: &Call, facts: &Facts, policy: &Policy) -> Decision {

@@ -150,6 +150,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "aws s3 cp a s3://b/a",
                 "aws ec2 describe-instances",
                 "aws s3 rm s3://b/x --dryrun",
+                "aws s3 rm help",
                 "aws ec2 terminate-instances --dry-run --instance-ids i-1",
             ],
         }],
@@ -322,6 +323,9 @@ fn aws_destroys(subject: &Subject<'_>) -> bool {
         .iter()
         .map(|(word, _)| word.text.as_str())
         .collect();
+    if words.last() == Some(&"help") {
+        return false;
+    }
     let at = words.iter().position(|word| *word == "s3");
     if let Some(at) = at {
         return match words.get(at + 1) {

@@ -151,6 +151,57 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
     Tool {
+        names: &["zip", "7z", "7za", "7zz", "rar", "tar", "gtar", "bsdtar"],
+        takes: "-x -i -b -P -t -tt -n -f -C --file --directory --exclude",
+        one_dash: false,
+        tests: &[
+            ("takes-all", takes_all),
+            ("takes-others", |s| {
+                taken(s).any(|place| place == Place::Outside)
+            }),
+        ],
+        rules: &[
+            Rule {
+                id: "archive.take-all",
+                when: &["&takes-all"],
+                severity: Severity::Block,
+                reason: "what is put into the archive is gone from where it is needed",
+                alternative: Some("zip -r ../all.zip ."),
+                catches: &[
+                    "zip -rm /tmp/x.zip .",
+                    "zip -r --move ../x.zip * .git",
+                    "7z a -sdel /tmp/x.7z .",
+                    "rar m -r /tmp/x.rar .",
+                    "tar -czf /tmp/x.tgz --remove-files .git",
+                ],
+                spares: &[
+                    "zip -r /tmp/x.zip .",
+                    "zip -rm /tmp/x.zip build",
+                    "7z a /tmp/x.7z .",
+                    "rar a -r /tmp/x.rar .",
+                    "tar -czf /tmp/x.tgz .",
+                ],
+            },
+            Rule {
+                id: "archive.take-others",
+                when: &["&takes-others"],
+                severity: Severity::Ask,
+                reason: "it takes away what does not belong to this project",
+                alternative: Some("zip -r notes.zip ../notes"),
+                catches: &[
+                    "zip -rm /tmp/x.zip ~/src",
+                    "7z a -sdel /tmp/x.7z ../other",
+                    "rar m -r /tmp/x.rar ~/notes",
+                ],
+                spares: &[
+                    "zip -r x.zip ~/src",
+                    "7z a x.7z ../other",
+                    "zip -rm x.zip /tmp/x",
+                ],
+            },
+        ],
+    },
+    Tool {
         names: &["ln"],
         takes: "-t -S",
         one_dash: false,
@@ -175,6 +226,33 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
 ];
+
+/// Where that stands which an archive takes away as it is put into it.
+fn taken<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = Place> + 's {
+    let (goes, own) = match subject.call.name.as_str() {
+        "zip" => (subject.has("-m") || subject.has("--move"), 1),
+        "tar" | "gtar" | "bsdtar" => (subject.has("--remove-files"), 0),
+        "rar" => (
+            matches!(subject.operand(0), "m" | "mf") || subject.has("-df"),
+            2,
+        ),
+        _ => (
+            subject.call.words.iter().any(|word| word.text == "-sdel"),
+            2,
+        ),
+    };
+    let files = subject.operands.iter().skip(own).filter(move |_| goes);
+    files.map(|(word, _)| subject.place(&word.text))
+}
+
+fn takes_all(subject: &Subject<'_>) -> bool {
+    taken(subject).any(|place| {
+        matches!(
+            place,
+            Place::Vital | Place::Project | Place::System | Place::Git | Place::Everything
+        )
+    })
+}
 
 /// Whether what is unpacked there lands among the system's files or in the home folder itself. A
 /// temporary folder stays one where the project stands in it.

@@ -13,16 +13,23 @@ pub(super) const TOOLS: &[Tool] = &[
             "Stop-Process",
             "taskkill",
         ],
-        takes: "-s -n -u -U -g -t -P -G --signal",
+        takes: "-s -n -u -U -g -t -P -G --signal --parent",
         one_dash: false,
         tests: &[
             ("everything", everything),
             ("ours", ends_ours),
             ("broad", |s| {
-                matches!(
-                    s.call.name.as_str(),
-                    "pkill" | "killall" | "Stop-Process" | "taskkill"
-                ) && !s.call.words.iter().any(|word| word.text == "-0")
+                // What this shell has started itself.
+                let of_one = s.call.name == "pkill"
+                    && ["-P", "--parent"]
+                        .iter()
+                        .any(|option| s.value(option).is_some_and(|parent| parent != "1"));
+                !of_one
+                    && matches!(
+                        s.call.name.as_str(),
+                        "pkill" | "killall" | "Stop-Process" | "taskkill"
+                    )
+                    && !s.call.words.iter().any(|word| word.text == "-0")
                     && s.operands
                         .iter()
                         .any(|(word, _)| RUNTIMES.contains(&word.text.as_str()))
@@ -69,6 +76,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "pkill -f 'node server.js'",
                     "killall my-server",
                     "pkill -0 node",
+                    "pkill -P $$ node",
                 ],
             },
             Rule {

@@ -5,7 +5,7 @@
 //! sorted or had lines taken out is still everything but something.
 
 use super::{
-    value::{Arg, Source, Value},
+    value::{Arg, SOME, Source, Value},
     walk::Walker,
     wrapper::first_operand,
 };
@@ -21,6 +21,7 @@ pub(super) const LISTED: Source = Source {
     of_user: false,
     ours: false,
     changes: false,
+    gone: false,
     file: false,
 };
 
@@ -60,6 +61,42 @@ impl Walker<'_> {
         let at = first_operand(words, 1, "-L -P -I");
         let folder = words.get(at).map_or(".", |word| word.text.as_str());
         (lists && self.is_tree(folder)).then(|| Value::from(LISTED))
+    }
+
+    /// What `grep -l` prints: names of files that stand in the folders which it is given, of the tree all
+    /// where every line fits, or those in which none does.
+    pub(super) fn matching(&self, name: &str, words: &[Arg]) -> Option<Value> {
+        const TAKES: &str = "-e -f -m -A -B -C -g -t -T --regexp --file --max-count --include --exclude --exclude-dir --glob --type";
+        if !matches!(name, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack") {
+            return None;
+        }
+        let has = |letter: char, names: &[&str]| {
+            words.iter().skip(1).any(|word| {
+                let text = word.text.as_str();
+                let short = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+                names.contains(&text) || short.is_some_and(|letters| letters.contains(letter))
+            })
+        };
+        let lists = has('l', &["--files-with-matches"])
+            || has('L', &["--files-without-match"]) && name != "rg";
+        let is_deep = !name.ends_with("grep") || has('r', &["--recursive"]) || has('R', &[]);
+        if !lists || !is_deep {
+            return None;
+        }
+        let mut at = first_operand(words, 1, TAKES);
+        let pattern = words.get(at).map_or("", |word| word.text.as_str());
+        if !has('e', &["--regexp"]) && !has('f', &["--file"]) {
+            at = first_operand(words, at + 1, TAKES);
+        }
+        let folders = words.get(at..).filter(|folders| !folders.is_empty())?;
+        let folders = folders.iter().filter(|word| !word.text.starts_with('-'));
+        let takes_all =
+            has('L', &["--files-without-match"]) || matches!(pattern, "" | "." | "^" | "$");
+        if takes_all && folders.clone().any(|folder| self.is_tree(&folder.text)) {
+            return Some(Value::from(LISTED));
+        }
+        let lines = folders.map(|word| format!("{}/{SOME}\n", word.text.trim_end_matches('/')));
+        Some(Value::known(lines.collect::<String>()))
     }
 
     /// What git prints as a list of files that are in the tree.

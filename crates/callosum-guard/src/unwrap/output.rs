@@ -48,6 +48,9 @@ impl Walker<'_> {
         if let Some(listing) = self.listing(name, words) {
             return listing;
         }
+        if let Some(matching) = self.matching(name, words) {
+            return matching;
+        }
         let has = |options: &[&str]| all.iter().any(|word| options.contains(&word.text.as_str()));
         match name {
             "echo" => {

@@ -34,6 +34,8 @@ pub(crate) struct Source {
     pub(crate) ours: bool,
     /// The changes to the tree that are not committed, as a diff.
     pub(crate) changes: bool,
+    /// Names of files that were deleted.
+    pub(crate) gone: bool,
     /// What stands in a file that was there before, unchanged: to run it is to run the file.
     pub(crate) file: bool,
 }
@@ -49,6 +51,7 @@ impl Source {
             of_user: self.of_user || other.of_user,
             ours: self.ours || other.ours,
             changes: self.changes || other.changes,
+            gone: self.gone || other.gone,
             file: self.file || other.file,
         }
     }

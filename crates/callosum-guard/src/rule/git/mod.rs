@@ -4,7 +4,10 @@ mod reference;
 mod setting;
 
 use self::{
-    reference::{copies_over, drops_changes, fetches_over, recreates, refspecs, takes_back_locks},
+    reference::{
+        brings_back, copies_over, drops_changes, fetches_over, in_temporary, recreates, refspecs,
+        takes_back_locks,
+    },
     setting::{is_own, own_programs, set, unsafe_key},
 };
 use super::{Rule, Severity, Subject, Tool};
@@ -88,6 +91,8 @@ const GIT: Tool = Tool {
             set(s).is_some_and(|(key, value)| kept::unguards(&key, &value))
         }),
         ("recreates", recreates),
+        ("brings-back", brings_back),
+        ("in-temporary", in_temporary),
         ("all-listed", |s| {
             s.operands.iter().any(|(word, _)| word.source.listed)
         }),
@@ -182,9 +187,9 @@ const GIT: Tool = Tool {
         Rule {
             id: "git.clean",
             when: &[
-                "clean -f|--force !-n|--dry-run !-i|--interactive",
-                "clean -i|--interactive &answered",
-                "clean &unforced !-n|--dry-run !-i|--interactive",
+                "clean -f|--force !-n|--dry-run !-i|--interactive !&in-temporary",
+                "clean -i|--interactive &answered !&in-temporary",
+                "clean &unforced !-n|--dry-run !-i|--interactive !&in-temporary",
             ],
             severity: Severity::Block,
             reason: "it deletes files that git does not keep, for good",
@@ -205,14 +210,16 @@ const GIT: Tool = Tool {
                 "git clean -i",
                 "git clean -d",
                 "git -c clean.requireForce=false clean -n",
+                "t=$(mktemp -d) && cd \"$t\" && git init -q && git clean -fdx",
+                "git clone -q x /tmp/x && git -C /tmp/x clean -fd",
             ],
         },
         Rule {
             id: "git.discard",
             when: &[
-                "checkout &drops-changes",
-                "restore !--staged|-S !&takes-back-locks",
-                "restore -W|--worktree !&takes-back-locks",
+                "checkout &drops-changes !&brings-back",
+                "restore !--staged|-S !&takes-back-locks !&brings-back",
+                "restore -W|--worktree !&takes-back-locks !&brings-back",
                 "checkout -f|--force",
                 "switch -f|--force|--discard-changes",
                 "checkout-index -f -a",
@@ -247,6 +254,8 @@ const GIT: Tool = Tool {
                 "git diff | git apply -R --check",
                 "git apply -R fix.patch",
                 "git checkout -- package-lock.json web/yarn.lock",
+                "git ls-files -d | xargs -r git checkout --",
+                "git restore $(git ls-files --deleted)",
                 "git checkout --ours package-lock.json",
                 "git switch -c x",
             ],

@@ -2,6 +2,7 @@
 //! committed.
 
 use super::super::Subject;
+use crate::{path, place::is_temporary};
 
 /// What a push is asked to push.
 pub(super) fn refspecs<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a str> {
@@ -40,7 +41,29 @@ const LOCKS: [&str; 14] = [
 /// Whether only files are taken back that a tool has written by itself.
 pub(super) fn takes_back_locks(subject: &Subject<'_>) -> bool {
     let mut paths = subject.operands.iter().skip(1).peekable();
-    paths.peek().is_some() && paths.all(|(word, _)| LOCKS.contains(&crate::path::name(&word.text)))
+    paths.peek().is_some() && paths.all(|(word, _)| LOCKS.contains(&path::name(&word.text)))
+}
+
+/// Whether only files are taken back that are gone from the tree.
+pub(super) fn brings_back(subject: &Subject<'_>) -> bool {
+    let operands = subject.operands.iter().skip(1);
+    let mut files = operands.filter(|(word, _)| word.text != "HEAD").peekable();
+    files.peek().is_some() && files.all(|(word, _)| word.source.gone)
+}
+
+/// Whether it is about a repository among temporary files, which is not the project.
+pub(super) fn in_temporary(subject: &Subject<'_>) -> bool {
+    let folder = path::absolute(
+        subject.value("-C").unwrap_or("."),
+        subject.call.cwd.as_deref(),
+    );
+    let is_elsewhere = ["--git-dir", "--work-tree"]
+        .iter()
+        .any(|option| subject.has(option));
+    let root = subject.facts.root.as_deref();
+    is_temporary(&folder)
+        && !is_elsewhere
+        && !root.is_some_and(|root| path::is_within(&folder, root))
 }
 
 pub(super) fn drops_changes(subject: &Subject<'_>) -> bool {

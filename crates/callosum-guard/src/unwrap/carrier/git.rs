@@ -142,9 +142,13 @@ impl Walker<'_> {
             },
             // Without a path it lists all that git keeps, or all that it does not.
             ("ls-files", _) => {
+                let is_gone = |word: &Arg| matches!(word.text.as_str(), "-d" | "--deleted");
+                let gone = rest.iter().all(|word| is_gone(word) || word.text == "-z")
+                    && rest.iter().any(is_gone);
                 let some = rest.iter().any(|word| {
                     !word.text.starts_with('-')
-                        || matches!(word.text.as_str(), "-d" | "--deleted" | "-i" | "--ignored")
+                        || is_gone(word)
+                        || matches!(word.text.as_str(), "-i" | "--ignored")
                 });
                 // It prints what these patterns take in.
                 let patterns: Vec<&str> = rest
@@ -160,7 +164,10 @@ impl Walker<'_> {
                     },
                     source: match self.git_listing(&verb, &rest) {
                         Some(listing) => listing.source,
-                        None => Source::default(),
+                        None => Source {
+                            gone,
+                            ..Source::default()
+                        },
                     },
                 }
             }

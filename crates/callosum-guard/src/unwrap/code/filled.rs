@@ -6,6 +6,17 @@ use super::{
     token::{Token, tokens},
 };
 
+/// The home folder in the texts of Perl and PHP.
+const HOMES: [&str; 7] = [
+    "$ENV{HOME}",
+    "$ENV{'HOME'}",
+    "$ENV{\"HOME\"}",
+    "$_SERVER[HOME]",
+    "$_ENV[HOME]",
+    "{$_SERVER['HOME']}",
+    "{$_ENV['HOME']}",
+];
+
 impl Folding<'_> {
     /// A text in which what it names is put: `` `git ${c}` ``, `"git #{c}"`, `"git $c"`, `f"git {c}"`.
     pub(super) fn filled(&self, text: &str) -> String {
@@ -77,6 +88,12 @@ impl Folding<'_> {
         while let Some(at) = rest.find(['$', '@']) {
             let (front, from) = rest.split_at(at);
             filled.push_str(front);
+            // `$ENV{HOME}` of Perl's, `$_SERVER[HOME]` of PHP's
+            if let Some(behind) = HOMES.iter().find_map(|home| from.strip_prefix(home)) {
+                filled.push_str(self.home);
+                rest = behind;
+                continue;
+            }
             let sigil = &from[..1];
             let braced = from[1..].starts_with('{');
             let inner = from[1..].strip_prefix('{').unwrap_or(&from[1..]);

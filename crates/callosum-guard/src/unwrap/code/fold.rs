@@ -78,8 +78,23 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
                     ..,
                 ],
             ) if text == "HOME"
-                && matches!(last(name), "environ" | "getenv" | "ENV" | "get" | "env") =>
+                && matches!(
+                    last(name),
+                    "environ" | "getenv" | "ENV" | "ENVIRON" | "get" | "env"
+                ) =>
             {
+                Some((home.to_owned(), 4))
+            }
+            // `$ENV{HOME}` of Perl's, `$_SERVER["HOME"]` of PHP's
+            (
+                Token::Name(name),
+                [
+                    Token::Sign('{' | '['),
+                    Token::Text(key) | Token::Name(key),
+                    Token::Sign('}' | ']'),
+                    ..,
+                ],
+            ) if key == "HOME" && matches!(name.as_str(), "$ENV" | "$_SERVER" | "$_ENV") => {
                 Some((home.to_owned(), 4))
             }
             // The folder in which it runs.

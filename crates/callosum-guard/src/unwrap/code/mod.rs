@@ -64,6 +64,12 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
         found.truncate(32);
         return found;
     }
+    // Quotes within quotes, as only PHP has them.
+    let filled = (language.name == "php -r").then(|| {
+        let source = source.replace("{$_SERVER[\"HOME\"]}", home);
+        source.replace("{$_ENV[\"HOME\"]}", home)
+    });
+    let source = filled.as_deref().unwrap_or(source);
     let spelled = lettered(tokens(language, source));
     let literal = folded(language, spelled.clone(), home);
     let spelled = homed(spelled, home);

@@ -189,6 +189,12 @@ pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
             at += usize::from(is_called && language.name == "elixir -e");
             continue;
         }
+        // Lua joins two texts by two dots.
+        if letter == '.' && letters.get(at + 1) == Some(&'.') && language.name == "lua -e" {
+            tokens.push(Token::Sign('.'));
+            at += 2;
+            continue;
+        }
         if letter == '.' && letters.get(at + 1).is_some_and(|c| c.is_alphabetic()) {
             at += 1;
             continue;

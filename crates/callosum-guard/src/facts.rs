@@ -29,8 +29,12 @@ pub struct Facts {
     /// Whether git passes these records over.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,
-    /// Folders outside the root that the client was given, and the system's temporary folders.
+    /// The system's temporary folders.
     pub free: Vec<String>,
+    /// Folders outside the root that the client was given: written in like the project, of which no
+    /// snapshot is taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<String>,
     /// Files and folders outside of the project by which the guard itself is steered. A free folder
     /// inside of one is free all the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]

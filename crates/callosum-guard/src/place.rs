@@ -33,7 +33,7 @@ pub(crate) enum Place {
     Everything,
     /// In the project.
     Inside,
-    /// A temporary folder, or one that the client was given.
+    /// A temporary folder.
     Free,
     /// Anywhere else.
     Outside,
@@ -191,7 +191,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
             return Place::Inside;
         }
     }
-    if let Some(place) = device(&absolute) {
+    if let Some(place) = device(&absolute).or_else(|| in_given(&absolute, pattern, facts)) {
         return place;
     }
     let mut parts = absolute[1..].split('/');
@@ -246,6 +246,33 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
         return Place::Vital;
     }
     Place::Outside
+}
+
+/// Where a path leads in a folder that the client was given: that as a whole, and its repository, are as
+/// the project's own. What is deleted in it no snapshot holds.
+fn in_given(absolute: &str, pattern: bool, facts: &Facts) -> Option<Place> {
+    let folder = given(absolute, facts)?;
+    Some(match absolute.get(folder.len()..) {
+        None | Some("") if pattern => Place::Everything,
+        None | Some("") => Place::Project,
+        Some(inner) if git(inner, facts) => Place::Git,
+        Some(_) => Place::Outside,
+    })
+}
+
+/// Whether a path stands in a folder that the client was given.
+pub(crate) fn is_given(absolute: &str, facts: &Facts) -> bool {
+    given(absolute, facts).is_some()
+}
+
+/// The folder that the client was given in which a path stands. One that is temporary is free anyway.
+fn given<'f>(absolute: &str, facts: &'f Facts) -> Option<&'f String> {
+    let home = facts.home.as_deref().filter(|home| !home.is_empty());
+    let is_own = |folder: &&String| {
+        !is_temporary(folder) || home.is_some_and(|home| path::is_within(folder, home))
+    };
+    let mut given = facts.given.iter().filter(is_own);
+    given.find(|folder| path::is_within(absolute, folder))
 }
 
 /// Whether the root is one of a project, and not what happens to be around where somebody began: the
@@ -410,6 +437,30 @@ mod tests {
         }
         let facts = within("/etc/nginx", Some("/etc/nginx/.git"));
         assert_eq!(place("a.conf", facts.cwd.as_deref(), &facts), Place::Inside);
+    }
+
+    /// CAKE-SHIM-1: a folder that the client was given is as a whole what the project is; of what is deleted in
+    /// it there is no snapshot.
+    #[test]
+    fn what_was_given_is_no_less_somebodys_work() {
+        let facts = Facts {
+            given: vec!["/home/u/shared".to_owned(), "/tmp/given".to_owned()],
+            ..Facts::of_a_project()
+        };
+        for (text, expected) in [
+            ("/home/u/shared", Place::Project),
+            ("../shared/", Place::Project),
+            ("/home/u/shared/*", Place::Everything),
+            ("/home/u/shared/.git", Place::Git),
+            ("/home/u/shared/.git/config", Place::Git),
+            ("/home/u/shared/a", Place::Outside),
+            ("/home/u/shared2", Place::Outside),
+            ("/tmp/given", Place::Free),
+            ("/tmp/given/.git", Place::Free),
+        ] {
+            let at = facts.cwd.as_deref();
+            assert_eq!(place(text, at, &facts), expected, "{text}");
+        }
     }
 
     /// CAKE-SHIM-1: a path is judged by where it leads, not by how it is spelled.

@@ -220,7 +220,9 @@ pub(crate) fn objection_to(
         Place::Vital if !is_root(&absolute, facts) => {
             Some(SYSTEM).filter(|_| reach == Reach::Anywhere)
         }
-        Place::Outside => Some(OUTSIDE).filter(|_| reach == Reach::Anywhere),
+        Place::Outside => {
+            Some(OUTSIDE).filter(|_| reach == Reach::Anywhere && !place::is_given(&absolute, facts))
+        }
         _ => None,
     }
 }
@@ -239,7 +241,7 @@ fn is_record(path: &str, facts: &Facts) -> bool {
             || path.starts_with("cal_audit")
             || path.starts_with(".cal_");
     }
-    let mut roots = facts.root.iter().chain(&facts.state);
+    let mut roots = facts.root.iter().chain(&facts.state).chain(&facts.given);
     roots.any(|root| {
         path::is_within(path, root)
             && is_ours(path[root.trim_end_matches('/').len()..].trim_start_matches('/'))

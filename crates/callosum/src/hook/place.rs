@@ -80,9 +80,7 @@ impl Place {
         let given = given.into_iter().flatten().map(|folder| real(disk, folder));
         let kept = [facts.home.as_deref(), facts.root.as_deref()].map(|kept| kept.map(Path::new));
         let given: Vec<PathBuf> = given.filter(|folder| !holds(folder, kept)).collect();
-        facts
-            .free
-            .extend(given.iter().filter_map(|folder| text(folder)));
+        facts.given = given.iter().filter_map(|folder| text(folder)).collect();
         let homes = match &project {
             Some(project) => Some(project.homes.clone()),
             None => Homes::find(environment).ok(),
@@ -183,6 +181,7 @@ pub(crate) fn facts(
         free: free(disk, environment, [home.as_deref(), root]),
         home: home.as_deref().and_then(text),
         root: root.and_then(text),
+        given: Vec::new(),
         kept: kept(disk, environment),
         worktree: git.as_deref().is_some_and(is_linked),
         git_dir: git.as_deref().and_then(text),

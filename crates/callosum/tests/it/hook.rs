@@ -318,43 +318,6 @@ fn while_a_person_is_asked_a_snapshot_is_taken() {
     assert_eq!(listed[0]["dirty_files"], json!(["src/lib.rs"]));
 }
 
-/// CAKE-SNAP-1: outside of a repository the files are kept that the command names, and no others.
-#[test]
-fn outside_of_a_repository_what_is_named_is_kept() {
-    let env = TestEnv::new();
-    env.write("notes/a.txt", "hours of work\n");
-    env.write("b.txt", "more\n");
-    env.write("other.txt", "other\n");
-    let list = || {
-        let listed = env.run(["snapshot", "list", "--json"]).success().json();
-        listed["snapshots"].as_array().unwrap().clone()
-    };
-    for harmless in ["ls notes", "cat b.txt", "rm -f gone.txt", "rm -rf \"$DIR\""] {
-        passes(&decide(&env, "codex", &command(&env, "codex", harmless)));
-    }
-    assert_eq!(list(), Vec::<Value>::new());
-    let lossy = "rm -rf notes && sed -i d b.txt";
-    passes(&decide(&env, "codex", &command(&env, "codex", lossy)));
-    let listed = list();
-    assert_eq!(listed.len(), 1);
-    assert_eq!(listed[0]["dirty_files"], json!(["b.txt", "notes/a.txt"]));
-    std::fs::remove_dir_all(env.project().join("notes")).unwrap();
-    env.write("b.txt", "");
-    env.write("other.txt", "changed\n");
-    let id = listed[0]["snapshot_id"].as_str().unwrap();
-    env.run(["snapshot", "restore", id, "--yes"]).success();
-    assert_eq!(env.read("notes/a.txt"), "hours of work\n");
-    assert_eq!(env.read("b.txt"), "more\n");
-    assert_eq!(env.read("other.txt"), "changed\n");
-    let last = &machine_records(&env)[4];
-    assert_eq!(last["details"]["snapshot"], "taken");
-    // Who looks at what was let pass finds the way back.
-    let log = env.run(["guard", "log"]).success();
-    assert!(log.stdout.contains(&id[..8]), "{}", log.stdout);
-    let way = format!("callosum snapshot restore {id}\n");
-    assert!(log.stderr.ends_with(&way), "{}", log.stderr);
-}
-
 /// The program's own help is not taken for an event.
 #[test]
 fn the_manual_of_the_hook_is_its_own() {
@@ -416,10 +379,11 @@ fn an_answer_that_nobody_can_read_denies() {
     }
 }
 
-/// CAKE-SHIM-1: a folder that the user has given the client is free; what a project's own settings say
-/// of that, and what holds the home, is not.
+/// CAKE-SHIM-1: a folder that the user has given the client is written in freely, and as a whole, with its
+/// repository and our records, as the project's own; what is deleted in it is asked about. What a project's own
+/// settings say of that, and what holds the home, is not given.
 #[test]
-fn a_folder_that_the_user_has_given_is_free() {
+fn a_folder_that_the_user_has_given_is_written_in_freely() {
     let env = repository();
     let settings = |folders: &[&str]| json!({"permissions": {"additionalDirectories": folders}});
     let home = env.home().display().to_string();
@@ -447,32 +411,34 @@ fn a_folder_that_the_user_has_given_is_free() {
     assert!(asks("claude", &format!("{home}/other")));
     assert!(asks("claude", &format!("{home}/relative/x")));
     assert!(asks("claude", &format!("{home}/.claude/settings.json")));
-}
-
-/// CAKE-SNAP-1: what no snapshot holds is asked about where it would be gone, unless it can be made again.
-#[test]
-fn what_no_snapshot_holds_is_asked_about() {
-    let env = repository();
-    for path in ["data.bin", "target/made.bin"] {
-        env.write(path, "");
-        let file = std::fs::File::options()
-            .write(true)
-            .open(env.project().join(path));
-        file.unwrap().set_len(60 * 1024 * 1024).unwrap();
+    env.write(&inner, "x\n");
+    let said = |line: &str| {
+        let output = decide(&env, "claude", &command(&env, "claude", line));
+        output.json()["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    for line in [
+        "echo x > ~/notes/y",
+        "sed -i s/x/y/ ~/notes/x",
+        "cp README.md ~/notes/",
+        "touch ~/notes/z",
+    ] {
+        assert_eq!(said(line), Value::Null, "{line}");
     }
-    env.write("small.bin", "hours of work\n");
-    for harmless in ["rm small.bin", "rm target/made.bin", "ls -l data.bin"] {
-        passes(&decide(&env, "codex", &command(&env, "codex", harmless)));
+    for line in ["rm ~/notes/x", "find ~/notes -name '*.md' -delete"] {
+        assert_eq!(said(line), "ask", "{line}");
     }
-    let asked = decide(&env, "claude", &command(&env, "claude", "rm data.bin"));
-    assert!(asked.stdout.contains("\"ask\""), "{asked:?}");
-    assert!(asked.stdout.contains("snapshot.not-held"), "{asked:?}");
-    assert!(asked.stdout.contains("data.bin"), "{asked:?}");
-    let denied = denied(
-        "codex",
-        &decide(&env, "codex", &command(&env, "codex", "rm data.bin")),
-    );
-    assert!(denied.is_some_and(|reason| reason.contains("by hand")));
+    for line in [
+        "rm -rf ~/notes",
+        "rm -rf ~/notes/*",
+        "cd ~/notes && rm -rf .git",
+        "find ~/notes -delete",
+        "mv ~/notes /tmp/x",
+        "rsync -a --delete /tmp/e/ ~/notes/",
+        "echo x > ~/notes/.git/config",
+        "echo x > ~/notes/.calrc",
+    ] {
+        assert_eq!(said(line), "deny", "{line}");
+    }
 }
 
 /// CAKE-SHIM-1: a tool of which nothing says when it runs is decided on before it does.

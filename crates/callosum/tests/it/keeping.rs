@@ -285,3 +285,64 @@ fn what_is_named_in_a_part_of_a_repository_is_kept() {
     restore.run().success();
     assert_eq!(env.read("part/.env"), "SECRET=1\n");
 }
+
+/// CAKE-SNAP-1: outside of a repository the files are kept that the command names, and no others.
+#[test]
+fn outside_of_a_repository_what_is_named_is_kept() {
+    let env = TestEnv::new();
+    env.write("notes/a.txt", "hours of work\n");
+    env.write("b.txt", "more\n");
+    env.write("other.txt", "other\n");
+    let list = || {
+        let listed = env.run(["snapshot", "list", "--json"]).success().json();
+        listed["snapshots"].as_array().unwrap().clone()
+    };
+    for harmless in ["ls notes", "cat b.txt", "rm -f gone.txt", "rm -rf \"$DIR\""] {
+        passes(&env, "codex", harmless);
+    }
+    assert_eq!(list(), Vec::<Value>::new());
+    let lossy = "rm -rf notes && sed -i d b.txt";
+    passes(&env, "codex", lossy);
+    let listed = list();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0]["dirty_files"], json!(["b.txt", "notes/a.txt"]));
+    std::fs::remove_dir_all(env.project().join("notes")).unwrap();
+    env.write("b.txt", "");
+    env.write("other.txt", "changed\n");
+    let id = listed[0]["snapshot_id"].as_str().unwrap();
+    env.run(["snapshot", "restore", id, "--yes"]).success();
+    assert_eq!(env.read("notes/a.txt"), "hours of work\n");
+    assert_eq!(env.read("b.txt"), "more\n");
+    assert_eq!(env.read("other.txt"), "changed\n");
+    let last = records(&env).pop().unwrap();
+    assert_eq!(last["details"]["snapshot"], "taken");
+    // Who looks at what was let pass finds the way back.
+    let log = env.run(["guard", "log"]).success();
+    assert!(log.stdout.contains(&id[..8]), "{}", log.stdout);
+    let way = format!("callosum snapshot restore {id}\n");
+    assert!(log.stderr.ends_with(&way), "{}", log.stderr);
+}
+
+/// CAKE-SNAP-1: what no snapshot holds is asked about where it would be gone, unless it can be made again.
+#[test]
+fn what_no_snapshot_holds_is_asked_about() {
+    let env = repository();
+    for path in ["data.bin", "target/made.bin"] {
+        env.write(path, "");
+        let file = std::fs::File::options()
+            .write(true)
+            .open(env.project().join(path));
+        file.unwrap().set_len(60 * 1024 * 1024).unwrap();
+    }
+    env.write("small.bin", "hours of work\n");
+    for harmless in ["rm small.bin", "rm target/made.bin", "ls -l data.bin"] {
+        passes(&env, "codex", harmless);
+    }
+    let asked = ask(&env, "claude", "pre-tool-use", "rm data.bin");
+    assert!(asked.stdout.contains("\"ask\""), "{asked:?}");
+    assert!(asked.stdout.contains("snapshot.not-held"), "{asked:?}");
+    assert!(asked.stdout.contains("data.bin"), "{asked:?}");
+    let denied = ask(&env, "codex", "pre-tool-use", "rm data.bin");
+    assert_eq!(denied.code, 2, "{denied:?}");
+    assert!(denied.stderr.contains("by hand"), "{denied:?}");
+}

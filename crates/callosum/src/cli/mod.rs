@@ -6,6 +6,7 @@
 mod audit;
 mod bead;
 mod capability;
+mod choice;
 mod clients;
 mod config;
 mod constitution;

@@ -9,7 +9,14 @@ use callosum_agents::registry::{EMBEDDED_ID, Executor, LoadError, Registry, Stat
 use callosum_arbiter::{circuit::Admission, nearest::nearest};
 use callosum_host::FileLock;
 
-use super::{context::Context, executor::registration_line, explain, lack::Lack, store};
+use super::{
+    choice::{Candidate, Choice},
+    context::Context,
+    executor::registration_line,
+    explain,
+    lack::Lack,
+    store,
+};
 use crate::{
     config::{ExecutorSettings, Subject, Trust},
     ui::{CommandError, Exit},
@@ -161,11 +168,11 @@ impl<'a> Roster<'a> {
         )))
     }
 
-    /// Those that tasks may go to which name nobody: enabled, active and trusted, in the order
-    /// of their priority. `scout` is among them only where `.calrc` names it, or nobody else is.
-    pub(super) fn candidates(&self) -> Vec<String> {
+    /// Those that tasks may go to which name nobody, in the order in which they are preferred: enabled, active and
+    /// trusted. `scout` is among them only where `.calrc` names it.
+    pub(super) fn choice(&self) -> Choice {
         let named = self.context.project.settings.executors();
-        let mut candidates: Vec<(u64, &str)> = self
+        let candidates = self
             .registry
             .executors()
             .iter()
@@ -174,36 +181,14 @@ impl<'a> Roster<'a> {
             .filter(|executor| !executor.is_embedded() || named.contains_key(&executor.id))
             .filter_map(|executor| {
                 let preference = self.preference(&executor.id);
-                let enabled = preference.enabled.value;
-                enabled.then_some((preference.priority.value, executor.id.as_str()))
-            })
-            .collect();
-        candidates.sort_unstable();
-        if candidates.is_empty() {
-            return vec![EMBEDDED_ID.to_owned()];
-        }
-        candidates
-            .into_iter()
-            .map(|(_, id)| id.to_owned())
-            .collect()
-    }
-
-    /// The candidates that can be asked now: not left alone after failures, and somebody seems to be logged in.
-    /// Where all are left alone, each of them; where nobody is logged in anywhere, `scout`, unless it is disabled.
-    pub(super) fn ready_candidates(&self) -> Vec<String> {
-        let all = self.candidates();
-        let (mut ready, left): (Vec<String>, Vec<String>) = all
-            .into_iter()
-            .partition(|id| self.left_alone(id).is_none());
-        if ready.is_empty() {
-            ready = left;
-        }
-        let (known, unknown): (Vec<String>, Vec<String>) =
-            ready.into_iter().partition(|id| !self.lacks_login(id));
-        if !known.is_empty() {
-            return known;
-        }
-        self.embedded().map_or(unknown, |scout| vec![scout])
+                preference.enabled.value.then(|| Candidate {
+                    id: executor.id.clone(),
+                    priority: preference.priority.value,
+                    is_left_alone: self.left_alone(&executor.id).is_some(),
+                    lacks_login: self.lacks_login(executor),
+                })
+            });
+        Choice::among(candidates.collect(), self.embedded().is_some())
     }
 
     /// `scout`, which can always be asked, unless it is disabled.
@@ -212,21 +197,13 @@ impl<'a> Roster<'a> {
         is_enabled.then(|| EMBEDDED_ID.to_owned())
     }
 
-    /// The candidates that are passed over since nobody seems to be logged in to them.
-    pub(super) fn without_login(&self) -> Vec<String> {
-        let all = self.candidates().into_iter();
-        all.filter(|id| self.lacks_login(id)).collect()
-    }
-
     /// Whether nobody seems to be logged in to an executor.
-    fn lacks_login(&self, id: &str) -> bool {
+    fn lacks_login(&self, executor: &Executor) -> bool {
         // There a client may keep its login in the system's keychain, where it is not looked for.
         if cfg!(target_os = "macos") {
             return false;
         }
-        let lack = self.registry.get(id);
-        let lack = lack.and_then(|executor| Lack::of(self.context, executor));
-        lack.is_some_and(|lack| lack.is_login)
+        Lack::of(self.context, executor).is_some_and(|lack| lack.is_login)
     }
 
     /// How long an executor that failed again and again is still left alone.

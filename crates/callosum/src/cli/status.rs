@@ -234,10 +234,9 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         ledger_bytes: stats.ledger_bytes,
         ledger_version: version.map(|version| version.to_string()),
         executors,
-        next_executor: roster.and_then(|roster| {
-            let mut ready = roster.ready_candidates().into_iter();
-            ready.find(|id| roster.usable(id).is_ok())
-        }),
+        next_executor: roster
+            .and_then(|roster| roster.choice().next())
+            .map(|next| next.id),
         last_tasks,
         last_failures,
         mesh,

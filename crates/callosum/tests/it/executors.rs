@@ -114,6 +114,31 @@ fn a_failed_health_check_makes_an_executor_inactive() {
 
 /// REQ-EXE-005: discovery finds what is installed and makes nobody active unasked.
 #[test]
+/// CAL-EXE-1: a new executor takes no tasks over by its name, and `list` says who takes them and why.
+#[test]
+fn a_new_executor_takes_over_no_tasks_by_its_name() {
+    let env = with_executor(&fakes::noop());
+    let arguments = ["executor", "register", "bad", "--command", &fakes::noop()];
+    let told = env.run(arguments).success().stderr;
+    let why = "name nobody go to fake: of 2 with priority 100 it was registered first";
+    assert!(told.contains(why), "{told}");
+    let lead = "hint: to have them go to bad: callosum executor enable bad --priority 99";
+    assert!(told.contains(lead), "{told}");
+    let listed = env.run(["executor", "list"]).success().stderr;
+    assert!(listed.contains(why), "{listed}");
+    let asked = env.run(["delegate", "map", "--json"]).success().json();
+    assert_eq!(asked["executor"], "fake");
+    // Registered anew, one keeps its place.
+    register(&env, "fake", &fakes::fake(""));
+    let list = env.run(["executor", "list", "--json"]).success().json();
+    assert_eq!(list["next_executor"], "fake");
+    env.run(["executor", "enable", "bad", "--priority", "99"])
+        .success();
+    let list = env.run(["executor", "list", "--json"]).success().json();
+    assert_eq!(list["next_executor"], "bad");
+    assert_eq!(list["next_reason"], "its priority, 99, is the lowest");
+}
+
 fn discovery_registers_what_is_installed() {
     let env = two_languages();
     let nothing = env.run(["executor", "discover", "--json"]).success().json();

@@ -219,7 +219,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         .retain(|(name, _)| name != TOKEN_VARIABLE);
     surroundings.environment.push(token);
     let circuits = context.circuits();
-    let fallbacks = roster.candidates();
+    let fallbacks = roster.choice().all();
     let means = Means {
         ledger: &ledger,
         answers: &Answers::new(context.disk.clone(), &context.ledger_paths()),
@@ -408,8 +408,9 @@ fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(),
 
 /// Says who is passed over for tasks that name nobody.
 fn tell_without_login(context: &Context, roster: &Roster<'_>, submission: &Submission) {
-    let passed_over = roster.without_login();
-    let is_first = roster.candidates().first() == passed_over.first();
+    let choice = roster.choice();
+    let passed_over = choice.without_login();
+    let is_first = choice.all().first() == passed_over.first();
     if passed_over.is_empty() || !is_first {
         return;
     }
@@ -432,7 +433,7 @@ fn assigned(
     submission: &Submission,
     roster: &Roster<'_>,
 ) -> Result<Vec<String>, CommandError> {
-    let candidates = roster.ready_candidates();
+    let candidates = roster.choice().ready();
     let assigned = assign_executors(submission.tasks(), &candidates);
     submission
         .tasks()

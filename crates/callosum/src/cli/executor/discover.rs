@@ -13,7 +13,10 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::check::{enter, shake_hands_with_all};
+use super::{
+    check::{enter, shake_hands_with_all},
+    list::next_line,
+};
 use crate::{
     cli::{context::Context, lack::Lack, roster::Roster, store},
     ui::{CommandError, Exit, Progress, Table},
@@ -255,11 +258,7 @@ fn tell(
     }
     let is_new = |one: &FoundOutput| one.registered_now && one.status == Status::Active.to_string();
     if found.iter().any(is_new) {
-        let next = roster.ready_candidates();
-        let next = next.first().map_or("nobody", String::as_str);
-        context
-            .ui
-            .say(&format!("tasks that name nobody go to {next}"));
+        context.ui.say(&next_line(&roster.choice()));
     }
     let mut table = Table::new(&["id", "status", "program", "note"]);
     let mut hints = Vec::new();

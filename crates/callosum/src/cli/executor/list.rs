@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    cli::{context::Context, roster::Roster},
+    cli::{choice::Choice, context::Context, roster::Roster},
     ui::{CommandError, Table},
 };
 
@@ -24,6 +24,10 @@ pub(crate) struct ListArgs {}
 pub(crate) struct ListOutput {
     /// The executors, in the order of the registry.
     pub(crate) executors: Vec<ExecutorOutput>,
+    /// Who gets a task that names nobody; null where nobody can be asked.
+    pub(crate) next_executor: Option<String>,
+    /// Why that one and no other, in words.
+    pub(crate) next_reason: Option<String>,
 }
 
 /// One executor.
@@ -127,8 +131,14 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
         .iter()
         .map(|executor| ExecutorOutput::of(executor, &roster, surroundings.as_ref()))
         .collect();
+    let choice = roster.choice();
     if context.ui.json {
-        return context.ui.json_data(&ListOutput { executors });
+        let (next_executor, next_reason) = choice.next().map(|next| (next.id, next.why)).unzip();
+        return context.ui.json_data(&ListOutput {
+            executors,
+            next_executor,
+            next_reason,
+        });
     }
     let mut table = Table::new(&[
         "id", "type", "status", "enabled", "priority", "version", "confined", "command",
@@ -151,5 +161,16 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
             command,
         ]);
     }
-    context.ui.data(&table.render())
+    context.ui.data(&table.render())?;
+    context.ui.say(&next_line(&choice));
+    Ok(())
+}
+
+/// Says who takes tasks that name nobody, and why.
+pub(super) fn next_line(choice: &Choice) -> String {
+    match choice.next() {
+        Some(next) => format!("tasks that name nobody go to {}: {}", next.id, next.why),
+        None => "tasks that name nobody go to nobody: no executor is active, trusted and enabled"
+            .to_owned(),
+    }
 }

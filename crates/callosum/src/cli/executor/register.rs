@@ -14,6 +14,7 @@ use clap::{ArgGroup, Args};
 
 use super::{
     check::{enter, keep_tools, shake_hands},
+    list::next_line,
     registration_line::registration_line,
 };
 use crate::{
@@ -128,11 +129,16 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
     } else {
         context.ui.data(&output.as_text())?;
         if handshake.passed() {
-            let next = roster.ready_candidates();
-            let next = next.first().map_or("nobody", String::as_str);
-            context.ui.say(&format!(
-                "registered {id}; tasks that name nobody go to {next}"
-            ));
+            let choice = roster.choice();
+            context
+                .ui
+                .say(&format!("registered {id}; {}", next_line(&choice)));
+            if let Some(priority) = choice.priority_to_lead(&id) {
+                let hint = format!(
+                    "to have them go to {id}: callosum executor enable {id} --priority {priority}"
+                );
+                context.ui.hint(&hint);
+            }
         }
     }
     match handshake.fault() {

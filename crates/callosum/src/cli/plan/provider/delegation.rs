@@ -98,7 +98,8 @@ fn executor(
     };
     let free = || {
         roster
-            .ready_candidates()
+            .choice()
+            .ready()
             .into_iter()
             .chain(roster.embedded())
             .find(|id| !is_barred(id))

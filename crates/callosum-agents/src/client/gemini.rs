@@ -52,7 +52,7 @@ pub(super) const CLIENT: Client = Client {
     login: Login {
         files: &["oauth_creds.json", "google_accounts.json"],
         variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        command: "gemini",
+        command: "gemini, in a terminal: it asks how to log in",
     },
     keys_in: KeysIn::DotEnv,
     settings: "settings.json",

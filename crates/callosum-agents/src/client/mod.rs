@@ -121,7 +121,7 @@ pub struct Login {
     pub files: &'static [&'static str],
     /// Variables of which one does instead. They are secrets, so an entry has to list them.
     pub variables: &'static [&'static str],
-    /// What a person types to log in.
+    /// What a person types to log in, and where else than in a shell that is.
     pub command: &'static str,
 }
 

@@ -40,7 +40,7 @@ pub(super) const CLIENT: Client = Client {
     login: Login {
         files: &["oauth_creds.json"],
         variables: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY"],
-        command: "qwen",
+        command: "qwen, in a terminal: it asks how to log in",
     },
     keys_in: KeysIn::DotEnv,
     settings: "settings.json",

@@ -1,6 +1,6 @@
 //! [`ask`]: runs a client once and makes an answer of what it wrote.
 
-use std::time::Duration;
+use std::{ffi::OsString, time::Duration};
 
 use callosum_evidence::tokens;
 use callosum_host::disk::Scratch;
@@ -65,7 +65,15 @@ pub(crate) fn ask(
     );
     let ended = match ended {
         Ok(ended) => ended,
-        Err(error) => return Err(with_cause(dialect, executor, ear, error)),
+        Err(error) => {
+            return Err(with_cause(
+                dialect,
+                executor,
+                &surroundings.environment,
+                ear,
+                error,
+            ));
+        }
     };
     let complaint = ended.complaint;
     let mut hearing = ear.finish(&ended.error);
@@ -74,7 +82,7 @@ pub(crate) fn ask(
     let spent = hearing.spent();
     let client_failed = |fault: ClientFault| RunError::Client {
         executor: executor.id.clone(),
-        advice: fault.advice(&executor.id, Client::of(dialect)),
+        advice: fault.advice(executor, Client::of(dialect), &surroundings.environment),
         complaint: complaint.clone(),
         // Where it failed otherwise, its last text may be the complaint itself.
         partial: (matches!(fault, ClientFault::CutStream { .. }) && !partial.trim().is_empty())
@@ -100,7 +108,13 @@ pub(crate) fn ask(
 
 /// The end of a client that took too long, by what it had said itself: that it waits for a server which
 /// refuses it is no question of time.
-fn with_cause(dialect: Dialect, executor: &Executor, ear: Ear, error: RunError) -> RunError {
+fn with_cause(
+    dialect: Dialect,
+    executor: &Executor,
+    environment: &[(OsString, OsString)],
+    ear: Ear,
+    error: RunError,
+) -> RunError {
     let (RunError::Quiet {
         complaint, partial, ..
     }
@@ -133,7 +147,7 @@ fn with_cause(dialect: Dialect, executor: &Executor, ear: Ear, error: RunError) 
     }
     RunError::Client {
         executor: executor.id.clone(),
-        advice: fault.advice(&executor.id, Client::of(dialect)),
+        advice: fault.advice(executor, Client::of(dialect), environment),
         complaint: complaint.clone(),
         partial: partial.clone(),
         spent: Box::new(spent),
@@ -336,7 +350,7 @@ mod tests {
                 complaint: String::new(),
                 partial: None,
             };
-            with_cause(Dialect::Codex, &executor, ear, silence).to_string()
+            with_cause(Dialect::Codex, &executor, &[], ear, silence).to_string()
         };
         let limited =
             after("Reconnecting... 1/5 (exceeded retry limit, last status: 429 Too Many Requests)");
@@ -349,7 +363,13 @@ mod tests {
                     .to_owned(),
             partial: None,
         };
-        let told = with_cause(Dialect::Qwen, &executor, Ear::new(Dialect::Qwen), silence);
+        let told = with_cause(
+            Dialect::Qwen,
+            &executor,
+            &[],
+            Ear::new(Dialect::Qwen),
+            silence,
+        );
         assert!(told.to_string().contains("overloaded"), "{told}");
         let mut ear = Ear::new(Dialect::Codex);
         for event in [

@@ -159,7 +159,7 @@ const TOO_LONG: [&str; 9] = [
 /// Qwen Code quotes what its model said, whatever words that has.
 const NOT_IN_FORM: [&str; 1] = ["instead of calling the structured_output tool"];
 
-const LOGGED_OUT: [&str; 10] = [
+const LOGGED_OUT: [&str; 11] = [
     "incorrect api key",
     "invalid api key",
     "api key not valid",
@@ -168,6 +168,7 @@ const LOGGED_OUT: [&str; 10] = [
     "failed to authenticate",
     "invalid x-api-key",
     "set an auth method",
+    "invalid auth method",
     "no auth type is selected",
     "missing environment variable",
 ];
@@ -408,6 +409,7 @@ mod tests {
                 "Please set an Auth method in your settings.json",
                 "is not logged in: ",
             ),
+            ("Invalid auth method selected.", "is not logged in: "),
             (
                 "API Error (503): upstream away",
                 "reached a server that is overloaded: ",

@@ -2,10 +2,12 @@
 //!
 //! How one is told from what a client says is in [`complaint`](super::complaint).
 
+use std::ffi::OsString;
+
 use callosum_host::process::Ending;
 use callosum_ledger::ErrorCode;
 
-use crate::client::Client;
+use crate::{client::Client, discover::Known, registry::Executor};
 
 /// Why a client gave no answer. All words are masked, cut short and harmless to a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -164,15 +166,21 @@ impl ClientFault {
         )
     }
 
-    /// What a person can do about it, where there is one thing.
-    pub fn advice(&self, executor: &str, client: Option<&Client>) -> Option<String> {
+    /// What a person can do about it, where there is one thing; `environment` is what may be passed on.
+    pub(crate) fn advice(
+        &self,
+        executor: &Executor,
+        client: Option<&Client>,
+        environment: &[(OsString, OsString)],
+    ) -> Option<String> {
+        let id = &executor.id;
         Some(match (self, client) {
-            (Self::NotLoggedIn { .. }, Some(client)) => client.login.command.to_owned(),
+            (Self::NotLoggedIn { .. }, Some(client)) => logging_in(executor, client, environment),
             (Self::RateLimited { .. } | Self::Overloaded { .. }, _) => {
                 "try again later, or name another executor: --executor scout".to_owned()
             }
             (Self::PromptTooLong { .. }, _) => {
-                format!("ask {executor} for less: --path, --kind")
+                format!("ask {id} for less: --path, --kind")
             }
             (Self::ToolRefused { .. }, _) => {
                 "ask for what it can find by reading files of the project".to_owned()
@@ -191,6 +199,32 @@ impl ClientFault {
             _ => return None,
         })
     }
+}
+
+/// How somebody logs in to a client: by a key that is set and only has to be passed on, else as it wants it.
+fn logging_in(
+    executor: &Executor,
+    client: &Client,
+    environment: &[(OsString, OsString)],
+) -> String {
+    let is_set = |name: &str| {
+        let mut all = environment.iter();
+        all.any(|(it, value)| it == name && !value.is_empty())
+    };
+    let is_passed = |name: &str| executor.pass_environment.iter().any(|it| it == name);
+    let mut variables = client.login.variables.iter();
+    let Some(name) = variables.find(|name| is_set(name) && !is_passed(name)) else {
+        return client.login.command.to_owned();
+    };
+    let usual = Known::named(&executor.id).map(Known::entry);
+    let is_usual = usual.is_some_and(|usual| usual.fingerprint() == executor.fingerprint());
+    let how = if is_usual {
+        let id = &executor.id;
+        format!("callosum executor register {id} --pass-env {name}")
+    } else {
+        "callosum doctor says how it is".to_owned()
+    };
+    format!("{name} is set here, and not passed on to it: {how}")
 }
 
 /// Whether what refused is a person's own: a hook, or a rule of theirs; and not the model or its provider.
@@ -226,5 +260,34 @@ fn ended(ending: Ending) -> String {
         Ending::Signalled(signal) => format!("was ended by signal {signal}"),
         Ending::Exited(code) => format!("ended with exit code {code}"),
         other => format!("ended: {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+
+    /// CAL-EXE-2: a key that is set and not passed on is what helps, and names its variable and not the key.
+    #[test]
+    fn a_key_that_is_not_passed_on_is_named() {
+        let fault = ClientFault::NotLoggedIn {
+            words: String::new(),
+        };
+        let client = Client::of(Dialect::Gemini);
+        let environment = [("GEMINI_API_KEY".into(), "secret".into())];
+        let usual = Known::named("gemini").unwrap().entry();
+        let told = |executor: &Executor, environment: &[(OsString, OsString)]| {
+            fault.advice(executor, client, environment).unwrap()
+        };
+        let line = "GEMINI_API_KEY is set here, and not passed on to it: callosum executor register gemini \
+                    --pass-env GEMINI_API_KEY";
+        assert_eq!(told(&usual, &environment), line);
+        assert!(told(&usual, &[]).starts_with("gemini, in a terminal"));
+        let mut own = usual.clone();
+        own.readable.push("~/x/".to_owned());
+        assert!(told(&own, &environment).ends_with("callosum doctor says how it is"));
+        own.pass_environment.push("GEMINI_API_KEY".to_owned());
+        assert!(told(&own, &environment).starts_with("gemini, in a terminal"));
     }
 }

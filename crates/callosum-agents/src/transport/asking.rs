@@ -79,7 +79,7 @@ pub(crate) fn ask(
     let answer = hearing.conclude(told.ending, &complaint).map_err(|fault| {
         let cut = matches!(fault, ClientFault::CutStream { .. });
         let partial = partial.filter(|_| cut);
-        failed(executor, fault, &complaint, (partial, spent))
+        failed(executor, surroundings, fault, &complaint, (partial, spent))
     })?;
     let mut metadata = Map::new();
     if !told.shown.is_empty() {
@@ -226,6 +226,7 @@ fn told(executor: &Executor, ended: Ended, mut ear: Ear) -> Result<Told, RunErro
 /// The error that says why there is no answer.
 pub(super) fn failed(
     executor: &Executor,
+    surroundings: &Surroundings,
     fault: ClientFault,
     complaint: &str,
     (partial, spent): (Option<String>, Spent),
@@ -246,7 +247,11 @@ pub(super) fn failed(
                 executor.id
             ))
         }
-        _ => fault.advice(&executor.id, Client::behind(executor)),
+        _ => fault.advice(
+            executor,
+            Client::behind(executor),
+            &surroundings.environment,
+        ),
     };
     RunError::Client {
         executor: executor.id.clone(),

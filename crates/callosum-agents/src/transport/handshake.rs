@@ -125,6 +125,7 @@ fn look_within(
     if let Some(complaint) = &told.hearing.failure {
         return Err(failed(
             executor,
+            surroundings,
             complaint.fault(),
             &told.complaint,
             (None, Spent::default()),

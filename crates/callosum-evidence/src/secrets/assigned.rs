@@ -11,7 +11,7 @@ use super::{form::is_placeholder, kind::Kind, parts::Parts};
 /// Group 1 is a value in quotes, group 2 one without.
 static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?i-u:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key",
+        r"(?i-u:password|passwd|passphrase|pwd|passwort|kennwort|secret|token|api[_-]?key|access[_-]?key",
         r"|secret[_-]?key|private[_-]?key|auth[_-]?key|credentials?)",
         r#"["']?[ \t]{0,8}(?::=|=>|:|=)[ \t]{0,8}"#,
         r#"(?:["']([^"'\s]{8,512})["']|([A-Za-z0-9+/=_.!@#%^&*~-]{16,512}))"#,
@@ -21,7 +21,20 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Parts of which one stands in each name that tells. Most texts hold none: what the names and their values compile to is
 /// a megabyte, made where one does.
-static NAMES: Parts = Parts::new(|| vec!["pass", "pwd", "secret", "token", "key", "credential"]);
+static NAMES: Parts = Parts::new(|| {
+    vec![
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "key",
+        "credential",
+        "kennwort",
+        "wachtwoord",
+        "contrase",
+        "senha",
+    ]
+});
 
 /// Whether a text holds what a name that tells has in it.
 pub(super) fn may_name_one(text: &str) -> bool {
@@ -29,13 +42,20 @@ pub(super) fn may_name_one(text: &str) -> bool {
 }
 
 /// Names of passwords, which may be words.
-const PASSWORDS: [&str; 4] = ["password", "passwd", "passphrase", "pwd"];
+const PASSWORDS: [&str; 6] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "passwort",
+    "kennwort",
+];
 
 /// A password of words is at least so long, in bytes.
 const SHORTEST_OF_WORDS: usize = 12;
 
 /// Least entropy of a value in quotes, in bits a character: a word has less, a password more.
-const QUOTED_BITS: f64 = 2.8;
+pub(super) const QUOTED_BITS: f64 = 2.8;
 
 /// Least entropy of a value without quotes, which may also be a name in a program.
 pub(super) const BARE_BITS: f64 = 3.5;

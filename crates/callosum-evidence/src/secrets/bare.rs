@@ -19,7 +19,7 @@ use super::{
 /// Group 1 is the name as far as it tells, group 2 the mark with its blanks, group 3 the value.
 static SETTING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?m-u)((?i:password|passwd|passphrase|pwd)|_PASS)([ \t]{0,8}[:=][ \t]{0,8})",
+        r"(?m-u)((?i:password|passwd|passphrase|pwd|passwort|kennwort|wachtwoord|contrase(?:n|(?u:ñ))a|senha|mot de passe)|_PASS)([ \t]{0,8}[:=][ \t]{0,8})",
         r"([!-~]{8,128})(?:[ \t\r]|$)",
     ))
     .expect("the expression is valid")
@@ -28,9 +28,19 @@ static SETTING: LazyLock<Regex> = LazyLock::new(|| {
 /// A name of a password, whose or for what, and what it is said to be, up to a blank or its quotes.
 static SAID: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?i-u:\b(?:password|passwd|passphrase|passcode|pwd)(?:[ \t]{1,4}(?:for|of|to|on)(?:[ \t]{1,4}[!-9;<>-~]{1,40}){1,4})?",
-        r"[ \t]{1,4}(?:is|was)(?:[ \t]{1,4}now)?:?[ \t]{1,4})",
+        r"(?i-u:\b(?:password|passwd|passphrase|passcode|pwd|passwort|kennwort)(?:[ \t]{1,4}(?:for|of|to|on)(?:[ \t]{1,4}[!-9;<>-~]{1,40}){1,4})?",
+        r"[ \t]{1,4}(?:is|was|ist|lautet)(?:[ \t]{1,4}now)?:?[ \t]{1,4})",
         r"['\x22`]?([!#-&(-_a-~]{8,128})",
+    ))
+    .expect("the expression is valid")
+});
+
+/// A name of a key or token, whose or for what, and what it is said to be: longer than a password.
+static SAID_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i-u:\b(?:token|secret|(?:api|access|secret|auth)[ _-]?key)(?:[ \t]{1,4}(?:for|of|to|on)(?:[ \t]{1,4}[!-9;<>-~]{1,40}){1,4})?",
+        r"[ \t]{1,4}(?:is|was|ist|lautet)(?:[ \t]{1,4}now)?:?[ \t]{1,4})",
+        r"['\x22`]?([A-Za-z0-9+/=_.~-]{16,512})",
     ))
     .expect("the expression is valid")
 });
@@ -63,16 +73,27 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
             && !is_place(before, &text[name.start()..], said);
         is_secret.then(|| (value.range(), Kind::Assigned))
     };
-    let said = SAID.captures_iter(text).filter_map(|captures| {
-        let value = captures.get(1)?;
-        let word = value
-            .as_str()
-            .trim_end_matches(['.', ',', ';', ':', ')', '?']);
-        let is_secret = may_be_one(word) && !reads_like_code(word) && !is_place("", "", word);
-        is_secret.then(|| (value.start()..value.start() + word.len(), Kind::Assigned))
-    });
     let set = SETTING.captures_iter(text).filter_map(secret_in);
-    set.chain(said).collect()
+    let said = SAID.captures_iter(text).filter_map(|said| told(&said));
+    let tokens = SAID_TOKEN.captures_iter(text);
+    let tokens =
+        tokens.filter_map(|said| told(&said).filter(|(at, _)| is_random(&text[at.clone()])));
+    set.chain(said).chain(tokens).collect()
+}
+
+/// What something is said to be, where that is a secret.
+fn told(said: &regex::Captures<'_>) -> Option<(Range<usize>, Kind)> {
+    let value = said.get(1)?;
+    let word = value
+        .as_str()
+        .trim_end_matches(['.', ',', ';', ':', ')', '?']);
+    let is_secret = may_be_one(word) && !reads_like_code(word) && !is_place("", "", word);
+    is_secret.then(|| (value.start()..value.start() + word.len(), Kind::Assigned))
+}
+
+/// Whether a value is as random as a token: a password may be less.
+fn is_random(value: &str) -> bool {
+    value.len() >= 16 && is_secret(value, BARE_BITS) && !is_name(value)
 }
 
 /// Whether a value may be a password at all: letters and digits, and nothing that stands for something

@@ -4,11 +4,15 @@ use std::{ops::Range, sync::OnceLock};
 
 use regex::Regex;
 
-use super::{kind::Kind, parts::Parts};
+use super::{
+    assigned::{QUOTED_BITS, is_name, is_secret},
+    kind::Kind,
+    parts::Parts,
+};
 
 /// A form: the kind, parts of which one stands in each such secret or before it, in small letters, and what it looks
 /// like. Group 1 is the secret where there is one.
-const FORMS: [(Kind, &str, &str); 36] = [
+const FORMS: [(Kind, &str, &str); 49] = [
     (
         Kind::Aws,
         "akia asia abia acca",
@@ -117,6 +121,80 @@ const FORMS: [(Kind, &str, &str); 36] = [
         ),
     ),
     (
+        Kind::Argument,
+        "sshpass",
+        r"\bsshpass[ \t]{1,4}-p[ \t]{0,4}['\x22]?([^\s'\x22`]{3,128})",
+    ),
+    (
+        Kind::Argument,
+        "login",
+        concat!(
+            r"\b(?:docker|podman|nerdctl|helm|oc|skopeo|buildah)[ \t](?:[a-z]{1,16}[ \t])?login[ \t]",
+            r"(?:[^\r\n|;`]{0,256}?[ \t])?(?:-p|--password)[ \t=]{1,4}['\x22]?([^\s'\x22`]{3,128})"
+        ),
+    ),
+    (
+        Kind::Argument,
+        "redis-cli",
+        concat!(
+            r"\bredis-cli[ \t](?:[^\r\n|;`]{0,256}?[ \t])?(?:-a|--pass)[ \t=]{1,4}",
+            r"['\x22]?([^\s'\x22`]{3,128})"
+        ),
+    ),
+    (
+        Kind::Argument,
+        "openssl",
+        concat!(
+            r"\bopenssl[ \t]{1,4}(?:enc|aes-[0-9a-z-]{1,16}|des3?)[ \t](?:[^\r\n|;`]{0,256}?[ \t])?-[kK][ \t]{1,4}",
+            r"['\x22]?([^\s'\x22`]{3,128})"
+        ),
+    ),
+    (
+        Kind::Argument,
+        "openssl",
+        concat!(
+            r"\bopenssl[ \t](?:[^\r\n|;`]{0,256}?[ \t])?-pass(?:in|out)?[ \t]{1,4}['\x22]?pass:",
+            r"([^\s'\x22`]{3,128})"
+        ),
+    ),
+    // Of words behind `net user` in a sentence, few are so long and have a digit.
+    (
+        Kind::Argument,
+        "net",
+        r"\bnet[ \t]{1,4}user[ \t]{1,4}[^\s/|;`]{1,64}[ \t]{1,4}['\x22]?([^\s/'\x22`]{8,128})",
+    ),
+    (
+        Kind::Assigned,
+        "x-api-key x-auth-token x-access-token x-vault-token private-token",
+        concat!(
+            r"\b(?i-u:x-api-key|x-auth-token|x-access-token|x-vault-token|private-token)",
+            r"['\x22]?\s{0,4}[:=]\s{0,4}['\x22]?([A-Za-z0-9._~+/=-]{8,512})"
+        ),
+    ),
+    // All that a header of cookies has, where one of them is as long as what names a session.
+    (
+        Kind::Assigned,
+        "cookie",
+        concat!(
+            r"\b(?i-u:cookie)['\x22]?\s{0,4}:\s{0,4}['\x22]?",
+            r"((?:[A-Za-z0-9_.-]+=[^;\s'\x22`]*;[ \t]*)*[A-Za-z0-9_.-]+=[^;\s'\x22`]{12,}",
+            r"(?:;[ \t]*[A-Za-z0-9_.-]+=[^;\s'\x22`]*)*)"
+        ),
+    ),
+    (
+        Kind::Address,
+        "jdbc:oracle:",
+        r"\bjdbc:oracle:[a-z0-9]{2,8}:[^\s/@:'\x22]{1,64}/([^\s@/'\x22]{3,128})@",
+    ),
+    (
+        Kind::AccessToken,
+        "glsa_",
+        r"\bglsa_[A-Za-z0-9]{20,}_[A-Fa-f0-9]{8}",
+    ),
+    (Kind::AccessToken, "lin_api_", r"\blin_api_[A-Za-z0-9]{32,}"),
+    (Kind::Google, "ya29.", r"\bya29\.[A-Za-z0-9_-]{20,}"),
+    (Kind::AccessToken, "eaac", r"\bEAAC[A-Za-z0-9]{28,}"),
+    (
         Kind::PrivateKey,
         "age-secret-key-1",
         r"\bAGE-SECRET-KEY-1[A-Z0-9]{40,}",
@@ -165,7 +243,7 @@ const FORMS: [(Kind, &str, &str); 36] = [
         "-----begin",
         concat!(
             r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----",
-            r#"(?:[A-Za-z0-9+/=:,.'" \t\r\n\\-]){24,}?"#,
+            r#"(?:[A-Za-z0-9+/=:,.'" \t\r\n\\-]){8,}?"#,
             r"-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
         ),
     ),
@@ -239,10 +317,13 @@ fn is_real(kind: Kind, secret: &str) -> bool {
             // Some are hexadecimal throughout, and then they are long.
             has(u8::is_ascii_digit) && (is_mixed || secret.len() >= 40)
         }
-        // Words are shorter than a line of a key.
+        // Words are shorter than a line of a key, or have no digits among their letters.
         Kind::PrivateKey => secret
             .split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c)))
-            .any(|run| run.len() >= 24),
+            .any(|run| {
+                run.len() >= 24 || run.len() >= 12 && is_secret(run, QUOTED_BITS) && !is_name(run)
+            }),
+        Kind::Assigned => is_secret(secret, QUOTED_BITS) && !is_name(secret),
         Kind::Address => !is_placeholder(secret),
         // `-p3306:3306` is a port, and `-path` a word.
         Kind::Argument => {

@@ -11,10 +11,12 @@ mod form;
 mod handed;
 mod kind;
 mod parts;
+mod unseen;
 
 use std::ops::Range;
 
 pub use self::kind::Kind;
+use crate::terminal::is_unseen;
 
 /// A text without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +43,14 @@ pub fn mask_in_place(text: &str) -> Masked {
 }
 
 fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
+    let mut secrets = find_as_written(text);
+    if !text.is_ascii() && text.contains(is_unseen) {
+        secrets.extend(unseen::find(text));
+    }
+    secrets
+}
+
+fn find_as_written(text: &str) -> Vec<(Range<usize>, Kind)> {
     let mut secrets = form::find(text);
     secrets.extend(assigned::find(text));
     secrets.extend(bare::find(text));
@@ -70,7 +80,10 @@ pub fn mask_command(text: &str) -> Masked {
 /// more than all else that is done to a command.
 fn may_hold_form(text: &str) -> bool {
     /// Words after which a secret may stand, however short.
-    const NAMES: [&str; 6] = ["pass", "secret", "token", "key", "auth", "cred"];
+    const NAMES: [&str; 12] = [
+        "pass", "secret", "token", "key", "auth", "cred", "wort", "woord", "contrase", "senha",
+        "net user", "jdbc:",
+    ];
     /// In fewer letters there is none by its form.
     const SHORTEST: usize = 16;
     let is_of_secret = |letter: char| letter.is_ascii_alphanumeric() || "+=_-".contains(letter);

@@ -48,6 +48,17 @@ fn types_variables_and_templates_are_not_passwords() {
         "curl -u user:password1 https://x and curl -u $USER:$PASS1 https://y",
         "docker run mysql -p3306:3306 and mysql -path and mysql -p db",
         "https://x/?a=1&sig=none&b=2, SK-32 and task 0123456789abcdef",
+        "X-Api-Key: required-in-each-call and X-Api-Key: ${API_KEY_1}",
+        "Cookie: theme=dark2; lang=en and Cookie: <session of 16>",
+        "the token is parsed lazily by tokenizer2024",
+        "the token is config.token_value_2.of_the_server",
+        "the net user count was 2024",
+        "docker login -u me -p $TOKEN1 and docker login -p <token1>",
+        "redis-cli -a and type it, openssl enc -k and -K, sshpass -p ask",
+        "tokens begin with ya29. or glsa_ or lin_api_ or EAAC",
+        "Passwort: String\n",
+        "jdbc:oracle:thin:@//host:1521/service",
+        "\"-----BEGIN PRIVATE KEY-----\" + body + \"-----END PRIVATE KEY-----\"",
     ] {
         check(text, text);
     }

@@ -82,6 +82,13 @@ fn keys_of_known_forms_are_masked() {
         ),
         (key(&["123456789", ":AA", letters]), Kind::AccessToken),
         (
+            key(&["gl", "sa_", &letters[..32], "_a1b2c3d4"]),
+            Kind::AccessToken,
+        ),
+        (key(&["lin", "_api_", letters]), Kind::AccessToken),
+        (key(&["EAA", "CEdEose0cBA", letters]), Kind::AccessToken),
+        (key(&["ya", "29.", letters]), Kind::Google),
+        (
             key(&[
                 "AGE-SECRET",
                 "-KEY-1",
@@ -142,6 +149,17 @@ fn passwords_in_prose_are_masked() {
         ("curl https://x --user=admin:", "", Kind::Argument),
         ("mysql -uroot -p", " db", Kind::Argument),
         ("run mysqldump -h x -p'", "' db", Kind::Argument),
+        ("sshpass -p ", " ssh host", Kind::Argument),
+        ("docker login -u me -p ", "", Kind::Argument),
+        ("redis-cli -h x -a ", " ping", Kind::Argument),
+        ("openssl enc -aes-256-cbc -k ", " -in a", Kind::Argument),
+        ("openssl rsa -passin pass:", " -in a", Kind::Argument),
+        ("net user bob ", " /add", Kind::Argument),
+        ("Passwort: ", "", Kind::Assigned),
+        ("das Kennwort ist ", ".", Kind::Assigned),
+        ("contrase\u{f1}a: ", "\nnext", Kind::Assigned),
+        ("X-Api-Key: ", "", Kind::Assigned),
+        ("jdbc:oracle:thin:scott/", "@//h:1521/s", Kind::Address),
     ] {
         check(
             &format!("{before}{short}{after}"),
@@ -150,6 +168,31 @@ fn passwords_in_prose_are_masked() {
         let masked = mask_command(&format!("{before}{short}{after}")).text;
         assert!(!masked.contains(&short), "{masked}");
     }
+}
+
+/// LOA-SEC-1: a token that is told, a session's cookie, and what hides between its letters.
+#[test]
+fn tokens_in_prose_are_masked() {
+    let letters = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5";
+    for name in [
+        "the token is ",
+        "API key for the server is: `",
+        "its secret was ",
+    ] {
+        check(
+            &format!("{name}{letters}."),
+            &format!("{name}[secret: assigned value]."),
+        );
+    }
+    check(
+        &format!("Cookie: theme=dark; session={}; x=1", &letters[..16]),
+        "Cookie: [secret: assigned value]",
+    );
+    let token = key(&["ghp", "_\u{200b}", &letters[..9], "\u{2060}", &letters[9..]]);
+    check(
+        &format!("\u{feff}use {token}, not\u{200b}"),
+        "\u{feff}use [secret: github token], not\u{200b}",
+    );
 }
 
 /// LOA-SEC-1: what speaks of a key's first line is no key, and nothing behind a key is taken with it.
@@ -211,6 +254,14 @@ fn a_private_key_goes_with_its_body() {
     check(
         &format!("\"{begin}\\n{body}\\n{end}\\n\", b"),
         "\"[secret: private key]\\n\", b",
+    );
+    check(
+        &format!("{{\"private_key\":\"{begin}\\nTr0ub4dor97zz\\n{end}\"}}"),
+        "{\"private_key\":\"[secret: private key]\"}",
+    );
+    check(
+        &format!("{begin}MIITr0ub4dor97zz{end}"),
+        "[secret: private key]",
     );
     // A key that was cut off is still a key.
     check(&format!("{begin}\n{body}"), "[secret: private key]");

@@ -1,0 +1,139 @@
+//! Who can be given tasks, what each lacks, and what executors can be held with.
+
+use callosum_agents::{
+    confinement::{Missing, Policy, System, decide},
+    discover::{Known, Speaks, find_in_path, undecided},
+    registry::Status,
+};
+use callosum_host::confine::Step;
+
+use super::{Checks, Outcome};
+use crate::cli::{context::Context, kept_tools::KeptTools, lack::Lack, roster::Roster};
+
+pub(super) fn check(context: &Context, checks: &mut Checks) {
+    let roster = match Roster::load(context) {
+        Ok(roster) => roster,
+        Err(error) => {
+            let hint = Some("mend registry.json, or move it away and run `callosum init`");
+            checks.add("registry", Outcome::Failed, error.one_line(), hint);
+            return;
+        }
+    };
+    let path = context.environment.get("PATH").unwrap_or_default();
+    let installed = find_in_path(&context.disk, path);
+    let kept_tools = KeptTools::of_project(context);
+    for executor in roster.registry().executors() {
+        let name = format!("executor {}", executor.id);
+        let program = installed.iter().find(|found| found.known.id == executor.id);
+        let place = program.map(|found| format!(" at {}", found.program.display()));
+        let place = place.unwrap_or_default();
+        if !roster.is_trusted(executor) {
+            let found = if roster.has_changed(executor) {
+                "changed since it was trusted: a file that its command names"
+            } else {
+                "comes with the repository and was not trusted here"
+            };
+            checks.add(
+                &name,
+                Outcome::Warning,
+                found,
+                Some("callosum trust --list"),
+            );
+        } else if let Some(left) = roster.left_alone(&executor.id) {
+            let found = format!(
+                "failed again and again, and is left alone for {} s more: until then no task is handed to it{place}",
+                left.as_secs().max(1)
+            );
+            let hint = format!("callosum executor check {}", executor.id);
+            checks.add(&name, Outcome::Warning, found, Some(&hint));
+        } else if executor.status == Status::Active {
+            match Lack::of(context, executor) {
+                None => match kept_tools.unfit(executor) {
+                    Ok(unfit) if unfit.is_empty() => {
+                        checks.add(&name, Outcome::Ok, format!("active{place}"), None);
+                    }
+                    Ok(unfit) => {
+                        let found = format!("active{place}; its tool {}", unfit.join("; "));
+                        let hint = format!(
+                            "once its server tells of it: callosum executor check {}",
+                            executor.id
+                        );
+                        checks.add(&name, Outcome::Warning, found, Some(&hint));
+                    }
+                    Err(error) => checks.add(&name, Outcome::Warning, error.one_line(), None),
+                },
+                Some(lack) => {
+                    let found = format!("active{place}; {}", lack.what);
+                    checks.add(&name, Outcome::Warning, found, lack.hint.as_deref());
+                }
+            }
+        } else {
+            let hint = format!("callosum executor check {}", executor.id);
+            let why = executor.inactive_reason();
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+            let found = format!("inactive{place}{why}");
+            let hint = undecided(executor).is_none().then_some(hint.as_str());
+            checks.add(&name, Outcome::Warning, found, hint);
+        }
+    }
+    for found in &installed {
+        // A client that speaks another protocol as well is told of once.
+        let is_told =
+            found.known.speaks == Speaks::Acp && Known::named(found.known.program).is_some();
+        if !is_told && roster.registry().get(found.known.id).is_none() {
+            let name = format!("executor {}", found.known.id);
+            let text = format!("installed at {}, not registered", found.program.display());
+            checks.add(&name, Outcome::Ok, text, Some("callosum executor discover"));
+        }
+    }
+}
+
+/// What executors can be held with here. Nothing that is missing keeps the main job from working.
+pub(super) fn check_confinement(context: &Context, checks: &mut Checks) {
+    const NAME: &str = "confinement";
+    let surroundings = match context.surroundings() {
+        Ok(surroundings) => surroundings,
+        Err(error) => {
+            checks.add(NAME, Outcome::Warning, error.one_line(), None);
+            return;
+        }
+    };
+    let Some(confiner) = &surroundings.confiner else {
+        return;
+    };
+    match decide(Policy::Required, &[], confiner.system()) {
+        Ok(reached) => {
+            let landlock = reached.landlock.unwrap_or_default();
+            let found = format!("full: namespaces, Landlock {landlock}, filter of system calls");
+            checks.add(NAME, Outcome::Ok, found, None);
+        }
+        Err(refused) => {
+            let hint = hint_of(confiner.system());
+            let found = format!("lacks {}", refused.missing.join("; "));
+            checks.add(NAME, Outcome::Warning, found, hint);
+        }
+    }
+}
+
+/// What helps where executors cannot be held as they could be.
+fn hint_of(system: &System) -> Option<&'static str> {
+    if cfg!(not(target_os = "linux")) {
+        return Some("executors that you would not run yourself belong on a Linux machine");
+    }
+    match &system.namespaces {
+        Ok(()) => None,
+        // AppArmor lets the namespaces be made and refuses what one wants them for.
+        Err(Missing::Step {
+            step: Step::Users | Step::Mounts | Step::Network | Step::Capabilities,
+            ..
+        }) => Some(
+            "allow it to this program: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, \
+             or an AppArmor profile for it with the rule `userns,`",
+        ),
+        Err(_) => Some(
+            "allow user namespaces: sysctl -w user.max_user_namespaces=15000 (on Debian also \
+             kernel.unprivileged_userns_clone=1); in a container, a seccomp profile that allows \
+             unshare, as docker run --security-opt seccomp=unconfined",
+        ),
+    }
+}

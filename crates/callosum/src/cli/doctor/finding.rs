@@ -1,0 +1,43 @@
+//! What `find` asks beside its own index.
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_search::find::Model;
+
+use super::{Checks, Outcome};
+use crate::{
+    ck::Ck,
+    cli::{context::Context, find},
+    ui::{CommandError, Exit},
+};
+
+/// Says what is asked. Without any of it things are found all the same.
+pub(super) fn check(context: &Context, checks: &mut Checks) {
+    const NAME: &str = "finding";
+    let homes = &context.project.homes;
+    let model = Model::open(&context.disk, &homes.model());
+    let model = match &model {
+        Ok(Some(_)) => "a model of words",
+        Ok(None) => "no model of words",
+        Err(error) => {
+            let found = CommandError::from_error(Exit::No, error).one_line();
+            let hint = format!("mend it, or remove {}", homes.model().display());
+            checks.add(NAME, Outcome::Warning, found, Some(&hint));
+            "a model of words that cannot be used"
+        }
+    };
+    let ck = find::configured_ck(context);
+    let version = ck.and_then(|ck| ck.as_ref().map(Ck::version).transpose());
+    match version {
+        Ok(None) => checks.add(NAME, Outcome::Ok, format!("{model}, no ck"), None),
+        Ok(Some(version)) => {
+            let found = format!("{model}, and {} is asked", on_one_line(&version));
+            checks.add(NAME, Outcome::Ok, found, None);
+        }
+        Err(error) => {
+            let said = CommandError::from_error(Exit::No, &error).one_line();
+            let found = format!("{model}, and ck does not work: {said}");
+            let hint = format!("mend it, or remove {}", homes.ck().display());
+            checks.add(NAME, Outcome::Warning, found, Some(&hint));
+        }
+    }
+}

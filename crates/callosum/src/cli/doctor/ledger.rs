@@ -1,0 +1,110 @@
+//! Whether the ledger is whole, and can be added to.
+
+use std::ops::ControlFlow;
+
+use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify::Scope, verify_within};
+
+use super::{Checks, Outcome};
+use crate::{
+    cli::{context::Context, store, witness},
+    ui::{CommandError, Exit, many},
+};
+
+pub(super) fn check(context: &Context, checks: &mut Checks) {
+    let version = match store::reader(context) {
+        Ok(reader) => reader.version(),
+        Err(_) if store::is_gone(context) => {
+            let hint = Some("callosum init");
+            checks.add("ledger", Outcome::Failed, store::GONE, hint);
+            return;
+        }
+        Err(error) => {
+            let hint = Some("callosum ledger verify");
+            checks.add("ledger", Outcome::Failed, error.one_line(), hint);
+            return;
+        }
+    };
+    let Some(version) = version else {
+        checks.add(
+            "ledger",
+            Outcome::Ok,
+            "none yet; the first delegate begins it",
+            None,
+        );
+        return;
+    };
+    if check_writing_ledger(context, checks).is_break() {
+        return;
+    }
+    let kept = witness::kept(context);
+    if let Err(error) = &kept {
+        checks.add(
+            "checkpoints",
+            Outcome::Failed,
+            error.one_line(),
+            error.hint_text(),
+        );
+    }
+    let witness = witness::of(context);
+    let scope = Scope {
+        archives: true,
+        witness: kept.is_ok().then_some(&witness),
+    };
+    match verify_within(&context.disk, &context.ledger_paths(), scope) {
+        Ok(found) if found.is_sound() => {
+            let text = format!(
+                "version {version}, {}, {}, sound",
+                many(found.entries, "entry"),
+                many(found.records, "audit record")
+            );
+            checks.add("ledger", Outcome::Ok, text, None);
+        }
+        Ok(found) => {
+            let text = many(found.problems.len() as u64, "problem").to_string();
+            checks.add(
+                "ledger",
+                Outcome::Failed,
+                text,
+                Some("callosum ledger verify"),
+            );
+        }
+        Err(error) => {
+            let found = CommandError::from_error(Exit::No, &error).one_line();
+            checks.add(
+                "ledger",
+                Outcome::Failed,
+                found,
+                Some("callosum ledger verify"),
+            );
+        }
+    }
+}
+
+/// Whether entries can be added to the ledger that is there; where not, verifying it is beside
+/// the point.
+fn check_writing_ledger(context: &Context, checks: &mut Checks) -> ControlFlow<()> {
+    let opened = Ledger::open(
+        context.disk.clone(),
+        context.ledger_paths(),
+        context.clock.clone(),
+        context.ids.clone(),
+    );
+    let Err(error) = opened else {
+        return ControlFlow::Continue(());
+    };
+    if let OpenError::Newer { found, .. } = &error {
+        let found = format!(
+            "version {found}, and this program writes {}: a newer callosum wrote it, with what \
+             this one does not know and would drop. It can be read, and nothing is added",
+            LedgerVersion::OURS
+        );
+        let hint = "use the newer callosum; reading works: callosum ledger query";
+        checks.add("ledger", Outcome::Failed, found, Some(hint));
+        return ControlFlow::Break(());
+    }
+    let found = store::unopened(&error).one_line();
+    let hint = Some("callosum ledger verify");
+    checks.add("ledger", Outcome::Failed, found, hint);
+    // What is wrong with the files themselves is found by verifying them.
+    ControlFlow::Continue(())
+}

@@ -1,0 +1,133 @@
+//! Where things lie here, whether they can be written, and how much room there is.
+
+use std::path::Path;
+
+use callosum_host::{DiskError, OpenHow, machine};
+
+use super::{Checks, Outcome};
+use crate::{
+    cli::{context::Context, init::ROOM_NEEDED},
+    ui::{CommandError, Exit},
+};
+
+/// Writes a file into a folder, and removes it.
+fn write_probe(context: &Context, folder: &Path) -> Result<(), DiskError> {
+    // A name of its own, so that two doctors at once do not meet.
+    let probe = folder.join(format!(".cal_probe_{}", std::process::id()));
+    let written = context
+        .disk
+        .open(&probe, OpenHow::CREATE_NEW)
+        .and_then(|file| file.write_at(b"probe", 0))
+        .and_then(|()| context.disk.remove_file(&probe));
+    if written.is_err() {
+        // What could not be written is not there to be removed; a full disk leaves it empty.
+        drop(context.disk.remove_file(&probe));
+    }
+    written.map(drop)
+}
+
+pub(super) fn check_root(context: &Context, checks: &mut Checks) {
+    let root = context.state();
+    checks.add("root", Outcome::Ok, root.display().to_string(), None);
+    if context.project.roots.is_linked() {
+        checks.add(
+            "tree",
+            Outcome::Ok,
+            format!("{} (linked worktree)", context.tree().display()),
+            None,
+        );
+    }
+    let audit = context.ledger_paths().audit;
+    let mut folders = vec![(root, "the root")];
+    if context.disk.exists(&audit).unwrap_or(false) {
+        folders.push((&audit, "the audit journal's folder"));
+    }
+    for (folder, what) in folders {
+        match write_probe(context, folder) {
+            Ok(()) => checks.add(
+                "writing",
+                Outcome::Ok,
+                format!("{what} can be written"),
+                None,
+            ),
+            Err(error) => {
+                let found = CommandError::from_error(Exit::No, &error).one_line();
+                let hint = "delegating needs to write here; reading the ledger does not";
+                checks.add("writing", Outcome::Failed, found, Some(hint));
+            }
+        }
+    }
+    check_room(checks, "room", root);
+    check_folders(context, checks);
+}
+
+/// How much room there is on the disk of a folder.
+fn check_room(checks: &mut Checks, name: &str, folder: &Path) {
+    match machine::free_bytes(folder) {
+        Ok(free) if free >= ROOM_NEEDED => {
+            checks.add(name, Outcome::Ok, format!("{} MB free", free >> 20), None);
+        }
+        Ok(free) => {
+            let found = match free >> 20 {
+                0 => "less than 1 MB free".to_owned(),
+                megabytes => format!("{megabytes} MB free, 500 MB are recommended"),
+            };
+            let hint = format!("make room on the disk of {}", folder.display());
+            checks.add(name, Outcome::Warning, found, Some(&hint));
+        }
+        Err(error) => checks.add(name, Outcome::Warning, error.to_string(), None),
+    }
+}
+
+/// The folders of Seed CAL §14.3 (REQ-DEP-005).
+fn check_folders(context: &Context, checks: &mut Checks) {
+    let paths = context.ledger_paths();
+    let missing: Vec<String> = [&paths.audit, &paths.history, &paths.locks]
+        .into_iter()
+        .filter(|folder| !context.disk.exists(folder).unwrap_or(false))
+        .map(|folder| folder.strip_prefix(context.state()).unwrap_or(folder))
+        .map(|folder| folder.display().to_string())
+        .collect();
+    if missing.is_empty() {
+        checks.add("folders", Outcome::Ok, "all there", None);
+    } else {
+        let found = format!("not there yet: {}", missing.join(" "));
+        let hint = "the first delegate creates them, or `callosum init`";
+        checks.add("folders", Outcome::Ok, found, Some(hint));
+    }
+}
+
+pub(super) fn check_homes(context: &Context, checks: &mut Checks) {
+    let homes = &context.project.homes;
+    match homes.create_machine(&context.disk) {
+        Ok(_) => checks.add(
+            "machine home",
+            Outcome::Ok,
+            homes.machine.display().to_string(),
+            None,
+        ),
+        Err(error) => {
+            let found = CommandError::from_error(Exit::No, &error).one_line();
+            let hint = "set CALLOSUM_HOME to a folder that can be written";
+            checks.add("machine home", Outcome::Failed, found, Some(hint));
+            return;
+        }
+    }
+    let device = |folder: &Path| {
+        let stat = context.disk.stat(folder).ok().flatten();
+        stat.and_then(|stat| stat.id).map(|id| id.device)
+    };
+    if device(&homes.machine) != device(context.state()) {
+        check_room(checks, "machine home, room", &homes.machine);
+    }
+}
+
+/// What other installations need and this one does not (REQ-DEP-001).
+pub(super) fn check_needs(checks: &mut Checks) {
+    checks.add(
+        "python",
+        Outcome::Ok,
+        "not needed: this is one program without an interpreter",
+        None,
+    );
+}

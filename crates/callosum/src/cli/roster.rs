@@ -126,14 +126,18 @@ impl<'a> Roster<'a> {
         if self.is_trusted(executor) {
             return Ok(executor);
         }
-        let what = if self.has_changed(executor) {
-            format!("executor `{id}` changed since it was trusted: a file that its command names")
+        let (what, hint) = if self.has_changed(executor) {
+            let what = format!(
+                "executor `{id}` changed since it was trusted: a file that its command names"
+            );
+            (what, format!("callosum trust {id}"))
         } else {
-            format!(
+            let what = format!(
                 "executor `{id}` comes with the repository and was not registered on this machine"
-            )
+            );
+            (what, "callosum trust --list".to_owned())
         };
-        Err(CommandError::new(Exit::Environment, what).hint("callosum trust --list"))
+        Err(CommandError::new(Exit::Environment, what).hint(hint))
     }
 
     /// The executor of this name, if it may be given tasks now.

@@ -54,6 +54,27 @@ fn an_executor_that_answers_garbage_is_inactive() {
     );
 }
 
+/// CAL-EXE-1, REQ-EXE-003: whoever writes an executor is shown the line that was wanted.
+#[test]
+fn an_answer_of_the_wrong_form_is_told_with_the_right_one() {
+    let env = two_languages();
+    let pong = r#"echo '{"summary": "pong", "tokens_used": 0, "status": "success"}'"#;
+    for (script, prompt, form) in [
+        ("echo pong", "ping", r#"{"summary": "pong", "#),
+        (
+            pong,
+            "capabilities",
+            r#"{"capabilities": {"prompt_input": true, "#,
+        ),
+    ] {
+        env.write("answer.sh", script);
+        let arguments = ["executor", "register", "mine", "--command", "sh answer.sh"];
+        let told = env.run(arguments).ended_with(1).stderr;
+        let shown = format!("answer the prompt `{prompt}` with one line of JSON: {form}");
+        assert!(told.contains(&shown), "{told}");
+    }
+}
+
 /// CAL-EXE-1: the seed's own spelling of registering (§14.4).
 #[test]
 fn cal_register_is_executor_register() {
@@ -93,27 +114,6 @@ fn preference_decides_who_gets_a_task_that_names_nobody() {
     assert_eq!(list["executors"][1]["status"], "active");
 }
 
-/// Seed CAL §11.3, REQ-EXE-004: who does not answer a health check is inactive from then on.
-#[test]
-fn a_failed_health_check_makes_an_executor_inactive() {
-    let env = two_languages();
-    env.run(["init"]).success();
-    let program = env.programs().join("flappy");
-    std::fs::copy(fakes::program("fake-executor"), &program).unwrap();
-    register(&env, "fake", "flappy");
-    std::fs::remove_file(&program).unwrap();
-    std::fs::copy("/bin/false", &program).unwrap();
-    let run = env
-        .callosum()
-        .arguments(["delegate", "map", "--executor", "fake", "--json"]);
-    let output = run.env("CAL_RETRY_MAX", "0").run().ended_with(1).json();
-    assert_eq!(output["error"]["code"], "E001", "{output}");
-    let list = env.run(["executor", "list", "--json"]).success().json();
-    assert_eq!(list["executors"][1]["status"], "inactive");
-}
-
-/// REQ-EXE-005: discovery finds what is installed and makes nobody active unasked.
-#[test]
 /// CAL-EXE-1: a new executor takes no tasks over by its name, and `list` says who takes them and why.
 #[test]
 fn a_new_executor_takes_over_no_tasks_by_its_name() {
@@ -139,6 +139,27 @@ fn a_new_executor_takes_over_no_tasks_by_its_name() {
     assert_eq!(list["next_reason"], "its priority, 99, is the lowest");
 }
 
+/// Seed CAL §11.3, REQ-EXE-004: who does not answer a health check is inactive from then on.
+#[test]
+fn a_failed_health_check_makes_an_executor_inactive() {
+    let env = two_languages();
+    env.run(["init"]).success();
+    let program = env.programs().join("flappy");
+    std::fs::copy(fakes::program("fake-executor"), &program).unwrap();
+    register(&env, "fake", "flappy");
+    std::fs::remove_file(&program).unwrap();
+    std::fs::copy("/bin/false", &program).unwrap();
+    let run = env
+        .callosum()
+        .arguments(["delegate", "map", "--executor", "fake", "--json"]);
+    let output = run.env("CAL_RETRY_MAX", "0").run().ended_with(1).json();
+    assert_eq!(output["error"]["code"], "E001", "{output}");
+    let list = env.run(["executor", "list", "--json"]).success().json();
+    assert_eq!(list["executors"][1]["status"], "inactive");
+}
+
+/// REQ-EXE-005: discovery finds what is installed and makes nobody active unasked.
+#[test]
 fn discovery_registers_what_is_installed() {
     let env = two_languages();
     let nothing = env.run(["executor", "discover", "--json"]).success().json();
@@ -351,11 +372,10 @@ fn a_script_that_changed_since_is_told_from_a_new_one() {
     let told = delegated.ended_with(3).stderr;
     let says = "`mine` changed since it was trusted: a file that its command names";
     assert!(told.contains(says), "{told}");
-    assert!(
-        env.run(["doctor"])
-            .stdout
-            .contains("changed since it was trusted")
-    );
+    assert!(told.contains("hint: callosum trust mine\n"), "{told}");
+    let doctor = env.run(["doctor"]).stdout;
+    assert!(doctor.contains("changed since it was trusted"), "{doctor}");
+    assert!(doctor.contains("hint: callosum trust mine\n"), "{doctor}");
     assert!(!env.project().join("ran").exists());
     let registry = env.read("registry.json");
     env.write(

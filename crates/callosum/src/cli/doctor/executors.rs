@@ -28,17 +28,14 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         let place = program.map(|found| format!(" at {}", found.program.display()));
         let place = place.unwrap_or_default();
         if !roster.is_trusted(executor) {
-            let found = if roster.has_changed(executor) {
-                "changed since it was trusted: a file that its command names"
+            let (found, hint) = if roster.has_changed(executor) {
+                let found = "changed since it was trusted: a file that its command names";
+                (found, format!("callosum trust {}", executor.id))
             } else {
-                "comes with the repository and was not trusted here"
+                let found = "comes with the repository and was not trusted here";
+                (found, "callosum trust --list".to_owned())
             };
-            checks.add(
-                &name,
-                Outcome::Warning,
-                found,
-                Some("callosum trust --list"),
-            );
+            checks.add(&name, Outcome::Warning, found, Some(&hint));
         } else if let Some(left) = roster.left_alone(&executor.id) {
             let found = format!(
                 "failed again and again, and is left alone for {} s more: until then no task is handed to it{place}",

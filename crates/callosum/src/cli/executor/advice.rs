@@ -7,7 +7,7 @@ use std::path::Path;
 use callosum_agents::{
     client::Client,
     confinement::Policy,
-    dialect::ClientFault,
+    dialect::{ClientFault, Dialect},
     handshake::Fault,
     http::Endpoint,
     protocol::{AnswerError, Unreadable},
@@ -23,6 +23,13 @@ use crate::cli::context::Context;
 
 /// What names the argument of a tool that takes the prompt.
 const ARGUMENT: &str = "--argument";
+
+/// A line that answers the prompt `ping`.
+const PONG: &str = r#"{"summary": "pong", "tokens_used": 0, "status": "success"}"#;
+
+/// A line that answers the prompt `capabilities`.
+const ABLE: &str =
+    r#"{"capabilities": {"prompt_input": true, "json_output": true, "checksum_support": false}}"#;
 
 /// What of the system everybody sees.
 const SEEN: [&str; 9] = [
@@ -75,12 +82,39 @@ pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> O
             if executor.kind == Kind::Cli && Client::behind(executor).is_none() =>
         {
             let line = registration_line(executor);
+            let form = answering(executor, "ping", PONG);
             Some(format!(
-                "if it is a server of tools: {line} --protocol mcp, with --tool NAME for one that takes a prompt"
+                "if it is a server of tools: {line} --protocol mcp, with --tool NAME for one that takes a prompt; \
+                 else {form}"
             ))
+        }
+        Fault::Answer(_) if speaks_the_protocol(executor) => {
+            Some(answering(executor, "ping", PONG))
+        }
+        Fault::Description(_) | Fault::Lacks { .. } | Fault::NoChecksum
+            if speaks_the_protocol(executor) =>
+        {
+            Some(answering(executor, "capabilities", ABLE))
         }
         _ => None,
     }
+}
+
+/// Whether it is a program of somebody's own, that is to speak our protocol.
+fn speaks_the_protocol(executor: &Executor) -> bool {
+    executor.kind == Kind::Cli
+        && !executor.is_embedded()
+        && Dialect::of(executor).is_none()
+        && Transport::of(executor).is_none()
+}
+
+/// How a step of the handshake is answered.
+fn answering(executor: &Executor, prompt: &str, line: &str) -> String {
+    format!(
+        "have it answer the prompt `{prompt}` with one line of JSON: {line} (docs/formats/executor-protocol.md, \
+         Handshake), then: callosum executor check {}",
+        executor.id
+    )
 }
 
 /// What has a server be there that was not reached.
@@ -209,6 +243,8 @@ fn readable(executor: &Executor, folder: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use callosum_agents::protocol::{parse_answer, parse_capabilities};
+
     use super::*;
 
     #[test]
@@ -247,6 +283,16 @@ mod tests {
         assert_eq!(of("/srv/x/y.py --x", &[]), None);
         assert_eq!(of("cat /etc/hosts", &[]), None);
         assert_eq!(of("cat x", &[]), None);
+    }
+
+    /// CAL-EXE-1: the lines that are shown pass the handshake, and the guide has them too.
+    #[test]
+    fn the_lines_that_are_shown_are_answers() {
+        let able = parse_capabilities(ABLE.as_bytes()).unwrap().capabilities;
+        assert!(able.prompt_input && able.json_output);
+        parse_answer(PONG.as_bytes(), able).unwrap();
+        let guide = include_str!("../../../../../docs/guide.md");
+        assert!(guide.contains(PONG) && guide.contains(ABLE));
     }
 
     /// CAL-EXE-1: a model that its server does not have is replaced by one that it has.

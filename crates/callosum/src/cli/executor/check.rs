@@ -147,7 +147,12 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
                 "executor {} waits to be trusted, and was not asked",
                 other.id
             );
-            context.ui.warn(&what, Some("callosum trust --list"));
+            let hint = if roster.has_changed(&other) {
+                format!("callosum trust {}", other.id)
+            } else {
+                "callosum trust --list".to_owned()
+            };
+            context.ui.warn(&what, Some(&hint));
         }
         trusted
     } else {

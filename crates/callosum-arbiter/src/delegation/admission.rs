@@ -141,14 +141,15 @@ impl Workshop<'_> {
             spares_executor: false,
             tokens: 0,
         };
-        self.record(match &job.id {
+        let refused = match &job.id {
             Some(id) => About {
                 id,
                 executor: &executor.id,
             }
             .error(&failure),
             None => not_started(&executor.id, job.task, &failure),
-        })?;
+        };
+        self.record(refused.with("circuit", "open"))?;
         Err(failure.into())
     }
 

@@ -137,6 +137,10 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
             "the ledger has version {found}: nothing is added to it by this program"
         ));
     }
+    let last_failures = failures(context).unwrap_or_else(|error| {
+        attention.push(error.one_line());
+        Vec::new()
+    });
     let mut executors = Vec::new();
     if let Err(error) = &roster {
         attention.push(error.one_line());
@@ -161,8 +165,9 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
             "disabled".to_owned()
         } else if let Some(left) = roster.left_alone(&executor.id) {
             attention.push(format!(
-                "executor {id} failed again and again, and is left alone for {} s more: until then no task is handed \
-                 to it; to ask it now: callosum executor check {id}",
+                "executor {id} failed again and again{}, and is left alone for {} s more: until then no task is \
+                 handed to it; to ask it now: callosum executor check {id}",
+                last_cause(&last_failures, &executor.id),
                 left.as_secs().max(1),
                 id = executor.id
             ));
@@ -187,10 +192,6 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
             waiting.key.name()
         ));
     }
-    let last_failures = failures(context).unwrap_or_else(|error| {
-        attention.push(error.one_line());
-        Vec::new()
-    });
     let mesh = MeshStatus::gather(context).unwrap_or_else(|error| {
         attention.push(format!("the mesh cannot be read: {error}; callosum doctor"));
         None
@@ -249,6 +250,17 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
     })
 }
 
+/// Why an executor failed last, in brackets, as far as the last failures have it.
+fn last_cause(failures: &[FailureOutput], executor: &str) -> String {
+    let mut its = failures
+        .iter()
+        .filter(|failure| failure.executor.as_deref() == Some(executor));
+    let coded = its.find_map(|failure| failure.code.as_ref().zip(failure.message.as_ref()));
+    coded.map_or_else(String::new, |(code, message)| {
+        format!(" (at last {code}: {})", shown(Some(message)))
+    })
+}
+
 /// What failed lately for good, newest first.
 fn failures(context: &Context) -> Result<Vec<FailureOutput>, CommandError> {
     let reader = AuditReader::new(context.disk.clone(), context.ledger_paths());
@@ -259,8 +271,10 @@ fn failures(context: &Context) -> Result<Vec<FailureOutput>, CommandError> {
 }
 
 /// Of each task the last word counts: one that is tried again, or was committed, has not failed. Where
-/// the last word is that there will be no other try, the failure is the one before it.
+/// the last word is that there will be no other try, the failure is the one before it. Of tasks that an
+/// executor was not handed since it is left alone, one is enough: they would hide why it is.
 fn failed(records: &[AuditRecord]) -> Vec<FailureOutput> {
+    let mut refused = BTreeSet::new();
     let mut settled = BTreeSet::new();
     let mut given_up = BTreeSet::new();
     let mut failures = Vec::new();
@@ -284,6 +298,9 @@ fn failed(records: &[AuditRecord]) -> Vec<FailureOutput> {
             continue;
         }
         let said = |key: &str| record.details.get(key)?.as_str().map(str::to_owned);
+        if said("circuit").is_some() && !refused.insert(&record.executor) {
+            continue;
+        }
         failures.push(FailureOutput {
             task_id: record.task_id.as_ref().map(ToString::to_string),
             timestamp: record.timestamp.to_string(),

@@ -374,6 +374,19 @@ fn an_executor_that_fails_again_and_again_is_left_alone() {
     assert_eq!(refused["task_id"], json!(null));
     let status = env.run(["status"]).success();
     assert!(status.stdout.contains("left alone"), "{}", status.stdout);
+    // However often it is refused, what it failed for stays to be seen.
+    for _ in 0..5 {
+        ask(&["--executor", "fake"]).ended_with(1);
+    }
+    let status = env.run(["status", "--json"]).success().json();
+    let codes = status["last_failures"].as_array().unwrap().iter();
+    let codes: Vec<_> = codes.map(|failure| &failure["code"]).collect();
+    assert_eq!(codes, [&json!(null), &json!("E003"), &json!("E003")]);
+    let attention = status["attention"].to_string();
+    assert!(
+        attention.contains("again and again (at last E003: "),
+        "{attention}"
+    );
     crate::projects::register(&env, "second", &fakes::fake(""));
     let other = ask(&[]).success().json();
     assert_eq!(other["executor"], "second");

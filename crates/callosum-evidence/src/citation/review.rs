@@ -95,6 +95,9 @@ impl fmt::Display for Review {
             moved,
             missing,
         } = self.tally;
+        if total == 0 {
+            return f.write_str("no citations");
+        }
         let noun = if total == 1 { "citation" } else { "citations" };
         write!(f, "{verified} of {total} {noun} hold")?;
         if moved > 0 {
@@ -165,7 +168,7 @@ mod tests {
         let unquoted = Review::of(&cited[..1], &[Standing::Missing(Why::NoQuote)]);
         let said = "0 of 1 citation hold; 1 without a quote";
         assert_eq!(unquoted.to_string(), said);
-        assert_eq!(Review::default().to_string(), "0 of 0 citations hold");
+        assert_eq!(Review::default().to_string(), "no citations");
     }
 
     /// LOA-GRD-1: an invented place counts in whatever form it is written, and one that is there and

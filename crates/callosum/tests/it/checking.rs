@@ -33,6 +33,20 @@ fn citations_that_do_not_hold_are_named() {
     );
 }
 
+/// LOA-GRD-1: an answer that names no place is not shown as one that was checked.
+#[test]
+fn an_answer_without_a_citation_is_told_as_unchecked() {
+    let env = with_executor(&fakes::fake(""));
+    let told = env.run(["delegate", "map"]).success().stderr;
+    assert!(told.contains(" handed back, no citations\n"), "{told}");
+    assert!(
+        told.contains("warning: it names no place in the code"),
+        "{told}"
+    );
+    let cited = env.run(["delegate", CITING]).success().stderr;
+    assert!(!cited.contains("names no place"), "{cited}");
+}
+
 /// LOA-GRD-1: an answer below the share is sent back once with what fails, then it has failed.
 #[test]
 fn a_demanded_share_refuses_an_answer_after_one_more_chance() {

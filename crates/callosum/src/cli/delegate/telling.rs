@@ -139,6 +139,13 @@ pub(super) fn failure(task: &TaskReport, name: &str) -> (CommandError, String) {
 
 /// What else is to be said of an answer: what does not hold, what was left out, where all of it is.
 fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Option<LeftOut>) {
+    if entry.executor != EMBEDDED_ID && citations.tally.total == 0 {
+        let what = format!(
+            "{name}it names no place in the code, so nothing that it says was checked; `--require-citations 0.9` \
+             refuses such an answer"
+        );
+        ui.warn(&what, None);
+    }
     for complaint in citations.complaints(MOST_SHOWN) {
         ui.say(&format!("{name}  {}", on_one_line(&complaint)));
     }

@@ -1,5 +1,5 @@
 //! Failures as programs read them: the error inside every JSON object, and the object that stands
-//! alone where a command line was not understood.
+//! alone where a command failed before it had printed one of its own.
 
 use std::ffi::OsString;
 
@@ -20,11 +20,11 @@ pub(crate) struct ErrorOutput {
     pub(crate) details: Option<String>,
 }
 
-/// What `--json` prints where the command line was not understood, but for `delegate`, which
-/// prints its own object.
+/// What `--json` prints where a command fails, or its line is not understood, before it has printed
+/// an object of its own.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct FailureOutput {
-    /// What is wrong with it.
+    /// What failed.
     pub(crate) error: ErrorOutput,
 }
 
@@ -68,6 +68,24 @@ pub(super) fn misused(arguments: &[OsString], error: &clap::Error) -> Result<(),
         return delegate::misused(ui, arguments, error);
     }
     ui.json_data(&FailureOutput { error })
+}
+
+/// Prints the one object that a program waits for, where the command that failed has printed none.
+pub(super) fn print(ui: Ui, failed: &CommandError) {
+    if !ui.json || ui.has_spoken() {
+        return;
+    }
+    let mut error = ErrorOutput::of_command(failed);
+    if error.message.is_empty() {
+        // It was told on stderr as it came to be known.
+        let message = match failed.exit {
+            Exit::Interrupted => "interrupted",
+            _ => "it failed, as standard error says",
+        };
+        message.clone_into(&mut error.message);
+    }
+    // Nobody is left to be told where stdout is closed.
+    drop(ui.json_data(&FailureOutput { error }));
 }
 
 /// What clap says, of which the first paragraph is the message.

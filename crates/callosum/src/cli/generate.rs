@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 use clap_complete::Shell;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{
     schema::{self, SCHEMAS},
@@ -47,11 +49,18 @@ pub(crate) struct ManArgs {
 #[derive(Args, Debug)]
 pub(crate) struct SchemaArgs {
     /// Name the schemas that there are
-    #[arg(long, exclusive = true)]
+    #[arg(long, conflicts_with = "name")]
     list: bool,
     /// Which
     #[arg(required_unless_present = "list")]
     name: Option<String>,
+}
+
+/// `callosum generate schema --list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct SchemasOutput {
+    /// Their names.
+    pub(crate) schemas: Vec<&'static str>,
 }
 
 pub(super) fn run(command: &GenerateCommand, ui: Ui) -> Result<(), CommandError> {
@@ -61,12 +70,11 @@ pub(super) fn run(command: &GenerateCommand, ui: Ui) -> Result<(), CommandError>
             clap_complete::generate(args.shell, &mut tree(), "callosum", &mut bytes);
         }
         GenerateCommand::Schema(SchemaArgs { name: None, .. }) => {
-            let mut names = String::new();
-            for (name, _) in SCHEMAS {
-                names.push_str(name);
-                names.push('\n');
+            let schemas: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
+            if ui.json {
+                return ui.json_data(&SchemasOutput { schemas });
             }
-            return ui.data(&names);
+            return ui.data(&format!("{}\n", schemas.join("\n")));
         }
         GenerateCommand::Schema(SchemaArgs {
             name: Some(name), ..
@@ -81,18 +89,22 @@ pub(super) fn run(command: &GenerateCommand, ui: Ui) -> Result<(), CommandError>
         }
         GenerateCommand::Man(args) => {
             let mut found = tree();
-            let mut name = String::from("callosum");
+            let mut words = vec!["callosum"];
             for word in &args.command {
                 let next = found
                     .find_subcommand(word)
                     .filter(|command| !command.is_hide_set());
                 let Some(next) = next.cloned() else {
+                    let name = words.join(" ");
                     let what = format!("`{name}` has no command `{word}`");
-                    return Err(CommandError::new(Exit::Usage, what).hint("callosum --help"));
+                    return Err(CommandError::new(Exit::Usage, what).hint(format!("{name} --help")));
                 };
-                name = format!("{name}-{word}");
+                words.push(word);
                 found = next;
             }
+            let name = words.join("-");
+            // Its own line in the page is for a shell, where its file's name is no command.
+            let found = found.bin_name(words.join(" "));
             let page = clap_mangen::Man::new(found.display_name(name.clone())).title(name);
             page.render(&mut bytes).map_err(CommandError::internal)?;
         }

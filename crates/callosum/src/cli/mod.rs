@@ -174,10 +174,15 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     if let Command::Hook(args) = &cli.command {
         return ExitCode::from(hook::run(args));
     }
+    // Its stdout is for its client alone.
+    let is_server = matches!(cli.command, Command::Mcp(_));
     match dispatch(cli.command, &cli.global, ui) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             error.tell();
+            if !is_server {
+                failure::print(ui, &error);
+            }
             ExitCode::from(error.exit as u8)
         }
     }

@@ -14,6 +14,7 @@ use super::{
     executor::{ChecksOutput, DiscoverOutput, ListOutput},
     failure::FailureOutput,
     find::FindOutput,
+    generate::SchemasOutput,
     guard::{CheckOutput, ExplainOutput, LogOutput, PermitOutput, PermitsOutput, TestOutput},
     init::InitOutput,
     ledger::{
@@ -68,6 +69,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-executor-discover", || schema_for!(DiscoverOutput)),
     ("output-executor-list", || schema_for!(ListOutput)),
     ("output-find", || schema_for!(FindOutput)),
+    ("output-generate-schemas", || schema_for!(SchemasOutput)),
     ("output-guard-allow", || schema_for!(PermitOutput)),
     ("output-guard-check", || schema_for!(CheckOutput)),
     ("output-guard-explain", || schema_for!(ExplainOutput)),

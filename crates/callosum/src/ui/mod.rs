@@ -13,6 +13,7 @@ mod table;
 use std::{
     borrow::Cow,
     io::{self, IsTerminal, Write},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use callosum_evidence::terminal::{harmless, visible};
@@ -24,6 +25,15 @@ pub(crate) use self::{
     progress::Progress,
     table::Table,
 };
+
+/// Whether something was handed to stdout.
+static HAS_SPOKEN: AtomicBool = AtomicBool::new(false);
+
+/// Stdout, which something is about to be handed to.
+fn stdout() -> io::Stdout {
+    HAS_SPOKEN.store(true, Ordering::Relaxed);
+    io::stdout()
+}
 
 /// The terminal, as the commands may use it.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +53,7 @@ pub(crate) struct Ui {
 impl Ui {
     /// Prints data of ours to stdout, without colours where nobody sees them.
     pub(crate) fn data(self, text: &str) -> Result<(), CommandError> {
-        let mut stdout = anstream::stdout().lock();
+        let mut stdout = anstream::AutoStream::auto(stdout()).lock();
         stdout
             .write_all(text.as_bytes())
             .and_then(|()| stdout.flush())
@@ -59,7 +69,7 @@ impl Ui {
         } else {
             anstream::ColorChoice::AlwaysAnsi
         };
-        let mut stdout = anstream::AutoStream::new(io::stdout().lock(), choice);
+        let mut stdout = anstream::AutoStream::new(stdout().lock(), choice);
         writeln!(stdout, "{line}")
             .and_then(|()| stdout.flush())
             .map_err(CommandError::stdout)
@@ -68,7 +78,7 @@ impl Ui {
     /// Prints foreign text to stdout: exactly these bytes, but on a terminal nothing that it would
     /// obey.
     pub(crate) fn foreign(self, text: &str) -> Result<(), CommandError> {
-        let mut stdout = io::stdout().lock();
+        let mut stdout = stdout().lock();
         let shown = if stdout.is_terminal() {
             Cow::Owned(harmless(text))
         } else {
@@ -94,7 +104,7 @@ impl Ui {
             let text = serde_json::to_string_pretty(value).map_err(CommandError::internal)?;
             return self.foreign(&format!("{text}\n"));
         }
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out = io::BufWriter::new(stdout().lock());
         serde_json::to_writer_pretty(&mut out, value).map_err(|error| {
             if error.is_io() {
                 CommandError::stdout(error.into())
@@ -105,6 +115,11 @@ impl Ui {
         writeln!(out)
             .and_then(|()| out.flush())
             .map_err(CommandError::stdout)
+    }
+
+    /// Whether something was handed to stdout, be it that nobody took it.
+    pub(crate) fn has_spoken(self) -> bool {
+        HAS_SPOKEN.load(Ordering::Relaxed)
     }
 
     /// Says a line on stderr.

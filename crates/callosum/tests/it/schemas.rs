@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 65] = [
+    let outputs: [(&str, &[&str], i32); 66] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -100,6 +100,11 @@ fn every_json_output_fits_its_published_schema() {
         ("output-session-handoff", &["session", "handoff"], 0),
         ("output-session-recover", &["session", "recover"], 0),
         ("output-session-repos", &["session", "repos"], 0),
+        (
+            "output-generate-schemas",
+            &["generate", "schema", "--list"],
+            0,
+        ),
         ("output-executor-list", &["executor", "list"], 0),
         ("output-executor-check", &["executor", "check"], 0),
         ("output-executor-discover", &["executor", "discover"], 0),
@@ -161,6 +166,60 @@ fn every_json_output_fits_its_published_schema() {
             .json();
         let fault = Schema::published(schema).fault(&output);
         assert_eq!(fault, None, "{arguments:?}: {output}");
+    }
+}
+
+/// CAL-GOV-3: whatever fails prints one object, whichever command it is.
+#[test]
+fn a_command_that_fails_prints_an_object_that_says_why() {
+    let env = with_executor(&fakes::fake(""));
+    for line in [
+        "-C /nowhere status",
+        "-C /nowhere delegate x",
+        "ledger show cal_2026_01_02_0009",
+        "ledger show nothing",
+        "ledger diff cal_2026_01_02_0008 cal_2026_01_02_0009",
+        "ledger at someday",
+        "ledger prove cal_2026_01_02_0009",
+        "audit query --since someday",
+        "replay --until someday",
+        "plan show nothing",
+        "plan resume nothing",
+        "plan cancel nothing",
+        "plan run nothing.rtfs",
+        "snapshot diff nothing",
+        "snapshot restore nothing",
+        "executor check nobody",
+        "executor enable nobody",
+        "executor remove nobody",
+        "executor register nobody",
+        "session cite 2026-01-02T00:00:00Z nothing:1",
+        "session resolve nothing",
+        "bead show bd-9",
+        "bead close bd-9",
+        "mesh task show nothing",
+        "mesh message retry nothing",
+        "capability show no.such",
+        "trust nothing",
+        "config get nothing",
+        "config set nothing 1",
+        "generate schema nothing",
+        "generate man nothing",
+        "init --gate shadow",
+    ] {
+        let words = line.split(' ').chain(["--json"]);
+        let output = env.run(words);
+        assert_ne!(output.code, 0, "{line}: {}", output.stdout);
+        let object = output.json();
+        let message = object["error"]["message"].as_str();
+        assert!(
+            message.is_some_and(|words| !words.is_empty()),
+            "{line}: {object}"
+        );
+        if !line.contains("delegate") {
+            let fault = Schema::published("output-error").fault(&object);
+            assert_eq!(fault, None, "{line}: {object}");
+        }
     }
 }
 

@@ -169,7 +169,10 @@ fn completions_and_manuals_are_made_for_every_shell_and_verb() {
         page.contains(".TH") && page.contains("newest first"),
         "{page}"
     );
-    env.run(["generate", "man", "nothing"]).ended_with(2);
+    assert!(page.contains("\\fBcallosum ledger query\\fR"), "{page}");
+    let unknown = env.run(["generate", "man", "ledger", "shwo"]).ended_with(2);
+    let told = "`callosum ledger` has no command `shwo`\nhint: callosum ledger --help\n";
+    assert!(unknown.stderr.contains(told), "{}", unknown.stderr);
 }
 
 #[test]

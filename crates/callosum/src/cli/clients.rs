@@ -43,6 +43,9 @@ pub(crate) struct ClientOutput {
     /// What of ours is in the settings, as a person is told.
     #[serde(skip)]
     what: &'static str,
+    /// What came with it.
+    #[serde(skip)]
+    with: Option<String>,
 }
 
 /// What of ours stands in settings.
@@ -85,7 +88,28 @@ impl ClientOutput {
             note,
             hint,
             what: GUARD,
+            with: None,
         }
+    }
+
+    /// The same of hooks, with what came beside the guard: those of sessions, and this.
+    pub(super) fn of_hooks(
+        place: &Place,
+        change: &Result<Change, RegisterError>,
+        gate: Option<&str>,
+    ) -> Self {
+        let mut output = Self::of(place, change);
+        if matches!(change, Ok(Change::Registered)) {
+            let events: Vec<&str> = place
+                .hooks
+                .session
+                .iter()
+                .map(|(event, _)| *event)
+                .collect();
+            let gate = gate.map_or_else(String::new, |gate| format!(", and {gate}"));
+            output.with = Some(format!("hooks of sessions ({}){gate}", events.join(" ")));
+        }
+        output
     }
 
     /// The same of the server of tools.
@@ -111,6 +135,7 @@ impl ClientOutput {
             note,
             hint,
             what,
+            with,
         } = self;
         if self.has_failed() {
             let what = format!("{client}: {}", note.as_deref().unwrap_or_default());
@@ -128,6 +153,9 @@ impl ClientOutput {
         context
             .ui
             .say(&format!("{client}: {what} {said} {settings}"));
+        if let Some(with) = with {
+            context.ui.say(&format!("  with {with}"));
+        }
         if let Some(note) = note.as_deref().filter(|_| !would) {
             context.ui.hint(note);
         }

@@ -30,6 +30,34 @@ fn init_creates_the_seeds_files_and_says_so() {
     assert_eq!(ledger, serde_json::json!({"version": "1.2", "tasks": []}));
 }
 
+/// CAL-CFG-1: what was laid and added is told in lines that a person reads, with who was left out and what is next.
+#[test]
+fn what_init_did_is_told_in_short_lines() {
+    let env = two_languages();
+    for program in ["claude", "opencode"] {
+        std::fs::copy("/bin/true", env.programs().join(program)).unwrap();
+    }
+    let told = env.run(["init"]).success().stderr;
+    let longest = told.lines().map(str::len).max().unwrap();
+    assert!(longest < 250, "{longest}: {told}");
+    assert!(told.contains("laid the zones of a session: "), "{told}");
+    assert!(told.contains(" files) "), "{told}");
+    for said in [
+        "claude: the guard is registered in ",
+        "\n  with hooks of sessions (SessionStart ",
+        ", and the gate before /clear\n",
+        "\nopencode: left out, since its settings name no program",
+    ] {
+        assert!(told.contains(said), "{said} in {told}");
+    }
+    let next = "hint: start your agents anew, then: callosum doctor\n";
+    assert!(told.ends_with(next), "{told}");
+    let output = env.run(["init", "--json"]).success().json();
+    assert_eq!(output["left_out"][0]["client"], "opencode", "{output}");
+    let named = env.run(["init", "--client", "claude", "--json"]).success();
+    assert_eq!(named.json()["left_out"], serde_json::json!([]));
+}
+
 #[test]
 fn init_again_changes_nothing() {
     let env = two_languages();

@@ -1,20 +1,23 @@
 //! `callosum init`: the seed's files and zones, where they are missing, and the guard and our server of
 //! tools in clients' settings.
 
+mod exclude;
+mod telling;
+
 use std::path::{Path, PathBuf};
 
 use callosum_agents::{client::Client, registry::Registry};
-use callosum_host::{
-    Disk,
-    disk::{EntryKind, FileStat},
-    machine,
-};
+use callosum_host::{Disk, machine};
 use callosum_ledger::{Checksum, Ledger};
 use callosum_session::system::Surveyed;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use self::{
+    exclude::exclude,
+    telling::{LeftOutOutput, left_out, tell_clients, tell_zones},
+};
 use super::{
     clients::{self, ClientName, ClientOutput},
     context::Context,
@@ -26,21 +29,6 @@ use crate::{
     registration::{Doing, Scope, WhoIsAsked},
     ui::{CommandError, Exit, many},
 };
-
-/// Names of our own in a project's root, as `.git/info/exclude` is told them.
-const IGNORED: [&str; 8] = [
-    "/.cal_memory.json",
-    "/.cal_hashlog",
-    "/.cal_memory_history/",
-    "/.cal_backup/",
-    "/.cal_lock/",
-    "/.cal_answers/",
-    "/.cal_quarantine/",
-    "/cal_audit/",
-];
-
-/// Two more that a team may want to share, and that `--ignore` leaves out as well.
-const IGNORED_SETTINGS: [&str; 2] = ["/registry.json", "/.calrc"];
 
 /// Free space under which `init` warns (REQ-DEP-004).
 pub(super) const ROOM_NEEDED: u64 = 500 * 1024 * 1024;
@@ -145,6 +133,8 @@ pub(crate) struct InitOutput {
     pub(crate) clients: Vec<ClientOutput>,
     /// What was done to the settings of clients to tell them of our server of tools.
     pub(crate) servers: Vec<ClientOutput>,
+    /// Coding agents that are installed and whose settings were not touched.
+    pub(crate) left_out: Vec<LeftOutOutput>,
     /// Whether nothing was done but to say what would be.
     pub(crate) dry_run: bool,
 }
@@ -262,6 +252,7 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
         excluded: excluded.unwrap_or_default(),
         clients: register(context, args, Doing::Write)?,
         servers: register_servers(context, args, Doing::Write)?,
+        left_out: left_out(context, args),
         dry_run: false,
     };
     if context.ui.json {
@@ -283,9 +274,12 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
                 .say(&format!("added {added} lines to .git/info/exclude")),
         }
     }
-    for client in output.clients.iter().chain(&output.servers) {
-        client.tell(context, false);
-    }
+    tell_clients(context, &output);
+    context.ui.hint(if output.clients.is_empty() {
+        "callosum doctor"
+    } else {
+        "start your agents anew, then: callosum doctor"
+    });
     ended(args, &output)
 }
 
@@ -299,6 +293,7 @@ fn register_alone(context: &Context, args: &InitArgs) -> Result<(), CommandError
     let output = InitOutput {
         root: context.state().display().to_string(),
         clients: register(context, args, doing)?,
+        left_out: left_out(context, args),
         dry_run: args.dry_run,
         ..InitOutput::default()
     };
@@ -312,9 +307,7 @@ fn register_alone(context: &Context, args: &InitArgs) -> Result<(), CommandError
             .ui
             .hint("name one: callosum init --hooks-only --client claude");
     }
-    for client in &output.clients {
-        client.tell(context, args.dry_run);
-    }
+    tell_clients(context, &output);
     ended(args, &output)
 }
 
@@ -347,24 +340,24 @@ fn tell(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
         excluded: Vec::new(),
         clients: register(context, args, Doing::Tell)?,
         servers: register_servers(context, args, Doing::Tell)?,
+        left_out: left_out(context, args),
         dry_run: true,
     };
     if context.ui.json {
         context.ui.json_data(&output)?;
         return ended(args, &output);
     }
-    let names = if output.created.is_empty() {
+    let created: Vec<&str> = output.created.iter().map(String::as_str).collect();
+    let names = if created.is_empty() {
         "nothing".to_owned()
     } else {
-        output.created.join(" ")
+        telling::by_folder(&created)
     };
     context
         .ui
         .say(&format!("would create in {}: {names}", output.root));
     zoning::tell(context, &zones);
-    for client in output.clients.iter().chain(&output.servers) {
-        client.tell(context, true);
-    }
+    tell_clients(context, &output);
     ended(args, &output)
 }
 
@@ -378,17 +371,6 @@ fn lay(context: &Context, args: &InitArgs, doing: Doing) -> Result<Vec<Surveyed>
         .map(|client| client.program)
         .collect();
     zoning::lay(context, &clients, doing)
-}
-
-fn tell_zones(context: &Context, zones: &[Surveyed]) {
-    let created: Vec<&str> = zoning::created(zones).collect();
-    if !created.is_empty() {
-        context.ui.say(&format!(
-            "laid the zones of a session: {}",
-            created.join(" ")
-        ));
-    }
-    zoning::tell(context, zones);
 }
 
 /// The clients that were named, else those that are installed.
@@ -411,7 +393,8 @@ fn register(
     }
     if args.gate == Gate::Shadow && args.scope != Scope::Project {
         let what = "a shadowed /clear never clears, so it is for one project alone";
-        return Err(CommandError::new(Exit::Usage, what).hint("--gate shadow --scope project"));
+        return Err(CommandError::new(Exit::Usage, what)
+            .hint("callosum init --gate shadow --scope project"));
     }
     let wanted = wanted(context, args);
     if doing == Doing::Write && !wanted.is_empty() {
@@ -437,7 +420,9 @@ fn register(
         };
         let command = clients::command(context, client, args.scope)?;
         let change = registrar.register(&place, &command, doing);
-        outputs.push(ClientOutput::of(&place, &change));
+        let is_gated = args.gate == Gate::Plugin && place.hooks.gate.is_some();
+        let gate = is_gated.then_some("the gate before /clear");
+        outputs.push(ClientOutput::of_hooks(&place, &change, gate));
     }
     Ok(outputs)
 }
@@ -473,57 +458,6 @@ fn ended(args: &InitArgs, output: &InitOutput) -> Result<(), CommandError> {
         return Err(CommandError::told(Exit::Environment));
     }
     Ok(())
-}
-
-/// Adds our names to the repository's own exclude file; says which were missing, or nothing where
-/// there is no git to tell.
-fn exclude(context: &Context, zones: Vec<String>) -> Result<Option<Vec<String>>, CommandError> {
-    let git = context.state().join(".git");
-    let is_folder = |found: FileStat| found.kind == EntryKind::Folder;
-    let found = context
-        .disk
-        .stat(&git)
-        .map_err(|error| store::disk_failed(&error))?;
-    if !found.is_some_and(is_folder) {
-        context.ui.warn(
-            "--ignore: the root is not a git repository of its own",
-            None,
-        );
-        return Ok(None);
-    }
-    let info = git.join("info");
-    context
-        .disk
-        .create_dir_all(&info)
-        .map_err(|error| store::disk_failed(&error))?;
-    let path = info.join("exclude");
-    let there = context
-        .disk
-        .read_if_there(&path)
-        .map_err(|error| store::disk_failed(&error))?;
-    let mut text = String::from_utf8_lossy(&there.unwrap_or_default()).into_owned();
-    let missing: Vec<String> = IGNORED
-        .iter()
-        .chain(&IGNORED_SETTINGS)
-        .map(|name| (*name).to_owned())
-        .chain(zones)
-        .filter(|name| !text.lines().any(|line| line.trim() == name))
-        .collect();
-    if missing.is_empty() {
-        return Ok(Some(missing));
-    }
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    for name in &missing {
-        text.push_str(name);
-        text.push('\n');
-    }
-    context
-        .disk
-        .replace(&path, text.as_bytes(), 0o644)
-        .map_err(|error| store::disk_failed(&error))?;
-    Ok(Some(missing))
 }
 
 /// A path as seen from the root, folders with a slash as the ledger names them.

@@ -3,6 +3,7 @@
 use std::{
     fmt::Write as _,
     io::{self, BufRead, IsTerminal as _},
+    slice,
 };
 
 use callosum_agents::{confinement::Policy, registry::Executor};
@@ -140,6 +141,13 @@ impl Item {
         text
     }
 
+    fn show(&self, ui: Ui, word: &str) -> Result<(), CommandError> {
+        if ui.json {
+            return Ok(());
+        }
+        ui.data(&format!("{word}: {}", self.shown()))
+    }
+
     fn put_into(&self, output: &mut TrustOutput, trusted: bool) {
         match self {
             Self::Executor(executor) => output.executors.push(WaitingExecutor {
@@ -171,26 +179,20 @@ pub(super) fn run(context: &Context, args: &TrustArgs) -> Result<(), CommandErro
     let can_ask = !context.ui.json && io::stdin().is_terminal() && io::stderr().is_terminal();
     let is_told = args.yes || !args.items.is_empty();
     let mut output = TrustOutput::default();
-    let mut allowed = Vec::new();
-    for item in items {
-        let word = if args.list || !is_told {
-            "waits"
-        } else {
-            "trusted"
-        };
-        // Shown before it is allowed: what stands in the terminal is what is agreed to.
-        if !context.ui.json {
-            context.ui.data(&format!("{word}: {}", item.shown()))?;
+    if can_ask && !is_told && !args.list {
+        let mut allow = |item: &Item| tell_and_allow(context, &mut roster, slice::from_ref(item));
+        let answers = &mut io::stdin().lock();
+        ask_each(context.ui, &items, answers, &mut allow, &mut output)?;
+    } else {
+        let is_allowed = is_told && !args.list;
+        for item in &items {
+            // Shown before it is allowed: what stands in the terminal is what is agreed to.
+            item.show(context.ui, if is_allowed { "trusted" } else { "waits" })?;
+            item.put_into(&mut output, is_allowed);
         }
-        let is_allowed = !args.list
-            && (is_told || (can_ask && asked(context.ui, item.name(), &mut io::stdin().lock())?));
-        item.put_into(&mut output, is_allowed);
-        if is_allowed {
-            allowed.push(item);
+        if is_allowed && !items.is_empty() {
+            tell_and_allow(context, &mut roster, &items)?;
         }
-    }
-    if !allowed.is_empty() {
-        tell_and_allow(context, &mut roster, &allowed)?;
     }
     let shown = output.executors.len() + output.settings.len();
     let left = output.executors.iter().filter(|item| !item.trusted).count()
@@ -253,17 +255,46 @@ fn chosen(
     Ok(items.into_iter().filter(is_named).collect())
 }
 
-/// Asks a person; anything but yes is no, and so is the end of the input.
+/// Shows each item, asks of it, and allows it at once: an answer that was given counts, whatever comes of the
+/// next question.
+fn ask_each(
+    ui: Ui,
+    items: &[Item],
+    answers: &mut dyn BufRead,
+    allow: &mut dyn FnMut(&Item) -> Result<(), CommandError>,
+    output: &mut TrustOutput,
+) -> Result<(), CommandError> {
+    for item in items {
+        item.show(ui, "waits")?;
+        let is_allowed = asked(ui, item.name(), answers)?;
+        if is_allowed {
+            allow(item)?;
+        }
+        item.put_into(output, is_allowed);
+    }
+    Ok(())
+}
+
+/// Asks a person, once more where the answer is neither yes nor no; nothing is no, and so is the end of the input.
 fn asked(ui: Ui, name: &str, answers: &mut dyn BufRead) -> Result<bool, CommandError> {
-    ui.ask(&format!("trust {} on this machine? [y/N] ", harmless(name)));
-    let mut answer = String::new();
-    answers.read_line(&mut answer).map_err(|error| {
-        CommandError::because(Exit::Environment, "cannot read standard input", &error)
-    })?;
-    let answer = answer.trim();
-    Ok(["y", "yes"]
-        .iter()
-        .any(|yes| answer.eq_ignore_ascii_case(yes)))
+    loop {
+        ui.ask(&format!("trust {} on this machine? [y/N] ", harmless(name)));
+        let mut answer = String::new();
+        answers.read_line(&mut answer).map_err(|error| {
+            CommandError::because(Exit::Environment, "cannot read standard input", &error)
+        })?;
+        let is_one_of = |words: [&str; 2]| {
+            let answer = answer.trim();
+            words.iter().any(|word| answer.eq_ignore_ascii_case(word))
+        };
+        if is_one_of(["y", "yes"]) {
+            return Ok(true);
+        }
+        if answer.trim().is_empty() || is_one_of(["n", "no"]) {
+            return Ok(false);
+        }
+        ui.say("say y or n");
+    }
 }
 
 /// Tells the journal what is allowed, and allows it: nothing is allowed of which no record tells,
@@ -335,6 +366,8 @@ fn record(ledger: &Ledger, allowed: &[Item]) -> Result<(), CommandError> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use super::*;
 
     #[test]
@@ -348,8 +381,41 @@ mod tests {
         for yes in ["y\n", "Y\n", " yes \n", "YES"] {
             assert!(said(yes), "{yes:?}");
         }
-        for no in ["", "\n", "n\n", "yess\n", "\u{79}\u{301}\n"] {
+        for no in ["", "\n", "n\n", "No", "yess\n", "\u{79}\u{301}\n"] {
             assert!(!said(no), "{no:?}");
+        }
+        assert!(said("yes!\ny\n"));
+    }
+
+    /// CAL-SEC-1: an answer counts as soon as it is given.
+    #[test]
+    fn what_was_agreed_to_stays_so_where_the_next_question_gets_no_answer() {
+        let ui = Ui {
+            json: true,
+            progress: false,
+            verbose: false,
+        };
+        let items = ["a", "b", "c"].map(|id| Item::Executor(Box::new(Executor::cli(id, "x"))));
+        let mut allowed = Vec::new();
+        let mut allow = |item: &Item| {
+            allowed.push(item.name().to_owned());
+            Ok(())
+        };
+        let answers = b"y\nn\n".chain(Broken);
+        let mut answers = io::BufReader::new(answers);
+        let mut output = TrustOutput::default();
+        ask_each(ui, &items, &mut answers, &mut allow, &mut output).unwrap_err();
+        assert_eq!(allowed, ["a"]);
+        let told: Vec<bool> = output.executors.iter().map(|one| one.trusted).collect();
+        assert_eq!(told, [true, false]);
+    }
+
+    /// A terminal that goes away.
+    struct Broken;
+
+    impl io::Read for Broken {
+        fn read(&mut self, _bytes: &mut [u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
         }
     }
 }

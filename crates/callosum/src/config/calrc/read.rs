@@ -204,7 +204,7 @@ fn object<'a>(key: &str, value: &'a Json) -> Result<&'a Map<String, Json>, NotAl
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
     /// It is not JSON, or not JSON that everybody reads alike.
-    #[error(transparent)]
+    #[error("it has to be JSON, and is not: {0}")]
     NotJson(#[from] CanonicalError),
     /// Something else stands where the object must.
     #[error("`{0}` stands where an object must")]

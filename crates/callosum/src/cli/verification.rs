@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_ledger::{
+    LedgerPaths,
     verify::{Fault, Problem, Scope, VerifyError},
     verify_within,
 };
@@ -117,11 +118,6 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
         };
         let is_lost_journal =
             |problem: &Problem| problem.fault == Fault::Missing && problem.path == paths.audit;
-        let is_of_signed = |problem: &Problem| {
-            let is_of_journal = problem.path.starts_with(&paths.audit);
-            matches!(problem.fault, Fault::CheckpointMissing | Fault::OtherKey)
-                || (problem.fault == Fault::Rewritten && is_of_journal)
-        };
         if !found.not_in_journal.is_empty() {
             context.ui.hint(store::way_back_to(false));
         } else if found.problems.iter().all(is_stranger) {
@@ -147,7 +143,11 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
                 "bring the folder back, from a backup or from version control; or begin a new \
                  journal with the entries that the ledger has: callosum ledger recover --new-journal",
             );
-        } else if found.problems.iter().all(is_of_signed) {
+        } else if found
+            .problems
+            .iter()
+            .all(|problem| is_of_signed(problem, &paths))
+        {
             context.ui.hint(
                 "bring back what was signed; or, if you know why the journal is another: callosum \
                  audit checkpoint --begin-anew",
@@ -168,6 +168,13 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
         }
         Err(CommandError::told(Exit::No))
     }
+}
+
+/// Whether a problem is no more than that what was signed, and by whom, does not go with the journal.
+pub(super) fn is_of_signed(problem: &Problem, paths: &LedgerPaths) -> bool {
+    let is_of_journal = problem.path.starts_with(&paths.audit);
+    matches!(problem.fault, Fault::CheckpointMissing | Fault::OtherKey)
+        || (problem.fault == Fault::Rewritten && is_of_journal)
 }
 
 fn as_text(output: &VerificationOutput) -> String {

@@ -50,6 +50,57 @@ fn a_healthy_machine_meets_every_requirement() {
     );
 }
 
+/// CAL-CFG-2: where this machine signed nothing of a journal, it is said how that comes about and what to do.
+#[test]
+fn a_clone_or_a_moved_project_is_told_as_one() {
+    let env = two_languages();
+    env.run(["delegate", "map"]).success();
+    let elsewhere = env.folder().join("another-machine");
+    let doctor = env.callosum().arguments(["doctor", "--json"]);
+    let doctor = doctor.env("CALLOSUM_HOME", elsewhere).run().ended_with(1);
+    let ledger = check(&doctor, "ledger");
+    let found = ledger["found"].as_str().unwrap();
+    assert!(
+        found.contains("in a clone, and where the project was moved"),
+        "{found}"
+    );
+    let hint = ledger["hint"].as_str().unwrap();
+    assert!(
+        hint.ends_with("callosum audit checkpoint --begin-anew"),
+        "{hint}"
+    );
+    // What was damaged is no clone.
+    let journal = std::fs::read_dir(env.project().join("cal_audit")).unwrap();
+    let day = journal.map(|entry| entry.unwrap().path());
+    let day = day.filter(|path| path.extension().is_some_and(|it| it == "jsonl"));
+    let day = day.last().unwrap();
+    let text = std::fs::read_to_string(&day).unwrap();
+    std::fs::write(&day, text.replacen("scout", "sc0ut", 1)).unwrap();
+    let doctor = env.run(["doctor", "--json"]).ended_with(1);
+    let found = check(&doctor, "ledger").to_string();
+    assert!(!found.contains("clone"), "{found}");
+}
+
+/// CAKE-ADP-1: agents that run commands in a login shell are to find the program there.
+#[test]
+fn a_login_shell_that_does_not_find_the_program_is_told_of() {
+    let env = two_languages();
+    std::fs::copy("/bin/true", env.programs().join("codex")).unwrap();
+    env.write(env.home().join(".profile"), "echo hello\n");
+    let shell = check(&env.run(["doctor", "--json"]), "login shell");
+    assert_eq!(shell["outcome"], "warning", "{shell}");
+    let hint = shell["hint"].as_str().unwrap();
+    assert!(hint.ends_with(":$PATH\"' >> ~/.profile"), "{hint}");
+    std::fs::copy("/bin/true", env.programs().join("callosum")).unwrap();
+    let profile = format!(
+        "echo hello\nexport PATH=\"{}:$PATH\"\n",
+        env.programs().display()
+    );
+    env.write(env.home().join(".profile"), profile);
+    let shell = check(&env.run(["doctor", "--json"]), "login shell");
+    assert_eq!(shell["outcome"], "ok", "{shell}");
+}
+
 /// REQ-DEP-003, REQ-DEP-004: less room than recommended, and a folder that cannot be written, are
 /// named with what to do.
 #[test]

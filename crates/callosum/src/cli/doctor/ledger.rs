@@ -6,7 +6,7 @@ use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify::Scope, verify_wi
 
 use super::{Checks, Outcome};
 use crate::{
-    cli::{context::Context, store, witness},
+    cli::{context::Context, store, verification::is_of_signed, witness},
     ui::{CommandError, Exit, many},
 };
 
@@ -60,13 +60,19 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             checks.add("ledger", Outcome::Ok, text, None);
         }
         Ok(found) => {
-            let text = many(found.problems.len() as u64, "problem").to_string();
-            checks.add(
-                "ledger",
-                Outcome::Failed,
-                text,
-                Some("callosum ledger verify"),
-            );
+            let paths = context.ledger_paths();
+            let mut text = many(found.problems.len() as u64, "problem").to_string();
+            let mut hint = "callosum ledger verify";
+            let mut problems = found.problems.iter();
+            if problems.all(|problem| is_of_signed(problem, &paths)) {
+                text.push_str(
+                    ": what this machine has signed here is not what the journal tells of; so it is in a clone, and where \
+                     the project was moved",
+                );
+                hint = "callosum ledger verify; and where you cloned or moved it yourself: callosum audit checkpoint \
+                        --begin-anew";
+            }
+            checks.add("ledger", Outcome::Failed, text, Some(hint));
         }
         Err(error) => {
             let found = CommandError::from_error(Exit::No, &error).one_line();

@@ -7,6 +7,7 @@
 mod executors;
 mod finding;
 mod ledger;
+mod login_shell;
 mod machine;
 
 use std::fmt::Write as _;
@@ -94,6 +95,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     ledger::check(context, &mut checks);
     executors::check(context, &mut checks);
     executors::check_confinement(context, &mut checks);
+    login_shell::check(context, &mut checks);
     guarding::check(context, &mut checks);
     serving::check(context, &mut checks);
     continuity::check(context, &mut checks);

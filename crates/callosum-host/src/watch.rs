@@ -159,7 +159,7 @@ mod tests {
 
     /// What is told of `a.json` in the first folder, and of everything in the second.
     fn told(watch: &mut Watch) -> Vec<(usize, Change)> {
-        let told = watch.wait(Duration::ZERO).unwrap();
+        let told = watch.wait(Duration::ZERO).expect("the queue can be read");
         let told = told
             .into_iter()
             .filter(|told| told.folder > 0 || told.name == "a.json");

@@ -81,6 +81,9 @@ fn a_message_to_nobody_is_a_dead_letter() {
     let retry = Order::Retry {
         message: "m".to_owned(),
     };
+    let again = refused(mesh.give(retry.clone(), &voice("claude")));
+    assert!(matches!(again, Refusal::Unreachable { .. }), "{again:?}");
+    mesh.give(task("s", "work"), &voice("codxe")).unwrap();
     mesh.give(retry, &voice("claude")).unwrap();
     assert_eq!(mesh.board().unwrap().message("m").unwrap().receipt, None);
     mesh.give(moved("m", Receipt::Dropped), &voice("claude"))
@@ -227,6 +230,10 @@ fn a_message_to_one_session_is_for_that_one_alone() {
     let retry = Order::Retry {
         message: "m4".to_owned(),
     };
+    let again = refused(mesh.give(retry.clone(), &voice("claude")));
+    assert!(matches!(again, Refusal::Unreachable { .. }), "{again:?}");
+    // It may be taken up again.
+    mesh.begin_session(&two, None).unwrap();
     mesh.give(retry, &voice("claude")).unwrap();
     assert_eq!(state(&mut mesh, "m4").0, None);
 }

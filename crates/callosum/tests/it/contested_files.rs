@@ -148,7 +148,7 @@ fn an_edit_of_a_leased_file_is_blocked_where_the_user_wants_it() {
             told.contains("`mesh.leases` is 3 (allowed: warn or block)"),
             "{told}"
         );
-        let refused = env.run(["mesh", "task", "list"]).ended_with(3);
+        let refused = env.run(["mesh", "task", "claim"]).ended_with(3);
         assert!(
             refused.stderr.contains("`mesh.leases` is 3"),
             "{}",

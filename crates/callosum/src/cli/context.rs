@@ -222,6 +222,11 @@ impl Context {
         &self.project.roots.state
     }
 
+    /// The folder that keeps the files of sessions.
+    pub(super) fn sessions(&self) -> &Path {
+        &self.project.roots.sessions
+    }
+
     /// The tree that is read.
     pub(super) fn tree(&self) -> &Path {
         &self.project.roots.tree

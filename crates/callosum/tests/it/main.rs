@@ -132,5 +132,7 @@ mod tools;
 mod trail;
 /// Decisions of a session that its trajectory does not have.
 mod unrecorded;
+/// Sessions in linked git worktrees.
+mod worktrees;
 /// The three zones that `init` lays, and the seed's scripts in them.
 mod zones;

@@ -23,7 +23,7 @@ fn bd(context: &Context) -> Option<Bd<'_>> {
     Bd::of(
         &context.disk,
         &context.environment,
-        context.state(),
+        context.sessions(),
         &context.cancel,
     )
 }

@@ -192,7 +192,7 @@ pub(super) fn find(context: &Context, hint: &str) -> Result<PathBuf, CommandErro
         .filter_map(Client::of)
         .filter_map(|client| Some((client, own_folder(context, client)?)))
         .collect();
-    newest(&context.disk, &homes, &[context.tree(), context.state()])
+    newest(&context.disk, &homes, &[context.tree(), context.sessions()])
         .map_err(|error| store::disk_failed(&error))?
         .ok_or_else(|| {
             CommandError::new(

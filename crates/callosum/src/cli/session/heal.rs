@@ -105,7 +105,7 @@ pub(super) fn tell_pruned(context: &Context, pruned: &Pruned) {
 fn committed(context: &Context) -> Committed<'_> {
     Committed {
         environment: &context.environment,
-        root: context.state(),
+        root: context.sessions(),
         patience: PATIENCE,
         cancel: &context.cancel,
     }

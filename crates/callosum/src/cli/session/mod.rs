@@ -129,7 +129,7 @@ pub(super) fn agent(name: &str) -> Result<Agent, CommandError> {
 pub(super) fn zones(context: &Context) -> Zones {
     Zones {
         tree: context.tree().to_owned(),
-        root: context.state().to_owned(),
+        root: context.sessions().to_owned(),
     }
 }
 

@@ -156,6 +156,7 @@ fn known_above(context: &Context, roots: Roots) -> Result<Roots, CommandError> {
             } else {
                 Roots {
                     tree: root.to_owned(),
+                    sessions: root.to_owned(),
                     state: root.to_owned(),
                 }
             });
@@ -175,7 +176,7 @@ pub(super) fn other(context: &Context, path: &str) -> Result<Zones, CommandError
         let what = format!("`{path}` is this project itself");
         return Err(CommandError::new(Exit::Usage, what));
     }
-    let shown = roots.state.display().to_string();
+    let shown = roots.sessions.display().to_string();
     let begin = format!("callosum -C '{shown}' init");
     let is_known = list(context).know(&roots.state);
     if !is_known.map_err(|error| store::disk_failed(&error))? {
@@ -184,7 +185,7 @@ pub(super) fn other(context: &Context, path: &str) -> Result<Zones, CommandError
     }
     let zones = Zones {
         tree: roots.tree,
-        root: roots.state,
+        root: roots.sessions,
     };
     let are_used = zones.are_used(&context.disk);
     if !are_used.map_err(|error| store::disk_failed(&error))? {

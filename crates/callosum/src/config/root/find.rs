@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError, disk::EntryKind};
+use callosum_session::Zones;
 
 use super::git;
 
@@ -15,6 +16,9 @@ pub(crate) struct Roots {
     /// Where the ledger and all other state of the project live: in a linked git worktree the
     /// main worktree, so that nothing is lost with the linked one.
     pub(crate) state: PathBuf,
+    /// Where sessions are kept: in the tree, where it has files of theirs, so that those that a branch commits are
+    /// read where it is checked out; else beside the other state.
+    pub(crate) sessions: PathBuf,
     /// The tree that is read: the one in which the user stands.
     pub(crate) tree: PathBuf,
 }
@@ -47,7 +51,11 @@ impl Roots {
             Some(toplevel) => state_of(disk, &tree, &toplevel)?,
             None => tree.clone(),
         };
-        Ok(Self { state, tree })
+        Ok(Self {
+            sessions: sessions_of(disk, &tree, &state),
+            state,
+            tree,
+        })
     }
 
     /// Whether this is a linked git worktree, so that state and tree are apart.
@@ -72,6 +80,17 @@ fn state_of(disk: &Disk, tree: &Path, toplevel: &Path) -> Result<PathBuf, DiskEr
         Ok(real) if real == same && is_folder(disk, &same)? => same,
         _ => main,
     })
+}
+
+/// The folder that holds the files of sessions.
+fn sessions_of(disk: &Disk, tree: &Path, state: &Path) -> PathBuf {
+    let own = Zones {
+        tree: tree.to_owned(),
+        root: tree.to_owned(),
+    };
+    // What cannot be looked at is told by whoever asks for a session.
+    let is_own = tree == state || own.are_used(disk).unwrap_or(true);
+    if is_own { tree } else { state }.to_owned()
 }
 
 /// The nearest folder upwards that is marked as a root.

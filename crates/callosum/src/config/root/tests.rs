@@ -89,6 +89,31 @@ fn a_folder_of_a_linked_worktree_answers_to_that_of_the_main_one() {
     check(&ground, "", Some("linked/new"), "main", "linked/new");
 }
 
+/// LOA-ZONE-1: files of sessions that a branch has are read where it is checked out.
+#[test]
+fn a_linked_worktree_keeps_sessions_of_its_own_where_it_has_files_of_theirs() {
+    let sessions = |of: &[(&str, &str)]| {
+        let ground = with(&[LINKED, of].concat());
+        let roots = Roots::find(&ground.disk, &ground.path("linked"), None).unwrap();
+        assert_eq!(roots.state, ground.path("main"));
+        roots.sessions.strip_prefix(&ground.top).unwrap().to_owned()
+    };
+    let notes = "main/loa-grimoire/NOTES.md";
+    assert_eq!(sessions(&[(notes, "")]), Path::new("main"));
+    assert_eq!(
+        sessions(&[("linked/.beads/issues.jsonl", "")]),
+        Path::new("main")
+    );
+    for own in [
+        "loa-grimoire/NOTES.md",
+        ".beads/bd-1.yaml",
+        ".loa.config.yaml",
+    ] {
+        let own = format!("linked/{own}");
+        assert_eq!(sessions(&[(notes, ""), (&own, "")]), Path::new("linked"));
+    }
+}
+
 #[test]
 fn a_linked_worktree_with_relative_paths_is_understood() {
     let ground = with(&[

@@ -86,7 +86,7 @@ impl Ground {
         let project = Project::load(disk, environment, &here, &Told::default())?;
         let zones = Zones {
             tree: project.roots.tree.clone(),
-            root: project.roots.state.clone(),
+            root: project.roots.sessions.clone(),
         };
         if !zones.are_used(disk)? {
             return Ok(None);

@@ -100,6 +100,15 @@ pub fn forks(
                     let what = format!("the decision of {} has other words in {id}", made.ts);
                     fork(Source::Bead, Source::Notes, what);
                 }
+                Some(known)
+                    if made
+                        .evidence
+                        .iter()
+                        .any(|cited| !known.evidence.contains(cited)) =>
+                {
+                    let what = format!("the decision of {} cites less than in {id}", made.ts);
+                    fork(Source::Bead, Source::Notes, what);
+                }
                 Some(_) => {}
             }
         }
@@ -119,8 +128,15 @@ pub fn forks(
         let what = format!("the decision of {ts} is not in the trajectory");
         fork(claim.said_in, Source::Trajectory, what);
     }
-    let recorded = recorded.into_iter();
-    for ts in recorded.filter_map(|claim| claim.decision.as_deref()) {
+    for claim in recorded {
+        let Some(ts) = claim.decision.as_deref() else {
+            continue;
+        };
+        if claim.is_revised {
+            let what =
+                format!("the decision of {ts} has other words or evidence in the trajectory");
+            fork(Source::Notes, Source::Trajectory, what);
+        }
         if !by_ts.contains_key(ts) && !decisions.iter().any(|known| known.is_named(ts)) {
             let what = format!("the decision of {ts} is not in the notes");
             fork(Source::Notes, Source::Trajectory, what);

@@ -23,16 +23,20 @@ pub enum Whose {
 
 impl Session<'_> {
     /// Reads what was done since the last hand-off: by this agent, or by every agent, this one last; what
-    /// the notes mark of it; and what notes and beads have of it that no trajectory has, whoever it was.
+    /// the notes mark of it, or say otherwise; and what notes and beads have of it that no trajectory has, whoever it was.
     ///
     /// Of another agent, what is older than this agent's last hand-off is left out.
     pub fn since_handoff(&self, whose: Whose) -> Result<Read, SessionError> {
         let read = self.recorded_since_handoff(whose)?;
         let cited = read.records.iter().map(|(_, record)| record);
         let cited = cited.filter(|record| record.phase() == "cite");
+        let of_beads = cited.clone();
+        let of_beads = of_beads.map(|record| (record.text("decision"), record.text("bead_id")));
+        let revised = self.revised(of_beads)?;
         let cited = cited.map(|record| (record.text("decision"), record.text("claim")));
         let unrecorded = self.unrecorded(cited)?;
         Ok(Read {
+            revised,
             unrecorded: unrecorded.iter().map(Unrecorded::claim).collect(),
             ..read
         })

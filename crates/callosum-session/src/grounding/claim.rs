@@ -57,6 +57,8 @@ pub struct Claim {
     pub place: String,
     /// What has it: a trajectory, else the notes or a bead.
     pub said_in: Source,
+    /// Whether the notes say something else than its record, and count instead.
+    pub is_revised: bool,
 }
 
 impl Claim {
@@ -167,6 +169,7 @@ pub(crate) fn claim_of(record: &Record) -> Claim {
         revision: revision_of(record),
         place: String::new(),
         said_in: Source::Trajectory,
+        is_revised: false,
     }
 }
 

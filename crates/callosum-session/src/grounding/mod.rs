@@ -8,6 +8,7 @@ mod claim;
 mod marked;
 mod ratio;
 mod report;
+mod revised;
 mod tally;
 
 pub(crate) use self::{
@@ -19,5 +20,6 @@ pub use self::{
     marked::Marked,
     ratio::{Threshold, ThresholdError, shown_ratio},
     report::{Grounded, Grounding, lacking_time},
+    revised::Revised,
     tally::Tally,
 };

@@ -40,10 +40,17 @@ impl Tally {
         let tree = Tree::new(session.disk, &session.zones.tree);
         let records = read.records.into_iter();
         let mut claims = merged(records.filter_map(|(file, brief)| brief.claim(&file)));
+        let of_beads = claims.iter().map(|claim| {
+            let bead = claim.bead.as_deref().unwrap_or_default();
+            (claim.decision.as_deref().unwrap_or_default(), bead)
+        });
+        let revised = session.revised(of_beads)?;
         let claimed = claims
             .iter()
             .map(|claim| (claim.decision.as_deref().unwrap_or_default(), &*claim.text));
         let unrecorded = session.unrecorded(claimed)?;
+        let revise = |claim| revised.applied(claim);
+        claims = claims.into_iter().map(revise).collect();
         claims.extend(unrecorded.iter().map(Unrecorded::claim));
         let mut tally = Self {
             total: claims.len(),

@@ -11,7 +11,7 @@ use super::{
     retention::decompressed,
 };
 use crate::{
-    grounding::{Claim, Marked},
+    grounding::{Claim, Marked, Revised},
     zones::{ZoneError, Zones},
 };
 
@@ -47,6 +47,8 @@ pub struct Read<R = Record> {
     pub not_files: Vec<String>,
     /// What a person has marked in the notes; nothing where a trajectory was read by itself.
     pub marked: Marked,
+    /// What the notes say now of recorded decisions; nothing where a trajectory was read by itself.
+    pub revised: Revised,
     /// Decisions since then that notes or beads have, and no trajectory; none where a trajectory was read by itself.
     pub unrecorded: Vec<Claim>,
 }
@@ -61,6 +63,7 @@ impl<R> Default for Read<R> {
             bad: Vec::new(),
             not_files: Vec::new(),
             marked: Marked::default(),
+            revised: Revised::default(),
             unrecorded: Vec::new(),
         }
     }

@@ -151,3 +151,76 @@ fn notes_that_are_too_large_are_said_to_be_unread_and_nothing_else() {
         );
     }
 }
+
+/// LOA-TRUTH-1, LOA-GRD-1: words and evidence that a person changes in the notes count instead of the record, and the fork is
+/// shown.
+#[test]
+fn what_a_person_changes_in_the_notes_counts_instead_of_the_record() {
+    const NOTES: &str = "loa-grimoire/NOTES.md";
+    const EVIDENCE: &str = "**Evidence**:\n- `pub fn one() {}` [${PROJECT_ROOT}/src/a.rs:1]\n";
+    const FORK: &str = "has other words or evidence in the trajectory";
+    let env = project();
+    env.run([
+        "session",
+        "decide",
+        "Keep the backups",
+        "--cite",
+        "src/a.rs:1",
+    ])
+    .success();
+    let made = env.read(NOTES);
+    let calm = env.run(["session", "check"]).success().stdout;
+    assert!(!calm.contains(FORK), "{calm}");
+    let reworded = made.replace("Keep the", "Delete the");
+    env.write(NOTES, &reworded);
+    let check = env.run(["session", "check"]).success().stdout;
+    assert!(check.contains(FORK), "{check}");
+    let unproven = reworded.replace(EVIDENCE, "");
+    assert_ne!(unproven, reworded);
+    env.write(NOTES, &unproven);
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(check.contains("/NOTES.md:"), "{check}");
+    assert!(
+        check.contains(": Delete the backups (no evidence)\n"),
+        "{check}"
+    );
+    env.run(["hook", "claude", "pre-clear"]).ended_with(2);
+    env.run(["session", "grounding"]).success();
+    let status = env.run(["session", "status"]).success().stdout;
+    assert!(
+        status.contains("NOTES.md is believed, not trajectory: the decision of 2026"),
+        "{status}"
+    );
+    assert!(status.contains("claims: 0 of 1 grounded\n"), "{status}");
+    let ts = made
+        .split("#### ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap();
+    env.run(["session", "cite", ts, "src/a.rs:2"]).success();
+    let check = env.run(["session", "check"]).success().stdout;
+    assert!(!check.contains(FORK), "{check}");
+}
+
+/// LOA-TRUTH-1: a bead that has the decision is believed before the notes, and what they lack of it is shown.
+#[test]
+fn a_bead_is_believed_where_the_notes_were_changed() {
+    const NOTES: &str = "loa-grimoire/NOTES.md";
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    let cited = "- `pub fn one() {}` [${PROJECT_ROOT}/src/a.rs:1]\n";
+    env.write(NOTES, env.read(NOTES).replace(cited, ""));
+    env.run(["session", "check"]).success();
+    let status = env.run(["session", "status"]).success().stdout;
+    assert!(
+        status.contains("bead is believed, not NOTES.md: the decision of 2026"),
+        "{status}"
+    );
+    assert!(status.contains("cites less than in bd-1\n"), "{status}");
+}

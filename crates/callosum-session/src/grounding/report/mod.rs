@@ -91,6 +91,7 @@ impl Grounding {
     /// Looks up the claims of what was read.
     pub fn of(read: &Read, tree: &Tree<'_>) -> Self {
         let recorded = claims(&read.records).into_iter();
+        let recorded = recorded.map(|claim| read.revised.applied(claim));
         let claims = recorded.chain(read.unrecorded.iter().cloned());
         let claims = claims.map(|claim| Self::look(claim, tree).marked(&read.marked));
         Self {

@@ -16,7 +16,7 @@ use crate::{
     fork::{Source, forks},
     ghost::unverified,
     grounding::{ClaimKind, Grounding, Threshold, lacking_time},
-    notes::{Notes, UNDATED},
+    notes::Notes,
     span::Whose,
     step::{Held, Intent, NoteChange, SessionError, second},
     trajectory::Record,
@@ -25,8 +25,8 @@ use crate::{
 /// So many of the steps block unless the settings say otherwise, from the first.
 const GATES: usize = 2;
 
-/// Entries of the notes without a time that are named.
-const MOST_UNDATED: usize = 20;
+/// So many places of the notes, and of beads, that are not read are named.
+const MOST_NAMED: usize = 20;
 
 /// What came of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,13 +189,14 @@ impl Held<'_> {
         let (of_trajectory, others): (Vec<String>, Vec<String>) = lost(Source::Trajectory)
             .into_iter()
             .partition(|what| what.ends_with("the trajectory"));
-        let (of_bead, of_notes): (Vec<String>, Vec<String>) = others
+        let (mut of_bead, of_notes): (Vec<String>, Vec<String>) = others
             .into_iter()
             .partition(|what| !what.ends_with("the notes"));
         in_notes.extend(of_notes);
+        of_bead.extend(self.unread_of_beads()?);
         let file = session.zones.named(&session.zones.notes());
-        let undated = notes.undated().into_iter().take(MOST_UNDATED);
-        in_notes.extend(undated.map(|entry| format!("{file}:{}: {UNDATED}", entry.line)));
+        let unread = notes.unread().into_iter().take(MOST_NAMED);
+        in_notes.extend(unread.map(|fault| format!("{file}:{}: {}", fault.line, fault.what)));
         let mut of_records: Vec<String> = read
             .bad
             .iter()
@@ -217,6 +218,18 @@ impl Held<'_> {
             scenarios(bead.as_ref(), config),
         ];
         Ok((Checked { steps, grounding }, identifiers))
+    }
+
+    /// What of beads is not counted, with file and line: beads that cannot be read, and decisions without a time of
+    /// their own.
+    fn unread_of_beads(&self) -> Result<Vec<String>, SessionError> {
+        let session = &self.session;
+        let listing = session.beads().list(session.clock.now())?;
+        let uncounted = session.beads().uncounted(&listing)?.into_iter();
+        let uncounted = uncounted.map(|odd| format!("{}:{}: {}", odd.file, odd.line, odd.what));
+        let unread = listing.unread.into_iter();
+        let unread = unread.map(|unread| format!("{}: {}", unread.file, unread.problem));
+        Ok(unread.chain(uncounted).take(MOST_NAMED).collect())
     }
 }
 
@@ -310,12 +323,9 @@ fn warned(name: &'static str, said: Vec<String>) -> Step {
 fn bead_step(bead: Option<(&str, &Bead)>, mut said: Vec<String>) -> Step {
     let name = "bead";
     let Some((id, bead)) = bead else {
-        let said = vec!["no bead is current: callosum bead update ID --current".to_owned()];
-        return Step {
-            name,
-            outcome: Outcome::Warned,
-            said,
-        };
+        let no_bead = "no bead is current: callosum bead update ID --current".to_owned();
+        said.insert(0, no_bead);
+        return warned(name, said);
     };
     if bead.next_steps.is_empty() && !is_closed(&bead.status) {
         said.push(format!(

@@ -222,6 +222,28 @@ impl Beads<'_> {
         Ok(odd)
     }
 
+    /// The decisions of beads that are not closed which do not count. Reads the beads that have some.
+    pub(crate) fn uncounted(&self, listing: &Listing) -> Result<Vec<Oddity>, ZoneError> {
+        let rows = listing.rows.iter();
+        let rows = rows.filter(|row| row.has_uncounted && !is_closed(&row.status));
+        let mut odd = Vec::new();
+        for id in rows.filter_map(|row| BeadId::new(&row.id)) {
+            let sheet = match self.sheet(&id) {
+                Ok(Some(sheet)) => sheet,
+                Err(ReadError::Zone(error)) => return Err(error),
+                Ok(None) | Err(_) => continue,
+            };
+            let line = sheet.line_of("decisions").unwrap_or(1);
+            let uncounted = Bead::of(sheet.members()).uncounted.into_iter();
+            odd.extend(uncounted.map(|what| Oddity {
+                file: format!(".beads/{}", id.file()),
+                line,
+                what,
+            }));
+        }
+        Ok(odd)
+    }
+
     fn remember(&self, index: &str) -> Result<(), ZoneError> {
         let own = self.zones.create_own(self.disk)?;
         self.disk

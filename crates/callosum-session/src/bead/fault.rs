@@ -7,7 +7,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::{index::Row, sheet::Sheet, view::understood_priority};
+use super::{
+    index::Row,
+    sheet::Sheet,
+    view::{uncounted, understood_priority},
+};
 
 /// The statuses that a bead can be given. Others in a file are kept, and count as open.
 pub const STATUSES: [&str; 8] = [
@@ -66,6 +70,9 @@ pub(super) fn faults(id: &str, sheet: &Sheet) -> Vec<(usize, String)> {
                 fault("priority", what);
             }
         }
+    }
+    for what in uncounted(members.get("decisions")) {
+        fault("decisions", what);
     }
     faults
 }
@@ -128,6 +135,26 @@ mod tests {
         assert_eq!(lines, [2, 5, 4]);
         assert!(odd[2].1.contains("\"high\" is no priority"), "{odd:?}");
         assert_eq!(said("priority: 9\nid: 7\n").len(), 2);
+        let odd = said(
+            "title: x\ndecisions:\n  - {ts: 2026-01-02, decision: a}\n  - {ts: 2026-01-02, decision: a, evidence: []}\n\
+             \x20 - {ts: 2026-01-02, decision: b}\n  - {decision: c}\n  - d\n",
+        );
+        assert_eq!(
+            odd,
+            [
+                (
+                    2,
+                    "decision 3 has the `ts` of another one, and does not count".to_owned()
+                ),
+                (2, "decision 4 has no `ts`, and does not count".to_owned()),
+                (
+                    2,
+                    "decision 5 is no mapping with `ts` and `decision`, and does not count"
+                        .to_owned()
+                ),
+            ]
+        );
+        assert_eq!(said("decisions: later\n").len(), 1);
     }
 
     /// LOA-BEAD-1: beads that need themselves are found once each, however long the way is.

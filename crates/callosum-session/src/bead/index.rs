@@ -14,7 +14,7 @@ use super::view::Bead;
 use crate::step::in_order;
 
 /// The first line of the index; another version is not read.
-const HEAD: &str = "callosum-beads/2";
+const HEAD: &str = "callosum-beads/3";
 
 /// Nanoseconds within which a file may change twice and look the same.
 const TOO_FRESH: i128 = 2_000_000_000;
@@ -40,6 +40,8 @@ pub struct Row {
     pub decided: String,
     /// When the last hand-off in it was, as written; empty where there was none.
     pub ended: String,
+    /// Whether there are decisions in it that do not count.
+    pub has_uncounted: bool,
 }
 
 impl Row {
@@ -55,6 +57,7 @@ impl Row {
             is_blocked: !bead.blockers.is_empty(),
             decided: newest(bead.decisions.iter().map(|made| &made.ts)),
             ended: newest(bead.handoffs.iter()),
+            has_uncounted: !bead.uncounted.is_empty(),
         }
     }
 }
@@ -134,7 +137,7 @@ impl Index {
             } = mark;
             let _ = writeln!(
                 text,
-                "{}\t{len}\t{modified}\t{inode}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+                "{}\t{len}\t{modified}\t{inode}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
                 row.id,
                 row.priority,
                 u8::from(row.is_blocked),
@@ -144,6 +147,7 @@ impl Index {
                 escaped(&row.needs.join(" ")),
                 escaped(&row.decided),
                 escaped(&row.ended),
+                u8::from(row.has_uncounted),
             );
         }
         text
@@ -172,6 +176,7 @@ fn row(line: &str) -> Option<(Mark, Row)> {
             .collect(),
         decided: unescaped(next()?),
         ended: unescaped(next()?),
+        has_uncounted: next()? == "1",
     };
     Some((mark, row))
 }
@@ -219,7 +224,7 @@ mod tests {
             let now = Timestamp::UNIX_EPOCH + jiff::Span::new().hours(9);
             let mark = Mark { len: 7, modified: now.as_nanosecond() - age, inode: 3 };
             let row = Row { id: "bd-1".to_owned(), title, status, needs: vec!["bd-2".to_owned()],
-                decided: "2026-01-02".to_owned(), ..Row::default() };
+                decided: "2026-01-02".to_owned(), has_uncounted: true, ..Row::default() };
             let text = Index::written([(mark, row.clone())].iter(), now);
             let read = Index::read(&text);
             let expected = (age >= TOO_FRESH).then_some((mark, row));

@@ -1,5 +1,7 @@
 //! [`Bead`]: what a bead's file says, as far as it is understood.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use crate::evidence::{Evidence, ROOT_PREFIX};
@@ -35,6 +37,8 @@ pub struct Bead {
     pub next_steps: Vec<String>,
     /// What nobody has answered.
     pub questions: Vec<String>,
+    /// What of its decisions does not count, and why.
+    pub uncounted: Vec<String>,
 }
 
 /// A decision as a bead has it.
@@ -114,6 +118,7 @@ impl Bead {
                 .collect(),
             next_steps: texts("next_steps"),
             questions: texts("questions"),
+            uncounted: uncounted(members.get("decisions")),
         }
     }
 }
@@ -173,6 +178,34 @@ fn decisions(items: &[Value]) -> Vec<BeadDecision> {
         made.push(entry);
     }
     made
+}
+
+/// What of a list of decisions does not count: it has no time, or that of another decision, by which it would be named.
+pub(super) fn uncounted(list: Option<&Value>) -> Vec<String> {
+    let items = match list {
+        None | Some(Value::Null) => return Vec::new(),
+        Some(Value::Array(items)) => items,
+        Some(_) => return vec!["`decisions` is no list, and does not count".to_owned()],
+    };
+    let mut words: HashMap<String, String> = HashMap::new();
+    let mut uncounted = Vec::new();
+    for (item, number) in items.iter().zip(1..) {
+        let why = match decision(item) {
+            None => "is no mapping with `ts` and `decision`",
+            Some(made) if made.ts.is_empty() => "has no `ts`",
+            // Further evidence of a decision is an entry with its words.
+            Some(made) => match words.get(&made.ts) {
+                Some(known) if *known != made.decision => "has the `ts` of another one",
+                Some(_) => continue,
+                None => {
+                    words.insert(made.ts, made.decision);
+                    continue;
+                }
+            },
+        };
+        uncounted.push(format!("decision {number} {why}, and does not count"));
+    }
+    uncounted
 }
 
 fn decision(item: &Value) -> Option<BeadDecision> {

@@ -48,11 +48,12 @@ impl Decision {
     /// Reads an entry from the words of its heading and the lines below it. `None` where the
     /// heading is no time and a title.
     pub(super) fn read<'l>(heading: &str, body: impl Iterator<Item = &'l str>) -> Option<Self> {
-        let marks = [" - ", " – ", " — "];
-        let (ts, title) = marks.iter().find_map(|mark| heading.split_once(mark))?;
-        let ts = Some(ts.trim().to_owned())
-            .filter(|ts| is_time(ts))
-            .or_else(|| moment(ts))?;
+        let marks = [" - ", " – ", " — ", ": "];
+        let (ts, title) = marks.iter().find_map(|mark| {
+            let (ts, title) = heading.split_once(mark)?;
+            let as_written = Some(ts.trim().to_owned()).filter(|ts| is_time(ts));
+            Some((as_written.or_else(|| moment(ts))?, title))
+        })?;
         Some(Self::below(heading, ts, title, body))
     }
 
@@ -235,5 +236,10 @@ mod tests {
         assert_eq!(decision.unread, 3);
         assert!(decision.is_assumption);
         assert_eq!(Decision::read("Ideas - later", "".lines()), None);
+        let with_colon = Decision::read("2024-01-15 10:00: Use a - b", "".lines()).unwrap();
+        assert_eq!(
+            (&*with_colon.ts, &*with_colon.title),
+            ("2024-01-15T10:00", "Use a - b")
+        );
     }
 }

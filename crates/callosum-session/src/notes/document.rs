@@ -189,7 +189,7 @@ impl Notes {
     }
 
     /// The lines of every section with this title, each once.
-    fn lines_of(&self, title: &str) -> Vec<usize> {
+    pub(super) fn lines_of(&self, title: &str) -> Vec<usize> {
         let mut lines: Vec<usize> = Vec::new();
         for heading in self.outline.titled(title) {
             let read = lines.last().map_or(0, |last| last + 1);
@@ -260,7 +260,7 @@ impl Notes {
 
     /// What may be an entry of a Decision Log: each heading, by its place in the list, and the lines
     /// below it.
-    fn entries(&self) -> Vec<(usize, Range<usize>)> {
+    pub(super) fn entries(&self) -> Vec<(usize, Range<usize>)> {
         let mut entries = Vec::new();
         let mut read = HashSet::new();
         for log in self.outline.titled(LOG) {
@@ -296,11 +296,11 @@ impl Notes {
         doubled
     }
 
-    /// Entries of a Decision Log that are written like decisions and are read as none, or as another
-    /// one's, each with the line of its heading, counted from 0.
+    /// What is written like decisions and is read as none, or as another one's, each with the line of its heading, counted
+    /// from 0.
     fn odd_entries(&self) -> Vec<(usize, String)> {
         let mut lines_of: HashMap<String, usize> = HashMap::new();
-        let mut odd = Vec::new();
+        let mut odd = self.strays();
         for (heading, lines) in self.entries() {
             let line = self.outline.headings[heading].line;
             let Some(decision) = self.decision(heading, lines.clone()) else {
@@ -321,6 +321,23 @@ impl Notes {
             }
         }
         odd
+    }
+
+    /// What is written like decisions and does not say what a decision of its own does, with lines counted from 1.
+    pub(crate) fn unread(&self) -> Vec<Fault> {
+        let undated = self.undated().into_iter();
+        let undated = undated.map(|entry| Fault {
+            line: entry.line,
+            what: UNDATED.to_owned(),
+        });
+        let strays = self.strays().into_iter();
+        let strays = strays.map(|(line, what)| Fault {
+            line: line + 1,
+            what,
+        });
+        let mut unread: Vec<Fault> = undated.chain(strays).collect();
+        unread.sort_by_key(|fault| fault.line);
+        unread
     }
 
     /// Entries of a Decision Log that are written like decisions, and whose heading is no time and title: the words of
@@ -362,13 +379,16 @@ impl Notes {
     }
 
     /// Whether there is a field of a decision in an entry.
-    fn is_undated(&self, heading: usize, lines: &Range<usize>) -> bool {
-        self.above_next(heading, lines).any(|line| {
-            let text = self.outline.text(&self.bytes, line);
-            let words = text.trim_start();
-            self.outline.lines[line].is_text
-                && (words.starts_with("**Decision") || words.starts_with("__Decision"))
-        })
+    pub(super) fn is_undated(&self, heading: usize, lines: &Range<usize>) -> bool {
+        let mut lines = self.above_next(heading, lines);
+        lines.any(|line| self.is_field_of_decision(line))
+    }
+
+    pub(super) fn is_field_of_decision(&self, line: usize) -> bool {
+        let text = self.outline.text(&self.bytes, line);
+        let words = text.trim_start();
+        self.outline.lines[line].is_text
+            && (words.starts_with("**Decision") || words.starts_with("__Decision"))
     }
 
     fn decision(&self, heading: usize, lines: Range<usize>) -> Option<Decision> {
@@ -540,7 +560,7 @@ impl Notes {
 }
 
 /// What is wrong with an entry whose heading is no time and title.
-pub(crate) const UNDATED: &str = "a decision whose heading is no time and title, as in `#### \
+pub(super) const UNDATED: &str = "a decision whose heading is no time and title, as in `#### \
                                   2026-01-02T03:04:05Z - Title`, is not read";
 
 /// Lines of a block of code, its fences included, that are not yet raw output.

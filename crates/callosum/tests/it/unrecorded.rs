@@ -282,3 +282,37 @@ fn an_entry_counts_whatever_its_heading_is() {
     let check = env.run(["session", "check"]).success().stdout;
     assert!(check.contains("3. decision log: warn\n"), "{check}");
 }
+
+/// LOA-GRD-1, LOA-FMT-1: what of beads and notes does not count is named where the gate is asked, with its line.
+#[test]
+fn what_does_not_count_is_named_by_the_check() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.write(
+        ".beads/bd-1.yaml",
+        "id: bd-1\ntitle: Work\ndecisions:\n  - {ts: 2025-11-01, decision: One}\n  - {ts: 2025-11-01, decision: Other}\n\
+         \x20 - decision: Of no time\n",
+    );
+    env.write(
+        ".beads/bd-2.yaml",
+        "id: bd-2\ndecisions: []\ntitle: x\ndecisions:\n  - decision: y\n",
+    );
+    let notes = env.read("loa-grimoire/NOTES.md");
+    env.write(
+        "loa-grimoire/NOTES.md",
+        format!("{notes}\n### Decisions\n#### 2026-01-02 - Elsewhere\n**Decision**: Elsewhere\n"),
+    );
+    let check = env.run(["session", "check"]).success().stdout;
+    for named in [
+        ".beads/bd-1.yaml:3: decision 2 has the `ts` of another one, and does not count",
+        ".beads/bd-1.yaml:3: decision 3 has no `ts`, and does not count",
+        ".beads/bd-2.yaml: it is no bead: the key `decisions` stands there a second time (line 4)",
+        "a section of decisions that is not called `Decision Log` is not read",
+    ] {
+        assert!(check.contains(named), "{named} is not in {check}");
+    }
+    env.run(["bead", "close", "bd-1"]).success();
+    let check = env.run(["session", "check"]).success().stdout;
+    assert!(!check.contains("bd-1.yaml"), "{check}");
+}

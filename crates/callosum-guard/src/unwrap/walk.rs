@@ -346,8 +346,13 @@ impl Walker<'_> {
 
     pub(super) fn record(&mut self, call: Call) {
         const STAGES: [&str; 5] = ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV"];
-        let is_test = |name: &&str| self.state.known(name) == Some("test");
-        let for_tests = STAGES.iter().any(is_test);
+        let is_test = |name: &&str| matches!(self.state.known(name), Some("test" | "testing"));
+        let says_test = |word: &Arg| {
+            let (name, value) = word.text.split_once('=').unwrap_or_default();
+            let is_stage = STAGES.contains(&name) || name == "--env";
+            is_stage && matches!(value, "test" | "testing")
+        };
+        let for_tests = STAGES.iter().any(is_test) || call.words.iter().any(says_test);
         self.found.calls.push(Call {
             for_tests,
             depth: self.depth,

@@ -123,6 +123,8 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     wrapper("ts", "-L -N", 0),
     wrapper("retry", "-t -d -n --times --delay", 0),
     wrapper("entr", "", 0),
+    wrapper("ip netns exec", "", 1),
+    wrapper("ip vrf exec", "", 1),
     wrapper("eatmydata", "", 0),
     wrapper("rlwrap", "-a -b -C -f -g -H -l -q -s -t", 0),
     wrapper("annotate-output", "", 0),

@@ -40,7 +40,17 @@ impl Walker<'_> {
                     })
                 });
                 let recipes = recipes.map(|recipe| of_make(recipe, &text));
-                self.each_task(name, recipes.collect());
+                // What stands outside of a recipe runs as the file is read.
+                let read = text.lines().filter(|line| !line.starts_with('\t'));
+                let read = read.filter_map(|line| {
+                    let (_, text) = line.split_once("$(shell ")?;
+                    Some(
+                        text.rsplit_once(')')
+                            .map_or(text, |(text, _)| text)
+                            .to_owned(),
+                    )
+                });
+                self.each_task(name, recipes.chain(read).collect());
             }
             "just" => {
                 let content = self.file_of_tasks(

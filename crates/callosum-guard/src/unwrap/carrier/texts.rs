@@ -172,6 +172,14 @@ impl Walker<'_> {
         texts.extend(input.map(|input| input.text.clone()));
         for text in texts.iter().flat_map(|text| text.lines()).take(64) {
             let text = text.trim_start_matches(['+', ':']).trim();
+            // `:call delete("x", "rf")`
+            let deleted = text
+                .strip_prefix("call delete(")
+                .and_then(|rest| rest.split(['"', '\'']).nth(1));
+            if let Some(file) = deleted {
+                let run = ["rm", "-rf", file].map(Arg::plain);
+                self.inner(name, &run, None);
+            }
             let shell = text
                 .strip_prefix('!')
                 .or_else(|| text.strip_prefix("\\!"))
@@ -184,8 +192,11 @@ impl Walker<'_> {
                 .or_else(|| text.strip_prefix("%!"))
                 .or_else(|| text.strip_prefix("r !"))
                 .or_else(|| {
-                    let at = text.find("system(")?;
-                    Some(text[at + 7..].trim_matches(['"', '\'', ')', ';']))
+                    let call = ["system(", "os.execute("];
+                    let (at, call) = call
+                        .iter()
+                        .find_map(|call| Some((text.find(call)?, call)))?;
+                    Some(text[at + call.len()..].trim_matches(['"', '\'', ')', ';']))
                 });
             if let Some(shell) = shell {
                 let shell = shell

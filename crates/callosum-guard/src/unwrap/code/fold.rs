@@ -85,17 +85,24 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
             {
                 Some((home.to_owned(), 4))
             }
-            // `$ENV{HOME}` of Perl's, `$_SERVER["HOME"]` of PHP's
+            // `$ENV{HOME}` of Perl's, `$_SERVER["HOME"]` of PHP's, `getProperty("user.home")`
             (
                 Token::Name(name),
                 [
-                    Token::Sign('{' | '['),
+                    Token::Sign('{' | '[' | '('),
                     Token::Text(key) | Token::Name(key),
-                    Token::Sign('}' | ']'),
+                    Token::Sign('}' | ']' | ')'),
                     ..,
                 ],
-            ) if key == "HOME" && matches!(name.as_str(), "$ENV" | "$_SERVER" | "$_ENV") => {
+            ) if key == "HOME" && matches!(name.as_str(), "$ENV" | "$_SERVER" | "$_ENV")
+                || key == "user.home" && last(name) == "getProperty" =>
+            {
                 Some((home.to_owned(), 4))
+            }
+            (Token::Name(name), [Token::Sign('('), Token::Sign(')'), ..])
+                if matches!(last(name), "tmpdir" | "gettempdir") =>
+            {
+                Some(("/tmp".to_owned(), 3))
             }
             // The folder in which it runs.
             (Token::Name(name), [Token::Sign('('), Token::Sign(')'), ..])

@@ -91,6 +91,7 @@ pub(super) const DELETE: &[&str] = &[
     "rmSync",
     "rimraf",
     "rimrafSync",
+    "deleteDir",
     "removeSync",
     "remove_dir_all",
     "emptyDirSync",

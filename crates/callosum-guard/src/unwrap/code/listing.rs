@@ -71,13 +71,22 @@ pub(super) fn listed(language: &Language, tokens: &[Token]) -> Vec<String> {
         let folder = if is_method { before(tokens, at) } else { None };
         if BY_PATTERN.contains(&function) {
             patterns.extend(given.map(|pattern| within(folder.as_deref(), pattern)));
-        } else if BY_FOLDER.contains(&function) {
+        } else if BY_FOLDER.contains(&function) && !is_shown(tokens, at) {
             let folder = folder.as_deref().or(given);
             patterns.push(within(folder, "*"));
         }
     }
     patterns.truncate(4);
     patterns
+}
+
+/// Whether what is listed there is only printed or counted: `print(os.listdir("."))`.
+fn is_shown(tokens: &[Token], at: usize) -> bool {
+    const SHOWS: [&str; 8] = ["print", "len", "log", "puts", "p", "pp", "info", "debug"];
+    match &tokens[..at] {
+        [.., Token::Name(name), Token::Sign('(')] => SHOWS.contains(&last(name)),
+        _ => false,
+    }
 }
 
 fn within(folder: Option<&str>, pattern: &str) -> String {

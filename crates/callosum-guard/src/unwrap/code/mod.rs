@@ -6,7 +6,7 @@
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
 //! in `fold`, what names hold in `held`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
-//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, what it decodes and then runs in
+//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, functions that it names otherwise in `import`, what it decodes and then runs in
 //! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
 mod compiled;
@@ -18,6 +18,7 @@ mod function;
 mod guess;
 mod held;
 mod hidden;
+mod import;
 mod language;
 mod library;
 mod listing;
@@ -70,7 +71,7 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
         source.replace("{$_ENV[\"HOME\"]}", home)
     });
     let source = filled.as_deref().unwrap_or(source);
-    let spelled = lettered(tokens(language, source));
+    let spelled = lettered(import::named(language, tokens(language, source)));
     let literal = folded(language, spelled.clone(), home);
     let spelled = homed(spelled, home);
     let whole = folded(language, spelled.clone(), home);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{AgentName, US},
-    board::{Board, Deed, Order, Refusal},
+    board::{Board, Deed, NewTask, Order, Refusal, Task},
     displaced::{displace, is_folder},
     event::{Draft, Event, Faults},
     incoming::is_about_board,
@@ -148,6 +148,33 @@ impl Mesh {
     /// already. It is synced: who is told that it is done has it also after a loss of power.
     pub fn give(&mut self, order: Order, voice: &Voice) -> Result<Vec<Event>, MeshError> {
         self.in_turn(|orders| orders.give(order, voice, None))
+    }
+
+    /// Leaves a task, unless one stands for it already; gives the id of the one that is there then.
+    ///
+    /// Both in one turn: of any number of processes that leave a task for the same at a time, one does. Where one
+    /// stands for it nothing is locked.
+    pub fn leave(
+        &mut self,
+        task: NewTask,
+        stands_for: impl Fn(&Task) -> bool,
+        voice: &Voice,
+    ) -> Result<String, MeshError> {
+        let there = |board: &Board| {
+            let there = board.tasks.iter().find(|task| stands_for(task));
+            there.map(|task| task.id.clone())
+        };
+        if let Some(id) = there(self.board()?) {
+            return Ok(id);
+        }
+        self.in_turn(|orders| {
+            if let Some(id) = there(orders.board()) {
+                return Ok(id);
+            }
+            let id = task.id.clone();
+            orders.give(Order::Add(task), voice, None)?;
+            Ok(id)
+        })
     }
 
     /// Appends an event that came from elsewhere. One that means the board is an order, and is refused where

@@ -1,8 +1,10 @@
 //! Tasks: claimed by comparing and setting, in their order, and by those whose they are.
 
+use std::collections::BTreeSet;
+
 use callosum_mesh::{
     Mesh, Voice,
-    board::{NewTask, Order, Refusal, Status},
+    board::{NewTask, Order, Refusal, Status, Task},
     route::CATEGORY,
 };
 use serde_json::json;
@@ -51,6 +53,34 @@ fn a_claim_is_compared_and_set() {
         refused(mesh.give(claim("t"), &voice("late"))),
         Refusal::IsOver { .. }
     ));
+}
+
+/// CALC-PAT-2: of any number that leave a task for the same at a time one does, and all hear of that one.
+#[test]
+fn a_task_for_the_same_is_left_once() {
+    let place = Place::new();
+    let stands_for = |there: &Task| !there.status.is_over() && there.id.starts_with("audit.");
+    let leave = |number: usize| {
+        let new = NewTask {
+            id: format!("audit.{number}"),
+            prompt: format!("look {number}"),
+            ..NewTask::default()
+        };
+        place.mesh().leave(new, stands_for, &voice("plan")).unwrap()
+    };
+    let ids: BTreeSet<String> = std::thread::scope(|scope| {
+        let left: Vec<_> = (0..8)
+            .map(|number| scope.spawn(move || leave(number)))
+            .collect();
+        left.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(ids.len(), 1, "{ids:?}");
+    let mut mesh = place.mesh();
+    assert_eq!(mesh.board().unwrap().tasks.len(), 1);
+    let id = ids.first().unwrap();
+    mesh.give(claim(id), &voice("codex")).unwrap();
+    mesh.give(complete(id), &voice("codex")).unwrap();
+    assert_eq!(leave(9), "audit.9");
 }
 
 #[test]

@@ -323,6 +323,33 @@ fn a_short_answer_to_a_plan_is_taken_as_it_is() {
     assert_eq!(records["records"], serde_json::json!([]));
 }
 
+/// CCOS-CAP-1: of plans that leave a task for the same at a time, in processes of their own, one does.
+#[test]
+fn a_task_with_an_id_is_left_once_by_many_processes() {
+    let env = two_languages();
+    let plan = r#"(:task (call :task.add {:prompt "mend it" :id "audit"}))"#;
+    let start = || {
+        let one = env.callosum().without("CALLOSUM_TEST_IDS");
+        one.arguments(["plan", "run", "-e", plan])
+            .command()
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let running: Vec<_> = (0..6).map(|_| start()).collect();
+    let told = running.into_iter().map(|child| {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    });
+    let told: std::collections::BTreeSet<String> = told.collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    let left = env.run(["mesh", "task", "list", "--json"]).success().json();
+    assert_eq!(left["tasks"].as_array().unwrap().len(), 1, "{left}");
+}
+
 /// An executor that answers with what it was asked.
 const ECHO: &str = r#"
 import json, sys

@@ -6,7 +6,7 @@ use callosum_evidence::terminal::on_one_line;
 use callosum_host::process::Identity;
 use callosum_mesh::{
     Mesh, MeshError, Voice,
-    board::{Order, Refusal},
+    board::{NewTask, Order, Refusal, Task},
     bridge::{Bridge, Synced},
     event::Event,
     journal::JournalError,
@@ -190,6 +190,21 @@ pub(super) fn given_to(
     })?;
     show_done(context, mesh);
     Ok(events)
+}
+
+/// Leaves a task, unless one stands for it already; gives the id of the one that is there then.
+pub(super) fn left(
+    context: &Context,
+    mesh: &mut Mesh,
+    task: NewTask,
+    stands_for: impl Fn(&Task) -> bool,
+    voice: &Voice,
+) -> Result<String, CommandError> {
+    let voice = with_session(mesh, voice)?;
+    let id = mesh.leave(task, stands_for, &voice);
+    let id = id.map_err(|error| explain(&error))?;
+    show_done(context, mesh);
+    Ok(id)
 }
 
 /// What is said to an agent of which another session is in the way; `None` where it is not that.

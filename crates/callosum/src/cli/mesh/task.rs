@@ -393,17 +393,24 @@ pub(crate) fn done(
     task.map(|task| known(&mut mesh, &task, now)).transpose()
 }
 
-/// Adds a task, but where it is there already under its id, with the same words: then whoever adds it again
-/// was broken off before they heard of it.
-pub(crate) fn add_once(context: &Context, voice: &Voice, new: NewTask) -> Result<(), CommandError> {
+/// Adds a task, but where one is there that `stands_for` it, or it itself under its id, with the same words: then whoever
+/// adds it again was broken off before they heard of it. Gives the id of the one that is there then.
+pub(crate) fn add_once(
+    context: &Context,
+    voice: &Voice,
+    new: NewTask,
+    stands_for: impl Fn(&Task) -> bool,
+) -> Result<String, CommandError> {
+    let (id, prompt) = (new.id.clone(), new.prompt.clone());
+    let is_it = |task: &Task| task.id == id && task.prompt == prompt || stands_for(task);
+    // Where nothing may be written it may be there all the same.
     let (mut mesh, _) = open::readable(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
-    let is_it = |task: &Task| task.id == new.id && task.prompt == new.prompt;
-    if board.tasks.iter().any(is_it) {
-        return Ok(());
+    if let Some(there) = board.tasks.iter().find(|task| is_it(task)) {
+        return Ok(there.id.clone());
     }
-    let id = new.id.clone();
-    done(context, voice, Order::Add(new), Some(&id)).map(drop)
+    let mut mesh = open::synced(context)?;
+    open::left(context, &mut mesh, new, is_it, voice)
 }
 
 /// The tasks that this agent may claim or has, or all; those that are over only where `all` are wanted.

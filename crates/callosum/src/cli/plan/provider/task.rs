@@ -2,12 +2,12 @@
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
-use callosum_mesh::board::NewTask;
+use callosum_mesh::board::{NewTask, Task};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{Surroundings, arguments, failed, free, keyed, unfit, voice};
-use crate::cli::mesh::task::{add_once, listed};
+use crate::cli::mesh::task::add_once;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,25 +40,17 @@ pub(super) fn perform(
     };
     let of_call: String = call.key().chars().take(OF_CALL).collect();
     let id = format!("{about}{mark}{of_call}");
-    if wanted.id.is_some() {
-        let tasks = listed(context, false, None).map_err(|error| failed(&error))?;
-        let open = tasks
-            .tasks
-            .into_iter()
-            .find(|task| is_about(&task.id, about));
-        if let Some(open) = open {
-            return Ok(free(keyed(&json!({"task": open.id}))));
-        }
-    }
+    let stands_for =
+        |task: &Task| wanted.id.is_some() && !task.status.is_over() && is_about(&task.id, about);
     let new = NewTask {
-        id: id.clone(),
+        id,
         assigned_to,
         prompt: wanted.prompt,
         priority: wanted.priority,
         ..NewTask::default()
     };
     let voice = voice(surroundings, context);
-    add_once(context, &voice, new).map_err(|error| failed(&error))?;
+    let id = add_once(context, &voice, new, stands_for).map_err(|error| failed(&error))?;
     Ok(free(keyed(&json!({"task": id}))))
 }
 

@@ -2,7 +2,7 @@
 
 use callosum_plan::FailureKind;
 
-use super::{ENDLESS, Machine};
+use super::machine::{ENDLESS, Machine};
 use crate::{kernel::RunCaps, plan_run::RunEnd};
 
 /// CCOS-GOV-1: what a run was begun with holds for whoever goes on with it: nothing is called beyond it,

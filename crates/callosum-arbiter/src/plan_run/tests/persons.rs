@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ENDLESS, Machine};
+use super::machine::{ENDLESS, Machine};
 use crate::plan_run::*;
 
 /// CCOS-GOV-1: a record that a person approved a call is not enough: they did so where the run is carried on.

@@ -20,7 +20,7 @@ const LONGEST_DESCRIPTION: usize = 1000;
 /// How much is kept of why a tool can't be called, in bytes.
 const LONGEST_REASON: usize = 200;
 
-/// Largest schema of a tool's arguments that is kept, in bytes of JSON.
+/// Largest schema of a tool's arguments, or of its answers, that is kept, in bytes of JSON.
 const LARGEST_SCHEMA: usize = 16 * 1024;
 
 /// Most that is kept of all tools of one server, in bytes of JSON.
@@ -35,6 +35,9 @@ pub struct ServerTool {
     pub description: String,
     /// The JSON Schema of its arguments; empty where there is none that can be kept.
     pub input_schema: Map<String, Value>,
+    /// The JSON Schema of its structured content; empty where the server has none, or none that can be kept.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub output_schema: Map<String, Value>,
     /// Whether the server says that it changes nothing.
     pub only_reads: bool,
     /// Why it can't be called, where what the server tells of it is no tool of the protocol.
@@ -44,7 +47,7 @@ pub struct ServerTool {
 
 /// What is kept of the tools of a server: the first [`MOST_TOOLS`] of them, as far as they take half a
 /// megabyte. A tool without a name, or with one of more than 100 bytes, is left out; a schema of more than
-/// 16 KiB is, and then the tool takes any arguments.
+/// 16 KiB is, and then the tool takes any arguments, or answers with anything.
 pub fn bounded(tools: impl IntoIterator<Item = ServerTool>) -> Vec<ServerTool> {
     let mut left = LARGEST_LIST;
     let is_named = |tool: &ServerTool| (1..=LONGEST_NAME).contains(&tool.name.len());
@@ -53,11 +56,16 @@ pub fn bounded(tools: impl IntoIterator<Item = ServerTool>) -> Vec<ServerTool> {
     for mut tool in kept {
         tool.description = fit_line(&tool.description, LONGEST_DESCRIPTION);
         tool.unfit = tool.unfit.map(|why| fit_line(&why, LONGEST_REASON));
-        let mut schema_bytes = written(&tool.input_schema);
-        if schema_bytes > LARGEST_SCHEMA {
-            tool.input_schema.clear();
-            schema_bytes = 0;
-        }
+        let schemas = [&mut tool.input_schema, &mut tool.output_schema];
+        let schema_bytes = schemas.map(|schema| {
+            let bytes = written(schema);
+            if bytes > LARGEST_SCHEMA {
+                schema.clear();
+                return 0;
+            }
+            bytes
+        });
+        let schema_bytes: usize = schema_bytes.iter().sum();
         let bytes = tool.name.len() + tool.description.len() + schema_bytes;
         let Some(rest) = left.checked_sub(bytes) else {
             break;
@@ -82,6 +90,7 @@ mod tests {
         ServerTool {
             name: name.to_owned(),
             input_schema: schema.as_object().cloned().unwrap_or_default(),
+            output_schema: schema.as_object().cloned().unwrap_or_default(),
             ..ServerTool::default()
         }
     }
@@ -100,9 +109,9 @@ mod tests {
         ];
         let kept = bounded(odd);
         assert_eq!(kept.len(), 1);
-        assert!(kept[0].input_schema.is_empty());
+        assert!(kept[0].input_schema.is_empty() && kept[0].output_schema.is_empty());
         let heavy = json!({"description": "x".repeat(LARGEST_SCHEMA - 100)});
         let heavy = (0..200).map(|number| tool(&format!("t{number}"), &heavy));
-        assert!(bounded(heavy).len() < 40);
+        assert!(bounded(heavy).len() < 20);
     }
 }

@@ -139,7 +139,8 @@ fn manifest() -> Manifest {
         quotas: Quotas::default(),
         provenance: Provenance::BuiltIn,
         answers_by_key: true,
-        unheld: std::collections::BTreeSet::new(),
+        unheld: BTreeSet::new(),
+        unheld_output: BTreeSet::new(),
     }
 }
 

@@ -122,6 +122,7 @@ fn told(tool: &Tool) -> ServerTool {
         name: tool.name.to_string(),
         description: tool.description.as_deref().unwrap_or_default().to_owned(),
         input_schema: (*tool.input_schema).clone(),
+        output_schema: tool.output_schema.as_deref().cloned().unwrap_or_default(),
         only_reads: annotations.and_then(|notes| notes.read_only_hint) == Some(true),
         unfit: None,
     }

@@ -190,6 +190,7 @@ impl Row {
             provenance: Provenance::BuiltIn,
             answers_by_key: self.answers_by_key,
             unheld: BTreeSet::new(),
+            unheld_output: BTreeSet::new(),
         })
     }
 }

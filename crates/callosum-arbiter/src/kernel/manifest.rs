@@ -44,6 +44,8 @@ pub struct Manifest {
     pub answers_by_key: bool,
     /// What a server's own schema asks of arguments that `input` does not hold: keywords of JSON Schema.
     pub unheld: BTreeSet<String>,
+    /// The same of what it answers, and `output`.
+    pub unheld_output: BTreeSet<String>,
 }
 
 /// How a capability comes to what it does.

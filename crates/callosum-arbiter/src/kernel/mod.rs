@@ -21,7 +21,7 @@ pub mod registered;
 pub mod request;
 pub mod ruling;
 pub mod standing;
-mod tool_input;
+mod tool_schema;
 
 pub use self::{
     built_in::built_in_manifests,

@@ -18,7 +18,7 @@ use super::{
     built_in::TASK,
     effect::{Effect, Sensitivity, TrustTier},
     manifest::{CapabilityKind, Manifest, Provenance, Quotas},
-    tool_input::input_of,
+    tool_schema::{input_of, output_of},
 };
 
 /// The key of an entry that says its trust tier.
@@ -120,6 +120,7 @@ fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> 
         // Its task stands in the journal with the call's key, and its entry in the ledger.
         answers_by_key: true,
         unheld: BTreeSet::new(),
+        unheld_output: BTreeSet::new(),
     })
 }
 
@@ -164,6 +165,7 @@ fn tool_of(
         said => said.to_owned(),
     };
     let input = input_of(&tool.input_schema)?;
+    let output = output_of(&tool.output_schema)?;
     Ok(Manifest {
         id: CapabilityName::parse(&format!("tool.{}.{segment}", executor.id))?,
         name: tool.name.clone(),
@@ -171,12 +173,13 @@ fn tool_of(
         kind: CapabilityKind::Primitive,
         skills: BTreeSet::new(),
         input: input.schema,
-        output: Schema::read("[:map [:text String] [:structured Any ?]]")?,
+        output: output.schema,
         effects,
         provenance: Provenance::ToolServer(executor.id.clone()),
         // A server is told of no key, and nobody else keeps what it was asked.
         answers_by_key: false,
         unheld: input.unheld,
+        unheld_output: output.unheld,
         ..agent.clone()
     })
 }

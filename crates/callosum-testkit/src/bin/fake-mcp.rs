@@ -3,7 +3,8 @@
 //! `ask` answers, `structured` answers with an object, `refuse` says that it failed, `crash` ends
 //! in the middle of a call, `stall` reports progress once and never answers, `drip` reports progress first, `noise` writes
 //! what is no message first, `huge` writes without end, `more` wants two arguments, `look.up` answers with its arguments
-//! as they came, also as structured content, and says that it only reads. It speaks the
+//! as they came, also as structured content, and says that it only reads, `typed` answers with the structured content that
+//! it is handed as `answer`, whatever its schema says. It speaks the
 //! lifecycle with `server/discover`; with `--legacy` only the one with `initialize`, and with
 //! `--odd` one tool of its list has no schema and another no name, with `--garbage` it speaks no protocol at all, and with `--babble` goes on listening. With `--heard FILE` it writes down the notifications that it gets,
 //! and with `--deaf` it never ends by itself.
@@ -109,6 +110,10 @@ fn tools() -> Vec<Value> {
     look_up["description"] = "Looks a page up.".into();
     look_up["annotations"] = json!({"readOnlyHint": true});
     tools.push(look_up);
+    let mut typed = tool("typed", &json!({"type": "object"}));
+    typed["outputSchema"] = json!({"type": "object", "required": ["n"], "properties": {
+        "n": {"type": "integer"}, "of": {"$ref": "#/$defs/of"}}, "$defs": {"of": {}}});
+    tools.push(typed);
     tools
 }
 
@@ -131,6 +136,11 @@ fn call(id: &Value, params: &Value) -> io::Result<()> {
             let arguments = &params["arguments"];
             let mut result = text(&arguments.to_string());
             result["structuredContent"] = json!({"page_id": 7, "got": arguments});
+            answer(id, result)
+        }
+        "typed" => {
+            let mut result = text("as you wish");
+            result["structuredContent"] = params["arguments"]["answer"].clone();
             answer(id, result)
         }
         "crash" => std::process::exit(3),

@@ -65,7 +65,7 @@ fn a_tool_that_is_none_costs_no_other() {
         let registered = env.run(register.iter().chain(&[command.as_str()]));
         let registered = registered.success().stderr;
         let loose = "wiki: its tool `loose` can't be called: it has no `inputSchema`";
-        let unnamed = "wiki: its tool `#12` can't be called: missing field `name`";
+        let unnamed = "wiki: its tool `#13` can't be called: missing field `name`";
         let listed = env.run(["capability", "list"]).success().stderr;
         for told in [&registered, &listed] {
             assert!(told.contains(loose) && told.contains(unnamed), "{told}");
@@ -156,6 +156,43 @@ fn a_tool_that_fails_fails_its_call() {
         unknown.stderr.contains("tool.wiki.look_up"),
         "{}",
         unknown.stderr
+    );
+}
+
+/// CCOS-CAP-1: what a tool answers is held to what its server says of it; what does not fit fails the call, and says
+/// where.
+#[test]
+fn an_answer_that_is_not_of_its_tools_type_fails_the_call() {
+    let env = with_wiki();
+    let show = ["capability", "show", "tool.wiki.typed"];
+    let shown = env.run(show.iter().chain(&["--json"])).success().json();
+    let output = r#"[:map [:text String] [:structured [:map ["n" Int] ["of" Any ?]]]]"#;
+    assert_eq!(shown["output"], output);
+    assert_eq!(shown["unheld_output"], serde_json::json!(["$ref"]));
+    let told = env.run(show).success().stdout;
+    assert!(told.contains("; nobody holds $ref"), "{told}");
+    let call = |answer: &str| {
+        let source = format!("(:structured (call :tool.wiki.typed {answer}))");
+        carried_out(&env, &source).json()
+    };
+    assert_eq!(call(r#"{:answer {"n" 7}}"#)["value"], "{\"n\" 7}");
+    assert_eq!(call(r#"{:answer {"n" 7.0}}"#)["value"], "{\"n\" 7.0}");
+    for (answer, place) in [
+        (r#"{:answer {"n" "7"}}"#, r#"the value{:structured}{"n"}"#),
+        (r#"{:answer {"n" 7.5}}"#, r#"the value{:structured}{"n"}"#),
+        ("{:answer {}}", r#"the value{:structured}{"n"}"#),
+        ("{}", "the value{:structured}"),
+    ] {
+        let error = call(answer)["error"].clone();
+        assert_eq!(error["kind"], "TypeValidationError", "{answer}: {error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(place), "{answer}: {message}");
+    }
+    let caught =
+        "(try (call :tool.wiki.typed {:answer {}}) (catch :TypeValidationError e :caught))";
+    assert_eq!(
+        carried_out(&env, caught).success().json()["value"],
+        ":caught"
     );
 }
 

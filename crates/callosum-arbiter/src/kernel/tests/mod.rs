@@ -35,6 +35,7 @@ fn manifest(id: &str, effects: &[Effect], tier: TrustTier) -> Manifest {
         provenance: Provenance::BuiltIn,
         answers_by_key: true,
         unheld: BTreeSet::new(),
+        unheld_output: BTreeSet::new(),
     }
 }
 

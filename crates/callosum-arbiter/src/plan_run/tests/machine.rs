@@ -198,6 +198,7 @@ fn manifest(id: &str, answers_by_key: bool) -> Manifest {
         provenance: Provenance::BuiltIn,
         answers_by_key,
         unheld: BTreeSet::new(),
+        unheld_output: BTreeSet::new(),
     }
 }
 

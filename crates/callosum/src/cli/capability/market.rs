@@ -31,6 +31,8 @@ pub(crate) struct CapabilityOutput {
     pub(super) unheld: Vec<String>,
     /// The type of what it answers.
     pub(super) output: String,
+    /// What its server says of its answers beyond that type, as keywords of JSON Schema; nobody holds it.
+    pub(super) unheld_output: Vec<String>,
     /// What it does to the world.
     pub(super) effects: Vec<String>,
     /// How far it is trusted, 0 to 3.
@@ -68,6 +70,7 @@ impl CapabilityOutput {
             input: manifest.input.as_str().to_owned(),
             unheld: texts(&manifest.unheld),
             output: manifest.output.as_str().to_owned(),
+            unheld_output: texts(&manifest.unheld_output),
             effects: manifest.effects.iter().map(ToString::to_string).collect(),
             trust_tier: manifest.trust_tier.get(),
             sensitivity: manifest.sensitivity.to_string(),

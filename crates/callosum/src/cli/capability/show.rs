@@ -55,6 +55,16 @@ fn text(output: &CapabilityOutput) -> String {
             on_one_line(&alone)
         )
     };
+    let answers = if output.unheld_output.is_empty() {
+        output.output.clone()
+    } else {
+        let by_nobody = output.unheld_output.join(", ");
+        format!(
+            "{}; nobody holds {}",
+            output.output,
+            on_one_line(&by_nobody)
+        )
+    };
     let rows = [
         ("capability", output.id.clone()),
         ("does", on_one_line(&output.description)),
@@ -63,7 +73,7 @@ fn text(output: &CapabilityOutput) -> String {
         ("performed by", by),
         ("skills", on_one_line(&output.skills.join(", "))),
         ("takes", takes),
-        ("answers", output.output.clone()),
+        ("answers", answers),
         ("effects", output.effects.join(", ")),
         ("trust", output.trust_tier.to_string()),
         ("sensitivity", output.sensitivity.clone()),

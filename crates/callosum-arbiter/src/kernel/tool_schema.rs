@@ -1,8 +1,9 @@
-//! [`input_of`]: the type of what a tool of a server takes, from the JSON Schema that the server tells.
+//! [`input_of`] and [`output_of`]: the types of what a tool of a server takes and answers, from the JSON Schemas that
+//! the server tells.
 //!
 //! Only what is sure becomes a type: names, which of them must be there, whether there may be others, simple
 //! types, their bounds, and all that within one another. What a schema asks for beyond that is told by its
-//! keyword, and the server is the one who refuses it. Deliberately not here: references and patterns.
+//! keyword; of arguments the server is the one who refuses it. Deliberately not here: references and patterns.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -44,36 +45,74 @@ const OF_NUMBERS: [(&str, &str); 4] = [
 const OF_TEXTS: [(&str, &str); 2] = [("minLength", "min-length"), ("maxLength", "max-length")];
 const OF_LISTS: [(&str, &str); 2] = [("minItems", "min-count"), ("maxItems", "max-count")];
 
-/// What a tool takes.
+/// What is answered by a tool of whose structured content its server tells nothing.
+const UNTOLD: &str = "[:map [:text String] [:structured Any ?]]";
+
+/// What a tool takes, or answers.
 #[derive(Debug)]
-pub(super) struct ToolInput {
-    /// One map, or nothing where no key must be there.
+pub(super) struct ToolType {
+    /// Of arguments one map, or nothing where no key must be there.
     pub(super) schema: Schema,
     /// The keywords of the server's schema that the type does not hold.
     pub(super) unheld: BTreeSet<String>,
 }
 
 /// Returns what a tool takes. A schema that makes no type, by a name that is too long for one, takes any map.
-pub(super) fn input_of(schema: &Map<String, Json>) -> Result<ToolInput, SchemaError> {
+pub(super) fn input_of(schema: &Map<String, Json>) -> Result<ToolType, SchemaError> {
     let mut reading = Reading::default();
     let text = reading.arguments(schema);
     if let Ok(read) = Schema::read(&text) {
-        return Ok(ToolInput {
+        return Ok(ToolType {
             schema: read,
             unheld: reading.unheld,
         });
     }
     let mut nothing = Reading::default();
     nothing.note(schema, &["type"]);
-    Ok(ToolInput {
+    Ok(ToolType {
         schema: Schema::read(&Reading::default().arguments(&Map::new()))?,
         unheld: nothing.unheld,
     })
 }
 
+/// Returns what a tool answers: its texts, and its structured content, which must be there where the server has a
+/// schema of it. One that makes no type is not held.
+pub(super) fn output_of(schema: &Map<String, Json>) -> Result<ToolType, SchemaError> {
+    let mut reading = Reading {
+        keys: Keys::AsTheyAre,
+        ..Reading::default()
+    };
+    if !schema.is_empty() {
+        let structured = reading.type_of(&Json::Object(schema.clone()), DEEPEST);
+        let text = format!("[:map [:text String] [:structured {structured}]]");
+        if let Ok(read) = Schema::read(&text) {
+            return Ok(ToolType {
+                schema: read,
+                unheld: reading.unheld,
+            });
+        }
+        reading.note(schema, &[]);
+    }
+    Ok(ToolType {
+        schema: Schema::read(UNTOLD)?,
+        unheld: reading.unheld,
+    })
+}
+
+/// How the names of a schema stand in values.
+#[derive(Clone, Copy, Default)]
+enum Keys {
+    /// As plans write them: keywords where they can be.
+    #[default]
+    AsWritten,
+    /// As texts, which is what JSON has.
+    AsTheyAre,
+}
+
 /// A schema as it is read: what of it no type holds.
 #[derive(Default)]
 struct Reading {
+    keys: Keys,
     unheld: BTreeSet<String>,
 }
 
@@ -183,11 +222,16 @@ impl Reading {
         let mut map = String::new();
         for (name, of) in properties() {
             let mark = if is_required(name) { "" } else { " ?" };
-            let _ = write!(map, " [{} {}{mark}]", key(name), self.type_of(of, depth));
+            let _ = write!(
+                map,
+                " [{} {}{mark}]",
+                self.key(name),
+                self.type_of(of, depth)
+            );
         }
         let is_told = |name: &str| properties().any(|(told, _)| told == name);
         for name in required(schema).filter(|name| !is_told(name)) {
-            let _ = write!(map, " [{} Any]", key(name));
+            let _ = write!(map, " [{} Any]", self.key(name));
         }
         let base = match map.as_str() {
             "" => "Map".to_owned(),
@@ -201,7 +245,7 @@ impl Reading {
         };
         match others {
             Json::Bool(false) => {
-                let keys: Vec<String> = properties().map(|(name, _)| key(name)).collect();
+                let keys: Vec<String> = properties().map(|(name, _)| self.key(name)).collect();
                 format!("[:and {base} [:only-keys [{}]]]", keys.join(" "))
             }
             Json::Object(_) if map.is_empty() => {
@@ -211,6 +255,14 @@ impl Reading {
                 self.unheld.insert("additionalProperties".to_owned());
                 base
             }
+        }
+    }
+
+    /// The key that a name is, in the notation.
+    fn key(&self, name: &str) -> String {
+        match self.keys {
+            Keys::AsWritten => key(name),
+            Keys::AsTheyAre => Value::text(name).to_string(),
         }
     }
 }
@@ -390,6 +442,31 @@ mod tests {
         }
         let read = input_of(deep.as_object().unwrap()).unwrap();
         assert!(read.unheld.contains("properties"), "{read:?}");
+    }
+
+    /// CCOS-CAP-1: what a tool answers is what its server says of its structured content, with names as JSON has them.
+    #[test]
+    fn what_a_tool_answers_is_read_from_its_schema() {
+        let check = |schema: &Json, expected: &str, unheld: &[&str]| {
+            let read = output_of(schema.as_object().unwrap()).unwrap();
+            assert_eq!(read.schema.as_str(), expected, "{schema}");
+            assert_eq!(read.unheld.iter().collect::<Vec<_>>(), unheld, "{schema}");
+        };
+        check(&json!({}), UNTOLD, &[]);
+        check(
+            &json!({"type": "object", "required": ["n"], "properties": {
+                "n": {"type": "integer", "minimum": 1}, "of": {"$ref": "#/$defs/of"}}, "$defs": {}}),
+            "[:map [:text String] [:structured [:map [\"n\" [:and Int [:>= 1]]] [\"of\" Any ?]]]]",
+            &["$ref"],
+        );
+        let long = "n".repeat(300);
+        check(
+            &json!({"type": "object", "properties": {"a": {"enum": [long]}}, "additionalProperties": false}),
+            &format!(
+                "[:map [:text String] [:structured [:and [:map [\"a\" [:enum \"{long}\"] ?]] [:only-keys [\"a\"]]]]]"
+            ),
+            &[],
+        );
     }
 
     /// CCOS-CAP-1: a name of a server's is a name, whatever stands in it.

@@ -128,9 +128,9 @@ pub enum StepChange {
 /// Why a machine can't be started.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum StartError {
-    /// A parameter has no value.
-    #[error("the plan's parameter `{0}` has no value")]
-    Missing(String),
+    /// Parameters have no value; all of them.
+    #[error("the plan's {} no value", missing(.0))]
+    Missing(Vec<String>),
     /// A value is for no parameter.
     #[error("the plan has no parameter `{name}`; it has {known}")]
     Unknown {
@@ -147,6 +147,13 @@ pub enum StartError {
         /// What doesn't fit.
         mismatch: String,
     },
+}
+
+fn missing(names: &[String]) -> String {
+    match names {
+        [one] => format!("parameter `{one}` has"),
+        several => format!("parameters `{}` have", several.join("`, `")),
+    }
 }
 
 /// Why an answer was not taken.
@@ -183,11 +190,15 @@ impl Machine {
                 });
             }
         }
+        let names = program.parameters.iter().map(|own| &*own.name);
+        let missing = names.filter(|name| !input.contains_key(*name));
+        let missing: Vec<String> = missing.map(str::to_owned).collect();
+        if !missing.is_empty() {
+            return Err(StartError::Missing(missing));
+        }
         let mut locals = vec![Value::Nil; program.frame as usize];
         for parameter in &program.parameters {
-            let Some(value) = input.get(&*parameter.name) else {
-                return Err(StartError::Missing(parameter.name.to_string()));
-            };
+            let value = &input[&*parameter.name];
             if let Some(schema) = &parameter.schema {
                 let mismatch = schema.mismatch(value, &mut |work| workshop.budget.spend(work));
                 let mismatch = mismatch.unwrap_or_else(|failure| Some(failure.message));

@@ -321,6 +321,12 @@ fn a_plan_starts_with_exactly_what_it_takes() {
         said(&[("size", "\"2\"")]),
         "the plan's parameter `size`: the value is not of type Int"
     );
+    let two = Arc::new(self::program("(defplan p (size more) size)"));
+    let error = Machine::start(two, &BTreeMap::new(), Limits::default()).err();
+    assert_eq!(
+        error.unwrap().to_string(),
+        "the plan's parameters `size`, `more` have no value"
+    );
     let nobody = machine.answer(&"0".parse().unwrap(), Ok(Value::Nil));
     assert_eq!(nobody.unwrap_err().to_string(), "no call waits at 0");
 }

@@ -19,7 +19,6 @@ fn eval_prints_the_value_in_the_languages_notation() {
             "{:b \"x\\n\" :a [nil true]}",
             "{:a [nil true] :b \"x\\n\"}\n",
         ),
-        ("", "nil\n"),
         ("-3", "-3\n"),
     ] {
         let output = env.run(["plan", "eval", "-e", source]).success();
@@ -81,6 +80,51 @@ fn eval_tells_the_kind_and_the_place_of_a_failure() {
 
     error: UnsupportedForm: the program does not run, for 1 reason
     ");
+}
+
+/// CCOS-RTFS-1: where no program stands there is none that came to nil.
+#[test]
+fn a_text_without_a_program_is_refused() {
+    let env = TestEnv::new();
+    env.write("comment.rtfs", "; later\n#| or never |#\n");
+    for verb in ["eval", "run", "check"] {
+        for (source, told) in [
+            (&["-e", " \n"][..], "there is no program in -e: it is empty"),
+            (
+                &["comment.rtfs"],
+                "there is no program in comment.rtfs: all of it is comment",
+            ),
+        ] {
+            let refused = env.run(["plan", verb].iter().chain(source)).ended_with(2);
+            assert!(refused.stderr.contains(told), "{verb}: {}", refused.stderr);
+        }
+    }
+}
+
+/// CCOS-RTFS-1: what a plan is not given is told at once, with lines to paste.
+#[test]
+fn parameters_that_are_missing_or_none_are_told_with_what_to_paste() {
+    let env = TestEnv::new();
+    let plan = "(defplan p (what who) (str what who))";
+    let hint = |verb: &str, given: &[&str]| {
+        let base = ["plan", verb, "-e", plan];
+        let refused = env.run(base.iter().chain(given)).ended_with(2);
+        refused.stderr
+    };
+    for verb in ["eval", "run"] {
+        let missing = hint(verb, &[]);
+        assert!(
+            missing.contains("parameters `what`, `who` have no value"),
+            "{missing}"
+        );
+        let options = "--param 'what=VALUE' --param 'who=VALUE'\n";
+        assert!(missing.ends_with(options), "{missing}");
+        let bare = hint(verb, &["--param", "what=it's a \"cat\""]);
+        let pasted = bare.lines().next_back().unwrap();
+        let (_, pasted) = pasted.split_once("quotation marks: ").unwrap();
+        let words = shlex::split(pasted).unwrap();
+        assert_eq!(words, ["--param", "what=\"it's a \\\"cat\\\"\""], "{bare}");
+    }
 }
 
 /// CCOS-RTFS-1: calls are answered from a file, in their order, and the capability must agree.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{
     answers::Answers,
-    parameters::parameters,
+    parameters::{parameters, unstartable},
     rehearsal::{Rehearsal, RulingOutput},
     source::{FindingOutput, Source, SourceArgs},
 };
@@ -110,9 +110,7 @@ pub(super) fn evaluated(
     };
     let mut rehearsal = rehearsal(&program)?;
     let machine = Machine::start(program, parameters, limits);
-    let mut machine = machine.map_err(|error| {
-        CommandError::from_error(Exit::Usage, &error).hint("give it with `--param 'NAME=VALUE'`")
-    })?;
+    let mut machine = machine.map_err(|error| unstartable(&error))?;
     let mut calls = Vec::new();
     let result = loop {
         match machine.run() {

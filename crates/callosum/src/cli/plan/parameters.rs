@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use callosum_agents::json::read_value;
-use callosum_plan::{Key, Value};
+use callosum_plan::{Key, StartError, Value};
+use shlex::try_quote;
 
 use crate::ui::{CommandError, Exit};
 
@@ -19,12 +20,34 @@ pub(super) fn parameters(given: &[String]) -> Result<BTreeMap<String, Value>, Co
         let Some((name, value)) = pair.split_once('=') else {
             return Err(refuse("there is no `=` in it".to_owned()));
         };
-        let value = Value::read(value).map_err(|error| refuse(error.to_string()))?;
+        let value = Value::read(value).map_err(|error| {
+            // Most who write no value mean a text.
+            let assigned = format!("{name}={}", Value::text(value));
+            let assigned = try_quote(&assigned).unwrap_or_default().into_owned();
+            CommandError::new(Exit::Usage, format!("--param {pair}: {error}")).hint(format!(
+                "a text stands in quotation marks: --param {assigned}"
+            ))
+        })?;
         if parameters.insert(name.to_owned(), value).is_some() {
             return Err(refuse(format!("`{name}` is given twice")));
         }
     }
     Ok(parameters)
+}
+
+/// Explains why a plan does not start with the values that were given.
+pub(super) fn unstartable(error: &StartError) -> CommandError {
+    let names = match error {
+        StartError::Missing(names) => names.as_slice(),
+        StartError::Mismatch { name, .. } => std::slice::from_ref(name),
+        StartError::Unknown { .. } => &[],
+    };
+    let explained = CommandError::from_error(Exit::Usage, error);
+    let options = names.iter().map(|name| format!("--param '{name}=VALUE'"));
+    match options.collect::<Vec<_>>().join(" ") {
+        options if options.is_empty() => explained,
+        options => explained.hint(format!("give VALUE in the language's notation: {options}")),
+    }
 }
 
 /// The values of `--input JSON`, an object with a value for each parameter.

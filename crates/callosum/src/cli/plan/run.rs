@@ -138,9 +138,8 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
     };
     let program = compiled(context, &source, &options)?;
     // What can't be started is refused before there is anything on record.
-    Machine::start(program.clone(), &input, limits.clone()).map_err(|error| {
-        CommandError::from_error(Exit::Usage, &error).hint("give it with `--param 'NAME=VALUE'`")
-    })?;
+    Machine::start(program.clone(), &input, limits.clone())
+        .map_err(|error| parameters::unstartable(&error))?;
     let ledger = store::open(context)?;
     let id = context.new_id().parse().map_err(CommandError::internal)?;
     let Some(lock) = RunLock::take(context, &id)? else {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use callosum_host::{Disk, OpenHow};
-use callosum_plan::{Colours, Failure, Finding, Span};
+use callosum_plan::{Colours, Failure, Finding, Span, read};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,10 +54,8 @@ pub(super) struct FindingOutput {
 impl Source {
     pub(super) fn of(args: &SourceArgs) -> Result<Self, CommandError> {
         if let Some(text) = &args.expression {
-            return Ok(Self {
-                text: text.clone(),
-                name: "-e".to_owned(),
-            });
+            let name = "-e".to_owned();
+            return Self::named(text.clone(), name).of_some_program();
         }
         let file = args.file.as_deref().unwrap_or(Path::new("-"));
         let (name, mut bytes) = if file.as_os_str() == "-" {
@@ -73,7 +71,21 @@ impl Source {
             bytes.truncate(error.valid_up_to());
         }
         let text = text_of(&name, bytes)?;
-        Ok(Self { text, name })
+        Self::named(text, name).of_some_program()
+    }
+
+    /// Refuses a text in which no program stands. What can't be read is told where it is compiled.
+    fn of_some_program(self) -> Result<Self, CommandError> {
+        if !read(&self.text).is_ok_and(|forms| forms.is_empty()) {
+            return Ok(self);
+        }
+        let why = if self.text.trim().is_empty() {
+            "it is empty"
+        } else {
+            "all of it is comment"
+        };
+        let what = format!("there is no program in {}: {why}", self.name);
+        Err(CommandError::new(Exit::Usage, what).hint("callosum plan eval -e '(+ 1 2)'"))
     }
 
     /// A source that was kept, and what it is called in messages.

@@ -17,6 +17,10 @@ pub(super) const TASK: &str = "[:map [:prompt String] [:executor [:union String 
     [:kind [:union Nil [:enum :scan :deps :tests :api \"scan\" \"deps\" \"tests\" \"api\"]] ?] \
     [:paths [:vector String] ?] [:links [:vector String] ?] [:fresh Bool ?]]";
 
+/// What a task comes to, as the ledger has it.
+pub(super) const TASK_ANSWER: &str = "[:map [:summary String] [:task String ?] [:time String ?] \
+    [:executor String ?] [:kind String? ?] [:prompt String ?] [:tokens Int? ?]]";
+
 /// One row of the table.
 struct Row {
     id: &'static str,
@@ -40,7 +44,7 @@ const ROWS: [Row; 9] = [
         kind: CapabilityKind::Agent,
         skills: &["delegation"],
         input: TASK,
-        output: "Map",
+        output: TASK_ANSWER,
         effects: &[Effect::StartsExecutor],
         sensitivity: Sensitivity::Project,
         milliseconds: DELEGATION_MS,

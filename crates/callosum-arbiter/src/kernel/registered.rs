@@ -15,7 +15,7 @@ use callosum_plan::{CapabilityName, CapabilityNameError, Schema, SchemaError};
 use thiserror::Error;
 
 use super::{
-    built_in::TASK,
+    built_in::{TASK, TASK_ANSWER},
     effect::{Effect, Sensitivity, TrustTier},
     manifest::{CapabilityKind, Manifest, Provenance, Quotas},
     tool_schema::{input_of, output_of},
@@ -107,7 +107,7 @@ fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> 
         kind: CapabilityKind::Agent,
         skills: BTreeSet::from(["delegation".to_owned()]),
         input: Schema::read(TASK)?,
-        output: Schema::read("Map")?,
+        output: Schema::read(TASK_ANSWER)?,
         effects,
         trust_tier: tier(executor, is_trusted)?,
         sensitivity: Sensitivity::Project,

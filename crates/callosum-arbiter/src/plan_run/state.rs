@@ -2,7 +2,7 @@
 //!
 //! A fold over records and nothing else, so that every process that reads them comes to the same.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use callosum_plan::{FailureKind, Position};
 use jiff::Timestamp;
@@ -33,6 +33,8 @@ pub struct RunState {
     spent: Spent,
     sensitivity: Sensitivity,
     is_cancel_asked: bool,
+    /// The calls that the last process stopped at, since nobody but a person could help them on.
+    asked_about: BTreeSet<CallKey>,
     ended: Option<Ended>,
 }
 
@@ -140,6 +142,7 @@ impl RunState {
             spent: Spent::default(),
             sensitivity: Sensitivity::default(),
             is_cancel_asked: false,
+            asked_about: BTreeSet::new(),
             ended: None,
         }
     }
@@ -157,7 +160,10 @@ impl RunState {
         }
         match record {
             RunRecord::Started(_) => return unfitting("the run was begun before"),
-            RunRecord::Resumed(resumed) => self.constitution = resumed.constitution,
+            RunRecord::Resumed(resumed) => {
+                self.constitution = resumed.constitution;
+                self.asked_about.clear();
+            }
             RunRecord::Intended(intended) => {
                 let Ok(position) = intended.position.parse::<Position>() else {
                     return unfitting("its position is none");
@@ -211,7 +217,7 @@ impl RunState {
                 }
             }
             RunRecord::Step(step) => self.steps.push(step),
-            RunRecord::Paused(_) => {}
+            RunRecord::Paused(paused) => self.asked_about = paused.waits_for.into_iter().collect(),
             RunRecord::CancelAsked => self.is_cancel_asked = true,
             RunRecord::Ended(ended) => self.ended = Some(ended),
         }
@@ -346,6 +352,16 @@ impl RunState {
         })
     }
 
+    /// Whether a call waits for a person: to be approved, or since it was asked after and nobody could tell what came
+    /// of it. One that a process was killed in is asked after by whoever goes on.
+    pub fn waits_for_person(&self, call: &CallState) -> bool {
+        match call.standing {
+            CallStanding::Asked => true,
+            CallStanding::Begun => self.asked_about.contains(&call.intended.key),
+            _ => false,
+        }
+    }
+
     /// What happened to its steps, in order.
     pub fn steps(&self) -> &[StepRecord] {
         &self.steps
@@ -379,7 +395,7 @@ impl RunState {
         match &self.ended {
             Some(ended) => ended.outcome.as_str(),
             None if is_running => "running",
-            None if self.open_calls().any(CallState::needs_person) => "waiting",
+            None if self.open_calls().any(|call| self.waits_for_person(call)) => "waiting",
             None => "interrupted",
         }
     }

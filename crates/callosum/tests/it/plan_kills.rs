@@ -51,6 +51,10 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     let shown = env.run(["plan", "show", &run, "--json"]).success().json();
     assert_eq!(Schema::published("output-plan-show").fault(&shown), None);
     assert_eq!(shown["answered"], 1);
+    // Nobody is waited for: whoever goes on looks first.
+    assert_eq!(shown["standing"], "interrupted");
+    let listed = env.run(["plan", "list", "--json"]).success().json();
+    assert_eq!(listed["runs"][0]["standing"], "interrupted");
     // Nobody has asked what came of it, which going on does first.
     let told = env.run(["plan", "show", &run]).success().stdout;
     let way = format!("  go on: callosum plan resume {run}\n");
@@ -65,6 +69,10 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     let waiting = output.json()["waits_for"][0].clone();
     assert_eq!(waiting["waits_for"], "outcome");
     assert_eq!(prompts(&env), ["a"]);
+    let listed = env.run(["plan", "list", "--json"]).success().json();
+    assert_eq!(listed["runs"][0]["standing"], "waiting");
+    let told = env.run(["plan", "show", &run]).success().stdout;
+    assert!(told.contains("nobody can tell"), "{told}");
     let told = env.run(["plan", "resume", &run]).ended_with(5);
     let key = &waiting["key"].as_str().unwrap()[..12];
     let hint = format!("callosum plan resume {run} --answer '{key}=VALUE', or --not-done {key}\n");
@@ -73,10 +81,14 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     let refused = env.run(["plan", "resume", &run, "--answer", &number]);
     let refused = refused.ended_with(2);
     assert!(
-        refused.stderr.contains("not of type Map"),
+        refused
+            .stderr
+            .contains("not of type [:map [:summary String]"),
         "{}",
         refused.stderr
     );
+    let hint = "a value of type [:map [:summary String] [:task String ?]";
+    assert!(refused.stderr.contains(hint), "{}", refused.stderr);
     let output = env.run(["plan", "resume", &run, "--not-done", key, "--json"]);
     let output = approved(&env, output).success();
     assert_eq!(output.json()["value"], r#"["a" "b" "c"]"#);

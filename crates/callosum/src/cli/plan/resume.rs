@@ -25,7 +25,7 @@ const SCHEMA_WORK: u64 = 1 << 20;
 #[command(after_long_help = "\
 Examples:
   $ callosum plan resume 0f3a
-  $ callosum plan resume 0f3a --answer '9c1d={:status \"sent\"}'
+  $ callosum plan resume 0f3a --answer '9c1d={:summary \"It is done.\"}'
   $ callosum plan resume 0f3a --not-done 9c1d")]
 pub(crate) struct ResumeArgs {
     /// The run's id, or the beginning of it
@@ -44,18 +44,21 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
     let catalogue = capability::catalogue(context)?;
     let mut records = Vec::new();
     for pair in &args.answers {
-        let refuse = |why: String| {
-            CommandError::new(Exit::Usage, format!("--answer {pair}: {why}")).hint(
-                "say `--answer 'KEY={:status \"sent\"}'`, the value in the language's notation",
-            )
+        let refuse = |why: String, of: &str| {
+            CommandError::new(Exit::Usage, format!("--answer {pair}: {why}")).hint(format!(
+                "say `--answer 'KEY=VALUE'`, a value of type {of} in the language's notation"
+            ))
         };
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(refuse("there is no `=` in it".to_owned()));
+            let why = "there is no `=` in it".to_owned();
+            return Err(refuse(why, "Any"));
         };
-        let value = Value::read(value).map_err(|error| refuse(error.to_string()))?;
         let call = call_of(&taken.state, key)?;
         let name = CapabilityName::parse(&call.intended.capability);
         let manifest = name.ok().and_then(|name| catalogue.get(&name));
+        let of = manifest.map_or("Any", |manifest| manifest.output.as_str());
+        let refuse = |why: String| refuse(why, of);
+        let value = Value::read(value).map_err(|error| refuse(error.to_string()))?;
         let mismatch = manifest.and_then(|one| one.output.mismatch_within(&value, SCHEMA_WORK));
         if let Some(mismatch) = mismatch {
             return Err(refuse(format!(

@@ -243,7 +243,14 @@ fn output(
         waits_for: if is_running || state.ended().is_some() {
             Vec::new()
         } else {
-            waits.map(WaitingOutput::unasked).collect()
+            let waiting = waits.map(|call| {
+                if state.waits_for_person(call) {
+                    WaitingOutput::of(call)
+                } else {
+                    WaitingOutput::unasked(call)
+                }
+            });
+            waiting.collect()
         },
         tree,
     }

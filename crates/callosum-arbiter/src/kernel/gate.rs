@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use callosum_plan::{CapabilityName, Value};
+use callosum_plan::{CapabilityName, Key, Value};
 
 use super::{
     addressee::{Addressee, stricter},
@@ -28,6 +28,9 @@ use super::{
 
 /// Units of work that holding arguments against a type may take.
 const SCHEMA_WORK: u64 = 1 << 20;
+
+/// Bytes of a hint; one that shows longer arguments is none.
+const LONGEST_HINT: usize = 300;
 
 /// Decides over each call of a plan.
 #[derive(Clone, Debug)]
@@ -351,9 +354,25 @@ fn fitting(request: &CallRequest, manifest: &Manifest) -> Result<Redacted, Objec
         }
     };
     if let Some(mismatch) = mismatch {
-        return Err(refuse(mismatch));
+        let map = map_of_pairs(&redacted.arguments);
+        let map = map.filter(|map| manifest.input.mismatch_within(map, SCHEMA_WORK).is_none());
+        let hint = map.map(|map| format!("write one map: `(call :{} {map})`", request.capability));
+        return Err(Objection {
+            hint: hint.filter(|hint| hint.len() <= LONGEST_HINT),
+            ..refuse(mismatch)
+        });
     }
     Ok(redacted)
+}
+
+/// The map that arguments are which were written as keywords, each before its value.
+fn map_of_pairs(arguments: &[Value]) -> Option<Value> {
+    let pairs = arguments.chunks(2).map(|pair| match pair {
+        [Value::Keyword(name), value] => Some((Key::Keyword(name.clone()), value.clone())),
+        _ => None,
+    });
+    let pairs: Option<BTreeMap<Key, Value>> = pairs.collect();
+    pairs.filter(|pairs| !pairs.is_empty()).map(Value::map)
 }
 
 fn within_budget(

@@ -21,7 +21,7 @@ use callosum_evidence::terminal::{harmless, visible};
 pub(crate) use self::{
     failure::{CommandError, Exit},
     list::List,
-    number::{at_least_one, many},
+    number::{at_least_one, lasting, many},
     progress::Progress,
     table::Table,
 };

@@ -1,4 +1,5 @@
-//! [`many`]: a number and what is counted, in words that fit together; [`at_least_one`]: a number that a person gives.
+//! [`many`]: a number and what is counted, in words that fit together; [`lasting`]: a time; [`at_least_one`]: a number
+//! that a person gives.
 
 use std::{fmt::Display, num::NonZeroUsize};
 
@@ -22,6 +23,18 @@ pub(crate) fn many(number: impl Into<u64>, word: &str) -> impl Display {
     }
 }
 
+/// A time in the largest unit of which it is a whole number.
+pub(crate) fn lasting(milliseconds: u64) -> String {
+    let units = [(3_600_000, "h"), (60_000, "min"), (1000, "s")];
+    let whole = units
+        .into_iter()
+        .find(|(length, _)| milliseconds >= *length && milliseconds % length == 0);
+    match whole {
+        Some((length, unit)) => format!("{} {unit}", milliseconds / length),
+        None => format!("{milliseconds} ms"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,6 +46,12 @@ mod tests {
             let told = at_least_one(refused).unwrap_err();
             assert_eq!(told, "say a whole number from 1 on", "{refused}");
         }
+    }
+
+    #[test]
+    fn a_time_is_said_in_the_largest_unit_that_fits() {
+        let said = [3_600_000, 600_000, 90_000, 10_000, 1500, 0].map(lasting);
+        assert_eq!(said, ["1 h", "10 min", "90 s", "10 s", "1500 ms", "0 ms"]);
     }
 
     #[test]

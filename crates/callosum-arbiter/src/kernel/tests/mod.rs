@@ -354,6 +354,21 @@ fn arguments_that_are_none_are_denied() {
         said(&kernel.gate(&call("fs.read", "{:path 1}"), &standing())),
         "arguments"
     );
+    let hint = |texts: &[&str]| {
+        let arguments = texts.iter().map(|text| Value::read(text).unwrap());
+        let request = CallRequest {
+            arguments: arguments.collect(),
+            ..call("fs.read", "{}")
+        };
+        match kernel.gate(&request, &standing()) {
+            Ruling::Denied(denial) => denial.hint,
+            other => panic!("{other:?}"),
+        }
+    };
+    let map = "write one map: `(call :fs.read {:path \"a\"})`";
+    assert_eq!(hint(&[":path", "\"a\""]).as_deref(), Some(map));
+    assert_eq!(hint(&[":path", "1"]), None);
+    assert_eq!(hint(&[":path"]), None);
     let deep = (0..100_000).fold(Value::Nil, |inner, _| Value::vector(vec![inner]));
     let shared = (0..200).fold(Value::Nil, |inner, _| {
         Value::vector(vec![inner.clone(), inner])

@@ -6,7 +6,7 @@ use clap::Args;
 use super::market::{CapabilityOutput, catalogue, named, warn_of_unfit};
 use crate::{
     cli::{constitution::governance, context::Context, explain},
-    ui::{CommandError, Exit},
+    ui::{CommandError, Exit, lasting},
 };
 
 /// Show all that is known of a capability
@@ -78,7 +78,7 @@ fn text(output: &CapabilityOutput) -> String {
         ("trust", output.trust_tier.to_string()),
         ("sensitivity", output.sensitivity.clone()),
         ("calls per run", calls),
-        ("time", format!("{} ms", output.milliseconds)),
+        ("time", lasting(output.milliseconds)),
         ("answer", format!("{} bytes", output.answer_bytes)),
         ("answers by key", yes(output.answers_by_key)),
         ("revoked", yes(output.revoked)),

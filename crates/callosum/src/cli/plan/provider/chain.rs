@@ -12,11 +12,8 @@ use callosum_plan::{FailureKind, Value};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::{Surroundings, arguments, failed, free, keyed, unfit};
-use crate::cli::{
-    moment::Moment,
-    plan::{delegated::delegated_tasks, own::OwnRun},
-};
+use super::{Surroundings, arguments, failed, free, keyed, moment, unfit};
+use crate::cli::plan::{delegated::delegated_tasks, own::OwnRun};
 
 /// Most records that one call is answered with.
 const MOST: usize = 500;
@@ -78,20 +75,14 @@ pub(super) fn perform(
         return Ok(free(keyed(&tree)));
     }
     let now = context.clock.now();
-    let moment = |text: &Option<String>| match text {
-        Some(text) => Moment::read(text)
-            .map(Some)
-            .map_err(|error| unfit(call, &error.clone())),
-        None => Ok(None),
-    };
     let task = wanted.task.as_deref().map(str::parse).transpose();
     let event = wanted.event.as_deref().map(str::parse).transpose();
     let query = AuditQuery {
         task_id: task.map_err(|error| unfit(call, &format!("{error}")))?,
         executor: wanted.executor,
         event: event.map_err(|error| unfit(call, &format!("{error}")))?,
-        since: moment(&wanted.since)?.map(|since| since.first(now)),
-        until: moment(&wanted.until)?.map(|until| until.last(now)),
+        since: moment(call, wanted.since.as_deref())?.map(|since| since.first(now)),
+        until: moment(call, wanted.until.as_deref())?.map(|until| until.last(now)),
     };
     let most = wanted.limit.min(MOST);
     let mut last = VecDeque::new();

@@ -7,8 +7,7 @@ use callosum_plan::{FailureKind, Value};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::{Surroundings, arguments, free, keyed, unfit};
-use crate::cli::moment::Moment;
+use super::{Surroundings, arguments, free, keyed, moment, unfit};
 
 /// Most entries that one call is answered with.
 const MOST: usize = 100;
@@ -53,16 +52,10 @@ pub(super) fn perform(
         return Ok(free(Value::vector(found)));
     }
     let now = context.clock.now();
-    let moment = |text: &Option<String>| match text {
-        Some(text) => Moment::read(text)
-            .map(Some)
-            .map_err(|error| unfit(call, &error.clone())),
-        None => Ok(None),
-    };
     let query = Query {
         executor: wanted.executor,
-        since: moment(&wanted.since)?.map(|since| since.first(now)),
-        until: moment(&wanted.until)?.map(|until| until.last(now)),
+        since: moment(call, wanted.since.as_deref())?.map(|since| since.first(now)),
+        until: moment(call, wanted.until.as_deref())?.map(|until| until.last(now)),
         text: wanted.text,
         mode: wanted.mode,
         repo: wanted.repo,

@@ -32,7 +32,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use crate::{
-    cli::{capability, context::Context, mesh::asking},
+    cli::{capability, context::Context, mesh::asking, moment::Moment},
     ui::{CommandError, Exit},
 };
 
@@ -215,6 +215,12 @@ fn arguments<T: DeserializeOwned>(call: &ApprovedCall) -> Result<T, ProviderFail
         _ => return Err(unfit(call, "it takes one map")),
     };
     serde_json::from_value(json).map_err(|error| unfit(call, &error.to_string()))
+}
+
+/// A moment that a call names, where it does.
+fn moment(call: &ApprovedCall, text: Option<&str>) -> Result<Option<Moment>, ProviderFailure> {
+    let moment = text.map(Moment::read).transpose();
+    moment.map_err(|error| unfit(call, &error))
 }
 
 /// A call whose arguments are none that it takes.

@@ -18,7 +18,7 @@ use crate::{
     grounding::{ClaimKind, Grounding, Threshold, lacking_time},
     notes::Notes,
     span::Whose,
-    step::{Held, Intent, NoteChange, SessionError, second},
+    step::{Held, Intent, NoteChange, Session, SessionError, second},
     trajectory::Record,
 };
 
@@ -132,7 +132,7 @@ impl Held<'_> {
             bead: None,
             ts: &ts,
         };
-        let (checked, identifiers) = self.look(config, threshold, &asked)?;
+        let (checked, identifiers) = session.look(config, threshold, &asked)?;
         let mut record = checked
             .grounding
             .record(&ts, session.agent.as_str(), threshold);
@@ -148,6 +148,23 @@ impl Held<'_> {
         })?;
         Ok(checked)
     }
+}
+
+impl Session<'_> {
+    /// Goes through the seven steps and writes nothing: for where no sessions are kept.
+    pub fn looked(
+        &self,
+        config: &Config,
+        threshold: &Threshold,
+        whose: Whose,
+    ) -> Result<Checked, SessionError> {
+        let asked = Asked {
+            whose,
+            bead: None,
+            ts: &second(self.clock.now()),
+        };
+        Ok(self.look(config, threshold, &asked)?.0)
+    }
 
     /// Goes through the seven steps and changes nothing; what was cited and is no identifier yet
     /// comes back as the changes that make it one.
@@ -157,7 +174,7 @@ impl Held<'_> {
         threshold: &Threshold,
         asked: &Asked<'_>,
     ) -> Result<(Checked, Vec<NoteChange>), SessionError> {
-        let session = &self.session;
+        let session = self;
         let read = session.since_handoff(asked.whose)?;
         let tree = Tree::new(session.disk, &session.zones.tree);
         let grounding = Grounding::of(&read, &tree);
@@ -223,7 +240,7 @@ impl Held<'_> {
     /// What of beads is not counted, with file and line: beads that cannot be read, and decisions without a time of
     /// their own.
     fn unread_of_beads(&self) -> Result<Vec<String>, SessionError> {
-        let session = &self.session;
+        let session = self;
         let listing = session.beads().list(session.clock.now())?;
         let uncounted = session.beads().uncounted(&listing)?.into_iter();
         let uncounted = uncounted.map(|odd| format!("{}:{}: {}", odd.file, odd.line, odd.what));

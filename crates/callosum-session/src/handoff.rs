@@ -88,7 +88,7 @@ impl Held<'_> {
             bead: new.bead.as_ref(),
             ts: &ts,
         };
-        let (checked, _) = self.look(config, &Threshold::default(), &asked)?;
+        let (checked, _) = session.look(config, &Threshold::default(), &asked)?;
         if !checked.permits() && !new.is_forced {
             return Err(HandoffError::Blocked(Box::new(checked)));
         }

@@ -11,6 +11,7 @@ use std::{
     fmt::Write as _,
 };
 
+use callosum_host::disk::EntryKind;
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 use sha2::{Digest as _, Sha256};
 
@@ -66,6 +67,11 @@ impl Seen {
     /// another.
     pub(crate) fn has_time(&self, ts: &str) -> bool {
         is_of_a_time(ts) && self.known.contains(&key_of_time(ts))
+    }
+
+    /// Whether an entry of a day alone with these words was there, whatever its title was.
+    pub(crate) fn has_words(&self, ts: &str, words: &str) -> bool {
+        !is_of_a_time(ts) && !words.is_empty() && self.known.contains(&key_of_words(ts, words))
     }
 
     /// Whether an entry whose heading is no time was there.
@@ -124,6 +130,19 @@ fn key_of_time(ts: &str) -> u64 {
     key(ts, "\0")
 }
 
+/// The key of what an entry of a day says; no title is like this.
+fn key_of_words(ts: &str, words: &str) -> u64 {
+    key(ts, &format!("\0{words}"))
+}
+
+/// The keys of what entries of a day alone say, of those that are wanted.
+fn keys_of_words(notes: &Notes, wanted: impl Fn(&str, &str) -> bool) -> Vec<u64> {
+    let of_days = notes.decisions_where(|ts, title| !is_of_a_time(ts) && wanted(ts, title));
+    let said = of_days.iter().filter(|entry| !entry.words().is_empty());
+    let keys = said.map(|entry| key_of_words(&entry.ts, entry.words()));
+    keys.collect()
+}
+
 /// The keys of entries.
 fn keys_of(entries: &[(String, String)]) -> Vec<u64> {
     let mut many: BTreeMap<&str, usize> = BTreeMap::new();
@@ -165,7 +184,12 @@ impl Session<'_> {
     /// What is over, as it was written down, else as hand-offs tell.
     pub(crate) fn seen(&self) -> Result<Seen, SessionError> {
         let path = self.zones.real(self.disk, &self.zones.own().join(FILE))?;
-        let known = self.disk.read_if_there(&path)?;
+        let stat = self.disk.stat(&path)?;
+        let known = match stat.map(|stat| stat.kind) {
+            Some(EntryKind::File) => self.disk.read_if_there(&path)?,
+            // What stands there else is set aside by the next one who writes.
+            _ => None,
+        };
         let known = known.and_then(|bytes| Seen::read(&String::from_utf8_lossy(&bytes)));
         match known {
             Some(seen) => Ok(seen),
@@ -221,6 +245,7 @@ impl Held<'_> {
             .filter(|(ts, _)| !is_before(ts, seen.begun))
             .collect();
         let mut keys = keys_of(&new);
+        keys.extend(keys_of_words(notes, |ts, _| !is_before(ts, seen.begun)));
         keys.extend(undated_of(notes).iter().map(|name| key("", name)));
         self.note_seen(&seen.with(now, keys))
     }
@@ -243,6 +268,9 @@ impl Held<'_> {
             })
             .collect();
         let mut keys = keys_of(&entries);
+        keys.extend(keys_of_words(notes, |ts, title| {
+            told.contains_key(ts) || told.contains_key(&format!("{ts} - {title}"))
+        }));
         let undated = undated_of(notes).into_iter();
         let undated = undated.filter(|name| told.contains_key(name));
         keys.extend(undated.map(|name| key("", &name)));

@@ -243,6 +243,9 @@ impl Session<'_> {
                 !is_over && (shared.contains_key(ts) || !known.times.contains_key(ts))
             });
             for decision in new {
+                if seen.has_words(&decision.ts, decision.words()) {
+                    continue;
+                }
                 let of_its_time = shared.get(&decision.ts).map_or(&[][..], Vec::as_slice);
                 if !known.has(&decision, of_its_time) {
                     let key = (decision.ts.clone(), decision.line);

@@ -1,8 +1,11 @@
 //! [`Session`]: a project's files as one agent changes them, one process at a time.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-use callosum_host::{Clock, Disk, DiskError, FileLock, LockError, disk::EntryKind};
+use callosum_host::{
+    Clock, Disk, DiskError, FileLock, LockError,
+    disk::{EntryKind, FileStat},
+};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
@@ -213,6 +216,9 @@ impl<'s> Session<'s> {
     /// Waits as long as that until no other session writes, and ends what a killed one began.
     pub fn hold_within(&self, patience: Duration) -> Result<Held<'s>, SessionError> {
         let own = self.zones.create_own(self.disk).map_err(unwritable)?;
+        for name in OWN {
+            self.set_folder_aside(&own.join(name))?;
+        }
         let lock =
             FileLock::acquire(self.disk, &own.join("lock"), patience).map_err(
                 |error| match error {
@@ -246,6 +252,26 @@ impl<'s> Session<'s> {
         Ok(held)
     }
 
+    /// Gives a folder that has the name of a file of ours another name beside it.
+    fn set_folder_aside(&self, path: &Path) -> Result<(), SessionError> {
+        let is_folder = |stat: FileStat| stat.kind == EntryKind::Folder;
+        if !self.disk.stat(path)?.is_some_and(is_folder) {
+            return Ok(());
+        }
+        for number in 1_u32.. {
+            let aside = path.with_extension(format!("aside-{number}"));
+            if self.disk.exists(&aside)? {
+                continue;
+            }
+            return match self.disk.rename(path, &aside) {
+                // Another process has done it.
+                Err(error) if error.is_absent() => Ok(()),
+                done => Ok(done?),
+            };
+        }
+        Ok(())
+    }
+
     /// Whether a process was killed within a step.
     pub fn is_torn(&self) -> Result<bool, SessionError> {
         let path = self.zones.real(self.disk, &self.zones.own().join(INTENT))?;
@@ -255,6 +281,17 @@ impl<'s> Session<'s> {
 
 /// The name of the file that a step is written down in.
 const INTENT: &str = "intent.json";
+
+/// Files of ours between the others, none of which is a folder.
+const OWN: [&str; 7] = [
+    INTENT,
+    "lock",
+    "seen",
+    "contexts",
+    "notes.mark",
+    "beads.index",
+    "beads.gone",
+];
 
 impl Held<'_> {
     /// Writes records alone, into the trajectory of an agent on the day of `ts`.

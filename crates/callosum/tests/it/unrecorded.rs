@@ -316,3 +316,49 @@ fn what_does_not_count_is_named_by_the_check() {
     let check = env.run(["session", "check"]).success().stdout;
     assert!(!check.contains("bd-1.yaml"), "{check}");
 }
+
+/// LOA-GRD-1: an entry of a day that was handed off is not asked again where its title is mended; a further one is.
+#[test]
+fn a_mended_title_under_a_day_is_known_again() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    add_by_hand(&env, "2026-01-02", "Of teh day", "");
+    env.run(["session", "handoff", "--force"]).success();
+    let notes = env.read("loa-grimoire/NOTES.md");
+    let mended = notes.replace("- Of teh day", "- Of the day");
+    assert_ne!(mended, notes);
+    env.write("loa-grimoire/NOTES.md", mended);
+    env.run(["session", "check"]).success();
+    add_by_hand(&env, "2026-01-02", "Another", "");
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(check.contains(": Another (no evidence)\n"), "{check}");
+    assert!(!check.contains("day ("), "{check}");
+}
+
+/// LOA-HEAL-1: a folder in place of a file of ours shuts no gate.
+#[test]
+fn a_folder_in_place_of_a_file_of_ours_is_set_aside() {
+    for name in ["seen", "intent.json", "lock", "contexts"] {
+        let env = project();
+        env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+            .success();
+        let own = env.project().join("loa-grimoire/.session");
+        drop(std::fs::remove_file(own.join(name)));
+        env.write(own.join(name).join("kept"), "x");
+        env.run(["session", "recover"]).success();
+        env.run(["session", "check"]).success();
+        env.run(["session", "handoff"]).success();
+        let aside = own.join(name).with_extension("aside-1");
+        assert_eq!(env.read(aside.join("kept")), "x", "{name}");
+    }
+}
+
+/// LOA-CHK-1: where no sessions are kept, a check writes nothing.
+#[test]
+fn a_check_without_sessions_writes_nothing() {
+    let env = project();
+    let check = env.run(["session", "check"]).success().stdout;
+    assert!(check.starts_with("1. grounding: pass\n"), "{check}");
+    assert!(!env.project().join("loa-grimoire").exists());
+}

@@ -13,7 +13,7 @@ use super::{
     WhoseArgs, explain, grounding::GroundingOutput, session, tell_faults, tell_mended, zones,
 };
 use crate::{
-    cli::context::Context,
+    cli::{context::Context, store},
     ui::{CommandError, Exit},
 };
 
@@ -68,11 +68,15 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     let session = session(context, &zones, agent);
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     tell_faults(context, &config);
-    let held = session.hold().map_err(|error| explain(&error))?;
-    tell_mended(context, &held);
-    let checked = held
-        .check(&config, &threshold, whose)
-        .map_err(|error| explain(&error))?;
+    let are_used = zones.are_used(&context.disk);
+    let checked = if are_used.map_err(|error| store::disk_failed(&error))? {
+        let held = session.hold().map_err(|error| explain(&error))?;
+        tell_mended(context, &held);
+        held.check(&config, &threshold, whose)
+    } else {
+        session.looked(&config, &threshold, whose)
+    };
+    let checked = checked.map_err(|error| explain(&error))?;
     let output = CheckpointOutput::of(&checked, &threshold);
     if context.ui.json {
         context.ui.json_data(&output)?;

@@ -179,6 +179,32 @@ fn a_hand_off_reaches_the_client_that_it_names_once() {
     env.run(["session", "status"]).success();
 }
 
+/// LOA-FUT-1: a hand-off that nobody could read is handed over to the next session.
+#[test]
+fn a_hand_off_that_nobody_heard_waits_on() {
+    let env = with_decisions();
+    let handoff = [
+        "session",
+        "handoff",
+        "--to",
+        "codex",
+        "--reasoning",
+        "the pool",
+    ];
+    env.run(handoff).success();
+    env.write("event.json", started(&env, "codex").to_string());
+    let hook = env.callosum().arguments(["hook", "codex", "session-start"]);
+    let event = std::fs::File::open(env.project().join("event.json")).unwrap();
+    let mut hook = hook.command();
+    hook.stdin(event).stdout(std::process::Stdio::null());
+    assert!(hook.status().unwrap().success());
+    let told = begin(&env, "codex");
+    assert!(
+        told.contains("> Handed over: by implementing-tasks"),
+        "{told}"
+    );
+}
+
 /// LOA-SEC-1: what stands in the files is quoted, on one line each, without what nobody sees.
 #[test]
 fn foreign_text_is_quoted_and_plain() {

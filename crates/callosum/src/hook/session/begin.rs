@@ -1,7 +1,7 @@
 //! A context begins: what is missing is healed, and where things stand is told.
 
 use callosum_agents::client::Client;
-use callosum_session::{Config, Opening, trajectory::Agent};
+use callosum_session::{Config, Opening, Waiting, trajectory::Agent};
 
 use super::{Done, Ground, PATIENCE, Problem, Said};
 use crate::sources;
@@ -10,14 +10,16 @@ use crate::sources;
 /// is known to take less.
 const MOST: usize = 9_000;
 
-/// What a context that begins is told; nothing where there is nothing to tell.
+/// What a context that begins is told, nothing where there is nothing to tell; and the hand-offs that are told with it,
+/// which count as picked up once they are said: [`picked_up`].
 ///
-/// What was handed over to the client's agent is written down as picked up before it is told, so that
-/// no two sessions have it. Where another session writes for too long, nothing is healed or handed
-/// over; the rest is told, and the trail knows.
-pub(super) fn told(ground: &Ground, client: &'static Client, said: &Said) -> Result<Done, Problem> {
+/// Where another session writes for too long, nothing is healed or handed over; the rest is told, and the trail knows.
+pub(super) fn told(
+    ground: &Ground,
+    client: &'static Client,
+    said: &Said,
+) -> Result<(Done, Vec<Waiting>), Problem> {
     let program = client.program;
-    let agent = Agent::new(program).unwrap_or_default();
     let session = ground.session(Agent::default());
     let held = match session.hold_within(PATIENCE) {
         Ok(held) => Some(held),
@@ -51,13 +53,25 @@ pub(super) fn told(ground: &Ground, client: &'static Client, said: &Said) -> Res
         opening.waiting.clear();
     }
     let told = opening.told(config.level_1_tokens, MOST);
-    if let Some(held) = &held {
-        let picked_up = &opening.waiting[..told.handed_over];
-        held.pick_up(&agent, picked_up, &said.session)?;
-    }
-    Ok(if told.text.is_empty() {
+    let mut handed = opening.waiting;
+    handed.truncate(told.handed_over);
+    let done = if told.text.is_empty() {
         Done::Nothing
     } else {
         Done::Context(told.text)
-    })
+    };
+    Ok((done, handed))
+}
+
+/// Writes down that hand-offs have reached a session of the client's. Where that fails they are told again, and the
+/// trail knows.
+pub(super) fn picked_up(ground: &Ground, client: &'static Client, said: &Said, handed: &[Waiting]) {
+    let program = client.program;
+    let agent = Agent::new(program).unwrap_or_default();
+    let session = ground.session(Agent::default());
+    let held = session.hold_within(PATIENCE);
+    let written = held.and_then(|held| held.pick_up(&agent, handed, &said.session));
+    if let Err(error) = written {
+        ground.tell(program, "session-start", said, &error.into());
+    }
 }

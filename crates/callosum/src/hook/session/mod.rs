@@ -15,9 +15,10 @@ mod neighbours;
 mod rest;
 mod said;
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use callosum_agents::client::Client;
+use callosum_session::Waiting;
 use serde_json::{Value, json};
 
 pub(super) use self::clear::{may_clear, unchecked_in};
@@ -134,18 +135,19 @@ pub(super) fn observe(
     let environment = Environment::from_process();
     // A sub-agent's calls do not fill the agent's own context.
     let is_idle = moment == Moment::Between && (said.is_helper || said.transcript.is_none());
-    let own = if is_idle {
-        Done::Nothing
+    let ground = if is_idle {
+        None
     } else {
-        match Ground::find(said.folder.as_deref()) {
-            Ok(Some(ground)) => kept(&ground, client, moment, &said),
-            Ok(None) => Done::Nothing,
-            Err(unfound) => {
-                unfound.tell(client.program, moment.word());
-                Done::Nothing
-            }
-        }
+        let found = Ground::find(said.folder.as_deref());
+        found.unwrap_or_else(|unfound| {
+            unfound.tell(client.program, moment.word());
+            None
+        })
     };
+    let kept = ground
+        .as_ref()
+        .map(|ground| kept(ground, client, moment, &said));
+    let (own, handed) = kept.unwrap_or((Done::Nothing, Vec::new()));
     let said_of = |done: &Done| match done {
         Done::Nothing => silence.clone(),
         done => reply(&said.name, done),
@@ -155,30 +157,49 @@ pub(super) fn observe(
     progress.prepare(said_of(&own.clone().followed_by(unread)), false);
     // Only a context has room for what others told.
     let takes_more = matches!(own, Done::Nothing | Done::Context(_));
-    let say = |text: &str| takes_more && voice.is_heard(&said_of(&own.clone().followed_by(text)));
+    let heard = Cell::new(None);
+    let say = |text: &str| {
+        takes_more && {
+            let is_heard = voice.is_heard(&said_of(&own.clone().followed_by(text)));
+            heard.set(Some(is_heard));
+            is_heard
+        }
+    };
     let mut met = met(&environment, client, moment, &said, bytes, &own, say);
     if let Some(error) = met.fault.take() {
         Unfound::of(environment, error.into()).tell(client.program, moment.word());
     }
-    said_of(&own.followed_by(&met.text))
+    let reply = said_of(&own.followed_by(&met.text));
+    if let Some(ground) = ground.filter(|_| !handed.is_empty())
+        && heard.get().unwrap_or_else(|| voice.is_heard(&reply))
+    {
+        begin::picked_up(&ground, client, &said, &handed);
+    }
+    reply
 }
 
-/// What the project's own sessions have to say at a moment.
-fn kept(ground: &Ground, client: &'static Client, moment: Moment, said: &Said) -> Done {
+/// What the project's own sessions have to say at a moment, and the hand-offs that are told with it.
+fn kept(
+    ground: &Ground,
+    client: &'static Client,
+    moment: Moment,
+    said: &Said,
+) -> (Done, Vec<Waiting>) {
+    let alone = |done| (done, Vec::new());
     let done = match moment {
         Moment::Begin => begin::told(ground, client, said),
-        Moment::Rest => rest::rested(ground, said),
-        Moment::Compact => rest::compacted(ground, said),
-        Moment::End => rest::ended(ground, said),
+        Moment::Rest => rest::rested(ground, said).map(alone),
+        Moment::Compact => rest::compacted(ground, said).map(alone),
+        Moment::End => rest::ended(ground, said).map(alone),
         Moment::Between => match &said.transcript {
-            Some(transcript) => rest::between(ground, said, transcript),
-            None => Ok(Done::Nothing),
+            Some(transcript) => rest::between(ground, said, transcript).map(alone),
+            None => Ok(alone(Done::Nothing)),
         },
-        Moment::Typed => Ok(Done::Nothing),
+        Moment::Typed => Ok(alone(Done::Nothing)),
     };
     done.unwrap_or_else(|problem| {
         ground.tell(client.program, moment.word(), said, &problem);
-        Done::Nothing
+        alone(Done::Nothing)
     })
 }
 

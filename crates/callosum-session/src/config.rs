@@ -73,7 +73,63 @@ pub struct Config {
     pub retention: Retention,
     /// What is wrong with the file, each with its line; those have their defaults.
     pub faults: Vec<Fault>,
+    /// Keys that nothing reads.
+    pub unknown: Vec<UnknownKey>,
 }
+
+/// A key of the settings that nothing reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownKey {
+    /// Its line, counted from 1.
+    pub line: usize,
+    /// Its section with a point behind it; empty where it is in none.
+    pub section: String,
+    /// The key.
+    pub name: String,
+}
+
+impl UnknownKey {
+    /// The keys that there are where it stands.
+    pub fn known(&self) -> &'static [&'static str] {
+        let section = self.section.trim_end_matches('.');
+        let found = KEYS.iter().find(|(name, _)| *name == section);
+        found.map_or(&[], |(_, keys)| keys)
+    }
+}
+
+/// The keys of each section (Seed LOA §5.4), and those of none.
+const KEYS: [(&str, &[&str]); 6] = [
+    (
+        "",
+        &[
+            "grounding_enforcement",
+            "attention_budget",
+            "session_continuity",
+            "trajectory",
+            "edd",
+            "client_hooks",
+        ],
+    ),
+    ("attention_budget", &["yellow", "orange", "red"]),
+    (
+        "session_continuity",
+        &["tiered_recovery", "level1_tokens", "level2_tokens"],
+    ),
+    (
+        "trajectory",
+        &["retention_days", "archive_days", "compression_level"],
+    ),
+    (
+        "edd",
+        &[
+            "enabled",
+            "min_test_scenarios",
+            "require_citations",
+            "enforcement",
+        ],
+    ),
+    ("client_hooks", &["block_stop", "block_compact"]),
+];
 
 impl Default for Config {
     fn default() -> Self {
@@ -88,6 +144,7 @@ impl Default for Config {
             limits: Limits::default(),
             retention: Retention::default(),
             faults: Vec::new(),
+            unknown: Vec::new(),
         }
     }
 }
@@ -130,6 +187,9 @@ impl Config {
             what,
         });
         config.faults = lines.collect();
+        for key in &mut config.unknown {
+            key.line = line_of(text, &format!("`{}{}`", key.section, key.name));
+        }
         config
     }
 
@@ -154,6 +214,7 @@ impl Config {
                 return (config, said);
             }
         };
+        config.unknown = unknown_keys(&members);
         let enforced = members.get("grounding_enforcement");
         config.enforcement = enforced.map_or(Enforcement::Strict, |word| {
             Enforcement::named(word).unwrap_or_else(|| {
@@ -222,6 +283,30 @@ impl Config {
         }
         (config, said)
     }
+}
+
+/// The keys of a file that nothing reads, without their lines.
+fn unknown_keys(members: &Map<String, Value>) -> Vec<UnknownKey> {
+    let mut unknown = Vec::new();
+    for (section, known) in KEYS {
+        let there = match section {
+            "" => Some(members),
+            section => members.get(section).and_then(Value::as_object),
+        };
+        let names = there.into_iter().flat_map(Map::keys);
+        let others = names.filter(|name| !known.contains(&name.as_str()));
+        let prefix = if section.is_empty() {
+            String::new()
+        } else {
+            format!("{section}.")
+        };
+        unknown.extend(others.map(|name| UnknownKey {
+            line: 1,
+            section: prefix.clone(),
+            name: name.clone(),
+        }));
+    }
+    unknown
 }
 
 /// The line that a fault is in, counted from 1: the one that the reader names, or that of the key which
@@ -321,5 +406,13 @@ mod tests {
         let wrong = Config::read("edd:\n  enforcement: 1\n");
         assert_eq!((wrong.edd, wrong.faults[0].line), (Enforcement::Strict, 2));
         assert_eq!(Config::read(""), Config::default());
+        let misspelt = Config::read("edd:\n  enabled: true\n  enforcment: strict\nother: 1\n");
+        let unknown: Vec<(usize, &str)> = misspelt
+            .unknown
+            .iter()
+            .map(|key| (key.line, key.name.as_str()))
+            .collect();
+        assert_eq!(unknown, [(4, "other"), (3, "enforcment")]);
+        assert!(misspelt.unknown[1].known().contains(&"enforcement"));
     }
 }

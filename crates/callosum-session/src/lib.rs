@@ -43,7 +43,7 @@ mod yaml;
 mod zones;
 
 pub use crate::{
-    config::{Config, Enforcement},
+    config::{Config, Enforcement, UnknownKey},
     crossing::{Crossing, quoted_from},
     decide::{DecideError, Decided, Ground, NewDecision},
     delta::{Delta, Synthesized},

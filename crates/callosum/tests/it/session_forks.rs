@@ -224,3 +224,23 @@ fn a_bead_is_believed_where_the_notes_were_changed() {
     );
     assert!(status.contains("cites less than in bd-1\n"), "{status}");
 }
+
+/// LOA-GRD-2: a key of the settings that is misspelt is named with the one that was meant, and another program's is not.
+#[test]
+fn a_misspelt_key_of_the_settings_is_named() {
+    let env = project();
+    env.write(
+        ".loa.config.yaml",
+        "grounding_enforcment: warn\nedd:\n  min_test_scenario: 1\nghost_features: 3\n",
+    );
+    let status = env.run(["session", "status"]).success().stdout;
+    for named in [
+        "not understood: .loa.config.yaml:1: unknown key `grounding_enforcment`, did you mean `grounding_enforcement`?\n",
+        "not understood: .loa.config.yaml:3: unknown key `edd.min_test_scenario`, did you mean `edd.min_test_scenarios`?\n",
+    ] {
+        assert!(status.contains(named), "{status}");
+    }
+    assert!(!status.contains("ghost_features"), "{status}");
+    let check = env.run(["session", "check"]).success();
+    assert!(check.stderr.contains("did you mean"), "{}", check.stderr);
+}

@@ -17,9 +17,10 @@ mod status;
 
 use std::path::Path;
 
+use callosum_arbiter::{excerpt::excerpt, nearest::nearest};
 use callosum_evidence::{secrets::Kind, terminal::harmless};
 use callosum_session::{
-    Config, DecideError, Session, SessionError, Whose, Zones,
+    Config, DecideError, Session, SessionError, UnknownKey, Whose, Zones,
     evidence::{Evidence, QuoteError, Relative},
     trajectory::Agent,
 };
@@ -179,10 +180,21 @@ pub(super) fn tell_faults(context: &Context, config: &Config) {
     }
 }
 
-/// What of the settings was not understood, each with file and line.
+/// What of the settings was not understood, each with file and line: also keys that nothing reads, where one is meant
+/// that is. Others may be of other programs.
 fn faults_of(config: &Config) -> impl Iterator<Item = String> {
     let faults = config.faults.iter();
-    faults.map(|fault| format!(".loa.config.yaml:{}: {}", fault.line, fault.what))
+    let faults = faults.map(|fault| format!(".loa.config.yaml:{}: {}", fault.line, fault.what));
+    faults.chain(config.unknown.iter().filter_map(misspelt))
+}
+
+fn misspelt(key: &UnknownKey) -> Option<String> {
+    let meant = nearest(&key.name, key.known().iter().copied())?;
+    let (line, section) = (key.line, &key.section);
+    let name = excerpt(&key.name);
+    Some(format!(
+        ".loa.config.yaml:{line}: unknown key `{section}{name}`, did you mean `{section}{meant}`?"
+    ))
 }
 
 /// Says that secrets were taken out before anything was written.

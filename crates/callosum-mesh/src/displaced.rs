@@ -29,6 +29,18 @@ pub(crate) fn is_no_folder(disk: &Disk, path: &Path) -> Result<bool, DiskError> 
     Ok(matches!(kind, Some(EntryKind::File | EntryKind::Other)))
 }
 
+/// Whether a link stands there that leads to no folder: nowhere, as while a disk is not mounted, to itself, or to a file. It is
+/// somebody's, and left alone.
+pub(crate) fn is_lost_link(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
+    let found = disk.stat(path)?;
+    if found.is_none_or(|found| found.kind != EntryKind::Link) {
+        return Ok(false);
+    }
+    let real = disk.canonicalize(path).ok();
+    let found = real.and_then(|real| disk.stat(&real).ok().flatten());
+    Ok(found.is_none_or(|found| found.kind != EntryKind::Folder))
+}
+
 /// Whether a folder stands there, where a file should.
 pub(crate) fn is_folder(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
     let kind = disk.stat(path)?.map(|found| found.kind);

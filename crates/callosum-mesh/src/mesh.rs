@@ -12,13 +12,15 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::{AgentName, US},
     board::{Board, Deed, NewTask, Order, Refusal, Task},
-    displaced::{displace, is_folder},
+    displaced::{displace, is_folder, is_lost_link, is_no_folder},
     event::{Draft, Event, Faults},
     incoming::is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, Notice, Reader},
+    news::NEWS,
     orders::Orders,
     route::Matrix,
     sessions::ended,
+    told::TOLD,
     voice::Voice,
 };
 
@@ -225,6 +227,18 @@ impl Mesh {
     /// Whether the log is still the one that was opened: somebody may have removed its folder.
     pub fn is_in_place(&self) -> Result<bool, MeshError> {
         Ok(self.journal.is_own()?)
+    }
+
+    /// What is neither a folder nor leads to one, and stands where it is noted what agents were told. Changes nothing.
+    pub fn no_folders(&self) -> Result<Vec<PathBuf>, DiskError> {
+        let mut found = Vec::new();
+        for name in [NEWS, TOLD] {
+            let path = self.folder.join(name);
+            if is_no_folder(&self.disk, &path)? || is_lost_link(&self.disk, &path)? {
+                found.push(path);
+            }
+        }
+        Ok(found)
     }
 
     /// The last event that the board knows, without a look at what was appended since.

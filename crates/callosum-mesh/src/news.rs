@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The folder with a file for each agent and each of its sessions.
-const NEWS: &str = "news";
+pub(crate) const NEWS: &str = "news";
 
 /// Stands between an agent and its session in the name of a file; in no agent's name.
 const SESSION: u8 = b'@';

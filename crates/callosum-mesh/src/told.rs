@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The folder with a file for each agent.
-const TOLD: &str = "told";
+pub(crate) const TOLD: &str = "told";
 
 /// Most tokens that are handed over between two calls of tools.
 const BETWEEN_CALLS: u64 = 300;

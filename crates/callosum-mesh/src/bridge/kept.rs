@@ -10,7 +10,7 @@ use callosum_evidence::secrets::mask;
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 use sha2::{Digest as _, Sha256};
 
-use crate::displaced::{displace, displaced_in, is_folder, is_no_folder};
+use crate::displaced::{displace, displaced_in, is_folder, is_lost_link, is_no_folder};
 
 /// Permission bits: what agents tell one another is their user's alone.
 pub(super) const MODE: u32 = 0o600;
@@ -106,6 +106,16 @@ impl Kept {
             found.push(self.next());
         }
         Ok(found)
+    }
+
+    /// The first link in the place of one of the folders that leads to none, and is left alone. Changes nothing.
+    pub(super) fn lost_link(&self) -> Result<Option<PathBuf>, DiskError> {
+        for folder in self.folders() {
+            if is_lost_link(&self.disk, &folder)? {
+                return Ok(Some(folder));
+            }
+        }
+        Ok(None)
     }
 
     /// What was set aside.

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     agent::AgentName,
-    displaced::displaced_in,
+    displaced::{displaced_in, is_lost_link},
     mesh::{Mesh, MeshError},
     orders::Orders,
 };
@@ -290,6 +290,14 @@ impl Bridge {
             displaced.splice(..0, displaced_in(&self.disk, folder)?);
         }
         Ok((self.kept.in_the_way()?, displaced))
+    }
+
+    /// A link that leads to no folder where one of ours should be, so that nothing can be brought in line. Changes nothing.
+    pub fn lost_link(&self) -> Result<Option<PathBuf>, DiskError> {
+        match self.kept.lost_link()? {
+            None if is_lost_link(&self.disk, &self.drop_ins)? => Ok(Some(self.drop_ins.clone())),
+            found => Ok(found),
+        }
     }
 
     fn make_folders(&self) -> Result<Vec<PathBuf>, DiskError> {

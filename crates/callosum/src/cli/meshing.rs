@@ -55,6 +55,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     let looked = opened.and_then(|mut mesh| {
         check_log(checks, mesh.journal())?;
         check_board(context, checks, &mut mesh)?;
+        check_notes(checks, &mesh)?;
         check_bridge(context, checks, &mut mesh)?;
         let ended = mesh.ended_sessions()?;
         let now = mesh.journal().now();
@@ -190,6 +191,19 @@ fn check_board(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resul
     Ok(())
 }
 
+/// Where it is noted what agents were told.
+fn check_notes(checks: &mut Checks, mesh: &Mesh) -> Result<(), MeshError> {
+    for path in mesh.no_folders()? {
+        let path = on_one_line(&path.display().to_string());
+        let found = format!(
+            "{path} is no folder: what is new to an agent at work cannot be noted, and waits"
+        );
+        let hint = format!("mv {path} {path}.other");
+        checks.add("mesh, notes", Outcome::Warning, found, Some(&hint));
+    }
+    Ok(())
+}
+
 fn check_bridge(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Result<(), MeshError> {
     const NAME: &str = "mesh, bridge file";
     let bridge = Bridge::of(&context.disk, mesh);
@@ -198,6 +212,15 @@ fn check_bridge(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resu
     if found.is_some_and(|found| found.kind != EntryKind::File) {
         let found = format!("{path} is no file, and is left alone: neither read nor written");
         let hint = format!("mv {path} {path}.other");
+        checks.add(NAME, Outcome::Warning, found, Some(&hint));
+        return Ok(());
+    }
+    if let Some(link) = bridge.lost_link()? {
+        let link = on_one_line(&link.display().to_string());
+        let found = format!(
+            "{link} is a link that leads to no folder, and is left alone: the file is not brought in line with the log"
+        );
+        let hint = format!("ls -l {link}");
         checks.add(NAME, Outcome::Warning, found, Some(&hint));
         return Ok(());
     }

@@ -306,6 +306,77 @@ fn a_disk_without_any_room_has_nothing_told_twice() {
     assert!(told.stdout.contains("look here"), "{}", told.stdout);
 }
 
+/// CALC-BOOT-1, CALC-FAIL-1: a log that cannot be read is one line of a digest, and no failure.
+#[test]
+fn a_log_that_cannot_be_read_is_a_line_of_a_digest() {
+    let env = TestEnv::new();
+    laid_out(&env);
+    let events = mesh(&env).join("events");
+    fs::rename(&events, mesh(&env).join("other")).unwrap();
+    fs::write(&events, "mine").unwrap();
+    let digest = ["mesh", "digest", "--for", "codex"];
+    let json = env.run(digest.iter().chain(&["--json"])).success().json();
+    for told in [
+        env.run(digest).success().stdout,
+        env.run(digest.iter().chain(&["--deliver"]))
+            .success()
+            .stdout,
+        json["text"].as_str().unwrap().to_owned(),
+    ] {
+        assert_eq!(told.lines().count(), 1, "{told}");
+        assert!(
+            told.contains("cannot be read") && told.contains("callosum doctor"),
+            "{told}"
+        );
+    }
+    env.run(["mesh", "message", "list"]).ended_with(3);
+}
+
+/// CALC-FAIL-1: what stands where it is noted what agents were told is named.
+#[test]
+fn what_stands_in_the_place_of_notes_is_named() {
+    for place in ["news", "told"] {
+        let env = TestEnv::new();
+        laid_out(&env);
+        let path = mesh(&env).join(place);
+        if path.is_dir() {
+            fs::remove_dir_all(&path).unwrap();
+        }
+        fs::write(&path, "mine").unwrap();
+        let doctor = env.run(["doctor"]).stdout;
+        assert!(
+            doctor.contains(&format!("mesh/{place} is no folder")),
+            "{doctor}"
+        );
+    }
+}
+
+/// CALC-FAIL-1: a link that leads nowhere or to itself, where a folder of the bridge's should be, is named and left alone, and
+/// stops no verb of the log's.
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_named_and_left_alone() {
+    for place in ["bridge", "bridge/shown", "bridge/rejected", "bridge.d"] {
+        for target in ["nowhere", place.rsplit('/').next().unwrap()] {
+            let env = TestEnv::new();
+            laid_out(&env);
+            let path = mesh(&env).join(place);
+            fs::remove_dir_all(&path).unwrap();
+            std::os::unix::fs::symlink(target, &path).unwrap();
+            let doctor = env.run(["doctor"]).success().stdout;
+            let named = format!("mesh/{place} is a link that leads to no folder");
+            assert!(doctor.contains(&named), "{place}: {doctor}");
+            let send = [
+                "mesh", "message", "send", "codex", "and you", "--as", "claude",
+            ];
+            env.run(send).success();
+            let listed = env.run(["mesh", "message", "list"]).success().stdout;
+            assert!(listed.contains("and you"), "{place}: {listed}");
+            assert!(path.is_symlink(), "{place}");
+        }
+    }
+}
+
 /// CALC-FAIL-1: what follows from the log and is broken stops no verb; it is set aside, made anew, and `doctor` names it.
 #[test]
 fn what_is_derived_and_broken_stops_no_verb() {

@@ -1,10 +1,11 @@
 //! `callosum mesh digest`: what an agent is told when its session begins.
 
 use callosum_agents::{client::Client, dialect::Dialect};
+use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::{
     Mesh, Voice,
     agent::AgentName,
-    digest::{Beside, Source},
+    digest::{Beside, Digest, Source},
 };
 use callosum_session::{Session, trajectory::Agent};
 use clap::Args;
@@ -51,30 +52,53 @@ pub(crate) struct DigestOutput {
 }
 
 pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandError> {
-    let (mut mesh, is_writable, fault) = open::readable_anyway(context)?;
     let voice = Voice {
         cwd: Some(context.folder.to_string_lossy().into_owned()),
         ..Voice::of(args.agent.clone())
     };
-    let mut beside = beside(context, &mesh, &voice, is_writable)?;
-    let fault = fault.map(|fault| Source::Broken(fault.to_string()));
-    beside.sources.extend(fault);
-    let told = mesh.digest_for(&voice, &beside, args.budget);
-    let told = told.map_err(|error| open::explain(&error))?;
-    if context.ui.json {
-        context.ui.json_data(&DigestOutput {
-            text: told.text.clone(),
-            messages: told.messages.clone(),
-            left_out: told.left_out,
-        })?;
-    } else {
-        context.ui.read_by_all(&told.text)?;
-    }
+    let (mut mesh, told) = match digest(context, &voice, args.budget) {
+        Ok(found) => found,
+        Err(error) => {
+            // The log is a source like the others.
+            let why = on_one_line(&error.one_line());
+            let text =
+                format!("What other agents told cannot be read: {why}; see `callosum doctor`.\n");
+            return show(
+                context,
+                &Digest {
+                    text,
+                    ..Digest::default()
+                },
+            );
+        }
+    };
+    show(context, &told)?;
     if args.deliver {
         let done = mesh.deliver(&told, &voice, "callosum mesh digest --deliver");
         done.map_err(|error| open::explain(&error))?;
     }
     Ok(())
+}
+
+fn digest(context: &Context, voice: &Voice, budget: u64) -> Result<(Mesh, Digest), CommandError> {
+    let (mut mesh, is_writable, fault) = open::readable_anyway(context)?;
+    let mut beside = beside(context, &mesh, voice, is_writable)?;
+    let fault = fault.map(|fault| Source::Broken(fault.to_string()));
+    beside.sources.extend(fault);
+    let told = mesh.digest_for(voice, &beside, budget);
+    let told = told.map_err(|error| open::explain(&error))?;
+    Ok((mesh, told))
+}
+
+fn show(context: &Context, told: &Digest) -> Result<(), CommandError> {
+    if context.ui.json {
+        return context.ui.json_data(&DigestOutput {
+            text: told.text.clone(),
+            messages: told.messages.clone(),
+            left_out: told.left_out,
+        });
+    }
+    context.ui.read_by_all(&told.text)
 }
 
 /// What there is beside the mesh, in the project in which it is asked.

@@ -29,7 +29,7 @@ const BOARD: &str = "board.json";
 
 /// Its version: raised with each change of what the board remembers, or of what an event does to it. A board that is
 /// remembered under another is made anew from the log.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// So many events after the last time the board is remembered again.
 const REMEMBER_AFTER: u64 = 256;

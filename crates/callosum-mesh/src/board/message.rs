@@ -34,6 +34,8 @@ pub struct Message {
     pub expires: Option<Timestamp>,
     /// The session that it was delivered to.
     pub session_id: Option<String>,
+    /// The folder that it was sent from.
+    pub cwd: Option<String>,
     /// The last event that changed it.
     pub rev: u64,
 }

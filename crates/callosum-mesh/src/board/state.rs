@@ -252,6 +252,7 @@ impl Board {
                         ttl_seconds,
                         expires,
                         session_id: None,
+                        cwd: event.cwd.clone(),
                         rev,
                     });
                 }

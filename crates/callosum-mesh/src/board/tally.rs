@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Board, Receipt, Status};
+use crate::digest::is_near;
 
 /// How much of everything there is at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,14 @@ pub struct Tally {
 }
 
 impl Board {
+    /// The dead letters that were sent from the project in this folder, or from nobody knows where.
+    pub fn dead_letters_of(&self, folder: &str) -> u64 {
+        let dead = self.messages.iter().filter(|message| {
+            message.receipt == Some(Receipt::Dead) && is_near(Some(folder), message.cwd.as_deref())
+        });
+        dead.count() as u64
+    }
+
     /// Counts what there is at this time. Costs a walk over messages, tasks and leases.
     pub fn tally(&self, now: Timestamp) -> Tally {
         let mut tally = Tally::default();

@@ -107,7 +107,7 @@ fn the_form_of_what_is_remembered_has_one_number() {
         let members = value.as_object().expect("an object");
         members.keys().cloned().collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(remembered["format"], 3);
+    assert_eq!(remembered["format"], 4);
     for (value, expected) in [
         (&remembered, "format origin board"),
         (
@@ -125,7 +125,7 @@ fn the_form_of_what_is_remembered_has_one_number() {
         ),
         (
             &board["messages"][0],
-            "id from to content reply_to timestamp receipt evidence ttl_seconds expires session_id rev",
+            "id from to content reply_to timestamp receipt evidence ttl_seconds expires session_id cwd rev",
         ),
         (
             &board["discoveries"][0],

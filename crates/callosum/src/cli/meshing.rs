@@ -61,7 +61,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         let now = mesh.journal().now();
         let board = mesh.board()?;
         check_held(checks, board, &ended, now);
-        check_waiting(checks, board, now);
+        check_waiting(context, checks, board, now);
         Ok(())
     });
     if let Err(error) = looked {
@@ -336,7 +336,7 @@ fn check_held(checks: &mut Checks, board: &Board, ended: &[Session], now: Timest
 }
 
 /// What nobody has been handed or has begun.
-fn check_waiting(checks: &mut Checks, board: &Board, now: Timestamp) {
+fn check_waiting(context: &Context, checks: &mut Checks, board: &Board, now: Timestamp) {
     const NAME: &str = "mesh, waiting";
     let Tally {
         waiting,
@@ -349,14 +349,22 @@ fn check_waiting(checks: &mut Checks, board: &Board, now: Timestamp) {
         0 => String::new(),
         _ => format!(", the oldest for {} s", oldest_waits.as_secs()),
     };
+    let own_dead = board.dead_letters_of(&context.state().to_string_lossy());
+    let of_others = match dead - own_dead {
+        0 => String::new(),
+        count => format!("; {} of other projects", many(count, "dead letter")),
+    };
     let found = format!(
-        "{}{oldest}, {}",
+        "{}{oldest}, {}{of_others}",
         many(waiting, "message"),
         many(pending, "task")
     );
     checks.add(NAME, Outcome::Ok, found, None);
-    if dead > 0 {
-        let found = format!("{} that could not be handed over", many(dead, "message"));
+    if own_dead > 0 {
+        let found = format!(
+            "{} that could not be handed over",
+            many(own_dead, "message")
+        );
         let hint = Some("callosum mesh message list --dead");
         checks.add(NAME, Outcome::Warning, found, hint);
     }

@@ -206,7 +206,7 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
     }
     if let Some(dead) = mesh
         .as_ref()
-        .map(|mesh| mesh.dead_letters)
+        .map(|mesh| mesh.own_dead_letters)
         .filter(|dead| *dead > 0)
     {
         attention.push(format!(

@@ -15,6 +15,9 @@ pub(crate) struct MeshStatus {
     pub(crate) oldest_waits_seconds: u64,
     /// Messages that could not be handed over, and are neither tried again nor dropped.
     pub(crate) dead_letters: u64,
+    /// Those of them that were sent from this project.
+    #[serde(skip)]
+    pub(crate) own_dead_letters: u64,
     /// Tasks that nobody works on.
     pub(crate) tasks_pending: u64,
     /// Tasks that somebody works on.
@@ -45,10 +48,13 @@ impl MeshStatus {
             leases,
             ..
         } = mesh.board()?.tally(now);
+        let root = context.state().to_string_lossy();
+        let own_dead_letters = mesh.board()?.dead_letters_of(&root);
         Ok(Some(Self {
             messages_waiting: waiting,
             oldest_waits_seconds: oldest_waits.as_secs().unsigned_abs(),
             dead_letters: dead,
+            own_dead_letters,
             tasks_pending: pending,
             tasks_in_progress: in_progress,
             leases,

@@ -106,6 +106,24 @@ fn what_is_not_there_is_named() {
     assert_eq!(json(&env, &words)["category"], "crm-math");
 }
 
+/// CALC-PAT-2: a letter that could not be handed over is told in the project that it was sent from.
+#[test]
+fn a_dead_letter_is_told_in_its_own_project() {
+    let env = TestEnv::new();
+    let send = ["mesh", "message", "send", "codx", "hi", "--as", "claude"];
+    env.run(send).ended_with(1);
+    let other = env.folder().join("other");
+    std::fs::create_dir(&other).unwrap();
+    for (folder, is_told) in [(env.project(), true), (other, false)] {
+        for verb in ["status", "doctor"] {
+            let run = env.callosum().arguments([verb]).in_folder(&folder);
+            let told = run.run().success().stdout;
+            let said = told.contains("could not be handed over");
+            assert_eq!(said, is_told, "{verb}: {told}");
+        }
+    }
+}
+
 /// CALC-PAT-2: a message to a mistyped agent is kept, and who sent it is told whom he may have meant.
 #[test]
 fn a_message_to_a_mistyped_agent_is_told_of_with_the_name_that_was_meant() {

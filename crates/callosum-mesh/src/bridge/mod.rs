@@ -6,11 +6,12 @@
 //! item, and becomes events. What is not taken over is told of, and what was written kept.
 //!
 //! Deliberately not here: noticing at once that the file has changed. Whoever runs a verb looks, and the daemon
-//! watches, by comparing one [`Glimpse`] with the next.
+//! watches, by comparing one [`Glimpse`] with the next, and parts those who write with a [`Spare`].
 
 mod document;
 mod drop_ins;
 mod edit;
+mod found;
 mod glimpse;
 mod item;
 mod kept;

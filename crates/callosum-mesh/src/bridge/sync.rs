@@ -3,15 +3,15 @@
 use std::{
     path::{Path, PathBuf},
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use callosum_host::{Disk, DiskError, disk::EntryKind};
-use jiff::Timestamp;
 
 use super::{
     Conflict, Document, NoDocument, Stray, drop_ins,
-    kept::{Kept, Late, MODE, hash},
+    found::{Found, is_fresh},
+    kept::{Kept, MODE},
     taking::{author_of, merge_in, tell_of_overwritten, tell_of_rejected},
 };
 use crate::{
@@ -29,12 +29,6 @@ pub const DROP_INS: &str = "bridge.d";
 
 /// What the bridge itself keeps, beside it.
 pub(super) const KEPT: &str = "bridge";
-
-/// How long it is waited for somebody who still writes the file.
-const SETTLING: Duration = Duration::from_millis(200);
-
-/// The pause between two looks meanwhile.
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// The pause between two looks for somebody who goes on writing.
 const GLANCE: Duration = Duration::from_millis(1);
@@ -95,19 +89,7 @@ pub struct Bridge {
     pub(super) disk: Disk,
     file: PathBuf,
     drop_ins: PathBuf,
-    kept: Kept,
-}
-
-/// What stands in the file.
-enum Found {
-    /// Nothing: it was never written, or somebody removed it.
-    Nothing,
-    /// What we wrote.
-    Ours { revision: u64, bytes: Vec<u8> },
-    /// What somebody made of it.
-    Theirs { document: Document, bytes: Vec<u8> },
-    /// No document.
-    Broken { error: NoDocument, bytes: Vec<u8> },
+    pub(super) kept: Kept,
 }
 
 impl Bridge {
@@ -307,74 +289,6 @@ impl Bridge {
         self.kept.make_folders()
     }
 
-    /// What stands in a file once nobody writes it any more.
-    fn settled(&self, path: &Path) -> Result<Found, DiskError> {
-        let started = Instant::now();
-        loop {
-            let found = self.read(path)?;
-            let may_be_written = match &found {
-                Found::Broken { error, bytes } => {
-                    bytes.is_empty() || matches!(error, NoDocument::NoJson { is_cut: true, .. })
-                }
-                _ => false,
-            };
-            if !may_be_written || started.elapsed() > SETTLING {
-                return Ok(found);
-            }
-            thread::sleep(PAUSE);
-        }
-    }
-
-    fn read(&self, path: &Path) -> Result<Found, DiskError> {
-        match self.disk.read_if_there(path)? {
-            Some(bytes) => self.told_apart(bytes),
-            None => Ok(Found::Nothing),
-        }
-    }
-
-    /// What of these somebody else has written, and is neither what stands in the file now nor was taken over from one that
-    /// was exchanged away. One that is only cut was being written.
-    fn written_before(
-        &self,
-        before: &[Vec<u8>],
-        now: Option<&[u8]>,
-        late: &[Late],
-    ) -> Result<Vec<Found>, DiskError> {
-        let mut written = Vec::new();
-        for bytes in before.iter().filter(|bytes| Some(bytes.as_slice()) != now) {
-            let hash = hash(bytes);
-            if late.iter().any(|late| late.is_taken && late.hash == hash) {
-                continue;
-            }
-            let found = self.told_apart(bytes.clone())?;
-            let is_whole = match &found {
-                Found::Nothing | Found::Ours { .. } => false,
-                Found::Theirs { .. } => true,
-                Found::Broken { error, bytes } => {
-                    !bytes.is_empty() && !matches!(error, NoDocument::NoJson { is_cut: true, .. })
-                }
-            };
-            if is_whole {
-                written.push(found);
-            }
-        }
-        Ok(written)
-    }
-
-    /// Tells what somebody wrote from what we did.
-    fn told_apart(&self, bytes: Vec<u8>) -> Result<Found, DiskError> {
-        let document = match Document::read(&bytes) {
-            Ok(document) => document,
-            Err(error) => return Ok(Found::Broken { error, bytes }),
-        };
-        if let Some(revision) = document.revision()
-            && self.disk.read_if_there(&self.kept.shown(revision))? == Some(bytes.clone())
-        {
-            return Ok(Found::Ours { revision, bytes });
-        }
-        Ok(Found::Theirs { document, bytes })
-    }
-
     /// Takes over what somebody wrote.
     fn take(
         &self,
@@ -495,31 +409,5 @@ impl Bridge {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether somebody may still be writing a file that was changed then.
-fn is_fresh(modified: Option<SystemTime>, now: Timestamp) -> bool {
-    let age = modified.map(|modified| SystemTime::from(now).duration_since(modified));
-    matches!(age, Some(Ok(age)) if age < drop_ins::STILL_WRITTEN)
-}
-
-impl Found {
-    fn bytes(&self) -> Option<&[u8]> {
-        match self {
-            Self::Nothing => None,
-            Self::Ours { bytes, .. } | Self::Theirs { bytes, .. } | Self::Broken { bytes, .. } => {
-                Some(bytes)
-            }
-        }
-    }
-
-    fn into_bytes(self) -> Option<Vec<u8>> {
-        match self {
-            Self::Nothing => None,
-            Self::Ours { bytes, .. } | Self::Theirs { bytes, .. } | Self::Broken { bytes, .. } => {
-                Some(bytes)
-            }
-        }
     }
 }

@@ -15,7 +15,10 @@ use super::{
     failure::FailureOutput,
     find::FindOutput,
     generate::SchemasOutput,
-    guard::{CheckOutput, ExplainOutput, LogOutput, PermitOutput, PermitsOutput, TestOutput},
+    guard::{
+        CheckOutput, ExplainOutput, LogOutput, MetricsOutput, PermitOutput, PermitsOutput,
+        TestOutput,
+    },
     init::InitOutput,
     ledger::{
         AtOutput, BackupOutput, CheckProofOutput, DiffOutput, QueryOutput, RecoverOutput,
@@ -74,6 +77,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-guard-check", || schema_for!(CheckOutput)),
     ("output-guard-explain", || schema_for!(ExplainOutput)),
     ("output-guard-log", || schema_for!(LogOutput)),
+    ("output-guard-metrics", || schema_for!(MetricsOutput)),
     ("output-guard-permissions", || schema_for!(PermitsOutput)),
     ("output-guard-test", || schema_for!(TestOutput)),
     ("output-init", || schema_for!(InitOutput)),

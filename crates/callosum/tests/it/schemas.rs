@@ -70,6 +70,7 @@ fn every_json_output_fits_its_published_schema() {
         ("output-guard-allow", &["guard", "allow", "git branch *"], 0),
         ("output-guard-permissions", &["guard", "allow", "--list"], 0),
         ("output-guard-log", &["guard", "log"], 0),
+        ("output-guard-metrics", &["guard", "metrics"], 0),
         ("output-find", &["find", "main"], 0),
         (
             "output-bead",

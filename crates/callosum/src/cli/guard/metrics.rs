@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use callosum_host::Disk;
 use callosum_ledger::{AuditQuery, Event, Journal};
 use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::log::{self, DecisionOutput};
 use crate::{
@@ -22,6 +24,7 @@ use crate::{
 Examples:
   $ callosum guard metrics
   $ callosum guard metrics --since 7d
+  $ callosum guard metrics --json
   $ callosum guard metrics --everywhere")]
 pub(crate) struct MetricsArgs {
     /// Only from this time on: a date, a time (UTC), or how long ago (30m, 2h, 7d, 2w)
@@ -30,6 +33,66 @@ pub(crate) struct MetricsArgs {
     /// About any other folder of the machine's journal too
     #[arg(long)]
     everywhere: bool,
+}
+
+/// `callosum guard metrics --json`: the samples under the names that they have in the text form.
+#[derive(Debug, Default, JsonSchema, PartialEq, Serialize)]
+pub(crate) struct MetricsOutput {
+    /// What was asked about or blocked, by what it was about and how it was decided.
+    #[serde(rename = "cake_interventions_total")]
+    interventions: Vec<InterventionsOutput>,
+    /// What was blocked, by the rule.
+    #[serde(rename = "cake_errors_prevented_total")]
+    prevented: Vec<PreventedOutput>,
+    /// How long it took from the start of a hook to its record, by what it was about.
+    #[serde(rename = "cake_response_latency_seconds")]
+    latencies: Vec<LatencyOutput>,
+}
+
+/// How often it was decided so.
+#[derive(Debug, JsonSchema, PartialEq, Serialize)]
+struct InterventionsOutput {
+    /// `command`, `write` or `event`.
+    r#type: &'static str,
+    /// `ask` or `block`.
+    severity: &'static str,
+    /// `true`, or `unknown` where a person was asked.
+    success: &'static str,
+    /// How often.
+    value: u64,
+}
+
+/// How often a rule has blocked.
+#[derive(Debug, JsonSchema, PartialEq, Serialize)]
+struct PreventedOutput {
+    /// The rule.
+    error_type: String,
+    /// How often.
+    value: u64,
+}
+
+/// How long decisions took.
+#[derive(Debug, JsonSchema, PartialEq, Serialize)]
+struct LatencyOutput {
+    /// `guard`.
+    component: &'static str,
+    /// `command`, `write` or `event`.
+    operation: &'static str,
+    /// How many took no longer than each bound.
+    buckets: Vec<BucketOutput>,
+    /// How long all of them took, in seconds.
+    sum: f64,
+    /// How many there were.
+    count: u64,
+}
+
+/// How many took no longer than a bound.
+#[derive(Debug, JsonSchema, PartialEq, Serialize)]
+struct BucketOutput {
+    /// The bound, in seconds.
+    le: f64,
+    /// How many.
+    count: u64,
 }
 
 /// Seed CAKE §6: upper bounds of the histogram, in seconds.
@@ -92,12 +155,7 @@ impl Counts {
         let name = "cake_interventions_total";
         begin(&mut text, name, "counter", "Total number of interventions");
         for ((operation, severity), count) in &self.interventions {
-            // What a person answered is the client's to know.
-            let success = if *severity == "block" {
-                "true"
-            } else {
-                "unknown"
-            };
+            let success = success(severity);
             let _ = writeln!(
                 text,
                 "{name}{{type=\"{operation}\",severity=\"{severity}\",success=\"{success}\"}} {count}"
@@ -131,6 +189,53 @@ impl Counts {
         begin(&mut text, name, "gauge", "Current voice similarity score");
         text
     }
+
+    fn output(&self) -> MetricsOutput {
+        MetricsOutput {
+            interventions: self
+                .interventions
+                .iter()
+                .map(|((operation, severity), count)| InterventionsOutput {
+                    r#type: operation,
+                    severity,
+                    success: success(severity),
+                    value: *count,
+                })
+                .collect(),
+            prevented: self
+                .prevented
+                .iter()
+                .map(|(rule, count)| PreventedOutput {
+                    error_type: rule.clone(),
+                    value: *count,
+                })
+                .collect(),
+            latencies: self
+                .latencies
+                .iter()
+                .map(|(operation, latency)| LatencyOutput {
+                    component: "guard",
+                    operation,
+                    buckets: BOUNDS
+                        .into_iter()
+                        .zip(latency.within)
+                        .map(|(le, count)| BucketOutput { le, count })
+                        .collect(),
+                    sum: latency.micros as f64 / 1e6,
+                    count: latency.count,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Whether it came to what was wanted; what a person answered is the client's to know.
+fn success(severity: &str) -> &'static str {
+    if severity == "block" {
+        "true"
+    } else {
+        "unknown"
+    }
 }
 
 /// A label's value, with what would end it escaped.
@@ -142,13 +247,12 @@ fn escaped(value: &str) -> String {
 pub(super) fn run(context: &Context, args: &MetricsArgs) -> Result<(), CommandError> {
     let mut counts = Counts::default();
     let since = args.since.map(|since| since.first(context.clock.now()));
-    if context.ui.json {
-        let what = "metrics have one form, that of Prometheus; --json changes nothing";
-        context.ui.warn(what, Some("callosum guard log --json"));
-    }
     log::each(context, since, args.everywhere, |_, decision| {
         counts.add(&decision);
     })?;
+    if context.ui.json {
+        return context.ui.json_data(&counts.output());
+    }
     context.ui.foreign(&counts.text())
 }
 
@@ -204,5 +308,28 @@ mod tests {
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
+        let bucket = |(le, count): (f64, u64)| BucketOutput { le, count };
+        let counted = BOUNDS.into_iter().zip([1, 2, 2, 2, 2, 2]);
+        let asked = |severity, success| InterventionsOutput {
+            r#type: "command",
+            severity,
+            success,
+            value: 1,
+        };
+        let expected = MetricsOutput {
+            interventions: vec![asked("ask", "unknown"), asked("block", "true")],
+            prevented: vec![PreventedOutput {
+                error_type: "a\"b\\c\nd".to_owned(),
+                value: 1,
+            }],
+            latencies: vec![LatencyOutput {
+                component: "guard",
+                operation: "command",
+                buckets: counted.map(bucket).collect(),
+                sum: 2.022,
+                count: 3,
+            }],
+        };
+        assert_eq!(counts.output(), expected);
     }
 }

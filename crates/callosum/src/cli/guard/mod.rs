@@ -18,6 +18,7 @@ pub(super) use self::{
     corpus::TestOutput,
     explain::ExplainOutput,
     log::LogOutput,
+    metrics::MetricsOutput,
 };
 
 use super::context::Context;

@@ -1,5 +1,33 @@
 //! Patterns for names of files: what they take in, without a look at what is there.
 
+use crate::unwrap::pattern;
+
+/// Whether a name as a shell is given it, of a file, of a folder or a pattern of either, takes a file in.
+///
+/// `**` stands for any folders on the way to what follows last.
+pub fn takes_in(name: &str, file: &str) -> bool {
+    if name == "." {
+        return true;
+    }
+    let mut parts = file.split('/');
+    let mut wanted = name.trim_end_matches('/').split('/');
+    while let Some(wanted_part) = wanted.next() {
+        if wanted_part == "**" {
+            let last = wanted.next_back().unwrap_or("*");
+            return parts.next_back().is_some_and(|part| fits(last, part));
+        }
+        if !parts.next().is_some_and(|part| fits(wanted_part, part)) {
+            return false;
+        }
+    }
+    true
+}
+
+fn fits(wanted: &str, part: &str) -> bool {
+    let is_hidden = part.starts_with('.') && !wanted.starts_with('.');
+    wanted == part || !is_hidden && pattern::matches(wanted, part)
+}
+
 /// Whether a pattern takes in all that stands in a folder, or all but something: `*`, `.*`,
 /// `!(keep)`, `[a-z]*`, `[!x]*`, and zsh's `^keep`.
 pub(crate) fn takes_all(pattern: &str) -> bool {
@@ -81,6 +109,33 @@ fn takes(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// CAKE-SNAP-1: a name takes in itself and what stands in it, a pattern what fits it.
+    #[test]
+    fn a_name_takes_in_what_goes_with_it() {
+        for (name, file) in [
+            (".", "src/a.rs"),
+            ("src", "src/a/b.rs"),
+            ("src/", "src/a.rs"),
+            ("*.log", "a.log"),
+            ("sr?/*.rs", "src/a.rs"),
+            ("**/*.md", "docs/x/a.md"),
+            ("docs/**", "docs/x/a.md"),
+            ("[a-c].txt", "b.txt"),
+        ] {
+            assert!(takes_in(name, file), "{name} {file}");
+        }
+        for (name, file) in [
+            ("src", "srcs/a.rs"),
+            ("src/a.rs", "src"),
+            ("*.log", "x/a.log"),
+            ("*", ".env"),
+            ("**/*.md", "docs/a.rs"),
+            ("[a-c].txt", "d.txt"),
+        ] {
+            assert!(!takes_in(name, file), "{name} {file}");
+        }
+    }
 
     /// CAKE-SHIM-1: a pattern is about what it takes in.
     #[test]

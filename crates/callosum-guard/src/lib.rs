@@ -45,6 +45,7 @@ mod whole_text;
 pub use crate::{
     decide::{decide, explain},
     facts::Facts,
+    glob::takes_in,
     permission::{Permission, PermissionError},
     policy::{Policy, UserRule},
     protect::decide_write,

@@ -1,7 +1,8 @@
 //! Claude Code.
 
 use super::{
-    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version,
+    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit, ToolServers,
+    Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -93,6 +94,10 @@ pub(super) const CLIENT: Client = Client {
         hurried: &[],
         asking: Asking::ByAnswer,
         denying: Denying::ByPermission,
+        telling: Telling {
+            person: true,
+            model: true,
+        },
         silence: "",
         proven: Version(2, 1, 330),
         limits: "runs a tool whose hook is missing, crashes or takes too long; asks nobody in `-p`, where it \

@@ -1,7 +1,8 @@
 //! Codex.
 
 use super::{
-    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version,
+    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit, ToolServers,
+    Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -74,6 +75,10 @@ pub(super) const CLIENT: Client = Client {
         hurried: &[("SessionEnd", 3)],
         asking: Asking::Never,
         denying: Denying::ByExitCode,
+        telling: Telling {
+            person: false,
+            model: true,
+        },
         silence: "",
         proven: Version(0, 169, 0),
         limits: "passes a hook over in silence until a person has trusted it in the terminal, and again after \

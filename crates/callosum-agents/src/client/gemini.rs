@@ -1,7 +1,8 @@
 //! Gemini CLI.
 
 use super::{
-    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version,
+    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit, ToolServers,
+    Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -94,6 +95,10 @@ pub(super) const CLIENT: Client = Client {
         hurried: &[],
         asking: Asking::Never,
         denying: Denying::ByDecision,
+        telling: Telling {
+            person: true,
+            model: false,
+        },
         // Where standard output is empty it reads standard error.
         silence: "{}\n",
         proven: Version(0, 61, 0),

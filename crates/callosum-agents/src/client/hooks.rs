@@ -37,6 +37,8 @@ pub struct Hooks {
     pub asking: Asking,
     /// How it is told that a tool must not run, in the form that it shows as that and as nothing else.
     pub denying: Denying,
+    /// Who is told what an answer says that lets a tool run.
+    pub telling: Telling,
     /// What a hook prints that only watches.
     pub silence: &'static str,
     /// The version whose hooks were seen to fire, and to stop a tool.
@@ -73,6 +75,15 @@ pub enum Denying {
     ByDecision,
     /// By exit code 2, with the reason on standard error.
     ByExitCode,
+}
+
+/// Who is told what an answer says that lets a tool run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Telling {
+    /// The person before it, of what stands in `systemMessage`.
+    pub person: bool,
+    /// Its model, of what stands in `additionalContext`.
+    pub model: bool,
 }
 
 /// Our own word for the moment before a tool runs.

@@ -20,7 +20,7 @@ mod transcripts;
 mod version;
 
 pub use self::{
-    hooks::{Asking, Denying, Hooks, TimeUnit},
+    hooks::{Asking, Denying, Hooks, Telling, TimeUnit},
     key::{Key, KeysIn},
     standing::Standing,
     tool_servers::ToolServers,

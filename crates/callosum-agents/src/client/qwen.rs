@@ -1,7 +1,8 @@
 //! Qwen Code.
 
 use super::{
-    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version,
+    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit, ToolServers,
+    Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -74,6 +75,10 @@ pub(super) const CLIENT: Client = Client {
         hurried: &[],
         asking: Asking::Never,
         denying: Denying::ByExitCode,
+        telling: Telling {
+            person: false,
+            model: false,
+        },
         silence: "",
         proven: Version(0, 24, 4),
         limits: "was not seen to ask, so that it denies instead; whether hooks fire when it is spoken to by \

@@ -129,6 +129,22 @@ impl Reply {
         orders.any(|order| matches!(order, "deny" | "ask" | "block"))
     }
 
+    /// Says nothing against a tool, and this to whoever is before it, as far as the client passes it on.
+    pub(crate) fn with_note(hooks: Option<&Hooks>, note: &str) -> Self {
+        let mut said = serde_json::Map::new();
+        if let Some(hooks) = hooks {
+            if hooks.telling.person {
+                said.insert("systemMessage".to_owned(), note.into());
+            }
+            if hooks.telling.model {
+                let context =
+                    json!({"hookEventName": hooks.before_tool, "additionalContext": note});
+                said.insert("hookSpecificOutput".to_owned(), context);
+            }
+        }
+        Self::said(&Value::Object(said))
+    }
+
     /// Says nothing against anything.
     fn nothing() -> Self {
         Self::said(&json!({}))

@@ -7,7 +7,8 @@
 
 use std::{path::Path, sync::mpsc, thread, time::Duration};
 
-use callosum_guard::{Decision, can_be_made_again};
+use callosum_evidence::terminal::on_one_line;
+use callosum_guard::{Decision, can_be_made_again, takes_in};
 use callosum_host::{
     disk::EntryKind,
     process::{Cancel, Ending, Launch, Limits, SpawnError, leave, run},
@@ -29,6 +30,10 @@ const MOST_NAMED: usize = 64;
 /// Most characters of a command that name its snapshot.
 const LONGEST: usize = 60;
 
+/// Most characters of a file's name that are told, and so many of an id, which a person can type.
+const LONGEST_NAME: usize = 80;
+const LONGEST_ID: usize = 8;
+
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
@@ -48,6 +53,12 @@ pub(super) struct Held {
     /// Its id.
     #[serde(rename = "snapshot_id")]
     pub(super) id: String,
+    /// What of it differs from the commit that is checked out; outside of a repository all of it.
+    #[serde(rename = "dirty_files")]
+    uncommitted: Vec<String>,
+    /// What it was to hold alone, and what besides the tree, as it was named.
+    only: Vec<String>,
+    also: Vec<String>,
     #[serde(rename = "not_covered")]
     lacks: Lacks,
 }
@@ -129,8 +140,17 @@ pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<S
             if verdict.destroys && verdict.named.is_empty() {
                 return vec!["the tree".to_owned()];
             }
+            // Of an empty folder nothing is lost.
+            let holds_something = |name: &String| {
+                let at = Path::new(root).join(name);
+                let found = place.disk.stat(&at).unwrap_or_default();
+                found.is_none_or(|found| found.kind != EntryKind::Folder) || holds_files(&at, place)
+            };
             let named = named(root, judged, place).into_iter();
-            named.filter(cannot_be_made).collect()
+            named
+                .filter(cannot_be_made)
+                .filter(holds_something)
+                .collect()
         }
         Kept::Taken(Some(held)) if verdict.destroys => {
             let is_file = |name: &&String| {
@@ -143,6 +163,29 @@ pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<S
         }
         Kept::Begun | Kept::Taken(_) | Kept::Late => Vec::new(),
     }
+}
+
+/// What is said of a snapshot that holds what a command names, is about to take away, and git could not bring
+/// back; `None` where there is nothing of it, or nothing but what can be made again.
+pub(super) fn note(kept: Option<&Kept>) -> Option<String> {
+    let held = kept?.held()?;
+    let named = || held.only.iter().chain(&held.also);
+    let mut saved = held
+        .uncommitted
+        .iter()
+        .filter(|file| named().any(|name| takes_in(name, file)) && !can_be_made_again(file, None));
+    let first: String = on_one_line(saved.next()?)
+        .chars()
+        .take(LONGEST_NAME)
+        .collect();
+    let more = match saved.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let id: String = held.id.chars().take(LONGEST_ID).collect();
+    Some(format!(
+        "callosum has kept {first}{more} before this (git has not): callosum snapshot restore {id}"
+    ))
 }
 
 /// What the command writes over, of what is there and holds something.
@@ -180,7 +223,10 @@ fn named(root: &str, judged: &Judged, place: &Place) -> Vec<String> {
         let inner = Path::new(path).strip_prefix(root).ok()?.to_str()?;
         Some(if inner.is_empty() { "." } else { inner }.to_owned())
     };
-    named.filter(is_there).filter_map(inner).collect()
+    let mut all: Vec<String> = named.filter(is_there).filter_map(inner).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 fn launch(

@@ -196,6 +196,11 @@ impl Call<'_> {
         if !lost.is_empty() {
             judged = judged.without_snapshot(&lost);
             reply = self.reply_to(&judged, &event);
+        } else if judged.verdict.decision == Decision::Allow
+            && let Some(note) = keep::note(snapshot.as_ref())
+        {
+            let hooks = self.known.and_then(|known| known.hooks.as_ref());
+            reply = Reply::with_note(hooks, &note);
         }
         let told = Told {
             event: &event,

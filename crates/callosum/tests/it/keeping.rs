@@ -26,8 +26,28 @@ fn ask(env: &TestEnv, client: &str, moment: &str, command: &str) -> Output {
 #[track_caller]
 fn passes(env: &TestEnv, client: &str, command: &str) {
     let output = ask(env, client, "pre-tool-use", command);
-    let said = (output.stdout.as_str(), output.stderr.as_str(), output.code);
-    assert_eq!(said, ("{}\n", "", 0), "{client}: {command}");
+    assert_eq!(
+        (output.stderr.as_str(), output.code),
+        ("", 0),
+        "{client}: {command}"
+    );
+    let said = output.json();
+    let decides = said.get("decision").is_some()
+        || said
+            .pointer("/hookSpecificOutput/permissionDecision")
+            .is_some();
+    assert!(!decides, "{client}: {command}: {said}");
+}
+
+/// What the person and the model are told by an answer that lets a command run.
+fn told(env: &TestEnv, client: &str, command: &str) -> [Option<String>; 2] {
+    passes(env, client, "true");
+    let said = ask(env, client, "pre-tool-use", command).json();
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    [
+        text(said.get("systemMessage")),
+        text(said.pointer("/hookSpecificOutput/additionalContext")),
+    ]
 }
 
 fn labels(env: &TestEnv) -> Vec<String> {
@@ -68,6 +88,52 @@ fn what_may_lose_work_finds_the_tree_kept_in_every_client() {
         .run()
         .success();
     assert_eq!(env.read("src/lib.rs"), "pub fn hours_of_work() {}\n");
+}
+
+/// CAKE-SNAP-1: who lets a command take away what git could not bring back is told how to, and of nothing else.
+#[test]
+fn what_only_a_snapshot_holds_is_told() {
+    let env = repository();
+    env.write(".gitignore", ".env\ntarget/\n");
+    env.write(".env", "A=1\n");
+    env.write("kept.txt", "x\n");
+    env.git(&["add", "kept.txt", ".gitignore"]);
+    env.git(&["commit", "-m", "more"]);
+    env.write("notes/a.md", "a\n");
+    env.write("notes/b.md", "b\n");
+    env.write("target/debug/a", "made\n");
+    for (command, file) in [
+        ("rm -rf notes", "notes/a.md and 1 more"),
+        ("rm .env", ".env"),
+        ("rm src/*.rs", "src/lib.rs"),
+        (": > src/lib.rs", "src/lib.rs"),
+    ] {
+        let [person, model] = told(&env, "claude", command);
+        let listed = env.run(["snapshot", "list", "--json"]).success().json();
+        let label = format!("before: {command}");
+        let mut listed = listed["snapshots"].as_array().unwrap().iter();
+        let own = listed.find(|snapshot| snapshot["label"] == label).unwrap();
+        let id = own["snapshot_id"].as_str().unwrap();
+        let expected = format!(
+            "callosum has kept {file} before this (git has not): callosum snapshot restore {}",
+            &id[..8]
+        );
+        assert_eq!(person.as_deref(), Some(expected.as_str()), "{command}");
+        assert_eq!(model, person, "{command}");
+    }
+    // Who is told is what each client was seen to pass on.
+    for (client, to_person, to_model) in [
+        ("codex", false, true),
+        ("gemini", true, false),
+        ("qwen", false, false),
+    ] {
+        let [person, model] = told(&env, client, "rm -rf notes");
+        let passed_on = (person.is_some(), model.is_some());
+        assert_eq!(passed_on, (to_person, to_model), "{client}");
+    }
+    for command in ["rm kept.txt", "rm -rf target", "rm gone.txt", "ls notes"] {
+        assert_eq!(told(&env, "claude", command), [None, None], "{command}");
+    }
 }
 
 /// CAKE-SNAP-1: what nobody can read may be anything: a person is asked, and the tree kept under a name
@@ -130,6 +196,8 @@ fn what_no_snapshot_can_keep_is_asked_about() {
     env.write("src/lib.rs", "pub fn one() -> u8 { 1 }\n");
     passes(&env, "codex", "rm -rf gone \"$DIR\"");
     assert!(!env.machine_home().join("snapshots").exists());
+    std::fs::create_dir(env.project().join("empty")).unwrap();
+    passes(&env, "codex", "rm -rf empty");
     let env = repository();
     std::fs::create_dir_all(env.machine_home()).unwrap();
     std::fs::write(env.machine_home().join("snapshots"), "in the way").unwrap();

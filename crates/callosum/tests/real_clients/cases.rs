@@ -41,6 +41,7 @@ pub(crate) static ALL: &[Case] = &[
         "stops_what_the_guard_is_against",
         stops_what_the_guard_is_against,
     ),
+    ("tells_what_was_kept", tells_what_was_kept),
     ("is_known_to_ask_nobody", is_known_to_ask_nobody),
     ("carries_a_session_over", sessions::carries_a_session_over),
     (
@@ -453,8 +454,8 @@ fn retains_what_was_found_before(client: &Client, installed: &Installed) {
 }
 
 /// Has the client's model run a command in a dirty repository with the guard registered; gives all
-/// that the model was told.
-fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<String> {
+/// that the model was told, and what was shown.
+fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<[String; 2]> {
     let shell = stage.client.shell.as_ref()?;
     let init = ["init", "--client", stage.client.name, "--json"];
     stage.callosum().arguments(init).run().success();
@@ -490,7 +491,7 @@ fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<String> {
         .map(|heard| serde_json::to_string(&heard.body).unwrap())
         .collect();
     assert!(told.len() > 1, "{}: {ended:?}", stage.client.name);
-    Some(told.join("\n"))
+    Some([told.join("\n"), shown])
 }
 
 /// CAKE-SHIM-1, CAKE-ADP-1: the command does not run, and the model is told why; a harmless one
@@ -498,7 +499,7 @@ fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<String> {
 fn stops_what_the_guard_is_against(client: &Client, installed: &Installed) {
     let stage = Stage::new(client, installed);
     let head = stage.env.git(&["rev-parse", "HEAD"]);
-    let Some(told) = run_guarded(&stage, "git reset --hard") else {
+    let Some([told, _]) = run_guarded(&stage, "git reset --hard") else {
         return;
     };
     assert!(told.contains("callosum guard, rule git"), "{told}");
@@ -511,6 +512,25 @@ fn stops_what_the_guard_is_against(client: &Client, installed: &Installed) {
     let stage = Stage::new(client, installed);
     run_guarded(&stage, "ls src > listed.txt");
     assert_eq!(stage.env.read("listed.txt"), "main.rs\n");
+}
+
+/// CAKE-SNAP-1: where a command takes away what only a snapshot holds, the model or the person is told how to go
+/// back, as far as the client passes it on.
+fn tells_what_was_kept(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    stage.env.write("notes.txt", "hours of work\n");
+    let Some([told, shown]) = run_guarded(&stage, "rm notes.txt") else {
+        return;
+    };
+    assert!(!stage.env.project().join("notes.txt").exists());
+    let is_said = |text: &str| text.contains("callosum has kept notes.txt before this");
+    // Claude Code shows it to the person in the terminal, and to whoever reads its stream.
+    let expected = match client.name {
+        "claude" | "codex" => (true, false),
+        "gemini" => (false, true),
+        _ => (false, false),
+    };
+    assert_eq!((is_said(&told), is_said(&shown)), expected, "{shown}");
 }
 
 /// CAKE-ADP-1: where the program is gone that is registered, the client runs what it is told to,

@@ -25,6 +25,7 @@ mod progress;
 mod record;
 mod session;
 mod voice;
+mod worktree;
 
 use std::{
     ffi::{OsStr, OsString},

@@ -4,7 +4,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    os::unix::ffi::OsStrExt as _,
     path::{Component, Path, PathBuf},
 };
 
@@ -16,6 +15,7 @@ use callosum_ledger::Journal;
 use super::{
     event::{Action, Event},
     given,
+    worktree::{git_dir, is_linked, shared, trees},
 };
 use crate::config::{Environment, Governance, GuardConfig, Homes, Permissions, Project, Told};
 
@@ -34,9 +34,6 @@ const MOST_PATHS: usize = 64;
 
 /// How much of a command is looked through for links, in bytes.
 const LONGEST_COMMAND: usize = 16 * 1024;
-
-/// The longest of git's one-line files that is read, in bytes.
-const LONGEST_LINE: usize = 8 * 1024;
 
 /// Where a call happens.
 pub(super) struct Place {
@@ -61,6 +58,9 @@ impl Place {
     ) -> Self {
         let (cwd, here) = folders(disk, environment, event.folder.as_deref());
         let here = session_folder(environment, disk, here);
+        let trees = here.as_deref().map(|here| trees(disk, here));
+        let trees = trees.unwrap_or_default();
+        let here = tree_of(&trees, here, cwd.as_deref());
         let project = here
             .as_deref()
             .and_then(|here| Project::load(disk, environment, here, &Told::default()).ok());
@@ -78,6 +78,9 @@ impl Place {
         };
         let given = client.map(|client| given::folders(disk, environment, client));
         let given = given.into_iter().flatten().map(|folder| real(disk, folder));
+        // The other trees of the same repository are worked in as well.
+        let others = trees.into_iter().filter(|tree| Some(tree) != root.as_ref());
+        let given = given.chain(others);
         let kept = [facts.home.as_deref(), facts.root.as_deref()].map(|kept| kept.map(Path::new));
         let given: Vec<PathBuf> = given.filter(|folder| !holds(folder, kept)).collect();
         facts.given = given.iter().filter_map(|folder| text(folder)).collect();
@@ -161,6 +164,19 @@ fn session_folder(
     let own = std::env::current_dir().ok();
     let own = own.filter(|own| !is_named && git_dir(disk, own).is_some());
     own.or(here)
+}
+
+/// Where the project of a call is looked for that happens in another tree of the session's repository: there.
+fn tree_of(trees: &[PathBuf], here: Option<PathBuf>, cwd: Option<&Path>) -> Option<PathBuf> {
+    let innermost = |folder: &Path| {
+        let around = trees.iter().filter(|tree| folder.starts_with(tree));
+        around.max_by_key(|tree| tree.as_os_str().len())
+    };
+    let (own, other) = (innermost(here.as_deref()?), innermost(cwd?));
+    match other {
+        Some(other) if own.is_some_and(|own| own != other) => Some(other.clone()),
+        _ => here,
+    }
 }
 
 /// What the guard must know of a folder that commands run in, and of the tree that it is in.
@@ -301,34 +317,10 @@ fn holds(folder: &Path, kept: [Option<&Path>; 2]) -> bool {
     kept.any(|kept| kept.starts_with(folder))
 }
 
-/// The repository's own folder, seen from a folder in its tree.
-fn git_dir(disk: &Disk, cwd: &Path) -> Option<PathBuf> {
-    for folder in cwd.ancestors() {
-        let git = folder.join(".git");
-        match disk.stat(&git).ok().flatten().map(|found| found.kind) {
-            Some(EntryKind::Folder) => return Some(git),
-            Some(EntryKind::File) => {
-                let file = disk.open(&git, OpenHow::READ).ok()?;
-                let line = file.read_range(0, LONGEST_LINE).ok()?;
-                let path = line.strip_prefix(b"gitdir: ")?.trim_ascii_end();
-                let path = folder.join(std::ffi::OsStr::from_bytes(path));
-                return Some(real(disk, path));
-            }
-            Some(EntryKind::Link | EntryKind::Other) => return Some(real(disk, git)),
-            None => {}
-        }
-    }
-    None
-}
-
 /// Whether git is told to pass our records over, in a file of the repository's own or of the tree.
 fn passes_over_records(disk: &Disk, git_dir: &Path, root: Option<&Path>) -> bool {
     const LONGEST: usize = 64 * 1024;
-    // A linked worktree has that of the main one.
-    let shared = match git_dir.ancestors().nth(2) {
-        Some(shared) if is_linked(git_dir) => shared,
-        _ => git_dir,
-    };
+    let shared = shared(git_dir);
     let tree = root.map(|root| root.join(".gitignore"));
     [Some(shared.join("info/exclude")), tree]
         .into_iter()
@@ -348,12 +340,6 @@ fn passes_over_records(disk: &Disk, git_dir: &Path, root: Option<&Path>) -> bool
                 )
             })
         })
-}
-
-/// Whether a repository's folder is that of a linked worktree.
-fn is_linked(git_dir: &Path) -> bool {
-    let parent = git_dir.parent().and_then(Path::file_name);
-    parent.is_some_and(|parent| parent == "worktrees")
 }
 
 /// What stands where a call may lead.

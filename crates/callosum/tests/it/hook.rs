@@ -329,23 +329,6 @@ fn the_manual_of_the_hook_is_its_own() {
     env.run(["hook"]).ended_with(2);
 }
 
-/// CAKE-SHIM-1: a call that is given a folder of its own does not make that folder the project: that is where
-/// the hook was started.
-#[test]
-fn the_folder_of_one_call_is_not_the_project() {
-    let env = repository();
-    for (folder, stopped) in [("/srv/elsewhere", true), ("src", false)] {
-        let mut call = command(&env, "codex", "rm -rf lib");
-        call["cwd"] = env.project().join(folder).display().to_string().into();
-        let output = decide(&env, "codex", &call);
-        assert_eq!(
-            denied("codex", &output).is_some(),
-            stopped,
-            "{folder}: {output:?}"
-        );
-    }
-}
-
 /// CAKE-SHIM-1: an answer that nobody can read, because standard output is closed or full, denies by the
 /// exit code, and lets pass what it has nothing against.
 #[test]
@@ -376,68 +359,6 @@ fn an_answer_that_nobody_can_read_denies() {
         );
         let hook = env.program("/bin/sh".into()).arguments(["-c", &line]);
         assert_eq!(hook.input(told.to_string()).run().code, 0, "{output}");
-    }
-}
-
-/// CAKE-SHIM-1: a folder that the user has given the client is written in freely, and as a whole, with its
-/// repository and our records, as the project's own; what is deleted in it is asked about. What a project's own
-/// settings say of that, and what holds the home, is not given.
-#[test]
-fn a_folder_that_the_user_has_given_is_written_in_freely() {
-    let env = repository();
-    let settings = |folders: &[&str]| json!({"permissions": {"additionalDirectories": folders}});
-    let home = env.home().display().to_string();
-    let asks = |client: &str, path: &str| {
-        let write = event(&env, "Write", json!({"file_path": path, "content": "x"}));
-        let said = decide(&env, client, &write);
-        let said = format!("{}{}", said.stdout, said.stderr);
-        assert!(said == "{}\n" || said.contains("protect."), "{said}");
-        said != "{}\n"
-    };
-    let inner = format!("{home}/notes/x");
-    env.write(
-        ".claude/settings.json",
-        settings(&["/opt/x", &home]).to_string(),
-    );
-    assert!(asks("claude", "/opt/x/y"));
-    assert!(asks("claude", &inner));
-    env.write(
-        env.home().join(".claude/settings.json"),
-        settings(&["/opt/x", "~/notes", "/", &home, "relative"]).to_string(),
-    );
-    assert!(!asks("claude", "/opt/x/y"));
-    assert!(!asks("claude", &inner));
-    assert!(asks("codex", "/opt/x/y"));
-    assert!(asks("claude", &format!("{home}/other")));
-    assert!(asks("claude", &format!("{home}/relative/x")));
-    assert!(asks("claude", &format!("{home}/.claude/settings.json")));
-    env.write(&inner, "x\n");
-    let said = |line: &str| {
-        let output = decide(&env, "claude", &command(&env, "claude", line));
-        output.json()["hookSpecificOutput"]["permissionDecision"].clone()
-    };
-    for line in [
-        "echo x > ~/notes/y",
-        "sed -i s/x/y/ ~/notes/x",
-        "cp README.md ~/notes/",
-        "touch ~/notes/z",
-    ] {
-        assert_eq!(said(line), Value::Null, "{line}");
-    }
-    for line in ["rm ~/notes/x", "find ~/notes -name '*.md' -delete"] {
-        assert_eq!(said(line), "ask", "{line}");
-    }
-    for line in [
-        "rm -rf ~/notes",
-        "rm -rf ~/notes/*",
-        "cd ~/notes && rm -rf .git",
-        "find ~/notes -delete",
-        "mv ~/notes /tmp/x",
-        "rsync -a --delete /tmp/e/ ~/notes/",
-        "echo x > ~/notes/.git/config",
-        "echo x > ~/notes/.calrc",
-    ] {
-        assert_eq!(said(line), "deny", "{line}");
     }
 }
 

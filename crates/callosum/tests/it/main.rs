@@ -57,6 +57,8 @@ mod guard_config;
 mod healing;
 /// What coding agents are answered before their tools run.
 mod hook;
+/// Where the calls of coding agents happen, and what is the project's there.
+mod hook_places;
 /// What the journals are told of each decision.
 mod hook_records;
 /// Models of hosted providers, in a build that asks them.

@@ -80,6 +80,9 @@ docker cp c:/x .calrc
 aws s3 cp s3://b/x .calrc
 rclone copyto r:x .calrc
 sftp h:x .calrc
+git checkout-index --prefix .calrc -a
+git apply --directory .calrc x.patch
+valgrind --log-file .calrc ls
 mktemp .calrc
 7z x a.7z -o.calrc
 zip -r .calrc src

@@ -59,6 +59,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &[
                     "push !localhost*|127.0.0.1*",
                     "image push !localhost*|127.0.0.1*",
+                    "buildx|builder build --push",
+                    "build --push",
+                    "manifest push",
                 ],
                 severity: Severity::Ask,
                 reason: "what is published cannot be taken back",
@@ -67,9 +70,12 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker push registry.io/app:latest",
                     "podman push app docker://quay.io/me/app",
                     "docker image push me/app",
+                    "docker buildx build --push -t me/app .",
+                    "docker manifest push me/app",
                 ],
                 spares: &[
                     "docker push localhost:5000/app",
+                    "docker buildx build -t me/app .",
                     "docker pull alpine",
                     "docker run --rm app git push",
                 ],

@@ -256,7 +256,12 @@ pub(super) const TOOLS: &[Tool] = &[
             ("opens-repository", |s| {
                 let fields = ["-f", "-F", "--field", "--raw-field"];
                 let mut fields = fields.iter().flat_map(|option| s.values(option));
-                fields.any(|field| matches!(field, "private=false" | "visibility=public"))
+                fields.any(|field| {
+                    matches!(
+                        field,
+                        "private=false" | "visibility=public" | "archived=true"
+                    )
+                })
             }),
             ("deletes", |s| {
                 let text = s.text();
@@ -319,6 +324,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 catches: &[
                     "gh repo edit --visibility public",
                     "gh api -X PATCH repos/o/r -f private=false",
+                    "gh api --method PATCH /repos/o/r -F archived=true",
                     "gh pr merge 3 --admin",
                     "gh release create v1",
                 ],

@@ -47,7 +47,7 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[("at-server", |s| {
             let mut operands = s.operands.iter().skip(1);
-            operands.any(|(word, _)| word.text.contains("://"))
+            operands.any(|(word, _)| word.text.contains("://") || word.text.starts_with("^/"))
         })],
         rules: &[Rule {
             id: "svn.discard",
@@ -65,6 +65,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "svn revert -R .",
                 "svn cleanup --remove-unversioned",
                 "svn rm https://svn.example.org/trunk -m x",
+                "svn delete ^/trunk -m x",
             ],
             spares: &["svn revert a.py", "svn update", "svn cleanup", "svn status"],
         }],
@@ -86,11 +87,17 @@ pub(super) const TOOLS: &[Tool] = &[
                 "revert &whole !-n",
                 "clean-tree --force",
                 "clean -f|--force",
+                "obliterate -y",
             ],
             severity: Severity::Ask,
             reason: "it throws away changes that are not committed",
             alternative: Some("bzr shelve"),
-            catches: &["bzr revert", "fossil revert", "p4 revert //..."],
+            catches: &[
+                "bzr revert",
+                "fossil revert",
+                "p4 revert //...",
+                "p4 obliterate -y //...",
+            ],
             spares: &["bzr revert a.py", "fossil status", "p4 revert a.py"],
         }],
     },

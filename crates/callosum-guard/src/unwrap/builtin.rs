@@ -24,7 +24,10 @@ impl Walker<'_> {
         match name {
             "cd" | "pushd" | "chdir" => {
                 let to = match operands().next() {
-                    Some(word) if word.text == "-" => Value::unknown(),
+                    Some(word) if word.text == "-" => {
+                        let before = self.state.known("OLDPWD");
+                        before.map_or_else(Value::unknown, Value::known)
+                    }
                     Some(word) => word.value(),
                     None => match &self.facts.home {
                         Some(home) => Value::known(home.clone()),

@@ -108,7 +108,10 @@ impl Walker<'_> {
                 Some(cwd) => format!("{cwd}{}", &rest[1..]),
                 None => format!("{SOME}{}", &rest[1..]),
             },
-            ("-", _) => format!("{SOME}{}", &rest[1..]),
+            ("-", _) => match self.state.known("OLDPWD") {
+                Some(before) => format!("{before}{}", &rest[1..]),
+                None => format!("{SOME}{}", &rest[1..]),
+            },
             ("root", _) => format!("/{rest}"),
             _ => format!("/home/{rest}"),
         }

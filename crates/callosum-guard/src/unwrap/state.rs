@@ -108,6 +108,8 @@ impl State {
     pub(crate) fn change_folder(&mut self, to: &Value) {
         // A part that is not empty stands for one name: `cd "$(mktemp -d)"` leads below `/tmp`.
         let is_placed = to.text.starts_with('/') && !to.text.contains(MAYBE);
+        let before = self.cwd.clone().map_or_else(Value::unknown, Value::known);
+        self.set("OLDPWD", before);
         self.cwd = if is_placed || to.is_known() && self.cwd.is_some() {
             Some(self.absolute(&to.text))
         } else {

@@ -348,6 +348,7 @@ const GIT: Tool = Tool {
                 "filter-branch",
                 "filter-repo",
                 "replace -f|--force",
+                "lfs migrate import|export",
             ],
             severity: Severity::Block,
             reason: "it removes the commits by which a mistake could be undone",
@@ -357,8 +358,14 @@ const GIT: Tool = Tool {
                 "git gc --prune=now --aggressive",
                 "git filter-branch --tree-filter 'rm x' HEAD",
                 "git reflog delete HEAD@{1}",
+                "git lfs migrate import --everything",
             ],
-            spares: &["git gc", "git reflog", "git log --reflog"],
+            spares: &[
+                "git gc",
+                "git reflog",
+                "git log --reflog",
+                "git lfs migrate info",
+            ],
         },
         Rule {
             id: "git.worktree-remove",

@@ -50,7 +50,18 @@ impl Walker<'_> {
                             .to_owned(),
                     )
                 });
-                self.each_task(name, recipes.chain(read).collect());
+                let found = recipes.chain(read).collect();
+                let folder = words
+                    .array_windows()
+                    .find(|[option, _]| matches!(option.text.as_str(), "-C" | "--directory"))
+                    .map(|[_, folder]| folder.value());
+                self.apart(|walker| {
+                    if let Some(folder) = &folder {
+                        walker.state.change_folder(folder);
+                    }
+                    walker.each_task(name, found);
+                    Value::default()
+                });
             }
             "just" => {
                 let content = self.file_of_tasks(

@@ -172,6 +172,16 @@ impl Walker<'_> {
         texts.extend(input.map(|input| input.text.clone()));
         for text in texts.iter().flat_map(|text| text.lines()).take(64) {
             let text = text.trim_start_matches(['+', ':']).trim();
+            // `copy t from program 'ls'`
+            let piped = text
+                .to_ascii_lowercase()
+                .find(" program '")
+                .filter(|_| name == "psql")
+                .and_then(|at| text.get(at + " program '".len()..)?.split('\'').next());
+            if let Some(piped) = piped {
+                let piped = piped.to_owned();
+                self.nested(name, &piped, None);
+            }
             // `:call delete("x", "rf")`
             let deleted = text
                 .strip_prefix("call delete(")

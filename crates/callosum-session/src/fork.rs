@@ -128,6 +128,20 @@ pub fn forks(
         let what = format!("the decision of {ts} is not in the trajectory");
         fork(claim.said_in, Source::Trajectory, what);
     }
+    // Names that are more than a time, where any is recorded.
+    let mut names = recorded
+        .iter()
+        .filter_map(|claim| claim.decision.as_deref());
+    let by_title: HashSet<String> = if names.any(|name| name.contains(' ')) {
+        let undated = notes.undated().into_iter().map(|entry| entry.ts);
+        decisions
+            .iter()
+            .map(Decision::heading)
+            .chain(undated)
+            .collect()
+    } else {
+        HashSet::new()
+    };
     for claim in recorded {
         let Some(ts) = claim.decision.as_deref() else {
             continue;
@@ -137,7 +151,7 @@ pub fn forks(
                 format!("the decision of {ts} has other words or evidence in the trajectory");
             fork(Source::Notes, Source::Trajectory, what);
         }
-        if !by_ts.contains_key(ts) && !decisions.iter().any(|known| known.is_named(ts)) {
+        if !by_ts.contains_key(ts) && !by_title.contains(ts) {
             let what = format!("the decision of {ts} is not in the notes");
             fork(Source::Notes, Source::Trajectory, what);
         }

@@ -275,7 +275,8 @@ fn an_entry_counts_whatever_its_heading_is() {
         env.read("loa-grimoire/NOTES.md")
             .contains("#### Some day - By hand\n**Decision**: By hand\n**Evidence**")
     );
-    env.run(["session", "check"]).success();
+    let check = env.run(["session", "check"]).success().stdout;
+    assert!(!check.contains("is not in the notes"), "{check}");
     add_by_hand(&env, "Another day", "Told", "");
     env.run(["session", "check"]).ended_with(1);
     env.run(["session", "handoff", "--force"]).success();

@@ -2,13 +2,14 @@
 //! change.
 //!
 //! Start with [`Notes`]. `outline` finds headings and what hides them, `decision` reads the Decision
-//! Log, `label` the words in bold that its lines begin with, `moment` the times that people write, `edit` makes the few changes that a session makes, and `section` knows where they belong; `stray` names what is written like a decision and is none. People and older scripts write this file
+//! Log, `label` the words in bold that its lines begin with, `moment` the times that people write, `edit` makes the few changes that a session makes, and `section` knows where they belong; `fault` names what was not understood, and `stray` what is written like a decision and is none. People and older scripts write this file
 //! too, in any way they like; what is not understood is named with its line and left as it is.
 
 mod decision;
 mod document;
 mod edit;
 mod evidence_change;
+mod fault;
 mod label;
 mod moment;
 mod outline;
@@ -18,7 +19,8 @@ mod stray;
 pub(crate) use self::decision::MARKS;
 pub use self::{
     decision::Decision,
-    document::{Active, Fault, Identifier, LARGEST_NOTES, Notes, TEMPLATE},
+    document::{Active, Identifier, LARGEST_NOTES, Notes, TEMPLATE},
     edit::Field,
     evidence_change::EvidenceChange,
+    fault::Fault,
 };

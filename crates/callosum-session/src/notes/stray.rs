@@ -2,7 +2,8 @@
 
 use super::{
     decision::Decision,
-    document::{LOG, Notes, UNDATED},
+    document::{LOG, Notes},
+    fault::UNDATED,
 };
 
 /// Titles of sections that people give to a log of decisions.

@@ -1,0 +1,162 @@
+//! [`Fault`]: what of the document was not understood, by line: [`Notes::faults`].
+
+use std::collections::HashMap;
+
+use super::{
+    document::{ACTIVE, CONTINUITY, IDENTIFIERS, LOG, Notes, QUESTIONS},
+    edit::Field,
+};
+
+/// What is wrong with an entry whose heading is no time and title.
+pub(super) const UNDATED: &str = "a decision whose heading is no time and title, as in `#### \
+                                  2026-01-02T03:04:05Z - Title`, is not read";
+
+/// Faults of one kind that are told.
+const MOST_FAULTS: usize = 20;
+
+/// Something in the document that was not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl Notes {
+    /// What was not understood, by line.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let mut fault = |line: usize, what: String| {
+            faults.push(Fault {
+                line: line + 1,
+                what,
+            });
+        };
+        if std::str::from_utf8(&self.bytes).is_err() {
+            let odd = self.outline.lines.iter();
+            let mut odd = odd
+                .enumerate()
+                .filter(|(_, line)| std::str::from_utf8(&self.bytes[line.at.clone()]).is_err());
+            if let Some((line, _)) = odd.next() {
+                fault(line, "bytes that are not UTF-8".to_owned());
+            }
+        }
+        if let Some(at) = self.bytes.iter().position(|byte| *byte == 0) {
+            let line = self.outline.lines.iter().position(|line| line.next > at);
+            fault(line.unwrap_or(0), "bytes that are zero".to_owned());
+        }
+        for (line, what) in self.outline.unclosed.iter().take(MOST_FAULTS) {
+            fault(*line, (*what).to_owned());
+        }
+        for line in self.outline.merges.iter().take(MOST_FAULTS) {
+            fault(*line, "a merge that nobody has finished".to_owned());
+        }
+        for title in [CONTINUITY, ACTIVE, LOG, IDENTIFIERS, QUESTIONS] {
+            let mut all = self.outline.titled(title);
+            let Some(first) = all.next() else {
+                fault(0, format!("there is no section `{title}`"));
+                continue;
+            };
+            for further in all.take(MOST_FAULTS) {
+                let known = self.outline.headings[first].line + 1;
+                fault(
+                    self.outline.headings[further].line,
+                    format!("a second section `{title}`; the first is in line {known}"),
+                );
+            }
+        }
+        for (line, what) in self.doubled_fields() {
+            fault(line, what);
+        }
+        let stumps = self.outline.lines.iter().enumerate().filter(|(_, line)| {
+            let text = self.bytes[line.at.clone()].trim_ascii();
+            let is_open = text.starts_with(b"**") && !text[2..].windows(2).any(|two| two == b"**");
+            line.is_text && is_open
+        });
+        let stumps: Vec<usize> = stumps.map(|(line, _)| line).take(MOST_FAULTS).collect();
+        for line in stumps {
+            fault(line, "a field that breaks off".to_owned());
+        }
+        for (line, what) in self.odd_entries().into_iter().take(MOST_FAULTS) {
+            fault(line, what);
+        }
+        for decision in self
+            .decisions()
+            .iter()
+            .filter(|found| found.unread > 0)
+            .take(MOST_FAULTS)
+        {
+            fault(
+                decision.line - 1,
+                "a decision whose evidence names no place as `quote` [${PROJECT_ROOT}/path:line]"
+                    .to_owned(),
+            );
+        }
+        faults.sort_by_key(|fault| fault.line);
+        faults
+    }
+
+    /// What is written like decisions and does not say what a decision of its own does, with lines counted from 1.
+    pub(crate) fn unread(&self) -> Vec<Fault> {
+        let undated = self.undated().into_iter();
+        let undated = undated.map(|entry| Fault {
+            line: entry.line,
+            what: UNDATED.to_owned(),
+        });
+        let strays = self.strays().into_iter();
+        let strays = strays.map(|(line, what)| Fault {
+            line: line + 1,
+            what,
+        });
+        let mut unread: Vec<Fault> = undated.chain(strays).collect();
+        unread.sort_by_key(|fault| fault.line);
+        unread
+    }
+
+    /// Lines of Active Context that say what an earlier one says, which alone is read, counted from 0.
+    fn doubled_fields(&self) -> Vec<(usize, String)> {
+        let mut doubled = Vec::new();
+        for field in [Field::Bead, Field::Checkpoint, Field::Reasoning] {
+            let name = field.name();
+            let lines = self.active_lines();
+            let mut lines = lines
+                .filter(|found| found.name.eq_ignore_ascii_case(name))
+                .filter(|found| !self.outline.lines[found.line].is_torn);
+            let Some(first) = lines.next() else { continue };
+            let known = first.line + 1;
+            doubled.extend(lines.take(MOST_FAULTS).map(|further| {
+                let what = format!("a second `{name}`; the first is in line {known}, and is read");
+                (further.line, what)
+            }));
+        }
+        doubled
+    }
+
+    /// What is written like decisions and is read as none, or as another one's, each with the line of its heading, counted
+    /// from 0.
+    fn odd_entries(&self) -> Vec<(usize, String)> {
+        let mut lines_of: HashMap<String, usize> = HashMap::new();
+        let mut odd = self.strays();
+        for (heading, lines) in self.entries() {
+            let line = self.outline.headings[heading].line;
+            let Some(decision) = self.decision(heading, lines.clone()) else {
+                if self.is_undated(heading, &lines) {
+                    odd.push((line, UNDATED.to_owned()));
+                }
+                continue;
+            };
+            if let Some(known) = lines_of.get(&decision.ts) {
+                let what = format!(
+                    "a second decision of {}; the first is in line {}",
+                    decision.ts,
+                    known + 1
+                );
+                odd.push((line, what));
+            } else {
+                lines_of.insert(decision.ts, line);
+            }
+        }
+        odd
+    }
+}

@@ -19,6 +19,8 @@ mod beads;
 mod budget;
 /// Answers are checked before they are believed, and again when they are asked for.
 mod checking;
+/// What blocks a clear, and how to go on.
+mod checkpoints;
 /// What coding agents tell of their sessions, and are told.
 mod client_sessions;
 /// The guard in the settings of coding agents.

@@ -68,6 +68,7 @@ pub(super) const CLIENT: Client = Client {
     recording: &[],
     hooks_to_trust: None,
     has_sandbox: false,
+    inner_sandbox: None,
     tool_servers: Some(ToolServers {
         user: ".claude.json",
         beside: true,

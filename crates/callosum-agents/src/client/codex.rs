@@ -1,8 +1,8 @@
 //! Codex.
 
 use super::{
-    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit, ToolServers,
-    Version,
+    Acp, Asking, Client, Denying, Home, Hooks, InnerSandbox, KeysIn, Login, Telling, TimeUnit,
+    ToolServers, Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -49,6 +49,11 @@ pub(super) const CLIENT: Client = Client {
     recording: &[],
     hooks_to_trust: Some("hooks.json"),
     has_sandbox: true,
+    // Bubblewrap, which may make no namespaces there.
+    inner_sandbox: Some(InnerSandbox {
+        options: &["--sandbox", "-s"],
+        off: "danger-full-access",
+    }),
     tool_servers: Some(ToolServers {
         user: "config.toml",
         beside: false,

@@ -69,6 +69,7 @@ pub(super) const CLIENT: Client = Client {
     ],
     hooks_to_trust: None,
     has_sandbox: false,
+    inner_sandbox: None,
     tool_servers: Some(ToolServers {
         user: "settings.json",
         beside: false,

@@ -87,6 +87,8 @@ pub struct Client {
     pub hooks_to_trust: Option<&'static str>,
     /// Whether what its model runs may write to the project alone, unless it is told otherwise.
     pub has_sandbox: bool,
+    /// How it is told to do without a sandbox of its own, where it has one that cannot start within ours.
+    pub inner_sandbox: Option<InnerSandbox>,
     /// Where it is told of servers of tools; `None` where that was not tried.
     pub tool_servers: Option<ToolServers>,
     /// How it is told to ask a program before its tools run; `None` where settings cannot say so.
@@ -95,6 +97,15 @@ pub struct Client {
 
 /// What stands for a client's own folder in [`Client::recording`].
 pub(crate) const OWN: &str = "{own}/";
+
+/// A sandbox in which a client runs what its model wants run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InnerSandbox {
+    /// The options that say which.
+    pub options: &'static [&'static str],
+    /// The word behind them that stands for none.
+    pub off: &'static str,
+}
 
 /// How the Agent Client Protocol is spoken with a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -74,6 +74,7 @@ pub(super) const CLIENT: Client = Client {
     recording: &[],
     hooks_to_trust: None,
     has_sandbox: false,
+    inner_sandbox: None,
     // Its hooks are plugins in JavaScript.
     tool_servers: None,
     hooks: None,

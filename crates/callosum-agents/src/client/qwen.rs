@@ -50,6 +50,7 @@ pub(super) const CLIENT: Client = Client {
     recording: &[],
     hooks_to_trust: None,
     has_sandbox: false,
+    inner_sandbox: None,
     tool_servers: Some(ToolServers {
         user: "settings.json",
         beside: false,

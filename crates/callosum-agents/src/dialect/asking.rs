@@ -11,6 +11,7 @@ use super::{
     events::Events,
     fault::ClientFault,
     hearing::{Heard, Hearing},
+    inner_sandbox,
     name::Dialect,
 };
 use crate::{
@@ -183,13 +184,17 @@ fn errand(
                 source,
             })?;
     }
-    let command = template.fill_for_client(&Filling {
+    let mut command = template.fill_for_client(&Filling {
         self_program: &surroundings.self_program,
         prompt,
         schema: &schema,
         schema_file: &schema_file,
     })?;
     let client = Client::of(dialect);
+    if let Some(client) = client {
+        let reached = surroundings.reach(executor);
+        inner_sandbox::leave_to_us(client, reached.as_ref(), &mut command.arguments);
+    }
     Ok(Errand {
         input: if template.takes_prompt() {
             Vec::new()

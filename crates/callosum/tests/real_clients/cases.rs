@@ -24,6 +24,10 @@ pub(crate) static ALL: &[Case] = &[
         fails_where_the_key_is_refused,
     ),
     ("delegates_and_counts", delegates_and_counts),
+    (
+        "reads_the_tree_where_it_is_held",
+        reads_the_tree_where_it_is_held,
+    ),
     ("speaks_acp", speaks_acp),
     ("names_faults_over_acp", names_faults_over_acp),
     ("names_a_refused_key", names_a_refused_key),
@@ -260,6 +264,42 @@ fn delegates_and_counts(client: &Client, installed: &Installed) {
     assert_eq!(entry["metadata"]["token_method"], method, "{entry:#}");
     assert_eq!(entry["tokens_used"], 5300, "{entry:#}");
     stage.env.run(["ledger", "verify"]).success();
+}
+
+/// CAL-EXE-2, CAL-SEC-1: held as it is registered it sees the files that it is asked about.
+fn reads_the_tree_where_it_is_held(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let text = "fn main() { let seen_by_the_model = 1; }\n";
+    stage.env.write("src/main.rs", text);
+    stage.register();
+    let (tool, key) = client.looks_by;
+    let input = match key {
+        "cmd" => "cat src/main.rs".to_owned(),
+        _ => stage
+            .env
+            .project()
+            .join("src/main.rs")
+            .display()
+            .to_string(),
+    };
+    let look = Turn {
+        calls: vec![Call {
+            name: tool.to_owned(),
+            input: json!({key: input}),
+            ..Call::default()
+        }],
+        ..Turn::default()
+    };
+    let summary = "One function, main [src/main.rs:1], which does nothing.";
+    let turns = [vec![look], stage.answer(summary)].concat();
+    let (code, output) = stage.delegate(&turns);
+    assert_eq!(code, 0, "{output:#}");
+    let heard = stage.server.heard();
+    let mut told = heard.iter().map(|heard| heard.body.to_string());
+    assert!(
+        told.any(|body| body.contains("seen_by_the_model")),
+        "{heard:#?}"
+    );
 }
 
 /// CAL-COM-1: spoken to by the Agent Client Protocol it answers the same, and what it wants to write is

@@ -22,6 +22,8 @@ pub(crate) struct Client {
     pub(crate) agent: Option<Agent>,
     /// The tool by which its model hands over an answer of a given form, where it is not text.
     pub(crate) answers_by: Option<&'static str>,
+    /// The tool by which its model looks into a file, and what in its input says which: a path, or as `cmd` a command.
+    pub(crate) looks_by: (&'static str, &'static str),
     /// How its model runs a command; `None` where no hook of its settings is asked before.
     pub(crate) shell: Option<Shell>,
 }
@@ -77,6 +79,7 @@ pub(crate) static ALL: &[Client] = &[
             shortens_prompts: false,
         }),
         answers_by: None,
+        looks_by: ("read_file", "file_path"),
         shell: Some(Shell {
             tool: "run_shell_command",
             key: "command",
@@ -103,6 +106,7 @@ pub(crate) static ALL: &[Client] = &[
             shortens_prompts: true,
         }),
         answers_by: None,
+        looks_by: ("read", "filePath"),
         shell: None,
     },
     Client {
@@ -127,6 +131,7 @@ pub(crate) static ALL: &[Client] = &[
             shortens_prompts: false,
         }),
         answers_by: Some("structured_output"),
+        looks_by: ("read_file", "file_path"),
         shell: Some(Shell {
             tool: "run_shell_command",
             key: "command",
@@ -150,6 +155,7 @@ pub(crate) static ALL: &[Client] = &[
         arguments: &["-p", "--output-format", "json"],
         agent: None,
         answers_by: Some("StructuredOutput"),
+        looks_by: ("Read", "file_path"),
         shell: Some(Shell {
             tool: "Bash",
             key: "command",
@@ -182,6 +188,7 @@ stream_max_retries = 1
         arguments: &["exec", "--json", "--skip-git-repo-check"],
         agent: None,
         answers_by: None,
+        looks_by: ("exec_command", "cmd"),
         shell: Some(Shell {
             tool: "exec_command",
             key: "cmd",

@@ -45,7 +45,7 @@ pub(super) const CLIENT: Client = Client {
     keys_in: KeysIn::ChosenProvider,
     settings: "config.toml",
     transcripts: "sessions/*/*/*/rollout-*.jsonl",
-    records: &[],
+    records: &["sessions/*/*/*/rollout-*.jsonl"],
     recording: &[],
     hooks_to_trust: Some("hooks.json"),
     has_sandbox: true,

@@ -8,8 +8,11 @@ use serde_json::Value;
 
 use super::{
     complaint::Complaint,
-    hearing::{Hearing, Tokens, count, text},
+    hearing::{Hearing, Tokens, at, count, text},
 };
+
+/// The client's program.
+pub(super) const CLIENT: &str = "codex";
 
 pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
     let said = |way: &[&str]| text(event, way).map(str::to_owned);
@@ -58,6 +61,31 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
     }
 }
 
+/// Whether the last that a transcript has of the model is the use of a tool, so that it said nothing afterwards. Of a
+/// command that could not be started no event is written.
+pub(super) fn ends_in_a_tool(transcript: &[u8]) -> bool {
+    let lines = transcript.rsplit(|byte| *byte == b'\n');
+    let lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let mut items = lines.filter(|line| text(line, &["type"]) == Some("response_item"));
+    let last = items.find_map(|item| match text(&item, &["payload", "type"])? {
+        "message" if text(&item, &["payload", "role"]) == Some("assistant") => {
+            has_words(&item).then_some(false)
+        }
+        // Its list of things to do may be the last that it brings up to date.
+        kind if kind.ends_with("_call") => {
+            (text(&item, &["payload", "name"]) != Some("update_plan")).then_some(true)
+        }
+        _ => None,
+    });
+    last.unwrap_or_default()
+}
+
+fn has_words(message: &Value) -> bool {
+    let parts = at(message, &["payload", "content"]).and_then(Value::as_array);
+    let mut parts = parts.into_iter().flatten();
+    parts.any(|part| text(part, &["text"]).is_some_and(|words| !words.trim().is_empty()))
+}
+
 /// Whether an event is of a tool that looks at something or changes it; the model's list of things to do is none.
 fn uses_a_tool(event: &Value) -> bool {
     matches!(
@@ -81,6 +109,31 @@ mod tests {
             hear(&mut hearing, event);
         }
         hearing.text
+    }
+
+    /// CAL-ERR-1: what a transcript has of a tool counts where no event tells of it.
+    #[test]
+    fn a_transcript_shows_that_nothing_was_said_after_a_tool() {
+        let item =
+            |payload: Value| json!({"type": "response_item", "payload": payload}).to_string();
+        let said = |words: &str| {
+            item(
+                json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": words}]}),
+            )
+        };
+        let call = |name: &str| item(json!({"type": "function_call", "name": name}));
+        let output = item(json!({"type": "function_call_output", "output": "no"}));
+        let ends = |lines: &[&str]| ends_in_a_tool(lines.join("\n").as_bytes());
+        assert!(ends(&[&said("I look."), &call("exec_command"), &output]));
+        assert!(ends(&[
+            &said("I look."),
+            &call("exec_command"),
+            &output,
+            &said("")
+        ]));
+        assert!(!ends(&[&call("exec_command"), &output, &said("It adds.")]));
+        assert!(!ends(&[&said("It adds."), &call("update_plan"), &output]));
+        assert!(!ends(&["", "{}"]));
     }
 
     /// CAL-ERR-1: what is said before a tool is used is no answer, though nothing is said after it.

@@ -106,6 +106,12 @@ impl Hearing {
         self.failure = match client.program {
             gemini::CLIENT => gemini::broke_off(&transcript),
             opencode::CLIENT => opencode::broke_off(&transcript),
+            codex::CLIENT => {
+                if codex::ends_in_a_tool(&transcript) {
+                    self.text.clear();
+                }
+                None
+            }
             // What it hands over apart is of one attempt.
             qwen::CLIENT if self.structured.is_none() => qwen::broke_off(&transcript),
             _ => None,

@@ -187,7 +187,7 @@ fn confiner(disk: &Disk, paths: &LedgerPaths, folder: &Path, executor: &Executor
         paths: vec![paths.ledger.clone(), paths.audit.clone()],
     };
     let confiner = Confiner::new(server, system, protected, Names::System);
-    let reached = confiner.reach(executor, &[]).unwrap();
+    let reached = confiner.reach(executor, &[], disk).unwrap();
     println!("{}", reached.to_json());
     Arc::new(confiner)
 }

@@ -147,7 +147,7 @@ fn of_chosen_provider(text: &str, words: &[String]) -> Vec<Key> {
 }
 
 /// Writes `a.b=value` into settings; a value that is no TOML is a text.
-fn overrule(settings: &mut toml::Table, said: &str) {
+pub(super) fn overrule(settings: &mut toml::Table, said: &str) {
     let Some((key, value)) = said.split_once('=') else {
         return;
     };
@@ -193,7 +193,7 @@ fn of_any_provider(text: &str) -> Vec<Key> {
 }
 
 /// JSON as these clients read it: with comments.
-fn json(text: &str) -> Option<Value> {
+pub(super) fn json(text: &str) -> Option<Value> {
     let root = CstRootNode::parse(text, &ParseOptions::default()).ok()?;
     root.to_serde_value()
 }

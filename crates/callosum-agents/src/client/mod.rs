@@ -14,6 +14,7 @@ mod hooks;
 mod key;
 mod opencode;
 mod qwen;
+mod server;
 mod standing;
 mod tool_servers;
 mod transcripts;

@@ -88,13 +88,15 @@ impl Confiner {
         &self,
         executor: &Executor,
         environment: &[(OsString, OsString)],
+        disk: &Disk,
     ) -> Result<Reached, Refused> {
-        let hosts = hosts(executor, &Needs::of(executor, environment));
+        let needs = Needs::with_settings(executor, environment, disk);
+        let hosts = hosts(executor, &needs);
         let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
         let policy = executor.confinement.unwrap_or_default();
         if !executor.is_remote() {
             let mut reached = decide(policy, &hosts, &self.system)?;
-            let keeps_its_folder = !Needs::of(executor, environment).kept.is_empty();
+            let keeps_its_folder = !needs.kept.is_empty();
             if policy != Policy::Off && !reached.layers.namespaces && keeps_its_folder {
                 let what = "a folder of its own, so that it writes the person's";
                 reached.missing.push(what.to_owned());
@@ -121,7 +123,7 @@ impl Confiner {
         heard: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<Run, RunError> {
         let reached = self
-            .reach(executor, &launch.environment)
+            .reach(executor, &launch.environment, &surroundings.disk)
             .map_err(|refused| RunError::Unconfined {
                 executor: executor.id.clone(),
                 reason: refused.to_string(),
@@ -136,7 +138,7 @@ impl Confiner {
         };
         let disk = &surroundings.disk;
         let inner = find(&launch, surroundings).map_err(not_started)?;
-        let needs = Needs::of(executor, &launch.environment);
+        let needs = Needs::with_settings(executor, &launch.environment, disk);
         let layers = reached.layers;
         let home = value(&launch.environment, "HOME").map(Path::new);
         let mut wishes = executor.wishes();

@@ -4,7 +4,12 @@
 //! variables point the client at another folder or another server has said that already, and the
 //! client is given those variables.
 
-use std::ffi::{OsStr, OsString};
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+};
+
+use callosum_host::Disk;
 
 use super::policy::Whitelisted;
 use crate::{client::Client, registry::Executor};
@@ -31,6 +36,33 @@ pub(super) struct Needs {
 }
 
 impl Needs {
+    /// The same as [`of`](Self::of), with the servers that the person's own settings of the client name: they have been
+    /// said as much as those of variables. What cannot be read names none.
+    pub(super) fn with_settings(
+        executor: &Executor,
+        environment: &[(OsString, OsString)],
+        disk: &Disk,
+    ) -> Self {
+        let mut needs = Self::of(executor, environment);
+        let Some(client) = Client::behind(executor) else {
+            return needs;
+        };
+        let home = value(environment, "HOME").map(Path::new);
+        let words = shlex::split(&executor.command_template).unwrap_or_default();
+        for path in &needs.settings {
+            let text = at(path, home).and_then(|path| Some((disk.read(&path).ok()?, path)));
+            let Some((text, path)) = text else {
+                continue;
+            };
+            let text = String::from_utf8_lossy(&text);
+            let servers = client.servers_in(&path, &text, &words);
+            needs
+                .hosts
+                .extend(servers.iter().filter_map(|url| server(url)));
+        }
+        needs
+    }
+
     /// Reads what an executor is given. Values that make no sense name nothing.
     pub(super) fn of(executor: &Executor, environment: &[(OsString, OsString)]) -> Self {
         let Some(client) = Client::behind(executor) else {
@@ -90,6 +122,14 @@ impl Needs {
     }
 }
 
+/// A path that an entry names as its person would: from the home folder, or whole.
+fn at(path: &str, home: Option<&Path>) -> Option<PathBuf> {
+    match path.strip_prefix("~/") {
+        Some(within) => Some(home?.join(within)),
+        None => Some(PathBuf::from(path)),
+    }
+}
+
 /// The host of an address such as `https://models.example:8443/v1`.
 fn server(url: &str) -> Option<Whitelisted> {
     let (scheme, rest) = url.split_once("://")?;
@@ -115,6 +155,7 @@ pub(super) fn value<'e>(environment: &'e [(OsString, OsString)], name: &str) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::discover::Known;
 
     #[test]
     fn the_server_of_an_address_is_its_host_and_port() {
@@ -193,5 +234,25 @@ mod tests {
         assert_eq!(of(Some("qwen")).hosts[0].port, Some(2));
         assert_eq!(of(Some("text")), Needs::default());
         assert_eq!(of(None), Needs::default());
+    }
+
+    /// CAL-EXE-2: a gateway of a person's own settings is reached as one that a variable names.
+    #[test]
+    fn a_server_that_settings_name_is_reached() {
+        let home = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let own = home.path().join(".codex");
+        disk.create_dir_all(&own).unwrap();
+        let settings = "model_provider = \"own\"\n[model_providers.own]\nbase_url = \"http://127.0.0.1:7/v1\"\n";
+        disk.replace(&own.join("config.toml"), settings.as_bytes(), 0o600)
+            .unwrap();
+        let codex = Known::named("codex").unwrap().entry();
+        let environment = [("HOME".into(), home.path().into())];
+        let needs = Needs::with_settings(&codex, &environment, &disk);
+        let hosts: Vec<String> = needs.hosts.iter().map(ToString::to_string).collect();
+        assert_eq!(hosts, ["127.0.0.1:7"]);
+        let elsewhere = [("HOME".into(), "/nowhere".into())];
+        let none = Needs::with_settings(&codex, &elsewhere, &disk);
+        assert_eq!(none.hosts, []);
     }
 }

@@ -65,7 +65,7 @@ impl Surroundings {
     /// How far an executor that runs here is confined, as it is kept with what it answered.
     pub fn reach(&self, executor: &Executor) -> Option<Reached> {
         match &self.confiner {
-            Some(confiner) => confiner.reach(executor, &self.environment).ok(),
+            Some(confiner) => confiner.reach(executor, &self.environment, &self.disk).ok(),
             None => Some(Reached::without_means(
                 executor.confinement.unwrap_or_default(),
             )),

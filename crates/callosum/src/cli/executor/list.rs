@@ -80,7 +80,7 @@ impl ConfinementOutput {
         let policy = executor.confinement.unwrap_or_default();
         let reached = surroundings.and_then(|surroundings| {
             let confiner = surroundings.confiner.as_ref()?;
-            Some(confiner.reach(executor, &surroundings.environment))
+            Some(confiner.reach(executor, &surroundings.environment, &surroundings.disk))
         });
         let (level, missing) = match reached {
             Some(Ok(reached)) => (reached.level.as_str(), reached.missing),

@@ -93,9 +93,24 @@ impl CitedFile {
     }
 }
 
-/// The file that a cited path names, with every link on the way resolved and still under `root`.
+/// The file that a cited path names, with every link on the way resolved and still under `root`. A path from
+/// the root of the file system names one as well, and one whose folders end as Windows writes them.
 fn resolve(disk: &Disk, root: &Path, path: &str) -> Result<PathBuf, Why> {
-    let path = Path::new(path);
+    let found = resolve_as_written(disk, root, Path::new(path));
+    if found == Err(Why::NoSuchFile) && path.contains('\\') {
+        return resolve_as_written(disk, root, Path::new(&path.replace('\\', "/")));
+    }
+    found
+}
+
+fn resolve_as_written(disk: &Disk, root: &Path, path: &Path) -> Result<PathBuf, Why> {
+    if path.is_absolute() {
+        return match disk.canonicalize(path) {
+            Ok(file) if file.starts_with(root) => Ok(file),
+            Err(_) if path.starts_with(root) => Err(Why::NoSuchFile),
+            _ => Err(Why::OutsideRoot),
+        };
+    }
     let depth = path
         .components()
         .try_fold(0_usize, |depth, part| match part {

@@ -44,9 +44,14 @@ pub fn find(text: &str) -> Vec<Citation> {
         let after = match bytes[at] {
             b'`' => match code_span(text, at) {
                 Ok(span) => {
-                    let place_at = span.end + blanks(&bytes[span.end..]);
-                    let quote = unpadded(&text[span.inner]);
-                    take(text, place_at, &brackets, Some((quote, at)), &mut found)
+                    let near = blanks(&bytes[span.end..]);
+                    let gap = joint(&text[span.end..]).max(near);
+                    let quote = Quote {
+                        words: unpadded(&text[span.inner]),
+                        from: at,
+                        is_near: gap == near,
+                    };
+                    take(text, span.end + gap, &brackets, Some(quote), &mut found)
                         .unwrap_or(span.end)
                 }
                 Err(run_end) => run_end,
@@ -92,6 +97,23 @@ pub fn cite(path: &str, first_line: u32, last_line: u32, quote: &str) -> Option<
 struct CodeSpan {
     inner: Range<usize>,
     end: usize,
+}
+
+/// The code spans of a line, each with where it stands and its words.
+pub(super) fn code_spans(line: &str) -> Vec<(Range<usize>, &str)> {
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while let Some(next) = line[at..].find('`') {
+        at += next;
+        at = match code_span(line, at) {
+            Ok(span) => {
+                spans.push((at..span.end, unpadded(&line[span.inner])));
+                span.end
+            }
+            Err(run_end) => run_end,
+        };
+    }
+    spans
 }
 
 /// The code span that begins at `at`, or where the run of backticks ends that opens none.
@@ -144,13 +166,40 @@ fn unpadded(inner: &str) -> &str {
     }
 }
 
+/// Words before a citation, which it is to hold.
+#[derive(Clone, Copy)]
+struct Quote<'t> {
+    words: &'t str,
+    /// Where its fence begins.
+    from: usize,
+    /// Whether nothing but blanks stands between it and the place, which then may be any path.
+    is_near: bool,
+}
+
+/// What may join a quote to its place.
+const JOINTS: [&str; 6] = [":", "—", "–", "-", "at ", "in "];
+
+/// The length of what joins a quote to the place behind it, where it is more than blanks and no more than a
+/// joint and what opens an aside or emphasis.
+pub(super) fn joint(text: &str) -> usize {
+    let mut rest = text.trim_start_matches([' ', '\t']);
+    for joint in JOINTS {
+        if let Some(behind) = rest.strip_prefix(joint) {
+            rest = behind;
+            break;
+        }
+    }
+    let rest = rest.trim_start_matches([' ', '\t']);
+    text.len() - rest.trim_start_matches(['(', '*', '_']).len()
+}
+
 /// Takes the citations whose opening bracket stands at `at`, behind a quote and where that begins; says
 /// where they end, where there are any.
 fn take(
     text: &str,
     at: usize,
     brackets: &Brackets,
-    quote: Option<(&str, usize)>,
+    quote: Option<Quote<'_>>,
     found: &mut Vec<Citation>,
 ) -> Option<usize> {
     let close = *brackets.0.get(&at)?;
@@ -163,13 +212,14 @@ fn take(
         places
     } else {
         let whole = Place::read(text, inner);
-        vec![whole.filter(|place| quote.is_some() || place.speaks_for_itself())?]
+        let is_near = quote.is_some_and(|quote| quote.is_near);
+        vec![whole.filter(|place| is_near || place.speaks_for_itself())?]
     };
     let last = places.len() - 1;
     for (number, place) in places.into_iter().enumerate() {
         let from = match quote {
             _ if number > 0 => place.at.start,
-            Some((_, from)) => from,
+            Some(quote) => quote.from,
             None => at,
         };
         let end = if number == last {
@@ -181,7 +231,7 @@ fn take(
             path: place.path.to_owned(),
             first_line: place.first_line,
             last_line: place.last_line,
-            quote: quote.map(|(quote, _)| quote.to_owned()),
+            quote: quote.map(|quote| quote.words.to_owned()),
             beside: number > 0,
             at: from..end,
         });
@@ -192,11 +242,7 @@ fn take(
 /// The places of brackets in which several stand; none where any part could be something else.
 fn several(text: &str, inner: Range<usize>) -> Option<Vec<Place<'_>>> {
     let mut places: Vec<Place<'_>> = Vec::new();
-    let mut start = inner.start;
-    for part in text[inner].split(',') {
-        let blank = part.len() - part.trim_start().len();
-        let at = start + blank..start + blank + part.trim().len();
-        start += part.len() + 1;
+    for at in parts(text, inner) {
         let place = match (Place::read(text, at.clone()), places.last()) {
             (Some(place), _) if place.speaks_for_itself() => place,
             (None, Some(before)) => {
@@ -215,6 +261,28 @@ fn several(text: &str, inner: Range<usize>) -> Option<Vec<Place<'_>>> {
     (places.len() > 1).then_some(places)
 }
 
+/// What may stand between places in one pair of brackets.
+const SEPARATORS: [&str; 3] = [",", ";", " and "];
+
+/// The parts between separators, without the blanks around them.
+fn parts(text: &str, inner: Range<usize>) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut rest = inner;
+    loop {
+        let words = &text[rest.clone()];
+        let places = SEPARATORS.iter();
+        let next = places.filter_map(|separator| Some((words.find(separator)?, separator.len())));
+        let (end, skipped) = next.min().unwrap_or((words.len(), 0));
+        let part = &words[..end];
+        let start = rest.start + part.len() - part.trim_start().len();
+        parts.push(start..start + part.trim().len());
+        if skipped == 0 {
+            return parts;
+        }
+        rest.start += end + skipped;
+    }
+}
+
 /// One place between brackets.
 struct Place<'t> {
     path: &'t str,
@@ -224,13 +292,24 @@ struct Place<'t> {
 }
 
 impl<'t> Place<'t> {
-    /// Reads `path:lines`; with a line may stand its column, as compilers write it.
+    /// Reads `path:lines`, and `path#L4` and `path, line 4` as models write it; with a line may stand its column,
+    /// as compilers do.
     fn read(text: &'t str, at: Range<usize>) -> Option<Self> {
         let whole = &text[at.clone()];
-        let (path, (first_line, last_line)) = with_columns(whole).or_else(|| {
-            let (path, last) = whole.rsplit_once(':')?;
-            Some((path, lines(last)?))
-        })?;
+        let (path, (first_line, last_line)) = with_columns(whole)
+            .or_else(|| {
+                let (path, last) = whole.rsplit_once(':')?;
+                Some((path, lines(last)?))
+            })
+            .or_else(|| {
+                let (path, last) = whole.rsplit_once('#')?;
+                Some((path, lines(last.starts_with('L').then_some(last)?)?))
+            })
+            .or_else(|| {
+                let (path, last) = whole.rsplit_once(" line")?;
+                let last = last.strip_prefix('s').unwrap_or(last);
+                Some((path.trim_end_matches(','), lines(last.strip_prefix(' ')?)?))
+            })?;
         let path = path.strip_prefix(ROOT_PREFIX).unwrap_or(path);
         (!path.is_empty()).then_some(Self {
             path,
@@ -273,10 +352,11 @@ impl Brackets {
     }
 }
 
-/// `3`, or `3-5`.
+/// `3`, `3-5`, or with a dash that is longer; with an `L` before each number, or without.
 fn lines(text: &str) -> Option<(u32, u32)> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    Some((line_number(first)?, line_number(last)?))
+    let (first, last) = text.split_once(['-', '–']).unwrap_or((text, text));
+    let number = |text: &str| line_number(text.strip_prefix('L').unwrap_or(text));
+    Some((number(first)?, number(last)?))
 }
 
 /// The path and the lines of `path:11:5`, `path:11:5-9` and `path:11:5-12:9`.
@@ -423,6 +503,35 @@ mod tests {
         let at: Vec<_> = found.iter().map(|one| &text[one.at.clone()]).collect();
         assert_eq!(at, ["`x` [a.rs:1", "b.rs:2]"]);
         assert_eq!([found[0].beside, found[1].beside], [false, true]);
+    }
+
+    /// LOA-GRD-1: the forms that models write by themselves are read as the one that they are asked for.
+    #[test]
+    fn places_as_models_write_them_are_cited() {
+        for written in [
+            "[src/a.rs:L4-L6]",
+            "[src/a.rs#L4-L6]",
+            "[src/a.rs:4–6]",
+            "[src/a.rs, lines 4-6]",
+        ] {
+            check(&format!("`x` {written}"), &[("src/a.rs", 4, 6, Some("x"))]);
+        }
+        check("[src/a.rs, line 5]", &[("src/a.rs", 5, 5, None)]);
+        check("[see a.rs, line 5] [part 3, line 5]", &[]);
+        check("`x` [src/a.rs, line 5]", &[("src/a.rs", 5, 5, Some("x"))]);
+        for between in [" (", ": ", " — ", " at ", " in ", " **", " - ("] {
+            let text = format!("`x`{between}[src/a.rs:4]");
+            check(&text, &[("src/a.rs", 4, 4, Some("x"))]);
+        }
+        check("`x`: [note:3] and `x`, [a.rs:1]", &[("a.rs", 1, 1, None)]);
+        check(
+            "`x` [src/a.rs:4; b.rs:6 and c.rs:1]",
+            &[
+                ("src/a.rs", 4, 4, Some("x")),
+                ("b.rs", 6, 6, Some("x")),
+                ("c.rs", 1, 1, Some("x")),
+            ],
+        );
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! [`mentions`]: places that a text names in passing, outside of the grammar.
 //!
-//! `src/x.rs:900`, `src/x.rs#L900`: they quote nothing, so nothing can confirm them; but a file or a
-//! line that is not there was invented, however it is written. Deliberately not here: names without a
-//! folder, which may be short for any file, and absolute paths.
+//! `src/x.rs:900`, `src/x.rs#L900`: behind a quote they are citations in other words. Without one nothing can
+//! confirm them; but a file or a line that is not there was invented, however it is written. Deliberately not here:
+//! names without a folder and a quote, which may be short for any file, and absolute paths.
 
-use std::sync::LazyLock;
+use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use super::grammar::Citation;
+use super::grammar::{Citation, code_spans, joint};
 
 /// Endings by which a path is told from a host, a time or a version.
 const ENDINGS: &str = "rs|py|pyi|js|mjs|cjs|jsx|ts|mts|cts|tsx|vue|svelte|go|java|kt|kts|scala|c|h|cc|cpp|cxx|hh|hpp|m|mm|\
@@ -16,8 +16,8 @@ const ENDINGS: &str = "rs|py|pyi|js|mjs|cjs|jsx|ts|mts|cts|tsx|vue|svelte|go|jav
     html|css|scss|less|xml|json|jsonc|toml|yaml|yml|ini|cfg|conf|md|mdx|rst|txt|gradle|cmake|mk|tf|nix";
 
 static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let path = format!(r"(?P<path>(?:[\w.@+-]+/)+[\w.@+-]*\.(?:{ENDINGS}))");
-    let lines = r"(?::L?|#L)(?P<first>\d+)(?:-L?(?P<last>\d+))?";
+    let path = format!(r"(?P<path>(?:[\w.@+-]+/)*[\w.@+-]*\.(?:{ENDINGS}))");
+    let lines = r"(?::L?|#L)(?P<first>\d+)(?:[-–]L?(?P<last>\d+))?";
     Regex::new(&format!("{path}{lines}")).ok()
 });
 
@@ -42,6 +42,7 @@ pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
         if fenced {
             continue;
         }
+        let spans = code_spans(line);
         for captures in place.captures_iter(line) {
             let Some(whole) = captures.get(0) else {
                 continue;
@@ -51,12 +52,16 @@ pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
                 cited.next();
             }
             let is_cited = cited.peek().is_some_and(|cited| cited.at.start < at.end);
-            let before = line[..whole.start()].chars().next_back();
+            let before = left_of(&line[..whole.start()]).chars().next_back();
             // What goes on to the left is a longer path, an address, or something else altogether.
             let goes_on =
                 before.is_some_and(|c| c.is_alphanumeric() || "/\\:.$}~%@*#-".contains(c));
             let path = &captures["path"];
             if is_cited || goes_on || begins_with_a_host(path) {
+                continue;
+            }
+            let quote = quoted_before(line, &spans, whole.start());
+            if quote.is_none() && !path.contains('/') {
                 continue;
             }
             let number = |name: &str| {
@@ -68,13 +73,39 @@ pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
                 path: path.to_owned(),
                 first_line,
                 last_line: number("last").unwrap_or(first_line),
-                quote: None,
+                quote: quote.map(|(_, words)| words.to_owned()),
                 beside: false,
-                at,
+                at: quote.map_or(at.start, |(start, _)| from + start)..at.end,
             });
         }
     }
     found
+}
+
+/// What stands before a place, without the emphasis that it begins.
+fn left_of(before: &str) -> &str {
+    let bare = before.trim_end_matches('*');
+    if bare.is_empty() || bare.ends_with([' ', '\t', '(']) {
+        bare
+    } else {
+        before
+    }
+}
+
+/// The quote that a place at `place` of a line is joined to, and where it begins. The place itself may stand in a
+/// code span, an aside, emphasis or a link.
+fn quoted_before<'l>(
+    line: &'l str,
+    spans: &[(Range<usize>, &'l str)],
+    place: usize,
+) -> Option<(usize, &'l str)> {
+    let around = spans.iter().find(|(span, _)| span.contains(&place));
+    let place = around.map_or(place, |(span, _)| span.start);
+    let (span, words) = spans.iter().rev().find(|(span, _)| span.end <= place)?;
+    let between = &line[span.end..place];
+    let behind = &between[joint(between)..];
+    let is_link = behind.starts_with('[') && behind.ends_with("](");
+    (behind.is_empty() || is_link).then_some((span.start, words))
 }
 
 /// Whether a line begins or ends a block of code; an inline span closes on its own line.
@@ -87,7 +118,7 @@ fn is_fence(line: &str) -> bool {
 
 /// Whether it is `github.com/a/b.rs` rather than a path of a tree.
 fn begins_with_a_host(path: &str) -> bool {
-    let first = path.split('/').next().unwrap_or_default();
+    let first = path.split_once('/').map_or("", |(first, _)| first);
     first.trim_start_matches('.').contains('.')
 }
 
@@ -130,6 +161,37 @@ mod tests {
         ] {
             assert_eq!(found(text), expected, "{text}");
         }
+    }
+
+    /// LOA-GRD-1: behind a quote it is a citation, in whatever form it is written.
+    #[test]
+    fn a_place_behind_a_quote_is_held_to_it() {
+        for text in [
+            "`fn a` (src/a.rs:4)",
+            "`fn a` `src/a.rs:4`",
+            "`fn a`: **src/a.rs:4**",
+            "`fn a` [it](src/a.rs:4)",
+            "`b` and `fn a` in src/a.rs#L4",
+        ] {
+            let found = mentions(text, &find(text));
+            let seen: Vec<_> = found
+                .iter()
+                .map(|one| (one.place(), one.quote.as_deref()))
+                .collect();
+            assert_eq!(seen, [("src/a.rs:4".to_owned(), Some("fn a"))], "{text}");
+        }
+        let text = "`fn a` is called by src/a.rs:4, `x` (lib.rs:7) and lib.rs:8";
+        let found = mentions(text, &find(text));
+        let seen: Vec<_> = found
+            .iter()
+            .map(|one| (one.place(), one.quote.as_deref()))
+            .collect();
+        let expected = [
+            ("src/a.rs:4".to_owned(), None),
+            ("lib.rs:7".to_owned(), Some("x")),
+        ];
+        assert_eq!(seen, expected);
+        assert_eq!(&text[found[1].at.clone()], "`x` (lib.rs:7");
     }
 
     #[test]

@@ -38,13 +38,13 @@ impl Review {
         review
     }
 
-    /// The same of a whole text: its citations, and those places that it names in another form and that
+    /// The same of a whole text: its citations, those in another form, and those places without a quote that
     /// are not there. What is there and quotes nothing is no claim about what stands in it.
     pub fn of_text(disk: &Disk, root: &Path, text: &str) -> Self {
         let mut cited = find(text);
         let mut standings = verify(disk, root, &cited);
         let mut mentioned = mentions(text, &cited);
-        mentioned.retain(|mention| begins_in(disk, root, mention));
+        mentioned.retain(|mention| mention.quote.is_some() || begins_in(disk, root, mention));
         let of_mentions = verify(disk, root, &mentioned);
         let mut told = HashSet::new();
         for (mention, standing) in mentioned.into_iter().zip(of_mentions) {
@@ -52,7 +52,7 @@ impl Review {
                 standing,
                 Standing::Missing(Why::NoSuchFile | Why::NoSuchLine)
             );
-            if is_invented && told.insert(mention.place()) {
+            if mention.quote.is_some() || (is_invented && told.insert(mention.place())) {
                 cited.push(mention);
                 standings.push(standing);
             }

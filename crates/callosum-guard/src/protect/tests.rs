@@ -9,6 +9,8 @@ use crate::{
 /// A command for each row of the table, which writes `.calrc` by it.
 const EXAMPLES: &str = "
 tee -a .calrc
+rustfmt .calrc
+black .calrc
 truncate -s 10 .calrc
 fallocate -l 1M .calrc
 mkfifo .calrc

@@ -28,7 +28,7 @@ pub(crate) fn lasting(milliseconds: u64) -> String {
     let units = [(3_600_000, "h"), (60_000, "min"), (1000, "s")];
     let whole = units
         .into_iter()
-        .find(|(length, _)| milliseconds >= *length && milliseconds % length == 0);
+        .find(|(length, _)| milliseconds >= *length && milliseconds.is_multiple_of(*length));
     match whole {
         Some((length, unit)) => format!("{} {unit}", milliseconds / length),
         None => format!("{milliseconds} ms"),

@@ -146,10 +146,10 @@ pub fn forks(
         let Some(ts) = claim.decision.as_deref() else {
             continue;
         };
-        if claim.is_revised {
+        if let Some(wins) = claim.revised_in {
             let what =
                 format!("the decision of {ts} has other words or evidence in the trajectory");
-            fork(Source::Notes, Source::Trajectory, what);
+            fork(wins, Source::Trajectory, what);
         }
         if !by_ts.contains_key(ts) && !by_title.contains(ts) {
             let what = format!("the decision of {ts} is not in the notes");

@@ -155,7 +155,7 @@ impl Unrecorded {
             revision: 0,
             place: self.place.clone(),
             said_in: self.from,
-            is_revised: false,
+            revised_in: None,
         }
     }
 

@@ -140,7 +140,7 @@ impl Plain<'_> {
             revision: self.revision,
             place: String::new(),
             said_in: Source::Trajectory,
-            is_revised: false,
+            revised_in: None,
         }
     }
 }

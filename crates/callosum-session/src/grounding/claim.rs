@@ -57,8 +57,8 @@ pub struct Claim {
     pub place: String,
     /// What has it: a trajectory, else the notes or a bead.
     pub said_in: Source,
-    /// Whether the notes say something else than its record, and count instead.
-    pub is_revised: bool,
+    /// What says something else of it than its record, and counts instead.
+    pub revised_in: Option<Source>,
 }
 
 impl Claim {
@@ -169,7 +169,7 @@ pub(crate) fn claim_of(record: &Record) -> Claim {
         revision: revision_of(record),
         place: String::new(),
         said_in: Source::Trajectory,
-        is_revised: false,
+        revised_in: None,
     }
 }
 

@@ -1,7 +1,8 @@
-//! [`Revised`]: what `NOTES.md` says now of decisions that a trajectory has recorded.
+//! [`Revised`]: what beads and `NOTES.md` say now of decisions that a trajectory has recorded.
 //!
-//! A record is never changed, and the notes are believed before it. Where a person has given an entry other words, or
-//! has changed what it leans on, the notes count; a bead that has the decision is believed before both.
+//! A record is never changed, and bead and notes are believed before it. Where a person has given an entry of the notes
+//! other words, or has changed what it leans on, the notes count, unless a bead has the decision; where a bead has other
+//! words, the bead.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,37 +11,63 @@ use callosum_evidence::secrets::mask;
 use super::claim::{Claim, ClaimKind};
 use crate::{
     bead::{Bead, BeadId},
+    evidence::Evidence,
+    fork::Source,
     notes::{Decision, Notes},
     statement::one_line,
     step::{Session, SessionError},
     zones::ZoneError,
 };
 
-/// The entries of the notes for recorded decisions.
+/// The entries of beads and notes for recorded decisions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Revised {
     /// Where they stand.
     file: String,
     /// By the names of the decisions; of several of one time, all.
     entries: HashMap<String, Vec<Decision>>,
-    /// Names of those that their beads have.
-    in_beads: HashSet<String>,
+    /// What their beads have of them, by their names.
+    in_beads: HashMap<String, InBead>,
+}
+
+/// A decision as its bead has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct InBead {
+    file: String,
+    words: String,
+    evidence: Vec<Evidence>,
 }
 
 impl Revised {
     /// The claim as the notes have it, where they say something else than its record.
     pub(super) fn applied(&self, claim: Claim) -> Claim {
-        let entries = claim.decision.as_ref().and_then(|name| {
-            let entries = self.entries.get(name)?;
-            Some((name, entries))
-        });
-        let Some((name, entries)) = entries else {
+        let Some(name) = &claim.decision else {
             return claim;
         };
-        let says = |entry: &&Decision| {
-            let words = entry.words();
+        let is_said = |words: &str| {
             words == claim.text || one_line(&mask(words).text) == one_line(&claim.text)
         };
+        let in_bead = self.in_beads.get(name);
+        if let Some(made) = in_bead.filter(|made| !made.words.is_empty() && !is_said(&made.words)) {
+            let made = made.clone();
+            return Claim {
+                text: made.words,
+                kind: if made.evidence.is_empty() {
+                    ClaimKind::Other
+                } else {
+                    ClaimKind::Citation
+                },
+                evidence: made.evidence,
+                unread: 0,
+                place: made.file,
+                revised_in: Some(Source::Bead),
+                ..claim
+            };
+        }
+        let Some(entries) = self.entries.get(name) else {
+            return claim;
+        };
+        let says = |entry: &&Decision| is_said(entry.words());
         let (entry, has_its_words) = match entries.iter().find(says) {
             Some(entry) => (entry, true),
             None => (&entries[0], entries[0].words().is_empty()),
@@ -55,8 +82,7 @@ impl Revised {
             return claim;
         }
         let cites = !entry.evidence.is_empty() || entry.unread > 0;
-        let is_in_bead = self.in_beads.contains(name);
-        if is_in_bead && (!cites || !claim.evidence.is_empty()) {
+        if in_bead.is_some() && (!cites || !claim.evidence.is_empty()) {
             return claim;
         }
         let kind = match (cites, entry.is_assumption, entry.is_user_input) {
@@ -67,7 +93,7 @@ impl Revised {
             _ => ClaimKind::Other,
         };
         Claim {
-            text: if has_its_words || is_in_bead {
+            text: if has_its_words || in_bead.is_some() {
                 claim.text
             } else {
                 entry.words().to_owned()
@@ -76,17 +102,17 @@ impl Revised {
             evidence: entry.evidence.clone(),
             unread: entry.unread,
             place: format!("{}:{}", self.file, entry.line),
-            is_revised: true,
+            revised_in: Some(Source::Notes),
             ..claim
         }
     }
 }
 
 impl Session<'_> {
-    /// What the notes say of recorded decisions, each given with its bead. Notes that cannot be read say nothing.
+    /// What beads and notes say of recorded decisions, each given with its bead. Those that cannot be read say nothing.
     ///
-    /// Costs the reading of the notes where there are any, of their entries of these decisions, and of the beads that
-    /// these belong to.
+    /// Costs the reading of the notes where there are any such decisions, of their entries, and of the beads that these
+    /// belong to.
     pub(crate) fn revised<'c>(
         &self,
         recorded: impl Iterator<Item = (&'c str, &'c str)>,
@@ -95,27 +121,24 @@ impl Session<'_> {
         if recorded.is_empty() {
             return Ok(Revised::default());
         }
-        let notes = match self.notes() {
-            Ok(Some(notes)) => notes,
+        let entries = match self.notes() {
+            Ok(Some(notes)) => entries_of(&recorded, &notes),
             Ok(None)
             | Err(
                 SessionError::TooLarge { .. }
                 | SessionError::NotFile { .. }
                 | SessionError::Zone(ZoneError::Outside { .. }),
-            ) => return Ok(Revised::default()),
+            ) => HashMap::new(),
             Err(error) => return Err(error),
         };
-        let entries = entries_of(&recorded, &notes);
-        let mut beads: HashMap<&str, HashSet<String>> = HashMap::new();
-        let mut in_beads = HashSet::new();
-        for name in entries.keys() {
-            let Some(id) = recorded.get(name.as_str()).filter(|id| !id.is_empty()) else {
-                continue;
-            };
-            let has = beads.entry(id).or_insert_with(|| self.times_in(id));
-            if has.contains(name) {
-                in_beads.insert(name.clone());
-            }
+        let beads: HashSet<&str> = recorded.values().copied().collect();
+        let mut in_beads = HashMap::new();
+        for id in beads.into_iter().filter_map(BeadId::new) {
+            let made = self.made_in(&id).into_iter();
+            in_beads.extend(made.filter(|(name, _)| {
+                let bead = recorded.get(name.as_str());
+                bead.is_some_and(|bead| *bead == id.as_str())
+            }));
         }
         Ok(Revised {
             file: self.zones.named(&self.zones.notes()),
@@ -124,12 +147,25 @@ impl Session<'_> {
         })
     }
 
-    /// The times of a bead's decisions; none of one that cannot be read.
-    fn times_in(&self, id: &str) -> HashSet<String> {
-        let sheet = BeadId::new(id).and_then(|id| self.bead(&id).ok());
-        let decisions = sheet.map(|sheet| Bead::of(sheet.members()).decisions);
-        let decisions = decisions.into_iter().flatten();
-        decisions.map(|made| made.ts).collect()
+    /// The decisions of a bead by their times; none of one that cannot be read. Entries of one time that say the same are one
+    /// decision, and others do not count.
+    fn made_in(&self, id: &BeadId) -> HashMap<String, InBead> {
+        let decisions = self
+            .bead(id)
+            .map(|sheet| Bead::of(sheet.members()).decisions);
+        let file = self.zones.named(&self.zones.beads().join(id.file()));
+        let mut made: HashMap<String, InBead> = HashMap::new();
+        for entry in decisions.into_iter().flatten() {
+            let known = made.entry(entry.ts).or_insert_with(|| InBead {
+                file: file.clone(),
+                words: entry.decision.clone(),
+                evidence: Vec::new(),
+            });
+            if known.words == entry.decision {
+                known.evidence.extend(entry.evidence);
+            }
+        }
+        made
     }
 }
 

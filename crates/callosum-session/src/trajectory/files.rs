@@ -47,7 +47,7 @@ pub struct Read<R = Record> {
     pub not_files: Vec<String>,
     /// What a person has marked in the notes; nothing where a trajectory was read by itself.
     pub marked: Marked,
-    /// What the notes say now of recorded decisions; nothing where a trajectory was read by itself.
+    /// What beads and notes say now of recorded decisions; nothing where a trajectory was read by itself.
     pub revised: Revised,
     /// Decisions since then that notes or beads have, and no trajectory; none where a trajectory was read by itself.
     pub unrecorded: Vec<Claim>,

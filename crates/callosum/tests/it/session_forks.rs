@@ -223,6 +223,32 @@ fn a_bead_is_believed_where_the_notes_were_changed() {
         "{status}"
     );
     assert!(status.contains("cites less than in bd-1\n"), "{status}");
+
+    let bead = env.read(".beads/bd-1.yaml");
+    env.write(".beads/bd-1.yaml", bead.replace("Use one", "Use many"));
+    let check = env.run(["session", "check"]).success().stdout;
+    assert!(
+        check.contains("has other words or evidence in the trajectory"),
+        "{check}"
+    );
+    let ts = env.read(NOTES);
+    let ts = ts.split("#### ").nth(1).unwrap().split(' ').next().unwrap();
+    env.write(
+        ".beads/bd-1.yaml",
+        format!("id: bd-1\ntitle: Work\ndecisions:\n  - ts: {ts}\n    decision: Use none\n"),
+    );
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(
+        check.contains(".beads/bd-1.yaml: Use none (no evidence)\n"),
+        "{check}"
+    );
+    let status = env.run(["session", "status"]).success().stdout;
+    assert!(
+        status.contains("bead is believed, not trajectory: the decision of 2026"),
+        "{status}"
+    );
+    env.run(["session", "cite", ts, "src/a.rs:2"]).success();
+    env.run(["session", "check"]).success();
 }
 
 /// LOA-GRD-2: a key of the settings that is misspelt is named with the one that was meant, and another program's is not.

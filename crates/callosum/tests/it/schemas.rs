@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 66] = [
+    let outputs: [(&str, &[&str], i32); 67] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",

@@ -50,6 +50,8 @@ json -I -f .calrc -e x
 sops --in-place .calrc
 xmlstarlet ed -L -u a -v b .calrc
 prettier --write .calrc
+rustfmt --edition 2024 .calrc
+black -l 99 .calrc
 shfmt -w .calrc
 clang-format -i .calrc
 eslint -o .calrc src
@@ -156,6 +158,8 @@ fn what_is_only_read_is_not_held_against_a_program() {
         "unzip -l .calrc",
         "yq .a .calrc",
         "prettier --check .calrc",
+        "rustfmt --check .calrc",
+        "black --check .calrc",
         "tar -cf /tmp/x.tar -C .git .",
         "tar -tf .calrc",
         "docker cp .calrc c:/x",

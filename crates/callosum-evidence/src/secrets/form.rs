@@ -157,11 +157,12 @@ const FORMS: [(Kind, &str, &str); 49] = [
             r"([^\s'\x22`]{3,128})"
         ),
     ),
-    // Of words behind `net user` in a sentence, few are so long and have a digit.
+    // Of words behind `net user` in a sentence, few are so long and have a digit. Most texts that hold its part have no
+    // such command, so it is of ASCII alone, which costs little to compile.
     (
         Kind::Argument,
         "net",
-        r"\bnet[ \t]{1,4}user[ \t]{1,4}[^\s/|;`]{1,64}[ \t]{1,4}['\x22]?([^\s/'\x22`]{8,128})",
+        r"\bnet[ \t]{1,4}user[ \t]{1,4}[0-9A-Za-z._\\@-]{1,64}[ \t]{1,4}['\x22]?([!#-&(-.0-_a-~]{8,128})",
     ),
     (
         Kind::Assigned,

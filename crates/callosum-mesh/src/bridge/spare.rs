@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_host::{Disk, DiskError};
+use callosum_host::{Disk, DiskError, disk::EntryKind};
 
 use super::{FILE, kept::Kept, sync::KEPT};
 
@@ -74,8 +74,12 @@ impl Spare {
         Ok(Some(path))
     }
 
-    /// Puts it in the file's place; whether what stood there stands in its own now.
+    /// Puts it in the file's place; whether what stood there stands in its own now. What is no file is left alone.
     pub fn exchange(&mut self) -> Result<bool, DiskError> {
+        let found = self.disk.stat(&self.file)?;
+        if found.is_none_or(|found| found.kind != EntryKind::File) {
+            return Ok(false);
+        }
         let Some(laid) = self.laid.take() else {
             return Ok(false);
         };

@@ -12,4 +12,5 @@ mod leases;
 mod messages;
 mod news;
 mod place;
+mod spare;
 mod tasks;

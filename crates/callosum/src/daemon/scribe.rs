@@ -170,9 +170,13 @@ impl Work {
     fn attends(&mut self) -> bool {
         let mut is_told = false;
         loop {
-            // What cannot be exchanged is read where it stands.
-            if self.is_shared() && self.spare.exchange().is_ok_and(|is_done| is_done) {
-                self.hears(Duration::ZERO);
+            if self.is_shared() {
+                if self.spare.exchange().is_ok_and(|is_done| is_done) {
+                    self.hears(Duration::ZERO);
+                } else {
+                    // What cannot be exchanged is read where it stands.
+                    self.trail.leave();
+                }
             }
             for place in self.trail.due() {
                 is_told |= self.reads(&place);

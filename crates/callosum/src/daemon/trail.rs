@@ -166,6 +166,11 @@ impl Trail {
         bridge.is_some_and(|sheet| sheet.is_written)
     }
 
+    /// Has the file in the bridge file's place stay, until it is written once more.
+    pub(super) fn leave(&mut self) {
+        self.sheet(Place::Bridge).is_written = false;
+    }
+
     /// What is to be read.
     pub(super) fn due(&self) -> Vec<Place> {
         let due = self.sheets.iter().filter(|(_, sheet)| sheet.is_due);

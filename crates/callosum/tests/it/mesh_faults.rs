@@ -193,12 +193,19 @@ fn a_full_disk_takes_nothing_from_a_session_that_begins() {
     let disk = SmallDisk::with_a_machine_home();
     let env = disk.env();
     laid_out(env);
-    let rest = vec![0; 1024 * 1024];
-    assert!(fs::write(env.machine_home().join("rest"), rest).is_err());
+    filled(env);
     let told = begun(env);
     for part in [OWN, OTHERS, UNTOLD] {
         assert!(told.contains(part), "{part}: {told}");
     }
+}
+
+/// Fills the small disk of the machine's home but for the last pages of what is there; with which file.
+#[cfg(target_os = "linux")]
+fn filled(env: &TestEnv) -> PathBuf {
+    let full = env.machine_home().join("rest");
+    assert!(fs::write(&full, vec![0; 1024 * 1024]).is_err());
+    full
 }
 
 /// CALC-PAT-2, CALC-FAIL-1: on a disk that is full but for the end of the log, what is noted as delivered is in the hook's
@@ -209,9 +216,7 @@ fn a_full_disk_has_nothing_delivered_that_was_not_told() {
     let disk = SmallDisk::with_a_machine_home();
     let env = disk.env();
     laid_out(env);
-    let rest = vec![0; 1024 * 1024];
-    let full = env.machine_home().join("rest");
-    assert!(fs::write(&full, rest).is_err());
+    let full = filled(env);
     let told = hook(env, "PostToolUse", &json!({"tool_name": "Bash"})).success();
     assert!(told.stdout.contains("look here"), "{}", told.stdout);
     hook(env, "Stop", &json!({})).success();
@@ -226,8 +231,7 @@ fn a_full_disk_makes_no_failure_of_what_is_in_the_log() {
     let disk = SmallDisk::with_a_machine_home();
     let env = disk.env();
     laid_out(env);
-    let rest = vec![0; 1024 * 1024];
-    assert!(fs::write(env.machine_home().join("rest"), rest).is_err());
+    filled(env);
     let send = ["mesh", "message", "send", "codex", "full", "--as", "claude"];
     let sent = env.run(send).success();
     assert!(sent.stderr.contains("not in line"), "{}", sent.stderr);
@@ -290,9 +294,7 @@ fn a_disk_without_any_room_has_nothing_told_twice() {
     let disk = SmallDisk::with_a_machine_home();
     let env = disk.env();
     laid_out(env);
-    let rest = vec![0; 1024 * 1024];
-    let full = env.machine_home().join("rest");
-    assert!(fs::write(&full, rest).is_err());
+    let full = filled(env);
     // The last page of the log has room as well. Empty lines are nothing.
     let len = fs::metadata(log(env)).unwrap().len();
     let room = (len.next_multiple_of(4096) - len) as usize;

@@ -150,3 +150,37 @@ fn a_message_to_a_mistyped_agent_is_told_of_with_the_name_that_was_meant() {
     let dead = json(&env, &["message", "list", "--dead"]);
     assert_eq!(dead["messages"], serde_json::json!([]));
 }
+
+/// CALC-PAT-2, CALC-L3-1: messages are listed by whose they are, and a discovery has the id that its author gives it.
+#[test]
+fn messages_are_listed_by_agent_and_discoveries_named_by_their_author() {
+    let env = TestEnv::new();
+    for (to, by) in [
+        ("codex", "claude"),
+        ("gemini", "claude"),
+        ("claude", "codex"),
+    ] {
+        env.run([
+            "mesh",
+            "message",
+            "send",
+            to,
+            "hi",
+            "--as",
+            by,
+            "--id",
+            &format!("{by}-{to}"),
+        ])
+        .success();
+    }
+    let listed = json(&env, &["message", "list", "--as", "codex"]);
+    let ids = listed["messages"].as_array().unwrap().iter();
+    let ids: Vec<_> = ids.map(|message| message["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["claude-codex", "codex-claude"]);
+    let share = |words| ["mesh", "discovery", "share", words, "--id", "d-1"];
+    for _ in 0..2 {
+        assert_eq!(env.run(share("found")).success().stdout, "d-1\n");
+    }
+    let other = env.run(share("another")).ended_with(1).stderr;
+    assert!(other.contains("says something else"), "{other}");
+}

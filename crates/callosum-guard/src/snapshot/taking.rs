@@ -12,6 +12,8 @@ use callosum_host::{
     disk::{EntryKind, FileStat},
 };
 
+use crate::glob::takes_in;
+
 use super::{
     git::{Git, Surroundings},
     note::{NotCovered, TooLarge},
@@ -109,11 +111,9 @@ impl Taken {
     }
 }
 
-/// Whether a name is that of a path, of a folder above it or of something inside of it.
+/// Whether a name is that of a path, of a folder above it, by a pattern as well, or of something inside of it.
 fn is_about(name: &str, path: &str) -> bool {
-    let (name, path) = (Path::new(name), Path::new(path));
-    let is_all = name == Path::new(".");
-    is_all || path.starts_with(name) || name.starts_with(path)
+    takes_in(name, path.trim_end_matches('/')) || Path::new(name).starts_with(path)
 }
 
 /// What is taken, and with what.
@@ -265,6 +265,10 @@ impl Taking<'_> {
         let (mut files, mut bytes) = (MOST_BESIDES, LARGEST_BESIDES);
         for name in also {
             let listed = Self::listed(&git, std::slice::from_ref(name))?;
+            if listed.is_empty() && self.is_of_another(&git, name)? {
+                taken.not_covered.named.push(name.clone());
+                continue;
+            }
             let count = listed.len();
             let size = if count > files {
                 None
@@ -284,6 +288,16 @@ impl Taking<'_> {
         taken.tree = git.line(&["write-tree"])?;
         self.surroundings.disk.remove_file(&self.index_of_names())?;
         Ok(())
+    }
+
+    /// Whether a file is there by this name, and an index holds none, nor could: it is in a repository of its own.
+    fn is_of_another(&self, git: &Git<'_>, name: &str) -> Result<bool, SnapshotError> {
+        let found = self.entry(Path::new(name), &mut BTreeMap::new())?;
+        if found.is_none_or(|found| found.kind != EntryKind::File) || is_ours(Path::new(name)) {
+            return Ok(false);
+        }
+        let held = git.run(&["ls-files", "-z", "--", &format!("./{name}")])?;
+        Ok(held.is_empty())
     }
 
     fn index_of_names(&self) -> PathBuf {

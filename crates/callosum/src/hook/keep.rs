@@ -153,12 +153,14 @@ pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<S
                 .collect()
         }
         Kept::Taken(Some(held)) if verdict.destroys => {
-            let is_file = |name: &&String| {
-                let found = place.disk.stat(&Path::new(root).join(name));
-                let found = found.unwrap_or_default();
-                found.is_some_and(|found| found.kind == EntryKind::File)
+            // Of a search through the whole tree it is not known that it finds what is in another repository.
+            let is_named = |lack: &&String| {
+                let names = held.only.iter().chain(&held.also);
+                let mut names = names.filter(|name| name.as_str() != ".");
+                let path = lack.trim_end_matches('/');
+                names.any(|name| takes_in(name, path) || Path::new(name).starts_with(path))
             };
-            let lacks = held.lacks().iter().filter(is_file);
+            let lacks = held.lacks().iter().filter(is_named);
             lacks.filter(|name| cannot_be_made(name)).cloned().collect()
         }
         Kept::Begun | Kept::Taken(_) | Kept::Late => Vec::new(),

@@ -414,3 +414,43 @@ fn what_no_snapshot_holds_is_asked_about() {
     assert_eq!(denied.code, 2, "{denied:?}");
     assert!(denied.stderr.contains("by hand"), "{denied:?}");
 }
+
+/// CAKE-SNAP-1: so is a folder of which the snapshot holds nothing, and what has a repository of its own within; a search
+/// through the whole tree is not.
+#[test]
+fn what_a_folder_has_and_no_snapshot_holds_is_asked_about() {
+    let env = repository();
+    env.write(".gitignore", "data/\nnode_modules/\n.worktrees/\n");
+    std::fs::create_dir(env.project().join("data")).unwrap();
+    for number in 0..2_010 {
+        std::fs::write(env.project().join(format!("data/{number}")), "row\n").unwrap();
+    }
+    for inner in ["w/inner", "node_modules/inner"] {
+        env.write(format!("{inner}/a.txt"), "work\n");
+        let path = env.project().join(inner).display().to_string();
+        env.git(&["-C", &path, "init", "-q"]);
+    }
+    env.git(&["worktree", "add", "-q", ".worktrees/a"]);
+    for command in [
+        "rm -rf data",
+        "rm -rf data/*",
+        "rm -rf w",
+        "rm -rf w/*",
+        "rm w/inner/a.txt",
+        "rm -rf .worktrees",
+        "rm .worktrees/a/src/lib.rs",
+    ] {
+        let denied = ask(&env, "codex", "pre-tool-use", command);
+        assert!(
+            denied.stderr.contains("snapshot.not-held"),
+            "{command}: {denied:?}"
+        );
+    }
+    for command in [
+        "rm -rf node_modules",
+        "find . -name '*.tmp' -delete",
+        "rm -rf src",
+    ] {
+        passes(&env, "codex", command);
+    }
+}

@@ -51,6 +51,7 @@ pub(super) const CLIENT: Client = Client {
         "console.anthropic.com:443",
         "platform.claude.com:443",
     ],
+    does_without: &[],
     servers: &["ANTHROPIC_BASE_URL"],
     login: Login {
         files: &[".credentials.json"],

@@ -36,6 +36,7 @@ pub(super) const CLIENT: Client = Client {
         "auth.openai.com:443",
         "chatgpt.com:443",
     ],
+    does_without: &["api.github.com:443", "github.com:443"],
     servers: &[],
     login: Login {
         files: &["auth.json"],

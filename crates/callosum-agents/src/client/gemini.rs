@@ -49,6 +49,7 @@ pub(super) const CLIENT: Client = Client {
         "oauth2.googleapis.com:443",
         "www.googleapis.com:443",
     ],
+    does_without: &[],
     servers: &["GOOGLE_GEMINI_BASE_URL"],
     login: Login {
         files: &["oauth_creds.json", "google_accounts.json"],

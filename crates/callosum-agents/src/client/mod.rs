@@ -67,6 +67,8 @@ pub struct Client {
     pub copies: &'static [&'static str],
     /// The hosts of its makers that it talks to, as an entry names them.
     pub hosts: &'static [&'static str],
+    /// Hosts that it asks for what is beside its answer, such as news of itself, and does as well without.
+    pub does_without: &'static [&'static str],
     /// Variables that name another server to talk to.
     pub servers: &'static [&'static str],
     /// How it is logged in.

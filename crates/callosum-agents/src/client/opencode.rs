@@ -61,6 +61,12 @@ pub(super) const CLIENT: Client = Client {
         "opencode.ai:443",
         "openrouter.ai:443",
     ],
+    does_without: &[
+        "github.com:443",
+        "models.dev:443",
+        "models.opencode.ai:443",
+        "registry.npmjs.org:443",
+    ],
     servers: &[],
     login: Login {
         files: &["auth.json"],

@@ -37,6 +37,7 @@ pub(super) const CLIENT: Client = Client {
         "dashscope-intl.aliyuncs.com:443",
         "portal.qwen.ai:443",
     ],
+    does_without: &[],
     servers: &["OPENAI_BASE_URL"],
     login: Login {
         files: &["oauth_creds.json"],

@@ -96,6 +96,10 @@ impl Complaint {
             words,
             resets: apart(),
         };
+        // What our own proxy answers where nobody is there, and what clients make of that.
+        if says(&lower, &NOT_REACHED) {
+            return ClientFault::Unreachable { words };
+        }
         match status {
             Some(401 | 403) => return ClientFault::NotLoggedIn { words },
             Some(429) => return limited(words),
@@ -156,6 +160,12 @@ const TOO_LONG: [&str; 9] = [
     "exceeds the maximum number of tokens",
     "ran out of room in the model's context window",
 ];
+const NOT_REACHED: [&str; 3] = [
+    "bad gateway: callosum: ",
+    "err_proxy_tunnel",
+    "failed to lookup address information",
+];
+
 /// Qwen Code quotes what its model said, whatever words that has.
 const NOT_IN_FORM: [&str; 1] = ["instead of calling the structured_output tool"];
 
@@ -410,6 +420,14 @@ mod tests {
                 "is not logged in: ",
             ),
             ("Invalid auth method selected.", "is not logged in: "),
+            (
+                "Bad Gateway: callosum: failed to lookup address information: Name or service not known",
+                "cannot reach its server: ",
+            ),
+            (
+                "Couldn't connect through your proxy (ERR_PROXY_TUNNEL)",
+                "cannot reach its server: ",
+            ),
             (
                 "API Error (503): upstream away",
                 "reached a server that is overloaded: ",

@@ -176,6 +176,10 @@ impl ClientFault {
         let id = &executor.id;
         Some(match (self, client) {
             (Self::NotLoggedIn { .. }, Some(client)) => logging_in(executor, client, environment),
+            (Self::Unreachable { .. }, Some(_)) => {
+                "look whether this machine is online; `callosum audit tail` has each connection that was asked for"
+                    .to_owned()
+            }
             (Self::RateLimited { .. } | Self::Overloaded { .. }, _) => {
                 "try again later, or name another executor: --executor scout".to_owned()
             }

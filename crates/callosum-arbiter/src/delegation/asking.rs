@@ -3,7 +3,9 @@
 use std::{collections::HashSet, thread};
 
 use callosum_agents::{
+    client::Client,
     confinement::{Connection, Connections, LastTranscript, Verdict},
+    handshake::Fault,
     protocol::{Answer, AnswerError, LONGEST_SUMMARY, Request},
     runner::{self, RunError, Sign, Surroundings},
 };
@@ -19,7 +21,6 @@ use super::{
     stop::{Stop, one_line},
     watch::Notice,
 };
-use crate::task::TaskIndex;
 
 /// A valid answer, and what it took to get it.
 pub(super) struct Asked {
@@ -62,7 +63,7 @@ impl Workshop<'_> {
         };
         let asked = thread::scope(|scope| {
             let _watched = Watched(&surroundings.connections);
-            scope.spawn(|| self.tell_unreached(job.index, &surroundings.connections));
+            scope.spawn(|| self.tell_unreached(job, &surroundings.connections));
             self.ask_within(job, request, surroundings, &mut heard)
         });
         if let Some(stop) = unrecorded {
@@ -75,16 +76,31 @@ impl Workshop<'_> {
     }
 
     /// Tells of each place that the executor is not let reach, once, while it runs: most programs try again for minutes
-    /// before they say so.
-    fn tell_unreached(&self, task: TaskIndex, connections: &Connections) {
+    /// before they say so. What its client asks beside its answer and does without is only recorded.
+    fn tell_unreached(&self, job: &Job<'_>, connections: &Connections) {
         let mut told = HashSet::new();
+        let does_without =
+            Client::behind(job.executor).map_or(&[][..], |client| client.does_without);
         connections.watch(|connection: &Connection| {
-            if let Verdict::Denied(reason) = &connection.verdict
-                && told.insert((connection.host.clone(), connection.port))
-            {
+            let (reason, is_failed) = match &connection.verdict {
+                Verdict::Allowed => return,
+                Verdict::Denied(reason) => (reason, false),
+                Verdict::Failed(reason) => (reason, true),
+            };
+            if told.insert((connection.host.clone(), connection.port)) {
                 let place = format!("{}:{}", connection.host, connection.port);
+                if does_without.contains(&place.as_str()) {
+                    return;
+                }
                 let place = &on_one_line(&secrets::mask(&place).text);
-                self.watch.notice(task, Notice::Unreached { place, reason });
+                self.watch.notice(
+                    job.index,
+                    if is_failed {
+                        Notice::Failed { place, reason }
+                    } else {
+                        Notice::Unreached { place, reason }
+                    },
+                );
             }
         });
     }
@@ -97,17 +113,24 @@ impl Workshop<'_> {
         heard: &mut dyn FnMut(Sign<'_>),
     ) -> Result<Asked, Stop> {
         if let Err(error) = self.health.check(job.executor, surroundings) {
+            // What lasts, such as a key that is not there, says itself what helps.
+            let lasts = matches!(&error, Fault::Run(error) if !error.may_pass());
+            let why = if lasts {
+                format!(": {}", one_line(&error))
+            } else {
+                String::new()
+            };
             return Err(Failure {
                 code: error.code(),
                 message: format!(
-                    "executor `{}` did not pass its health check",
+                    "executor `{}` did not pass its health check{why}",
                     job.executor.id
                 ),
                 details: Some(one_line(&error)),
                 kept_answer: None,
                 kept_part: None,
                 citations: None,
-                is_final: false,
+                is_final: lasts,
                 spares_executor: false,
                 tokens: 0,
             }

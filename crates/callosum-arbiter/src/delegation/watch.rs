@@ -36,6 +36,13 @@ pub enum Notice<'a> {
         /// Why not.
         reason: &'a str,
     },
+    /// A place that its executor may reach was not there.
+    Failed {
+        /// The host and the port, masked and harmless to a terminal.
+        place: &'a str,
+        /// Why.
+        reason: &'a str,
+    },
     /// Its answer was not taken as it is, and it is asked once more within this try.
     SentBack(&'a str),
     /// A try failed, and there will be another.

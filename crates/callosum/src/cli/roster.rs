@@ -203,11 +203,17 @@ impl<'a> Roster<'a> {
 
     /// Whether nobody seems to be logged in to an executor.
     fn lacks_login(&self, executor: &Executor) -> bool {
+        self.lacked_login(&executor.id).is_some()
+    }
+
+    /// What says that nobody seems to be logged in to an executor, and what helps; `None` where somebody may be.
+    pub(super) fn lacked_login(&self, id: &str) -> Option<Lack> {
         // There a client may keep its login in the system's keychain, where it is not looked for.
         if cfg!(target_os = "macos") {
-            return false;
+            return None;
         }
-        Lack::of(self.context, executor).is_some_and(|lack| lack.is_login)
+        let lack = Lack::of(self.context, self.registry.get(id)?)?;
+        lack.is_login.then_some(lack)
     }
 
     /// How long an executor that failed again and again is still left alone.

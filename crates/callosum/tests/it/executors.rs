@@ -308,7 +308,8 @@ fn what_nobody_is_logged_in_to_is_given_no_task_unasked() {
     assert!(asked.stderr.contains(told), "{}", asked.stderr);
     let named = ["delegate", "Map it.", "--executor", "codex-acp", "--fresh"];
     let named = env.run(named).success();
-    assert!(!named.stderr.contains("logged in"), "{}", named.stderr);
+    let told = "warning: codex-acp: nobody seems to be logged in: ";
+    assert!(named.stderr.contains(told), "{}", named.stderr);
     let discover = env.callosum().arguments(["executor", "discover"]);
     let discover = discover.env("OPENAI_API_KEY", "x").run().success();
     let passing = "--pass-env OPENAI_API_KEY";

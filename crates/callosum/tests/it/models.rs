@@ -384,6 +384,12 @@ fn a_key_reaches_the_server_and_nothing_else() {
             .run()
     };
     run(&["executor", "check", "openai"]).success();
+    // No wait would bring a key that is not set.
+    let unset = env.run(["delegate", "x", "--executor", "openai"]);
+    let unset = unset.ended_with(1).stderr;
+    assert!(unset.contains("into the variable MY_MODEL_KEY"), "{unset}");
+    assert!(!unset.contains("again in"), "{unset}");
+    run(&["executor", "check", "openai"]).success();
     let said = Turn::script(&[Turn::text("fine")]);
     run(&["delegate", &said, "--executor", "openai"]).success();
     assert!(server.heard().iter().all(|heard| heard.authorized));

@@ -11,7 +11,7 @@ mod report;
 mod submission;
 mod telling;
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{collections::BTreeSet, ffi::OsString, path::PathBuf};
 
 use callosum_agents::registry::Status;
 use callosum_arbiter::{
@@ -406,8 +406,16 @@ fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(),
     roster.save()
 }
 
-/// Says who is passed over for tasks that name nobody.
+/// Says who is passed over for tasks that name nobody, and who is named though nobody seems to be logged in.
 fn tell_without_login(context: &Context, roster: &Roster<'_>, submission: &Submission) {
+    let named = submission.tasks().iter();
+    let named: BTreeSet<&str> = named.filter_map(|task| task.executor.as_deref()).collect();
+    for id in named {
+        if let Some(lack) = roster.lacked_login(id) {
+            let what = format!("{id}: {}", lack.what);
+            context.ui.warn(&what, lack.hint.as_deref());
+        }
+    }
     let choice = roster.choice();
     let passed_over = choice.without_login();
     let is_first = choice.all().first() == passed_over.first();

@@ -126,6 +126,12 @@ impl Watch for Shown {
                     "{name}: its executor was not let reach {place}: {reason}; whoever registers it with `--network {place}` lets it"
                 ));
             }
+            Notice::Failed { place, reason } => {
+                let name = self.names.get(task.0).map_or("", String::as_str);
+                self.above(&format!(
+                    "{name}: its executor does not reach {place}: {reason}"
+                ));
+            }
             Notice::SentBack(why) => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!("{name}: {why}; asked once more"));

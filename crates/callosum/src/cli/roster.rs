@@ -90,6 +90,12 @@ impl<'a> Roster<'a> {
                 .is_ok_and(|subject| self.trust.is_trusted(subject))
     }
 
+    /// Whether an entry was registered or trusted on this machine, whatever the files that its command names
+    /// hold by now.
+    pub(super) fn is_of_here(&self, executor: &Executor) -> bool {
+        self.is_trusted(executor) || self.has_changed(executor)
+    }
+
     /// What trust is about: the command, and the files of the project that it names.
     fn subject(&self, executor: &Executor) -> Result<Subject, CommandError> {
         let root = self.context.tree();

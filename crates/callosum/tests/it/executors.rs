@@ -6,9 +6,9 @@ use callosum_testkit::{
     fakes,
     model::{ModelServer, Options},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::projects::{register, two_languages, with_executor};
+use crate::projects::{register, register_with, two_languages, with_executor};
 
 /// CAL-EXE-1, REQ-EXE-001: four steps, and the executor is active.
 #[test]
@@ -85,6 +85,88 @@ fn cal_register_is_executor_register() {
         "{}",
         output.stderr
     );
+}
+
+/// CAL-EXE-1: the line that a hint shows adds to the entry that is there, whoever wrote it, and says what stays;
+/// another command takes none of its bounds along, and none of them away unasked.
+#[test]
+fn registering_again_drops_nothing_of_an_entry_in_silence() {
+    let env = two_languages();
+    let template = fakes::fake("");
+    let bounds = [
+        "--quiet-ms",
+        "9000",
+        "--pass-env",
+        "MY_KEY",
+        "--confinement",
+        "best-effort",
+        "--readable",
+        "/opt/wheels",
+    ];
+    register_with(&env, "mine", &template, &bounds);
+    let entry = || {
+        let registry: Value = serde_json::from_str(&env.read("registry.json")).unwrap();
+        let all = registry["executors"].as_array().unwrap();
+        all.iter().find(|one| one["id"] == "mine").unwrap().clone()
+    };
+    let before = entry();
+    let line = ["executor", "register", "mine", "--network", "127.0.0.1:9"];
+    let told = env.run(line).success().stderr;
+    let kept = "kept of the entry of mine: --quiet-ms 9000 --confinement best-effort --pass-env MY_KEY --readable /opt/wheels";
+    assert!(told.contains(kept), "{told}");
+    let after = entry();
+    assert_eq!(after["network"], json!(["127.0.0.1:9"]));
+    for key in [
+        "command_template",
+        "quiet_ms",
+        "pass_environment",
+        "confinement",
+        "readable",
+    ] {
+        assert_eq!(after[key], before[key], "{key}");
+    }
+
+    let other = ["executor", "register", "mine", "--command", "true"];
+    let refused = env.run(other).ended_with(2).stderr;
+    assert!(
+        refused.contains("--pass-env MY_KEY") && refused.contains("--replace"),
+        "{refused}"
+    );
+    assert_eq!(entry(), after);
+    let fake = [
+        "executor",
+        "register",
+        "mine",
+        "--replace",
+        "--command",
+        &template,
+    ];
+    let told = env.run(fake).success().stderr;
+    assert!(!told.contains("kept of"), "{told}");
+    assert_eq!(entry().get("pass_environment"), None);
+}
+
+/// Seed CAL §14.5: an entry that came with a clone is not built upon.
+#[test]
+fn an_entry_that_nobody_here_registered_lends_nothing_to_one_of_its_name() {
+    let env = two_languages();
+    register_with(
+        &env,
+        "mine",
+        &fakes::fake(""),
+        &["--network", "127.0.0.1:9"],
+    );
+    let registry = env.read("registry.json");
+    let clone = two_languages();
+    clone.write("registry.json", &registry);
+    let refused = clone.run(["executor", "register", "mine", "--quiet-ms", "9000"]);
+    let refused = refused.ended_with(2).stderr;
+    assert!(
+        refused.contains("`mine` is not a program that Callosum knows"),
+        "{refused}"
+    );
+    register(&clone, "mine", &fakes::noop());
+    assert!(!clone.read("registry.json").contains("127.0.0.1:9"));
 }
 
 /// The enabled and active executor of lowest priority number is chosen, else scout.

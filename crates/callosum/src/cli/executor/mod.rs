@@ -8,6 +8,7 @@ mod list;
 mod register;
 mod registration_line;
 mod remove;
+mod renewal;
 pub(super) mod scout;
 
 use clap::Subcommand;

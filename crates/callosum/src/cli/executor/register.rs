@@ -16,6 +16,7 @@ use super::{
     check::{enter, keep_tools, shake_hands},
     list::next_line,
     registration_line::registration_line,
+    renewal::renewed,
 };
 use crate::{
     cli::{context::Context, roster::Roster, store},
@@ -31,12 +32,15 @@ use crate::{
 /// registered with its address and the model, and a server of the Model Context Protocol with its
 /// command or address and the tool that takes the prompt, or as `--protocol mcp` where none does and plans
 /// only call its tools. Registering an executor here also trusts it on this machine.
+///
+/// Where the name is registered already, what is not given stays as it is.
 #[derive(Args, Debug)]
 #[command(group(ArgGroup::new("reached").args(["command", "endpoint"])))]
 #[command(after_long_help = "\
 Examples:
   $ callosum executor register mine --command 'python3 tools/answer.py'
   $ callosum executor register claude
+  $ callosum executor register claude --pass-env ANTHROPIC_API_KEY
   $ callosum executor register mine --command 'python3 tools/answer.py' --writable target/
   $ callosum executor register ollama --protocol text --network 127.0.0.1:11434
   $ callosum executor register reader --command 'reader-mcp' --tool ask
@@ -57,7 +61,7 @@ pub(crate) struct RegisterArgs {
     model: Option<String>,
     /// The environment variable that holds the key for it; the key itself is kept nowhere
     #[arg(long, value_name = "NAME", conflicts_with = "command")]
-    api_key_env: Option<String>,
+    pub(super) api_key_env: Option<String>,
     /// The tool that takes tasks, where the command or endpoint is a server of the Model Context Protocol
     #[arg(long, value_name = "NAME", requires = "reached", group = "asked")]
     tool: Option<String>,
@@ -95,6 +99,18 @@ pub(crate) struct RegisterArgs {
     /// Let it connect to this host, which is without any network otherwise (may be repeated)
     #[arg(long, value_name = "HOST:PORT", value_parser = host)]
     network: Vec<String>,
+    /// Begin anew where the name is registered already: nothing of that entry stays
+    #[arg(long)]
+    replace: bool,
+}
+
+impl RegisterArgs {
+    /// Whether they say what is started, or is asked.
+    pub(super) fn say_what_is_started(&self) -> bool {
+        let said = [&self.command, &self.endpoint, &self.model];
+        let named = [&self.tool, &self.protocol];
+        said.into_iter().chain(named).any(Option::is_some)
+    }
 }
 
 fn policy(name: &str) -> Result<Policy, String> {
@@ -107,7 +123,18 @@ fn host(text: &str) -> Result<String, InvalidHost> {
 }
 
 pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandError> {
-    let executor = entry(args)?;
+    Executor::check_id(&args.name)
+        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    let mut roster = Roster::load(context)?;
+    let standing = roster.registry().get(&args.name);
+    let standing = standing.filter(|standing| !args.replace && roster.is_of_here(standing));
+    let (executor, notes) = match standing {
+        Some(standing) if !args.say_what_is_started() => {
+            renewed(args, roster.startable(&standing.id)?)?
+        }
+        Some(standing) => renewed(args, standing)?,
+        None => (entry(args)?, Vec::new()),
+    };
     executor
         .check()
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
@@ -116,7 +143,9 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
         return Err(CommandError::new(Exit::Usage, what));
     }
     let ledger = store::open(context)?;
-    let mut roster = Roster::load(context)?;
+    for note in notes {
+        context.ui.say(&note);
+    }
     roster.trust(&executor)?;
     let id = executor.id.clone();
     let (handshake, executor, output) = shake_hands(context, executor)?;
@@ -154,8 +183,6 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
 
 /// The entry that the arguments ask for.
 pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
-    Executor::check_id(&args.name)
-        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     if args.model.is_some() && args.protocol.as_deref() == Some(Transport::Hosted.as_str()) {
         return provider(args);
     }
@@ -316,16 +343,24 @@ fn provider(args: &RegisterArgs) -> Result<Executor, CommandError> {
     Ok(bounded(executor, args))
 }
 
-fn bounded(mut executor: Executor, args: &RegisterArgs) -> Executor {
+/// An entry with the bounds that the arguments name, beside those that it has.
+pub(super) fn bounded(mut executor: Executor, args: &RegisterArgs) -> Executor {
     executor.quiet_ms = args.quiet_ms.or(executor.quiet_ms);
     executor.total_ms = args.total_ms.or(executor.total_ms);
-    executor
-        .pass_environment
-        .extend(args.pass_env.iter().cloned());
+    add(&mut executor.pass_environment, &args.pass_env);
     executor.grant_needs();
-    executor.confinement = args.confinement;
-    executor.readable.extend(args.readable.iter().cloned());
-    executor.writable.extend(args.writable.iter().cloned());
-    executor.network.extend(args.network.iter().cloned());
+    executor.confinement = args.confinement.or(executor.confinement);
+    add(&mut executor.readable, &args.readable);
+    add(&mut executor.writable, &args.writable);
+    add(&mut executor.network, &args.network);
     executor
+}
+
+/// Adds what is not listed yet.
+pub(super) fn add(list: &mut Vec<String>, more: &[String]) {
+    for one in more {
+        if !list.contains(one) {
+            list.push(one.clone());
+        }
+    }
 }

@@ -12,6 +12,36 @@ use callosum_agents::{
 pub(in crate::cli) fn registration_line(executor: &Executor) -> String {
     let mut words: Vec<String> = ["callosum", "executor", "register"].map(Into::into).into();
     words.push(executor.id.clone());
+    let options = options(executor).into_iter();
+    words.extend(options.flat_map(|(option, value)| [option.to_owned(), value]));
+    words
+        .iter()
+        .map(|word| quoted(word))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The options that say what is started; the others bound it.
+const STARTS: [&str; 5] = ["--command", "--endpoint", "--model", "--tool", "--protocol"];
+
+/// The options of an entry that bound what it starts, each with its value.
+pub(super) fn bounds(executor: &Executor) -> Vec<(&'static str, String)> {
+    let mut options = options(executor);
+    options.retain(|(option, _)| !STARTS.contains(option));
+    options
+}
+
+/// Options as they are written in a line.
+pub(super) fn worded(options: &[(&'static str, String)]) -> String {
+    let worded = options
+        .iter()
+        .map(|(option, value)| format!("{option} {}", quoted(value)));
+    worded.collect::<Vec<_>>().join(" ")
+}
+
+/// The options that an entry is registered with; what registration grants by itself is left out.
+fn options(executor: &Executor) -> Vec<(&'static str, String)> {
+    let mut options = Vec::new();
     let mut granted = executor.clone();
     for list in [
         &mut granted.pass_environment,
@@ -25,7 +55,7 @@ pub(in crate::cli) fn registration_line(executor: &Executor) -> String {
     let known = Known::named(&executor.id);
     let is_known =
         known.is_some_and(|known| known.entry().command_template == executor.command_template);
-    let mut put = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
+    let mut put = |option, value: &str| options.push((option, value.to_owned()));
     if executor.kind != Kind::Http && executor.endpoint.is_none() && !is_known {
         put("--command", &executor.command_template);
     }
@@ -80,11 +110,7 @@ pub(in crate::cli) fn registration_line(executor: &Executor) -> String {
             put(option, value);
         }
     }
-    words
-        .iter()
-        .map(|word| quoted(word))
-        .collect::<Vec<_>>()
-        .join(" ")
+    options
 }
 
 /// A word as a shell reads it back, which knows `~/` as well.

@@ -1,0 +1,138 @@
+//! What a registration makes of an entry of the same name that was registered on this machine.
+//!
+//! Start at [`renewed`]: what is not said stays as it is, as long as the same thing is started. Something else is
+//! given nothing that was granted to what stood there before, and takes nothing of it away unasked: it is
+//! refused until the line has every bound of the entry, or `--replace`. Deliberately not here: whether the entry
+//! may be built upon at all (register).
+
+use callosum_agents::{discover::Known, registry::Executor};
+
+use super::{
+    register::{RegisterArgs, add, bounded, entry},
+    registration_line::{bounds, registration_line, worded},
+};
+use crate::ui::{CommandError, Exit};
+
+/// The entry that the arguments make of the one that is there, with what is to be said of that.
+pub(super) fn renewed(
+    args: &RegisterArgs,
+    standing: &Executor,
+) -> Result<(Executor, Vec<String>), CommandError> {
+    if !args.say_what_is_started() {
+        if args.api_key_env.is_some() && !standing.is_remote() {
+            let what = format!(
+                "a key is for a server, and `{}` is started here",
+                standing.id
+            );
+            return Err(CommandError::new(Exit::Usage, what));
+        }
+        let mut kept = standing.clone();
+        kept.api_key_env = args.api_key_env.clone().or(kept.api_key_env);
+        let kept = bounded(kept, args);
+        let given = bounded(Executor::cli("given", ""), args);
+        let mut notes = noted(standing, &kept, &given);
+        notes.extend(other_command(standing));
+        return Ok((kept, notes));
+    }
+    let fresh = entry(args)?;
+    let both = with_bounds_of(fresh.clone(), standing);
+    if starts(&fresh) == starts(standing) {
+        let notes = noted(standing, &both, &fresh);
+        return Ok((both, notes));
+    }
+    let lost: Vec<_> = left_of(standing, &fresh)
+        .into_iter()
+        .filter(|(option, _)| !SINGLE.contains(option) || !has(&fresh, option))
+        .collect();
+    if lost.is_empty() {
+        return Ok((fresh, Vec::new()));
+    }
+    let what = format!(
+        "`{}` is registered with {}, and this line starts something else without it",
+        standing.id,
+        worded(&lost)
+    );
+    let hint = format!(
+        "to give it to that as well: {}; to begin anew, add --replace to your line",
+        registration_line(&both)
+    );
+    Err(CommandError::new(Exit::Usage, what).hint(hint))
+}
+
+/// The bounds of which an entry has one.
+const SINGLE: [&str; 6] = [
+    "--api-key-env",
+    "--argument",
+    "--context-tokens",
+    "--quiet-ms",
+    "--total-ms",
+    "--confinement",
+];
+
+fn has(executor: &Executor, option: &str) -> bool {
+    bounds(executor).iter().any(|(named, _)| *named == option)
+}
+
+/// What an entry starts, or asks.
+fn starts(executor: &Executor) -> [Option<&str>; 6] {
+    [
+        Some(executor.kind.as_str()),
+        Some(&executor.command_template),
+        executor.endpoint.as_deref(),
+        executor.model.as_deref(),
+        executor.tool.as_deref(),
+        executor.protocol.as_deref(),
+    ]
+}
+
+/// An entry with the bounds of another where it has none of its own, and with the lists of both.
+fn with_bounds_of(mut fresh: Executor, standing: &Executor) -> Executor {
+    let other = standing.clone();
+    fresh.api_key_env = fresh.api_key_env.or(other.api_key_env);
+    fresh.argument = fresh.argument.or(other.argument);
+    fresh.context_tokens = fresh.context_tokens.or(other.context_tokens);
+    fresh.quiet_ms = fresh.quiet_ms.or(other.quiet_ms);
+    fresh.total_ms = fresh.total_ms.or(other.total_ms);
+    fresh.confinement = fresh.confinement.or(other.confinement);
+    add(&mut fresh.pass_environment, &other.pass_environment);
+    add(&mut fresh.readable, &other.readable);
+    add(&mut fresh.writable, &other.writable);
+    add(&mut fresh.network, &other.network);
+    let own = std::mem::replace(&mut fresh.extra, other.extra);
+    fresh.extra.extend(own);
+    fresh
+}
+
+/// The bounds of an entry that another has not.
+fn left_of(standing: &Executor, other: &Executor) -> Vec<(&'static str, String)> {
+    let others = bounds(other);
+    let mut left = bounds(standing);
+    left.retain(|bound| !others.contains(bound));
+    left
+}
+
+/// What is said of bounds that stay though they were not given.
+fn noted(standing: &Executor, renewed: &Executor, given: &Executor) -> Vec<String> {
+    let now = bounds(renewed);
+    let mut kept = left_of(standing, given);
+    kept.retain(|bound| now.contains(bound));
+    let said = (!kept.is_empty()).then(|| {
+        format!(
+            "kept of the entry of {}: {} (--replace begins anew)",
+            standing.id,
+            worded(&kept)
+        )
+    });
+    said.into_iter().collect()
+}
+
+/// What is said of the command of a program that Callosum knows and would start in another way.
+fn other_command(standing: &Executor) -> Option<String> {
+    let known = Known::named(&standing.id)?.entry();
+    (known.command_template != standing.command_template).then(|| {
+        format!(
+            "kept of the entry of {}: its command `{}`; --replace takes the one that Callosum knows: `{}`",
+            standing.id, standing.command_template, known.command_template
+        )
+    })
+}

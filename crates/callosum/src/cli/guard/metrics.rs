@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::log::{self, DecisionOutput};
 use crate::{
-    cli::{context::Context, moment::Moment},
-    config::Homes,
+    cli::{context::Context, moment::Moment, store},
+    config::{Environment, Homes, Project, Repositories, Told},
     ui::CommandError,
 };
 
@@ -256,18 +256,48 @@ pub(super) fn run(context: &Context, args: &MetricsArgs) -> Result<(), CommandEr
     context.ui.foreign(&counts.text())
 }
 
-/// The same of the machine's own journal, for whoever serves it.
-pub(in crate::cli) fn of_machine(disk: &Disk, homes: &Homes) -> Result<String, CommandError> {
+/// The same of the machine's own journal and of those of the projects that were begun on it, for whoever serves it.
+pub(in crate::cli) fn of_machine(
+    disk: &Disk,
+    homes: &Homes,
+    environment: &Environment,
+) -> Result<String, CommandError> {
     let mut counts = Counts::default();
     let query = AuditQuery {
         event: Some(Event::Guard),
         ..AuditQuery::default()
     };
-    let paths = Journal::Machine(homes.journal()).paths();
-    log::each_of(disk, paths, &query, &mut |_, decision| {
-        counts.add(&decision);
-    })?;
-    Ok(counts.text())
+    let mut add = |paths| {
+        let mut take = |_, decision: DecisionOutput| counts.add(&decision);
+        log::each_of(disk, paths, &query, &mut take).map(drop)
+    };
+    add(Journal::Machine(homes.journal()).paths())?;
+    let known = Repositories::new(disk, homes.repositories()).all();
+    let known = known.map_err(|error| store::disk_failed(&error))?.known;
+    let mut unread = 0u64;
+    for root in known.into_iter().map(|repository| repository.root) {
+        // One that was removed since has no decisions any more.
+        if !disk.exists(&root).unwrap_or(true) {
+            continue;
+        }
+        let project = Project::load(disk, environment, &root, &Told::default()).ok();
+        let project = project.filter(|project| project.roots.state == root);
+        let is_read = project.is_some_and(|project| {
+            let paths = project.places.ledger;
+            match disk.exists(&paths.audit) {
+                Ok(true) => add(paths).is_ok(),
+                is_there => is_there.is_ok(),
+            }
+        });
+        unread += u64::from(!is_read);
+    }
+    let mut text = counts.text();
+    let name = "cake_unread_projects";
+    let _ = writeln!(
+        text,
+        "# HELP {name} Projects whose decisions could not be read\n# TYPE {name} gauge\n{name} {unread}"
+    );
+    Ok(text)
 }
 
 #[cfg(test)]

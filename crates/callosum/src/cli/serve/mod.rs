@@ -222,7 +222,11 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             .map_err(|error| CommandError::from_error(Exit::Environment, &error))?,
         guard: Arc::new({
             let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
-            move || guard::metrics_of_machine(&disk, &homes).map_err(|error| error.one_line())
+            let environment = ground.environment.clone();
+            move || {
+                let text = guard::metrics_of_machine(&disk, &homes, &environment);
+                text.map_err(|error| error.one_line())
+            }
         }),
         matrix: MatrixFile::open(&ground.disk, ground.homes.user_config.clone())
             .map_err(|error| unusable(&error))?,

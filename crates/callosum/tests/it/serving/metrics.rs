@@ -15,6 +15,59 @@ fn named(text: &str) -> BTreeSet<&str> {
         .collect()
 }
 
+/// CAKE-MET-1: what was decided in projects that were begun here is counted with what was decided elsewhere; a project that
+/// is gone is passed over, one that cannot be read is told.
+#[test]
+fn decisions_in_projects_are_served_as_well() {
+    let env = TestEnv::new();
+    env.git_init();
+    let decide = |folder: &std::path::Path| {
+        let event = serde_json::json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": folder,
+            "tool_input": {"command": "git reset --hard"}});
+        let hook = env.callosum().arguments(["hook", "claude"]);
+        hook.input(event.to_string()).run();
+    };
+    decide(&env.project());
+    env.run(["init", "--no-hooks"]).success();
+    decide(&env.project());
+    decide(&env.project());
+    let daemon = Daemon::start(&env);
+    let served = || daemon.get("metrics", "/metrics").with(200).body;
+    let prevented = "cake_errors_prevented_total{error_type=\"git.reset-hard\"}";
+    assert!(
+        served().contains(&format!("{prevented} 3\n")),
+        "{}",
+        served()
+    );
+    decide(&env.project());
+    assert!(
+        served().contains(&format!("{prevented} 4\n")),
+        "{}",
+        served()
+    );
+    assert!(
+        served().contains("cake_unread_projects 0\n"),
+        "{}",
+        served()
+    );
+    env.write(".calrc", "{");
+    assert!(
+        served().contains(&format!("{prevented} 1\n")),
+        "{}",
+        served()
+    );
+    assert!(
+        served().contains("cake_unread_projects 1\n"),
+        "{}",
+        served()
+    );
+    let elsewhere = env.project().with_file_name("elsewhere");
+    std::fs::rename(env.project(), &elsewhere).unwrap();
+    let text = served();
+    std::fs::rename(elsewhere, env.project()).unwrap();
+    assert!(text.contains("cake_unread_projects 0\n"), "{text}");
+}
+
 /// CALC-L1-1: every metric that the board, the alerts and their page name is served.
 /// CAKE-MET-1: the guard's are among them.
 #[test]

@@ -69,9 +69,15 @@ impl ClientOutput {
         let hint = change.as_ref().err().and_then(RegisterError::hint);
         let (change, note) = match change {
             Ok(Change::Registered) => {
-                let trust = place.client.hooks_to_trust.map(|_| {
-                    let program = place.client.program;
-                    format!("start {program} once in a terminal and trust the hook")
+                let program = place.client.program;
+                let trust = place.client.hooks_to_trust.map(|_| match place.scope {
+                    Scope::User => {
+                        format!("start {program} once in a terminal and trust the hook")
+                    }
+                    Scope::Project => format!(
+                        "nothing is guarded here until {program} trusts this project: start it once in a \
+                         terminal in this folder, trust the folder, and then the hook"
+                    ),
                 });
                 (Change::Registered.as_str(), trust)
             }

@@ -30,6 +30,20 @@ pub(crate) fn is_trusted(
     })
 }
 
+/// Whether the settings say that a person has trusted the project that has one of these roots. Settings that cannot be
+/// read say nothing against it.
+pub(crate) fn trusts_project(settings: &str, roots: &[&Path]) -> bool {
+    let Ok(settings) = settings.parse::<toml::Table>() else {
+        return true;
+    };
+    let projects = settings.get("projects");
+    roots.iter().any(|root| {
+        let project = root.to_str().and_then(|root| projects?.get(root));
+        let level = project.and_then(|project| project.get("trust_level")?.as_str());
+        level == Some("trusted")
+    })
+}
+
 /// How an event's name stands in a key: `PreToolUse` as `pre_tool_use`.
 fn in_a_key(event: &str) -> String {
     let mut key = String::new();
@@ -52,6 +66,27 @@ pub(crate) fn names_hooks(settings: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// CAKE-ADP-1: a project is trusted by its own root, in either form of a table, and in no other words.
+    #[test]
+    fn a_project_is_trusted_by_its_root() {
+        let roots = ["/h/p", "/h/real"].map(Path::new);
+        for (settings, trusted) in [
+            ("", false),
+            ("[projects.\"/h/p\"]\ntrust_level = \"trusted\"\n", true),
+            ("[projects.'/h/real']\ntrust_level = 'trusted'\n", true),
+            (
+                "[projects]\n\"/h/p\" = { trust_level = \"trusted\" }\n",
+                true,
+            ),
+            ("[projects.\"/h/p\"]\ntrust_level = \"untrusted\"\n", false),
+            ("[projects.\"/h\"]\ntrust_level = \"trusted\"\n", false),
+            ("projects = 1\n", false),
+            ("not = toml = at all", true),
+        ] {
+            assert_eq!(trusts_project(settings, &roots), trusted, "{settings}");
+        }
+    }
 
     /// CAKE-ADP-1: a hook is trusted where a person has trusted that one, and not another.
     #[test]

@@ -348,6 +348,46 @@ fn doctor_says_whether_codex_was_told_to_trust_the_hook() {
     assert!(found().contains("names hooks too"), "{}", found());
 }
 
+/// CAKE-ADP-1: Codex passes over all settings of a project that a person has not trusted, which `init` and `doctor` say.
+#[test]
+fn doctor_says_where_codex_does_not_trust_the_project() {
+    let env = with_clients();
+    let at_project = ["init", "--scope", "project", "--client", "codex"];
+    let output = env.run(at_project).success();
+    let said = format!("{}{}", output.stdout, output.stderr);
+    assert!(
+        said.contains("nothing is guarded here until codex trusts this project"),
+        "{said}"
+    );
+    let found = || {
+        let output = env.run(["doctor", "--json"]).json();
+        let checks = output["checks"].as_array().unwrap().clone();
+        let codex = checks
+            .into_iter()
+            .filter(|check| check["name"] == "guard of codex");
+        codex
+            .map(|check| format!("{}: {}\n", check["outcome"], check["found"]))
+            .collect::<String>()
+    };
+    let said = found();
+    assert!(said.contains("\"failed\": \"is not asked"), "{said}");
+    assert!(
+        said.contains("trust_level") && !said.contains("answers"),
+        "{said}"
+    );
+    let project = std::fs::canonicalize(env.project()).unwrap();
+    let trusted = format!(
+        "[projects.\"{}\"]\ntrust_level = \"trusted\"\n",
+        project.display()
+    );
+    env.write(env.home().join(".codex/config.toml"), trusted);
+    let said = found();
+    assert!(
+        said.contains("answers") && !said.contains("trust_level"),
+        "{said}"
+    );
+}
+
 /// LOA-LIFE-1, LOA-HOOK-1: `doctor` runs what is registered for the begin of a session, and says
 /// whether anybody is asked before a clear.
 #[test]

@@ -66,6 +66,11 @@ pub(crate) enum Doubt {
     },
     /// It is no command.
     NoCommand,
+    /// It reads nothing of a project's that a person has not trusted there.
+    ProjectNotTrusted {
+        /// The project's root.
+        project: String,
+    },
 }
 
 impl Doubt {
@@ -76,7 +81,8 @@ impl Doubt {
             | Self::OffByName { .. }
             | Self::ManagedOnly { .. }
             | Self::NotWaitedFor
-            | Self::NoCommand => true,
+            | Self::NoCommand
+            | Self::ProjectNotTrusted { .. } => true,
             Self::Twice { hides, .. } => *hides,
             Self::Narrow { .. } | Self::Conditional { .. } | Self::Impatient { .. } => false,
         }
@@ -91,6 +97,9 @@ impl Doubt {
             Self::ManagedOnly { .. } => {
                 format!("ask who manages this machine to put the hook into {settings}")
             }
+            Self::ProjectNotTrusted { project } => format!(
+                "start {client} once in a terminal in {project} and trust that folder, then the hook"
+            ),
             Self::Twice { key, .. } => format!("make one `{key}` of both in {settings}"),
             Self::Narrow { .. }
             | Self::Conditional { .. }
@@ -114,6 +123,10 @@ impl fmt::Display for Doubt {
                     "`{key}` passes over all hooks but those of managed settings"
                 )
             }
+            Self::ProjectNotTrusted { project } => write!(
+                f,
+                "`projects.\"{project}\".trust_level` is not \"trusted\", so that all settings of this project are passed over"
+            ),
             Self::Twice { key, hides: true } => write!(
                 f,
                 "`{key}` is there twice, of which the last counts, and the hook stands in the other"

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use callosum_agents::client::Client;
 
-use super::{Place, RegisterError, Registrar, settings};
+use super::{Place, RegisterError, Registrar, Scope, settings};
 use crate::registration::{
+    codex,
     doubt::{self, Doubt},
     entry,
 };
@@ -45,6 +46,16 @@ impl Registrar {
         if place.client.hooks_to_trust.is_some() {
             let file = own.join(place.client.settings);
             let said = self.said_in(&file);
+            if place.scope == Scope::Project {
+                let real = self.resolved(&self.root);
+                let main = self.main_tree();
+                let roots = [Some(self.root.as_path()), Some(&real), main.as_deref()];
+                let roots: Vec<&Path> = roots.into_iter().flatten().collect();
+                if !codex::trusts_project(&said, &roots) {
+                    let project = self.root.display().to_string();
+                    doubts.push((file.clone(), Doubt::ProjectNotTrusted { project }));
+                }
+            }
             let standing = entry::standing(&text, place.hooks.before_tool, client)
                 .map_err(|source| settings(place, source))?;
             let is_off = |at: &(usize, usize)| {
@@ -57,6 +68,16 @@ impl Registrar {
             }
         }
         Ok(doubts)
+    }
+
+    /// The main tree of the repository, where the project is a linked worktree: a person has trusted both there.
+    fn main_tree(&self) -> Option<PathBuf> {
+        let said = self.said_in(&self.root.join(".git"));
+        let folder = Path::new(said.strip_prefix("gitdir: ")?.trim_end());
+        let shared = folder
+            .parent()
+            .filter(|parent| parent.ends_with("worktrees"))?;
+        shared.parent()?.parent().map(Path::to_owned)
     }
 
     fn said_in(&self, file: &Path) -> String {

@@ -454,3 +454,23 @@ fn what_a_folder_has_and_no_snapshot_holds_is_asked_about() {
         passes(&env, "codex", command);
     }
 }
+
+/// CAKE-SNAP-1: of the whole machine or a home there is no snapshot, but of what is named there.
+#[test]
+fn the_whole_machine_is_not_kept() {
+    let env = TestEnv::new();
+    let create = |folder: &std::path::Path, rest: &[&str]| {
+        let create = env.callosum().arguments(["-C", folder.to_str().unwrap()]);
+        create
+            .arguments(["snapshot", "create"])
+            .arguments(rest)
+            .run()
+    };
+    for folder in ["/".into(), "/proc".into(), env.home()] {
+        let refused = create(&folder, &[]).ended_with(2);
+        assert!(refused.stderr.contains("is no project"), "{refused:?}");
+        assert!(refused.stderr.contains("--only PATH"), "{refused:?}");
+    }
+    env.write(env.home().join("notes.txt"), "x");
+    create(&env.home(), &["--only", "notes.txt"]).success();
+}

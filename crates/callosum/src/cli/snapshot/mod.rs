@@ -5,7 +5,7 @@
 mod output;
 mod restore;
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use callosum_evidence::terminal::on_one_line;
 use callosum_guard::snapshot::{NotCovered, Retention, SnapshotError, Store, Surroundings, Wanted};
@@ -151,9 +151,8 @@ pub(super) fn store(context: &Context) -> Result<Store, CommandError> {
         .create_machine(&context.disk)
         .map_err(|error| disk_failed(&error))?;
     let all = homes.snapshots();
-    let folder = |tree: &std::path::Path| {
-        all.join(Checksum::of(tree.as_os_str().as_encoded_bytes()).to_string())
-    };
+    let folder =
+        |tree: &Path| all.join(Checksum::of(tree.as_os_str().as_encoded_bytes()).to_string());
     Store::find(surroundings, context.tree(), folder).map_err(|error| explained(&error))
 }
 
@@ -184,6 +183,9 @@ fn create(context: &Context, store: &Store, args: &CreateArgs) -> Result<(), Com
         only: from_top(context, store, &args.only),
         also: from_top(context, store, &args.also),
     };
+    if wanted.only.is_empty() {
+        refuse_whole_machine(context, store.tree())?;
+    }
     let snapshot = store.create(&wanted).map_err(|error| explained(&error))?;
     keep_within(context, store);
     if context.ui.json {
@@ -192,6 +194,32 @@ fn create(context: &Context, store: &Store, args: &CreateArgs) -> Result<(), Com
     context.ui.data(&format!("{}\n", snapshot.snapshot_id))?;
     tell_not_covered(context, &snapshot.not_covered);
     Ok(())
+}
+
+/// Folders right under the root that are the system's.
+const SYSTEM: [&str; 17] = [
+    "bin", "boot", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "run", "sbin", "sys",
+    "usr", "var", "nix", "System", "Library",
+];
+
+/// Nobody works on all of a machine, or of a home: without a repository there, what is held is to be named.
+fn refuse_whole_machine(context: &Context, tree: &Path) -> Result<(), CommandError> {
+    let is_repository = context.disk.exists(&tree.join(".git")).unwrap_or(false);
+    let home = context.environment.path("HOME");
+    let home = home.map(|home| context.disk.canonicalize(&home).unwrap_or(home));
+    let is_system = || {
+        let inner = tree.strip_prefix("/").ok().and_then(Path::to_str);
+        inner.is_some_and(|inner| inner.is_empty() || SYSTEM.contains(&inner))
+    };
+    let holds_home = || home.is_some_and(|home| home.starts_with(tree));
+    if is_repository || !is_system() && !holds_home() {
+        return Ok(());
+    }
+    let what = format!(
+        "{} is no project: a snapshot of it would be one of all that is in it",
+        tree.display()
+    );
+    Err(CommandError::new(Exit::Usage, what).hint("callosum snapshot create --only PATH"))
 }
 
 /// Names that are seen from the root, seen from the tree's top folder.

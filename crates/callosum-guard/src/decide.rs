@@ -83,9 +83,7 @@ fn judge(
     let facts = if found.links.is_empty() {
         facts
     } else {
-        let mut more = facts.clone();
-        more.links.extend(found.links.clone());
-        linked = more;
+        linked = link::with_made(facts, &found.links);
         &linked
     };
     let mut worst: Option<Hit> = None;

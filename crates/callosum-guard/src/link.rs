@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use crate::{facts::Facts, path};
 
+/// So many links are followed on one way, as many as the system does.
+const MOST: usize = 40;
+
 /// The facts by which a command's path is judged: one that deletes, moves or replaces a link does
 /// so to the link itself, not to what it leads to.
 pub(crate) fn facts_of_entry<'f>(
@@ -17,25 +20,97 @@ pub(crate) fn facts_of_entry<'f>(
         return Cow::Borrowed(facts);
     }
     let mut facts = Cow::Borrowed(facts);
-    let at = path::absolute(text, cwd);
+    let at = self::entry(text, cwd, &facts);
     // What `ln` is given may be a folder, so it is also asked about a file within it.
     let makes = matches!(command, "ln" | "gln");
-    let own = |link: &String| *link == at || makes && path::is_within(&at, link);
+    let named = path::absolute(text, cwd);
+    let own = |link: &String| Some(link) == at.as_ref() || makes && path::is_within(&named, link);
     if facts.links.keys().any(own) {
         facts.to_mut().links.retain(|link, _| !own(link));
     }
     facts
 }
 
-/// A path with the links on its way followed, as far as the facts know them.
-pub(crate) fn follow(path: &str, facts: &Facts) -> String {
-    let longest = facts
-        .links
-        .iter()
-        .filter(|(link, _)| path::is_within(path, link))
-        .max_by_key(|(link, _)| link.len());
-    match longest {
-        Some((link, target)) => path::absolute(&format!("{target}{}", &path[link.len()..]), None),
-        None => path.to_owned(),
+/// Where a path leads from a folder on: the links on its way are followed where they stand, as far as the facts know
+/// them, so that `..` behind one leads from where that leads.
+pub(crate) fn resolve(text: &str, cwd: Option<&str>, facts: &Facts) -> String {
+    if facts.links.is_empty() {
+        return path::absolute(text, cwd);
     }
+    resolve_by(text, cwd, &|link| facts.links.get(link))
+}
+
+/// The same by what is known of a link.
+pub(crate) fn resolve_by<'l>(
+    text: &'l str,
+    cwd: Option<&'l str>,
+    leads: &dyn Fn(&str) -> Option<&'l String>,
+) -> String {
+    let folder = cwd.filter(|_| !text.starts_with('/'));
+    let mut is_rooted = folder.unwrap_or(text).starts_with('/');
+    let mut rest: Vec<&str> = text.split('/').rev().collect();
+    rest.extend(
+        folder
+            .into_iter()
+            .flat_map(|folder| folder.split('/').rev()),
+    );
+    let mut at: Vec<&str> = Vec::new();
+    let mut followed = 0;
+    while let Some(part) = rest.pop() {
+        match part {
+            "" | "." => continue,
+            ".." if at.last().is_some_and(|last| *last != "..") => {
+                at.pop();
+                continue;
+            }
+            ".." if is_rooted => continue,
+            part => at.push(part),
+        }
+        let joined = at.join("/");
+        let standing = if is_rooted {
+            format!("/{joined}")
+        } else {
+            joined
+        };
+        if let Some(target) = leads(&standing)
+            && *target != standing
+            && (!is_rooted || target.starts_with('/'))
+            && followed < MOST
+        {
+            followed += 1;
+            is_rooted = target.starts_with('/');
+            at.clear();
+            rest.extend(target.split('/').rev());
+        }
+    }
+    let start = if is_rooted { "/" } else { "" };
+    path::absolute(&format!("{start}{}", at.join("/")), None)
+}
+
+/// The path of an entry itself: only the links on the way to it are followed. `None` where what it names is no entry, as
+/// `..` is none.
+pub(crate) fn entry(text: &str, cwd: Option<&str>, facts: &Facts) -> Option<String> {
+    let (folder, name) = match text.rsplit_once('/') {
+        Some(("", name)) => ("/", name),
+        Some((folder, name)) => (folder, name),
+        None => (".", text),
+    };
+    if matches!(name, "" | "." | "..") {
+        return None;
+    }
+    let folder = resolve(folder, cwd, facts);
+    Some(path::absolute(name, Some(&folder)))
+}
+
+/// The facts with what a command links besides, as what stands there.
+pub(crate) fn with_made<'m>(
+    facts: &Facts,
+    made: impl IntoIterator<Item = (&'m String, &'m String)>,
+) -> Facts {
+    let mut more = facts.clone();
+    for (link, target) in made {
+        let link = entry(link, None, &more).unwrap_or_else(|| link.clone());
+        more.links.insert(link, target.clone());
+    }
+    more
 }

@@ -6,7 +6,7 @@
 
 use crate::{
     facts::Facts,
-    link::facts_of_entry,
+    link::{facts_of_entry, resolve},
     patch, path,
     place::{Place, place},
     protect,
@@ -90,20 +90,17 @@ pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
         paths.extend(written.map(|(path, _)| path).filter(|path| !appended(path)));
     }
     let cwd = call.cwd.as_deref();
-    paths.retain(|path| {
+    let led_to = |path: &String| {
         // What a command links is replaced, and not what the link leads to from then on.
         let facts = facts_of_entry(&call.name, path, cwd, facts);
         let place = is_known(path).then(|| place(path, cwd, &facts));
-        place == Some(Place::Inside) || path.ends_with('/') && place == Some(Place::Project)
-    });
-    let absolute = |path: &String| {
-        let absolute = path::absolute(path, cwd);
+        let is_own =
+            place == Some(Place::Inside) || path.ends_with('/') && place == Some(Place::Project);
+        let absolute = resolve(path, cwd, &facts);
         let slash = if path.ends_with('/') { "/" } else { "" };
-        absolute
-            .starts_with('/')
-            .then(|| format!("{absolute}{slash}"))
+        (is_own && absolute.starts_with('/')).then(|| format!("{absolute}{slash}"))
     };
-    paths.iter().filter_map(absolute).collect()
+    paths.iter().filter_map(led_to).collect()
 }
 
 /// Whether a program that writes files as they come is told to add to them.

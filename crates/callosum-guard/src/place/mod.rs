@@ -6,7 +6,7 @@ use crate::{
     facts::Facts,
     glob,
     landmark::{DATA, OWN, SYSTEM},
-    link::follow,
+    link::resolve,
     path,
     unwrap::value::{MAYBE, SOME},
 };
@@ -155,8 +155,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
             break;
         }
     }
-    let absolute = path::absolute(cut, cwd);
-    let absolute = follow(&absolute, facts);
+    let absolute = resolve(cut, cwd, facts);
     let root = facts.root.as_deref();
     if !absolute.starts_with('/') {
         // The working folder is not known.

@@ -130,11 +130,15 @@ pub(super) const SETTINGS: [(&str, &[&str]); 6] = [
 /// The path may be relative to the facts' working folder. Links are followed as far as the facts
 /// know them.
 pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
-    let objection = objection_to(path, facts.cwd.as_deref(), facts, Reach::Anywhere);
-    let held = objection.map(|objection| {
+    // Some tools take `..` away as text before the system sees it, others leave it there: the worse counts.
+    let cwd = facts.cwd.as_deref();
+    let as_text = path::absolute(path, cwd);
+    let held = [path, as_text.as_str()].into_iter().filter_map(|path| {
+        let objection = objection_to(path, cwd, facts, Reach::Anywhere)?;
         let decision = objection.severity.decision(policy.strictness);
-        (decision, objection.id, objection.reason)
+        Some((decision, objection.id, objection.reason))
     });
+    let held = held.max_by_key(|(decision, ..)| *decision);
     let (decision, rule, reason) = match held {
         Some(held) if held.0 > Decision::Allow => held,
         _ if policy.confirm => (Decision::Ask, CONFIRM.0, CONFIRM.1),
@@ -170,7 +174,7 @@ pub(crate) fn objection_to(
     if text.is_empty() || text.contains('\0') {
         return None;
     }
-    let absolute = link::follow(&path::absolute(text, cwd), facts);
+    let absolute = link::resolve(text, cwd, facts);
     let name = path::name(&absolute);
     if reach != Reach::Rights && settings(&absolute, reach) {
         return Some(HOOKS);

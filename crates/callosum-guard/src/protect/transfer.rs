@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     facts::Facts,
-    path,
+    link, path,
     rule::Subject,
     unwrap::{Call, value::Arg},
 };
@@ -107,7 +107,7 @@ fn put_into(
 ) {
     let folder = to.trim_end_matches('/');
     let cwd = takes.and_then(|call| call.cwd.as_deref());
-    let at = path::absolute(to, cwd);
+    let at = link::resolve(to, cwd, facts);
     let read_by_clients = [facts.root.as_deref(), facts.home.as_deref(), cwd];
     let is_read_by_clients = read_by_clients.contains(&Some(at.as_str()));
     for (source, _) in sources {

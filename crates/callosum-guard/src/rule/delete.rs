@@ -41,7 +41,7 @@ const CACHES: [&str; 8] = [
 
 /// Whether a path is one of them, or stands in one.
 fn is_cache(subject: &Subject<'_>, path: &str) -> bool {
-    let absolute = crate::path::absolute(path, subject.call.cwd.as_deref());
+    let absolute = link::resolve(path, subject.call.cwd.as_deref(), subject.facts);
     let home = subject.facts.home.as_deref().unwrap_or("/");
     let inner = absolute.strip_prefix(home.trim_end_matches('/'));
     let inner = inner.map(|inner| inner.trim_start_matches('/'));
@@ -63,7 +63,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 let mut operands = s.operands.iter();
                 operands.any(|(word, _)| {
                     let cwd = s.call.cwd.as_deref();
-                    let at = link::follow(&path::absolute(&word.text, cwd), s.facts);
+                    let at = link::resolve(&word.text, cwd, s.facts);
                     let mut repositories = s.facts.repositories.iter();
                     repositories.any(|folder| path::is_within(folder, &at))
                         && s.place(&word.text) != Place::Free

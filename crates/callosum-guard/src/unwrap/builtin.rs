@@ -34,7 +34,16 @@ impl Walker<'_> {
                         None => Value::unknown(),
                     },
                 };
-                self.state.change_folder(&to);
+                let options = words[1..].iter().map(|word| word.text.as_str());
+                let options = options.take_while(|text| text.starts_with('-') && *text != "--");
+                let said =
+                    options.filter_map(|text| Some(text.as_bytes()[text.rfind(['P', 'L'])?]));
+                let is_physical = said.last() == Some(b'P');
+                if is_physical {
+                    self.enter(&to);
+                } else {
+                    self.state.change_folder(&to);
+                }
                 Some(Value::default())
             }
             "popd" => {

@@ -79,8 +79,15 @@ impl Walker<'_> {
                     if redirect.output {
                         plan.output = Some((path.clone(), appends));
                     }
+                    // `> link/../x` is written where the link leads.
+                    let has_links = !self.found.links.is_empty() || !self.facts.links.is_empty();
+                    let is_behind = has_links && value.text.contains("..");
                     plan.writes.push(Write {
-                        path,
+                        path: if is_behind {
+                            self.led_to(&value.text)
+                        } else {
+                            path
+                        },
                         appends,
                         listed: value.source.listed,
                     });

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     facts::Facts,
-    path,
+    link, path,
     shell::{
         self, Budget, Fault,
         tree::{Command, Script, Simple},
@@ -120,6 +120,25 @@ impl Walker<'_> {
         let files = std::mem::replace(&mut self.state, before).files;
         self.state.files = files;
         value
+    }
+
+    /// Goes to another folder as the system does, for which `..` behind a link leads from where that leads. A shell's `cd`
+    /// takes that away as text.
+    pub(super) fn enter(&mut self, to: &Value) {
+        if !to.is_known() || self.state.cwd.is_none() {
+            return self.state.change_folder(to);
+        }
+        let to = self.led_to(&to.text);
+        self.state.change_folder(&Value::known(to));
+    }
+
+    /// Where a path leads from the working folder, as far as links are known.
+    pub(super) fn led_to(&self, path: &str) -> String {
+        let leads = |link: &str| {
+            let made = self.found.links.get(link);
+            made.or_else(|| self.facts.links.get(link))
+        };
+        link::resolve_by(path, self.state.cwd.as_deref(), &leads)
     }
 
     /// Does something on another machine, where neither folder nor files are ours.

@@ -147,6 +147,10 @@ pub trait FileSystem: Send + Sync {
     fn list_dir(&self, path: &Path) -> io::Result<Vec<ListedEntry>>;
     /// The path with every link resolved.
     fn canonicalize(&self, path: &Path) -> io::Result<std::path::PathBuf>;
+    /// What a link says, which may lead nowhere. A file system that knows no links has none to read.
+    fn read_link(&self, _: &Path) -> io::Result<std::path::PathBuf> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// An open file, one method a system call.

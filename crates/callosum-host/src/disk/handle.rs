@@ -83,6 +83,12 @@ impl Disk {
             .map_err(DiskError::on(Operation::Resolve, path))
     }
 
+    /// What a link says, as it was written: it may be relative, and lead nowhere.
+    pub fn read_link(&self, path: &Path) -> Result<PathBuf, DiskError> {
+        uninterrupted(|| self.file_system.read_link(path))
+            .map_err(DiskError::on(Operation::Resolve, path))
+    }
+
     /// Creates a folder and the parents it lacks. Says whether it was missing.
     ///
     /// Each new name is made durable in its parent before the next is created in it.

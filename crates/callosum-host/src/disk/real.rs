@@ -141,6 +141,10 @@ impl FileSystem for RealFileSystem {
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
     }
+
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::read_link(path)
+    }
 }
 
 impl FileHandle for File {

@@ -224,6 +224,11 @@ impl FileSystem for FaultyDisk {
         self.switch.check(Call::Other)?;
         self.below.canonicalize(path)
     }
+
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        self.switch.check(Call::Other)?;
+        self.below.read_link(path)
+    }
 }
 
 impl FileHandle for FaultyFile {

@@ -81,4 +81,8 @@ impl FileSystem for ObservedDisk {
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
         self.below.canonicalize(path)
     }
+
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        self.below.read_link(path)
+    }
 }

@@ -4,6 +4,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
     path::{Component, Path, PathBuf},
 };
 
@@ -30,7 +31,16 @@ const PROJECT: [&str; 3] = [
 ];
 
 /// So many paths of one call are looked at for links.
-const MOST_PATHS: usize = 64;
+const MOST_PATHS: usize = 256;
+
+/// So many folders of a command are looked from: its own, and those that it enters.
+const MOST_FOLDERS: usize = 4;
+
+/// What stands before the folder that a command enters.
+const ENTERING: [&str; 6] = ["cd", "pushd", "chdir", "-C", "--chdir", "--directory"];
+
+/// So many links are followed from one on, as many as the system does.
+const MOST_LINKS: usize = 40;
 
 /// How much of a command is looked through for links, in bytes.
 const LONGEST_COMMAND: usize = 16 * 1024;
@@ -352,40 +362,88 @@ pub(crate) struct Seen {
 }
 
 fn seen(disk: &Disk, cwd: Option<&Path>, action: &Action) -> Seen {
-    match action {
-        Action::Write(paths) => seen_at(disk, cwd, paths.iter().map(String::as_str)),
-        Action::Shell(command) => seen_in(disk, cwd, command),
-        Action::Other => Seen::default(),
+    match (action, cwd) {
+        (Action::Write(paths), Some(cwd)) => {
+            let mut all = paths.clone();
+            // A tool may take `..` away as text.
+            let folded = paths.iter().filter(|path| path.contains("..")).map(|path| {
+                let mut folded = PathBuf::new();
+                for component in cwd.join(path).components() {
+                    if component == Component::ParentDir {
+                        folded.pop();
+                    } else {
+                        folded.push(component);
+                    }
+                }
+                folded
+            });
+            all.extend(folded.filter_map(|folded| text(&folded)));
+            seen_at(disk, &[cwd.to_owned()], all)
+        }
+        (Action::Shell(command), cwd) => seen_in(disk, cwd, command),
+        _ => Seen::default(),
     }
 }
 
 /// What stands where a command may lead.
 ///
-/// Whatever could be a path in it is looked at as one, without reading the command: what is none
-/// is not there. At most [`MOST_PATHS`] are.
+/// Whatever could be a path in it is looked at as one, without reading the command, from its folder on and from those
+/// that it enters: what is none is not there. At most [`MOST_PATHS`] are.
 pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, command: &str) -> Seen {
+    let Some(cwd) = cwd else {
+        return Seen::default();
+    };
     let parts_it = |c: char| c.is_whitespace() || "\"'`;|&<>(){}=,:".contains(c);
     let could_be_path = |word: &&str| !word.is_empty() && !word.starts_with(['-', '$']);
     let start = command.get(..LONGEST_COMMAND).unwrap_or(command);
     let here = |word| str::strip_prefix(word, "$PWD/").unwrap_or(word);
-    let words = start.split(parts_it).map(here).filter(could_be_path);
-    let words: BTreeSet<&str> = words.collect();
-    seen_at(disk, cwd, words)
+    let words = start.split(parts_it).map(here);
+    let folders = entered(disk, cwd, words.clone());
+    let words: BTreeSet<&str> = words.filter(could_be_path).collect();
+    seen_at(disk, &folders, words)
 }
 
-fn seen_at<'p>(disk: &Disk, cwd: Option<&Path>, paths: impl IntoIterator<Item = &'p str>) -> Seen {
+/// The folder of a command, and those that it enters one after the other, as far as its words tell.
+fn entered<'w>(disk: &Disk, cwd: &Path, words: impl Iterator<Item = &'w str>) -> Vec<PathBuf> {
+    let mut folders = vec![cwd.to_owned()];
+    let mut words = words.filter(|word| !word.is_empty());
+    while folders.len() < MOST_FOLDERS
+        && words.any(|word| ENTERING.contains(&word))
+        && let Some(to) = words.find(|word| !word.starts_with('-'))
+    {
+        let from = folders.last().map_or(cwd, PathBuf::as_path);
+        let to = end_of(disk, &from.join(to));
+        folders.extend(to.filter(|to| disk.exists(to).unwrap_or(false)));
+    }
+    folders
+}
+
+fn seen_at(
+    disk: &Disk,
+    folders: &[PathBuf],
+    paths: impl IntoIterator<Item = impl AsRef<str>>,
+) -> Seen {
     let mut seen = Seen::default();
-    let Some(cwd) = cwd else {
-        return seen;
-    };
     for path in paths.into_iter().take(MOST_PATHS) {
-        if path.contains('\0') {
-            continue;
+        let path = path.as_ref();
+        let (is_absolute, has_nul) = (path.starts_with('/'), path.contains('\0'));
+        let from = if is_absolute { &folders[..1] } else { folders };
+        for folder in from.iter().filter(|_| !has_nul) {
+            seen.look(disk, folder, path);
         }
-        let mut on_the_way = PathBuf::new();
-        let mut is_there = true;
-        for component in cwd.join(path).components() {
+    }
+    seen.repositories.sort();
+    seen.repositories.dedup();
+    seen
+}
+
+impl Seen {
+    /// Looks at what stands on the way to a path from a folder on that has no links in it.
+    fn look(&mut self, disk: &Disk, folder: &Path, path: &str) {
+        let mut on_the_way = folder.to_owned();
+        for component in Path::new(path).components() {
             match component {
+                Component::CurDir => continue,
                 Component::ParentDir => {
                     on_the_way.pop();
                     continue;
@@ -393,25 +451,60 @@ fn seen_at<'p>(disk: &Disk, cwd: Option<&Path>, paths: impl IntoIterator<Item = 
                 component => on_the_way.push(component),
             }
             let found = disk.stat(&on_the_way).ok().flatten();
-            let Some(found) = found else {
-                is_there = false;
-                break;
-            };
-            if found.kind == EntryKind::Link {
-                let leads = real(disk, on_the_way.clone());
+            // What is not there yet may be made before what is behind it is come to.
+            if found.is_some_and(|found| found.kind == EntryKind::Link)
+                && !is_of_processes(&on_the_way)
+                && let Some(leads) = end_of(disk, &on_the_way)
+            {
                 if let (Some(link), Some(leads)) = (text(&on_the_way), text(&leads)) {
-                    seen.links.insert(link, leads.clone());
+                    self.links.insert(link, leads);
                 }
                 on_the_way = leads;
             }
         }
         // A linked worktree and a submodule have a file there, and their history elsewhere.
         let own = disk.stat(&on_the_way.join(".git")).ok().flatten();
-        if is_there && own.is_some_and(|own| own.kind == EntryKind::Folder) {
-            seen.repositories.extend(text(&on_the_way));
+        if own.is_some_and(|own| own.kind == EntryKind::Folder) {
+            self.repositories.extend(text(&on_the_way));
         }
     }
-    seen.repositories.sort();
-    seen.repositories.dedup();
-    seen
+}
+
+/// Where a link leads in the end, through the links that it leads to, also where nothing stands there yet: what is
+/// written to it is made there. `None` where it goes round, or cannot be read: nothing can be written to it.
+fn end_of(disk: &Disk, link: &Path) -> Option<PathBuf> {
+    let own = |path: &Path| {
+        let components = path.components().rev();
+        let own = components.map(|component| component.as_os_str().to_owned());
+        own.collect::<Vec<OsString>>()
+    };
+    let mut rest = own(link);
+    let mut at = PathBuf::new();
+    let mut followed = 0;
+    while let Some(component) = rest.pop() {
+        match component.as_encoded_bytes() {
+            b"." => continue,
+            b".." => {
+                at.pop();
+                continue;
+            }
+            _ => at.push(&component),
+        }
+        let found = disk.stat(&at).ok().flatten();
+        if found.is_some_and(|found| found.kind == EntryKind::Link) && !is_of_processes(&at) {
+            followed += 1;
+            if followed > MOST_LINKS {
+                return None;
+            }
+            let says = disk.read_link(&at).ok()?;
+            at.pop();
+            rest.extend(own(&says));
+        }
+    }
+    Some(at)
+}
+
+/// Whether what stands there is another thing for each process: `/dev/stdout`, `/proc/self`.
+fn is_of_processes(path: &Path) -> bool {
+    path.starts_with("/proc") || path.starts_with("/dev") && !path.starts_with("/dev/shm")
 }

@@ -47,6 +47,128 @@ fn links_are_followed_in_commands() {
     }
 }
 
+/// CAKE-SHIM-1: a link is followed to where it leads, also where nothing stands there yet, over other links and through
+/// folders that are missing; removing or replacing it is about the link.
+#[test]
+fn links_that_lead_nowhere_yet_are_followed() {
+    let env = TestEnv::new();
+    env.git_init();
+    std::fs::create_dir_all(env.project().join("sub")).unwrap();
+    let state = env
+        .home()
+        .join(".local/state/callosum/permissions/user.json");
+    for (link, target) in [
+        ("startup", env.home().join(".zshrc")),
+        ("outside", env.home().join("out.txt")),
+        ("folder", env.home().join("none")),
+        ("state", state),
+        ("settings", ".claude/settings.local.json".into()),
+        ("hook", ".git/hooks/new".into()),
+        ("system", "/etc/none-of-this-name".into()),
+        ("other", "./startup".into()),
+        ("round", "round".into()),
+        ("told", "/dev/stderr".into()),
+        ("made", "build/made".into()),
+        ("sub/deep", "../../home/none".into()),
+    ] {
+        std::os::unix::fs::symlink(target, env.project().join(link)).unwrap();
+    }
+    for command in [
+        "echo x > startup",
+        "tee startup < README.md",
+        "cp README.md outside",
+        "curl -o outside https://example.org/x",
+        "python3 -c \"open('startup','w').write('x')\"",
+        "echo x > folder/x",
+        "echo x > state",
+        "echo x > settings",
+        "echo x > hook",
+        "echo x > system",
+        "echo x > ./other",
+        "echo x > sub/deep",
+        "cd sub && echo x > deep",
+        "ln -s ~/.zshrc new && echo x > new",
+    ] {
+        env.run(["guard", "check", "--", command]).ended_with(1);
+    }
+    for command in [
+        "rm startup",
+        "rm -f other sub/deep",
+        "ln -sfn build/x outside",
+        "cat startup",
+        "echo x > made",
+        "echo x > round",
+        "echo x > told",
+        "echo x > /dev/stderr | tee /dev/stdout",
+        "echo x > none/x",
+    ] {
+        env.run(["guard", "check", "--", command]).success();
+    }
+}
+
+/// CAKE-SHIM-1: `..` behind a link leads from where that leads, but for a shell's `cd`, which takes it away as text; of what
+/// a tool is given, which may do either, the worse counts.
+#[test]
+fn what_is_behind_a_link_is_where_that_leads() {
+    let env = TestEnv::new();
+    env.git_init();
+    for folder in [env.home().join("Documents"), env.home().join("other")] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    for folder in ["other", "a/b", "build"] {
+        std::fs::create_dir_all(env.project().join(folder)).unwrap();
+    }
+    let link = |target: &str, link: &str| {
+        std::os::unix::fs::symlink(target, env.project().join(link)).unwrap();
+    };
+    link(env.home().join("Documents").to_str().unwrap(), "l");
+    link("../a/b", "build/inner");
+    for command in [
+        "rm -rf l/../other",
+        "rm -rf l/../Documents",
+        "cd l && rm -rf ../other",
+        "cd -P l && rm -rf ../other",
+        "cd -P l/.. && rm -rf other",
+        "env -C l/.. rm -rf other",
+        "find l/../other -delete",
+        "python3 -c 'import shutil; shutil.rmtree(\"l/../other\")'",
+        "python3 -c 'import os, shutil; os.chdir(\"l/..\"); shutil.rmtree(\"other\")'",
+        "echo x > l/../.zshrc",
+        "echo x > l/../other/x",
+        "sed -i s/a/b/ l/../.zshrc",
+        "rm l/../.zshrc",
+        "rm -rf \"$PWD/l/../other\"",
+    ] {
+        env.run(["guard", "check", "--", command]).ended_with(1);
+    }
+    for command in [
+        "cd l/.. && rm -rf other",
+        "cd -L l/.. && rm -rf other",
+        "rm l",
+        "rm -rf build/inner/../x",
+        "echo x > build/inner/../x",
+        "ls l/..",
+    ] {
+        env.run(["guard", "check", "--", command]).success();
+    }
+    let write = |path: &str| {
+        let event = serde_json::json!({"hook_event_name": "PreToolUse", "tool_name": "Write",
+            "cwd": env.project(), "tool_input": {"file_path": path, "content": "x"}});
+        let hook = env.callosum().arguments(["hook", "claude"]);
+        hook.input(event.to_string()).run().stdout
+    };
+    std::fs::create_dir_all(env.project().join("a/.git")).unwrap();
+    for path in [
+        "l/../.zshrc",
+        "l/../other/x",
+        "build/inner/../.git/config",
+        "l/../.git/config",
+    ] {
+        assert_ne!(write(path), "{}\n", "{path}");
+    }
+    assert_eq!(write("build/inner/../x"), "{}\n");
+}
+
 /// CAKE-SHIM-1: a folder with a history of its own is not deleted unasked; a submodule's history stands elsewhere.
 #[test]
 fn another_repository_is_not_deleted_unasked() {

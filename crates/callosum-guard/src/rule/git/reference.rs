@@ -2,7 +2,7 @@
 //! committed.
 
 use super::super::Subject;
-use crate::{path, place::is_temporary};
+use crate::{link, path, place::is_temporary};
 
 /// What a push is asked to push.
 pub(super) fn refspecs<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a str> {
@@ -53,9 +53,10 @@ pub(super) fn brings_back(subject: &Subject<'_>) -> bool {
 
 /// Whether it is about a repository among temporary files, which is not the project.
 pub(super) fn in_temporary(subject: &Subject<'_>) -> bool {
-    let folder = path::absolute(
+    let folder = link::resolve(
         subject.value("-C").unwrap_or("."),
         subject.call.cwd.as_deref(),
+        subject.facts,
     );
     let is_elsewhere = ["--git-dir", "--work-tree"]
         .iter()

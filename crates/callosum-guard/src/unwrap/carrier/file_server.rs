@@ -87,7 +87,7 @@ impl Walker<'_> {
             "cd" => {
                 let _ = writeln!(there, "cd {rest}");
             }
-            "lcd" => self.state.change_folder(&Value::known(rest.trim())),
+            "lcd" => self.enter(&Value::known(rest.trim())),
             "rm" | "mrm" | "delete" | "mdelete" => {
                 let _ = writeln!(there, "rm {rest}");
             }

@@ -154,7 +154,7 @@ impl Walker<'_> {
         for effect in code::effects(language, source, &home) {
             match effect {
                 code::Effect::Enters(folder) => {
-                    self.state.change_folder(&Value::known(folder));
+                    self.enter(&Value::known(folder));
                 }
                 code::Effect::Shell(text) => {
                     self.nested(language.name, &text, None);

@@ -172,7 +172,7 @@ impl Walker<'_> {
                 let from = first_operand(words, 1, "-u --unset -C --chdir -a --argv0");
                 let inner = words.get(from..).unwrap_or_default().to_vec();
                 return Some(self.apart(|walker| {
-                    walker.state.change_folder(&Value::known(folder));
+                    walker.enter(&Value::known(folder));
                     walker.inner("env", &inner, input)
                 }));
             }

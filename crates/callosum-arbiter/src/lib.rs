@@ -38,5 +38,5 @@ pub use crate::{
     schedule::{Concurrency, Consequence, Ending, Limits, Outcome, Schedule, Start, Then, Turn},
     share::{InvalidShare, Share},
     submission::{Submission, SubmissionError},
-    task::{Kind, Link, Scope, Task, TaskIndex},
+    task::{Kind, Link, Scope, Task, TaskIndex, kind_name},
 };

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use callosum_agents::registry::EMBEDDED_ID;
 pub use callosum_agents::scout::Kind;
 use callosum_ledger::TaskId;
 
@@ -16,8 +17,8 @@ pub struct Task {
     pub local_id: String,
     /// What is asked.
     pub prompt: String,
-    /// Which of the four analyses it is.
-    pub kind: Kind,
+    /// Which of the four analyses it is; `None` where it is a question and no analysis.
+    pub kind: Option<Kind>,
     /// The files and folders that it is about, from the root; empty for the whole tree.
     pub paths: Vec<String>,
     /// The executor that must do it; `None` leaves the choice to the priority.
@@ -40,12 +41,12 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task with this prompt and otherwise nothing said: a scan of the whole tree.
+    /// A task with this prompt and otherwise nothing said: a question about the whole tree.
     pub fn new(local_id: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self {
             local_id: local_id.into(),
             prompt: prompt.into(),
-            kind: Kind::default(),
+            kind: None,
             paths: Vec::new(),
             executor: None,
             links: Vec::new(),
@@ -57,6 +58,18 @@ impl Task {
             plan_call: None,
         }
     }
+
+    /// Which analysis an executor is asked for: `scout` knows the four and nothing else, so that a plain question
+    /// to it is a scan.
+    pub fn kind_for(&self, executor: &str) -> Option<Kind> {
+        let default = (executor == EMBEDDED_ID).then(Kind::default);
+        self.kind.or(default)
+    }
+}
+
+/// The name under which it is recorded what was asked: one of the four analyses, or a `question`.
+pub fn kind_name(kind: Option<Kind>) -> &'static str {
+    kind.map_or("question", Kind::as_str)
 }
 
 /// A task's place in its [`Submission`](crate::Submission), from 0.

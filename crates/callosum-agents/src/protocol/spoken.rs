@@ -44,10 +44,10 @@ impl Request {
         let mut text = self.spoken_question(context);
         let _ = write!(
             text,
-            "\nWrite a summary of {SHORTEST_SUMMARY} to {LONGEST_SUMMARY} bytes, what matters most \
-             first. Cite each statement: a quote that stands word for word on the line, then the \
+            "\n{}, what matters most first. Cite each statement: a quote that stands word for word on the line, then the \
              place, as in `fn main()` [src/main.rs:12], with paths from the root. \
-             Open each file that you cite: quotes are checked.\n"
+             Open each file that you cite: quotes are checked.\n",
+            wanted(context)
         );
         text
     }
@@ -60,11 +60,11 @@ impl Request {
         let mut text = self.spoken_question(context);
         let _ = write!(
             text,
-            "\nWrite a summary of {SHORTEST_SUMMARY} to {LONGEST_SUMMARY} bytes in Markdown, what \
-             matters most first. You cannot open files: what you may lean on stands below. Cite \
+            "\n{} in Markdown, what matters most first. You cannot open files: what you may lean on stands below. Cite \
              each statement: a quote that stands below word for word, then its place, as in \
              `fn main()` [src/main.rs:12]. Quotes are checked. What does not stand below, say that \
-             you do not know.\n\n{material}"
+             you do not know.\n\n{material}",
+            wanted(context)
         );
         text
     }
@@ -99,6 +99,17 @@ impl Request {
 
     fn context(&self) -> Option<&Map<String, Value>> {
         self.metadata.as_ref()?.context.as_ref()
+    }
+}
+
+/// How much is to be written: by a kind, what the seed asks of a summary; to a question, no more than answers it.
+fn wanted(context: &Map<String, Value>) -> String {
+    if text_of(context, "kind").is_some() {
+        format!("Write a summary of {SHORTEST_SUMMARY} to {LONGEST_SUMMARY} bytes")
+    } else {
+        format!(
+            "Answer the question and nothing beyond it, as shortly as it lets you and in at most {LONGEST_SUMMARY} bytes"
+        )
     }
 }
 
@@ -190,6 +201,20 @@ It has two parts.
 Write a summary of 2048 to 10240 bytes, what matters most first. Cite each statement: a quote that stands word for word on the line, then the place, as in `fn main()` [src/main.rs:12], with paths from the root. Open each file that you cite: quotes are checked.
 Answer with one JSON object and nothing around it: {"status": "success", "summary": "…", "tokens_used": 0}, where tokens_used is how many tokens you read; or {"status": "error", "error": "…"} if you cannot answer.
 "#);
+    }
+
+    /// CAL-SCH-3: a question of no kind is answered, not followed by the order to scan everything.
+    #[test]
+    fn a_plain_question_is_asked_as_it_is() {
+        let asked = request(&json!({"root": "/home/me/project", "paths": []}));
+        for text in [asked.spoken_plainly(), asked.spoken_with("src/main.rs")] {
+            assert!(
+                text.contains("\nAnswer the question and nothing beyond it"),
+                "{text}"
+            );
+            assert!(text.contains("[src/main.rs:12]"), "{text}");
+            assert!(!text.contains("Task:") && !text.contains("2048"), "{text}");
+        }
     }
 
     #[test]

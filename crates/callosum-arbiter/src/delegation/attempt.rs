@@ -31,7 +31,7 @@ use crate::{
     budget::{Bound, Money},
     lifecycle::{State, Trigger},
     mode::Decision,
-    task::{Task, TaskIndex},
+    task::{Task, TaskIndex, kind_name},
 };
 
 /// The largest ledger, in bytes, that is hashed around what an executor does: a few milliseconds
@@ -289,7 +289,10 @@ impl Workshop<'_> {
                     let bytes = judged.summary.len();
                     tokens_before = judged.tokens_used;
                     short = Some(judged);
-                    Objection::TooShort { bytes }
+                    match job.task.kind_for(&job.executor.id) {
+                        Some(_) => Objection::TooShort { bytes },
+                        None => Objection::Uncited { bytes },
+                    }
                 }
                 Err(objection) => objection,
             };
@@ -381,7 +384,9 @@ impl Workshop<'_> {
 
     fn request(&self, job: &Job<'_>, id: &TaskId) -> Result<Request, Stop> {
         let mut context = Map::new();
-        context.insert("kind".to_owned(), job.task.kind.as_str().into());
+        if let Some(kind) = job.task.kind_for(&job.executor.id) {
+            context.insert("kind".to_owned(), kind.as_str().into());
+        }
         context.insert("root".to_owned(), self.means.tree.to_string_lossy().into());
         context.insert("paths".to_owned(), job.task.paths.clone().into());
         if !job.linked.is_empty() {
@@ -412,7 +417,8 @@ impl Workshop<'_> {
         let mut metadata = judged.metadata.clone();
         KeptPrompt::of(&job.task.prompt).put_into(&mut metadata);
         let mut put = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
-        put("kind", job.task.kind.as_str().into());
+        let kind = job.task.kind_for(&job.executor.id);
+        put("kind", kind_name(kind).into());
         put("mode", job.decision.mode.as_str().into());
         put("priority", job.task.priority.as_str().into());
         if !job.task.paths.is_empty() {
@@ -473,6 +479,11 @@ fn complaint_of(objection: &Objection) -> Option<String> {
             "it has {bytes} bytes, and {SHORT_SUMMARY} to {LONGEST_SUMMARY} are wanted. Say more of \
              what the files hold, each statement with its place, `quoted text` [path:line]"
         )),
+        Objection::Uncited { .. } => Some(
+            "not all that it says is shown to hold. It may be as short as the question lets it be: give each \
+             statement its place, `quoted text` [path:line]"
+                .to_owned(),
+        ),
         Objection::TooLong { .. } => None,
         Objection::Ungrounded { review, required } => {
             let complaints = review.complaints(MOST_TOLD);

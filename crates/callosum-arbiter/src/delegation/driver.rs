@@ -32,7 +32,7 @@ use crate::{
     mode::{Decision, Facts},
     schedule::{Consequence, Ending, NotRunning, Outcome, Schedule, Start, Then},
     submission::Submission,
-    task::{Link, Task, TaskIndex},
+    task::{Link, Task, TaskIndex, kind_name},
 };
 
 /// How long the disk is watched to tell how busy it is (CAL-ARB-2).
@@ -190,7 +190,7 @@ fn in_lanes(
         return schedule;
     }
     let asks = tasks.iter().zip(assigned).map(|(task, executor)| {
-        let kind = task.kind.as_str();
+        let kind = kind_name(task.kind_for(&executor.id));
         (&task.prompt, kind, &task.paths, &task.links, &executor.id)
     });
     let (lane_of, asked) = grouped(asks);
@@ -501,7 +501,7 @@ fn reports(tasks: &[Task], assigned: &[&Executor], records: Vec<TaskRecord>) -> 
             local_id: task.local_id.clone(),
             task_id: record.id,
             executor: executor.id.clone(),
-            kind: task.kind,
+            kind: task.kind_for(&executor.id),
             decision: record.decision,
             status: record.status.unwrap_or(TaskStatus::Cancelled),
             failures: record.failures,

@@ -53,6 +53,12 @@ pub(super) enum Objection {
         /// Its length.
         bytes: usize,
     },
+    /// The answer to a question is short, and not all that it cites holds, if it cites at all.
+    #[error("`summary` answers in {bytes} bytes and cites nothing, or not only what holds")]
+    Uncited {
+        /// Its length.
+        bytes: usize,
+    },
     /// The summary has outgrown the bound by what its secrets were replaced with.
     #[error(
         "`summary` has {bytes} bytes once its secrets are masked, at most {LONGEST_SUMMARY} are allowed"
@@ -85,16 +91,17 @@ impl Objection {
     pub(super) fn into_review(self) -> Option<Review> {
         match self {
             Self::Ungrounded { review, .. } => Some(review),
-            Self::TooShort { .. } | Self::TooLong { .. } => None,
+            Self::TooShort { .. } | Self::Uncited { .. } | Self::TooLong { .. } => None,
         }
     }
 
     /// The seed's code.
     pub(super) fn code(&self) -> ErrorCode {
         match self {
-            Self::TooShort { .. } | Self::TooLong { .. } | Self::Ungrounded { .. } => {
-                ErrorCode::MalformedAnswer
-            }
+            Self::TooShort { .. }
+            | Self::Uncited { .. }
+            | Self::TooLong { .. }
+            | Self::Ungrounded { .. } => ErrorCode::MalformedAnswer,
         }
     }
 }

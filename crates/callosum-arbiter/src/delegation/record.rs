@@ -12,7 +12,7 @@ use crate::{
     budget::Bound,
     lifecycle::{State, Trigger},
     mode::Decision,
-    task::{Link, Task},
+    task::{Link, Task, kind_name},
 };
 
 /// The key, in a spawn's details and an entry's metadata, of the plan's call that a task is for.
@@ -58,7 +58,7 @@ pub(super) fn spawn(task: &Task, prompt: &KeptPrompt, executor: &str, decision: 
     let mut details = Map::new();
     prompt.put_into(&mut details);
     let mut put = |key: &str, value: Value| details.insert(key.to_owned(), value);
-    put("kind", task.kind.as_str().into());
+    put("kind", kind_name(task.kind_for(executor)).into());
     put("mode", decision.mode.as_str().into());
     if !task.paths.is_empty() {
         put("paths", task.paths.clone().into());

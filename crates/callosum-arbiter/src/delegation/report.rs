@@ -27,8 +27,8 @@ pub struct TaskReport {
     pub task_id: Option<TaskId>,
     /// Who worked on it, or would have.
     pub executor: String,
-    /// What kind of analysis it is.
-    pub kind: Kind,
+    /// What kind of analysis it is; `None` for a plain question.
+    pub kind: Option<Kind>,
     /// How it ran, and why; `None` where it never began.
     pub decision: Option<Decision>,
     /// How it ended.

@@ -13,7 +13,10 @@ use callosum_host::{Disk, DiskError, FileLock, LockFile};
 use callosum_ledger::{Checksum, Entry, ReadError, Reader, TaskId};
 use serde_json::json;
 
-use crate::{task::Task, tree_print::TreePrint};
+use crate::{
+    task::{Task, kind_name},
+    tree_print::TreePrint,
+};
 
 /// The key of an entry's metadata that has the request's hash.
 pub(super) const REQUEST_KEY: &str = "request_sha256";
@@ -38,7 +41,7 @@ impl Reuse {
         let request = json!({
             "program": env!("CARGO_PKG_VERSION"),
             "prompt": task.prompt,
-            "kind": task.kind.as_str(),
+            "kind": kind_name(task.kind_for(&executor.id)),
             "paths": task.paths,
             "executor": executor.id,
             "executor_version": executor.version,

@@ -41,8 +41,8 @@ const LONGEST_ID: usize = 64;
 /// What holds for tasks that do not say otherwise.
 #[derive(Clone, Debug, Default)]
 pub struct Defaults {
-    /// Which of the four analyses.
-    pub kind: Kind,
+    /// Which of the four analyses; `None` for a plain question.
+    pub kind: Option<Kind>,
     /// The executor; `None` leaves the choice to the priority.
     pub executor: Option<String>,
     /// How tasks are ordered among those that wait.
@@ -123,7 +123,7 @@ fn draft_of(record: Value, defaults: &Defaults, place: &mut TaskPlace) -> Result
     let task = Task {
         kind: fields
             .one_of("kind", &Kind::ALL, Kind::as_str)?
-            .unwrap_or(defaults.kind),
+            .or(defaults.kind),
         executor: fields
             .optional_text("executor", "an executor's id", is_not_blank)?
             .or_else(|| defaults.executor.clone()),

@@ -76,7 +76,7 @@ fn every_key_is_read_and_links_reach_the_file_and_the_ledger() {
 #[test]
 fn what_a_task_does_not_say_comes_from_the_defaults() {
     let defaults = Defaults {
-        kind: Kind::Api,
+        kind: Some(Kind::Api),
         executor: Some("mine".to_owned()),
         priority: Priority::DependencyChain,
         mode: Some(Mode::Concurrent),
@@ -84,7 +84,7 @@ fn what_a_task_does_not_say_comes_from_the_defaults() {
     let text = r#"{"tasks": [{"id": "a", "prompt": "p"}]}"#;
     let submission = read_with(text, &defaults).unwrap();
     let task = submission.task(TaskIndex(0));
-    assert_eq!(task.kind, Kind::Api);
+    assert_eq!(task.kind, Some(Kind::Api));
     assert_eq!(task.executor.as_deref(), Some("mine"));
     assert_eq!(task.priority, Priority::DependencyChain);
     assert_eq!(task.mode, Some(Mode::Concurrent));

@@ -123,7 +123,8 @@ fn a_short_answer_is_sent_back_where_there_was_more_to_say() {
     env.run(["delegate", "what is there"]).success();
     assert_eq!(rejected(), 0);
     env.write("large/much.rs", "fn much() {}\n".repeat(2_000));
-    let output = env.run(["delegate", "what is here", "--json"]).success();
+    let scan = ["delegate", "what is here", "--kind", "scan", "--json"];
+    let output = env.run(scan).success();
     let told = "2048 are wanted; asked once more";
     assert!(output.stderr.contains(told), "{}", output.stderr);
     let output = output.json();
@@ -142,6 +143,39 @@ fn a_short_answer_is_sent_back_where_there_was_more_to_say() {
     env.run(["delegate", citing]).success();
     assert_eq!(rejected(), 1);
     env.run(["ledger", "verify"]).success();
+}
+
+/// CAL-SCH-3: to a question of no kind a short answer that cites is right; one that cites nothing is sent back for
+/// that and not for its length, and what is recorded is a question.
+#[test]
+fn a_plain_question_may_be_answered_shortly() {
+    let env = with_executor(&fakes::fake(""));
+    env.write("large/much.rs", "fn much() {}\n".repeat(2_000));
+    let citing = "It begins with `fn much() {}` [large/much.rs:1].";
+    let output = env.run(["delegate", citing, "--json"]).success();
+    assert!(
+        !output.stderr.contains("asked once more"),
+        "{}",
+        output.stderr
+    );
+    let output = output.json();
+    assert_eq!(output["kind"], "question");
+    let id = output["task_id"].as_str().unwrap();
+    let entry = env.run(["ledger", "show", id, "--json"]).success().json();
+    assert_eq!(entry["metadata"]["kind"], "question");
+    // This executor answers with what it was asked.
+    let output = env
+        .run(["delegate", "where is it", "--json"])
+        .success()
+        .json();
+    let summary = output["summary"].as_str().unwrap();
+    assert!(
+        summary.contains("sent back: not all that it says is shown"),
+        "{summary}"
+    );
+    assert!(!summary.contains("2048"), "{summary}");
+    let scan = env.run(["delegate", "where", "--executor", "scout", "--json"]);
+    assert_eq!(scan.success().json()["kind"], "scan");
 }
 
 /// CAL-SCH-3: an answer that might have been committed is not lost where asking once more brings nothing.

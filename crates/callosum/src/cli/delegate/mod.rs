@@ -18,6 +18,7 @@ use callosum_arbiter::{
     Limits, RecoveryPolicy, Share, Submission,
     budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE},
     delegation::{self, Means, Report, Reuse, Rules},
+    kind_name,
     priority::assign_executors,
     tree_print::TreePrint,
 };
@@ -61,7 +62,7 @@ pub(crate) struct DelegateArgs {
     /// Read the tasks from FILE (JSON); `-` reads them from standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "kind", "path", "executor", "link"])]
     tasks: Option<PathBuf>,
-    /// What kind of analysis it is
+    /// What kind of analysis it is; without it your prompt alone is asked (of `scout`: scan)
     #[arg(long, value_enum)]
     kind: Option<KindArg>,
     /// Look only at this file or folder (may be repeated)
@@ -180,7 +181,7 @@ pub(super) fn refuse(
     if args.tasks.is_some() {
         return ui.json_data(&TasksOutput::refused(error));
     }
-    let kind = args.kind.map_or("scan", KindArg::name);
+    let kind = kind_name(args.kind.map(submission::kind));
     ui.json_data(&DelegateOutput::refused(args.executor.clone(), kind, error))
 }
 
@@ -194,7 +195,7 @@ pub(super) fn misused(
     if arguments.iter().any(names_a_file) {
         return ui.json_data(&TasksOutput::refused(error));
     }
-    ui.json_data(&DelegateOutput::refused(None, "scan", error))
+    ui.json_data(&DelegateOutput::refused(None, kind_name(None), error))
 }
 
 /// The whole flow of Seed CAL §2.3.
@@ -454,10 +455,4 @@ fn assigned(
             Ok(usable.id.clone())
         })
         .collect()
-}
-
-impl KindArg {
-    fn name(self) -> &'static str {
-        submission::kind(self).as_str()
-    }
 }

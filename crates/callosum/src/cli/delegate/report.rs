@@ -3,6 +3,7 @@
 use callosum_arbiter::{
     budget::Bound,
     delegation::{Failure, TaskReport, TaskStatus},
+    kind_name,
 };
 use callosum_evidence::{
     citation::Review,
@@ -176,7 +177,7 @@ impl DelegateOutput {
         let mut output = Self {
             task_id: report.task_id.as_ref().map(ToString::to_string),
             executor: Some(report.executor.clone()),
-            kind: report.kind.as_str().to_owned(),
+            kind: kind_name(report.kind).to_owned(),
             mode: report
                 .decision
                 .map(|decision| decision.mode.as_str().to_owned()),

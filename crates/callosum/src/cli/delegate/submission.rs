@@ -28,7 +28,7 @@ pub(super) fn read(
     ledger: &Reader,
 ) -> Result<Submission, CommandError> {
     let defaults = Defaults {
-        kind: args.kind.map_or_else(Kind::default, kind),
+        kind: args.kind.map(kind),
         executor: args.executor.clone(),
         priority: args.priority.map_or_else(Priority::default, priority),
         mode: args.mode.map(mode),

@@ -1,7 +1,11 @@
 //! `:mesh.publish`: an event for the other agents, under an id that follows from the call.
+//!
+//! What changes the board is not told this way: a policy about `task.add` would hold for nobody who publishes instead.
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
+use callosum_mesh::{is_about_board, topic::Topic};
+use callosum_plan::FailureKind;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
@@ -24,6 +28,7 @@ pub(super) fn perform(
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
     let wanted: Arguments = arguments(call)?;
+    refuse_of_board(&wanted.topic)?;
     let context = surroundings
         .context
         .for_call(cancel)
@@ -33,4 +38,49 @@ pub(super) fn perform(
     let payload = Json::Object(wanted.payload);
     publish_once(&context, &voice, &wanted.topic, payload, &id).map_err(|error| failed(&error))?;
     Ok(free(keyed(&json!({"id": id, "topic": wanted.topic}))))
+}
+
+/// Refuses the topics of which the board is made, and names the capability that does the same, where there is one.
+fn refuse_of_board(topic: &str) -> Result<(), ProviderFailure> {
+    // One that is no topic is refused with what else is wrong with the event.
+    if !topic
+        .parse::<Topic>()
+        .is_ok_and(|topic| is_about_board(&topic))
+    {
+        return Ok(());
+    }
+    let instead = if topic == "calc.task_handoff" {
+        "`:task.add` files a task"
+    } else {
+        "no capability does what such an event does; an event of another topic is read by whoever listens to it"
+    };
+    let what = format!(":mesh.publish: `{topic}` is a topic of the board's own: {instead}");
+    let kind = FailureKind::SecurityViolation;
+    Err(ProviderFailure::before(kind, what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CCOS-GOV-1: no topic that changes the board is published, however it is spelled.
+    #[test]
+    fn topics_of_the_board_are_refused() {
+        for topic in [
+            "calc.task_handoff",
+            "calc.task.completed",
+            "calc.message",
+            "calc.message.receipt",
+            "calc.discovery",
+            "calc.lease.taken",
+            "calc.bridge.field",
+        ] {
+            let refused = refuse_of_board(topic).unwrap_err();
+            assert_eq!(refused.kind, FailureKind::SecurityViolation, "{topic}");
+            assert!(!refused.may_have_happened, "{topic}");
+        }
+        for topic in ["agent.note", "calc.request", "calc.tasks", "task.claimed"] {
+            assert!(refuse_of_board(topic).is_ok(), "{topic}");
+        }
+    }
 }

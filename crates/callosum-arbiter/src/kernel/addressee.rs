@@ -1,8 +1,10 @@
-//! Whom a call asks that leaves to its arguments who that is: `:agent.delegate`.
+//! What else a call does by its arguments that policies speak of under another name: whom `:agent.delegate` asks, and
+//! that `:session.decide` quotes files that it cites.
 //!
 //! A policy about `agent.codex` holds for a task that codex is handed by whatever name. So where an executor is
 //! named, the call must be permitted for it too; where none is, those that it would not be permitted for
-//! are barred, and whoever performs the call chooses among the others.
+//! are barred, and whoever performs the call chooses among the others. A decision with citations must be permitted as
+//! `fs.read` is.
 
 use callosum_plan::{CapabilityName, Key, Value};
 
@@ -16,7 +18,7 @@ use super::{
 pub(super) enum Addressee {
     /// Who is called is who is asked.
     Itself,
-    /// The executor that this capability is.
+    /// This capability as well: an executor, or what reads files.
     Named(CapabilityName),
     /// One that is chosen later.
     Any,
@@ -24,21 +26,15 @@ pub(super) enum Addressee {
 
 impl Addressee {
     pub(super) fn of(request: &CallRequest, manifest: &Manifest) -> Self {
+        if quotes_files(request, manifest) {
+            return CapabilityName::parse("fs.read").map_or(Self::Itself, Self::Named);
+        }
         let hands_on = manifest.provenance == Provenance::BuiltIn
             && manifest.effects.contains(&Effect::StartsExecutor);
         if !hands_on {
             return Self::Itself;
         }
-        let named = request
-            .arguments
-            .iter()
-            .find_map(|argument| match argument {
-                Value::Map(entries) => entries
-                    .get(&Key::Keyword("executor".into()))
-                    .or_else(|| entries.get(&Key::Text("executor".into()))),
-                _ => None,
-            });
-        let Some(Value::Text(id) | Value::Keyword(id)) = named else {
+        let Some(Value::Text(id) | Value::Keyword(id)) = argument(request, "executor") else {
             // What is no name is refused by whoever performs the call.
             return Self::Any;
         };
@@ -46,7 +42,28 @@ impl Addressee {
     }
 }
 
-/// What is said to a call where one thing is said of the capability and another of the executor: the
+/// Whether a call writes down what stands in files, beside what it was given.
+fn quotes_files(request: &CallRequest, manifest: &Manifest) -> bool {
+    manifest.provenance == Provenance::BuiltIn
+        && manifest.effects.contains(&Effect::WritesSession)
+        && manifest.effects.contains(&Effect::ReadsFiles)
+        && matches!(argument(request, "cite"), Some(Value::Vector(places)) if !places.is_empty())
+}
+
+/// What stands under a name in a map that a call is made with.
+fn argument<'r>(request: &'r CallRequest, name: &str) -> Option<&'r Value> {
+    request
+        .arguments
+        .iter()
+        .find_map(|argument| match argument {
+            Value::Map(entries) => entries
+                .get(&Key::Keyword(name.into()))
+                .or_else(|| entries.get(&Key::Text(name.into()))),
+            _ => None,
+        })
+}
+
+/// What is said to a call where one thing is said of the capability and another of what else it does: the
 /// stricter of the two.
 pub(super) fn stricter(of_capability: Verdict, of_executor: Verdict) -> Verdict {
     match (of_capability, of_executor) {

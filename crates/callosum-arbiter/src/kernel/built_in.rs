@@ -143,7 +143,7 @@ const ROWS: [Row; 9] = [
         input: "[:map [:decision String] [:because String? ?] [:cite [:vector String] ?] [:assume Bool \
                 ?]]",
         output: "Any",
-        effects: &[Effect::WritesSession],
+        effects: &[Effect::ReadsFiles, Effect::WritesSession],
         sensitivity: Sensitivity::Public,
         milliseconds: 10_000,
         answers_by_key: true,

@@ -32,3 +32,41 @@ fn the_board_is_not_changed_by_events() {
     let note = "(:topic (call :mesh.publish {:topic \"agent.note\" :payload {:text \"t\"}}))";
     carried_out(&env, &["-e", note]).success();
 }
+
+/// Forbids a capability in the project.
+fn forbid(env: &TestEnv, capability: &str) {
+    let text = format!(
+        "// callosum-constitution: format 1, version 1\n\
+         @id(\"no\") forbid (principal, action, resource == Capability::\"{capability}\");"
+    );
+    env.write(".cal_constitution.cedar", text);
+}
+
+/// CCOS-GOV-1: a decision cites nothing that a plan may not read, and hands nothing of what it quotes to the plan.
+#[test]
+fn a_decision_quotes_no_more_than_a_plan_may_read() {
+    let env = two_languages();
+    env.write(".env", "DB_HOST=internal.example\n");
+    env.write("notes.txt", "one line that stands there once\n");
+    let decide = |place: &str| {
+        format!(
+            "(:evidence (call :session.decide {{:decision \"q\" :because \"y\" :cite [\"{place}\"]}}))"
+        )
+    };
+    carried_out(&env, &["-e", "1"]).success();
+    for place in [".env:1", ".git/config:1", "cal_audit/2026-01-02.jsonl:1"] {
+        let told = refused(&env, &decide(place));
+        assert!(told.contains(place.split(':').next().unwrap()), "{told}");
+        assert!(!told.contains("internal"), "{told}");
+    }
+    let cited = carried_out(&env, &["-e", &decide("notes.txt:1")]).success();
+    let place = "[\"${PROJECT_ROOT}/notes.txt:1\"]";
+    assert_eq!(cited.json()["value"], place);
+    let notes = std::fs::read_to_string(env.project().join("loa-grimoire/NOTES.md")).unwrap();
+    assert!(notes.contains("one line that stands there once") && !notes.contains("internal"));
+    forbid(&env, "fs.read");
+    let told = refused(&env, &decide("notes.txt:1"));
+    assert!(told.contains("project.no"), "{told}");
+    let without = "(:title (call :session.decide {:decision \"q\" :assume true}))";
+    carried_out(&env, &["-e", without]).success();
+}

@@ -67,6 +67,9 @@ pub(crate) struct DecideOutput {
     pub(crate) passed_over: Option<String>,
     /// What it cites, as it is written in NOTES.md.
     pub(crate) evidence: Vec<String>,
+    /// The places of the same, without what stands there.
+    #[serde(skip)]
+    pub(crate) cited: Vec<String>,
     /// Places that it leans on no more, since they did not hold any more.
     pub(crate) replaced: Vec<String>,
     /// Where it stands in the trajectory: `file:line`.
@@ -85,6 +88,12 @@ impl DecideOutput {
             passed_over: decided.passed_over.as_ref().map(|(id, _)| id.clone()),
             evidence: evidence
                 .filter_map(callosum_session::evidence::Evidence::written)
+                .collect(),
+            cited: decided
+                .decision
+                .evidence
+                .iter()
+                .map(callosum_session::evidence::Evidence::identifier)
                 .collect(),
             replaced: decided
                 .replaced

@@ -2,6 +2,9 @@
 //!
 //! The call's key goes with it into the trajectory. So a call that an earlier process made is found by it,
 //! once what that process had begun is done.
+//!
+//! What is quoted of files is for the notes. The plan is told where it stands, and cites nothing that `:fs.read` would
+//! refuse it.
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, KnownOutcome, ProviderFailure};
 use callosum_host::process::Cancel;
@@ -9,7 +12,7 @@ use callosum_session::{Ground, NewDecision};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Surroundings, arguments, failed, free, keyed};
+use super::{Surroundings, arguments, failed, file::admitted, free, keyed};
 use crate::cli::session::{DecideOutput, decide, decided_by, place};
 
 #[derive(Deserialize)]
@@ -31,15 +34,23 @@ pub(super) fn perform(
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
     let wanted: Arguments = arguments(call)?;
-    let cited = wanted.cite.iter();
-    let places = cited
-        .map(|text| place(surroundings.context, text))
-        .collect();
+    let context = surroundings.context;
+    let mut places = Vec::new();
+    for text in &wanted.cite {
+        let cited = place(context, text).map_err(|error| failed(&error))?;
+        admitted(
+            &context.disk,
+            context.tree(),
+            &cited.path,
+            call.capability(),
+        )?;
+        places.push(cited);
+    }
     let new = NewDecision {
         decision: wanted.decision,
         title: None,
         rationale: wanted.because,
-        places: places_of(places)?,
+        places,
         scenarios: Vec::new(),
         bead: None,
         ground: if wanted.assume {
@@ -50,10 +61,7 @@ pub(super) fn perform(
         session_id: None,
         call: Some(call.key().to_owned()),
     };
-    let context = surroundings
-        .context
-        .for_call(cancel)
-        .map_err(|error| failed(&error))?;
+    let context = context.for_call(cancel).map_err(|error| failed(&error))?;
     let asker = context.asker();
     let decided = decide(&context, asker.agent, &new).map_err(|error| failed(&error))?;
     Ok(answer(&decided))
@@ -76,12 +84,6 @@ fn answer(decided: &DecideOutput) -> Answer {
         "ts": decided.ts,
         "title": decided.title,
         "bead": decided.bead,
-        "evidence": decided.evidence,
+        "evidence": decided.cited,
     })))
-}
-
-fn places_of<T>(
-    places: Result<Vec<T>, crate::ui::CommandError>,
-) -> Result<Vec<T>, ProviderFailure> {
-    places.map_err(|error| failed(&error))
 }

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind, process::Cancel};
-use callosum_plan::{FailureKind, Value};
+use callosum_plan::{CapabilityName, FailureKind, Value};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -59,7 +59,13 @@ pub(super) fn perform(
         _ => arguments(call)?,
     };
     let context = surroundings.context;
-    let text = read(&context.disk, context.tree(), &wanted.path)?;
+    let found = admitted(
+        &context.disk,
+        context.tree(),
+        &wanted.path,
+        call.capability(),
+    )?;
+    let text = text_of(&context.disk, &found, &wanted.path)?;
     let all = text.lines().count();
     let from = wanted.from.unwrap_or(1);
     if from == 0 {
@@ -78,10 +84,15 @@ pub(super) fn perform(
     }))))
 }
 
-/// The text of a file below the tree, by its path from there.
-fn read(disk: &Disk, tree: &Path, path: &str) -> Result<String, ProviderFailure> {
+/// A file of the tree that a plan may be told of, by its path from there: with every link resolved.
+pub(super) fn admitted(
+    disk: &Disk,
+    tree: &Path,
+    path: &str,
+    asked_of: &CapabilityName,
+) -> Result<PathBuf, ProviderFailure> {
     let refuse = |why: &str| {
-        let what = format!(":fs.read: `{path}` {why}");
+        let what = format!(":{asked_of}: `{path}` {why}");
         ProviderFailure::before(FailureKind::SecurityViolation, what)
     };
     let below = below(path).ok_or_else(|| refuse("does not lead to a file of the project"))?;
@@ -91,9 +102,9 @@ fn read(disk: &Disk, tree: &Path, path: &str) -> Result<String, ProviderFailure>
     let gone = |error: DiskError| {
         let kind = FailureKind::CapabilityError;
         let what = if error.is_absent() {
-            format!(":fs.read: `{path}`: there is no such file")
+            format!(":{asked_of}: `{path}`: there is no such file")
         } else {
-            format!(":fs.read: {error}")
+            format!(":{asked_of}: {error}")
         };
         ProviderFailure::before(kind, what)
     };
@@ -114,7 +125,16 @@ fn read(disk: &Disk, tree: &Path, path: &str) -> Result<String, ProviderFailure>
     {
         return Err(refuse("is not a file"));
     }
-    let file = disk.open(&real, OpenHow::READ).map_err(gone)?;
+    Ok(real)
+}
+
+/// The text of a file that was [`admitted`] under this path.
+fn text_of(disk: &Disk, found: &Path, path: &str) -> Result<String, ProviderFailure> {
+    let gone = |error: DiskError| {
+        let what = format!(":fs.read: {error}");
+        ProviderFailure::before(FailureKind::CapabilityError, what)
+    };
+    let file = disk.open(found, OpenHow::READ).map_err(gone)?;
     let size = file.size().map_err(gone)?;
     if size > LARGEST {
         let what = format!(":fs.read: `{path}` has {size} bytes, more than {LARGEST}");
@@ -174,6 +194,12 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    fn read(disk: &Disk, tree: &Path, path: &str) -> Result<String, ProviderFailure> {
+        let asked_of = CapabilityName::parse("fs.read").unwrap();
+        let found = admitted(disk, tree, path, &asked_of)?;
+        text_of(disk, &found, path)
+    }
 
     fn tree() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();

@@ -70,3 +70,45 @@ fn a_decision_quotes_no_more_than_a_plan_may_read() {
     let without = "(:title (call :session.decide {:decision \"q\" :assume true}))";
     carried_out(&env, &["-e", without]).success();
 }
+
+/// A constitution of the user's by which a person is asked for each call.
+fn asks_for_all(env: &TestEnv) {
+    let policies = "// callosum-constitution: format 1, version 1\n\
+                    @id(\"ask\") @ask(\"it files a task\") permit (principal, action, resource);";
+    let file = env.configuration().with_file_name("constitution.cedar");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, policies).unwrap();
+    env.run(["constitution", "sign", file.to_str().unwrap()])
+        .success();
+}
+
+/// CCOS-GOV-1: who approves a call is shown all that it is made with, however long that is.
+#[test]
+fn who_approves_a_call_sees_all_of_its_arguments() {
+    let env = two_languages();
+    asks_for_all(&env);
+    for words in [100, 2_000] {
+        let prompt = format!("{}THE-TAIL", "word ".repeat(words));
+        let plan = format!("(call :task.add {{:prompt \"{prompt}\"}})");
+        let asked = env
+            .callosum()
+            .without("CALLOSUM_TEST_IDS")
+            .arguments(["plan", "run", "-e", &plan])
+            .run()
+            .ended_with(5);
+        let open = env
+            .run(["plan", "list", "--open", "--json"])
+            .success()
+            .json();
+        let run = open["runs"][0]["run"].as_str().unwrap().to_owned();
+        let cut = format!("more characters of its arguments: callosum plan show {run}");
+        assert!(asked.stderr.contains(&cut), "{}", asked.stderr);
+        assert!(!asked.stderr.contains("THE-TAIL"), "{}", asked.stderr);
+        let shown = env.run(["plan", "show", &run]).success();
+        assert!(shown.stdout.contains(&prompt), "{}", shown.stdout);
+        let json = env.run(["plan", "show", &run, "--json"]).success().json();
+        let arguments = json["waits_for"][0]["arguments"].as_str().unwrap();
+        assert!(arguments.contains(&prompt), "{arguments}");
+        env.run(["plan", "cancel", &run]).success();
+    }
+}

@@ -17,7 +17,7 @@ use crate::{
 
 /// Approve calls that a run waits with, and go on with it
 ///
-/// `callosum plan show ID` tells what it is that is asked for. A call that is refused fails in the plan,
+/// `callosum plan show ID` tells what it is that is asked for, with all of its arguments. A call that is refused fails in the plan,
 /// as `SecurityViolation`, which the plan may catch.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\

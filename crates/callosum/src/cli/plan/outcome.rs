@@ -1,11 +1,12 @@
 //! What a person, or a program, is told of how far a run came.
 
-use callosum_arbiter::plan_run::{CallStanding, CallState, RunEnd, RunId};
+use callosum_arbiter::plan_run::{CallStanding, CallState, RunEnd, RunId, text_of};
 use callosum_plan::Finding;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
+    carry::answers,
     history::{run_of, short},
     source::{FindingOutput, Source},
 };
@@ -61,6 +62,9 @@ pub(super) struct RunFailureOutput {
     pub(super) column: Option<usize>,
 }
 
+/// Most characters of arguments that are shown where nobody asked for one call.
+const SHOWN: usize = 200;
+
 /// A call that waits for a person.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(super) struct WaitingOutput {
@@ -70,7 +74,7 @@ pub(super) struct WaitingOutput {
     position: String,
     /// What is called.
     capability: String,
-    /// With what, in the language's notation; null where that is long and kept elsewhere.
+    /// With what, in the language's notation; whole, but for secrets; null where what was kept of them is gone.
     arguments: Option<String>,
     /// `approval`, or `outcome` where nobody knows whether it was made.
     waits_for: String,
@@ -83,8 +87,8 @@ pub(super) struct WaitingOutput {
 
 impl WaitingOutput {
     /// One that stands in a run of which nobody has asked since it broke off.
-    pub(super) fn unasked(call: &CallState) -> Self {
-        let mut output = Self::of(call);
+    pub(super) fn unasked(context: &Context, call: &CallState) -> Self {
+        let mut output = Self::of(context, call);
         if call.standing == CallStanding::Begun {
             "it may have been made before the run broke off; going on looks that up first"
                 .clone_into(&mut output.question);
@@ -94,7 +98,7 @@ impl WaitingOutput {
     }
 
     /// One that was asked about.
-    pub(super) fn of(call: &CallState) -> Self {
+    pub(super) fn of(context: &Context, call: &CallState) -> Self {
         let (waits_for, question) = match call.standing {
             CallStanding::Begun => (
                 "outcome",
@@ -111,7 +115,7 @@ impl WaitingOutput {
             key: call.intended.key.to_string(),
             position: call.intended.position.clone(),
             capability: call.intended.capability.clone(),
-            arguments: call.intended.arguments.text.clone(),
+            arguments: text_of(&answers(context), &call.intended.arguments).ok(),
             waits_for: waits_for.to_owned(),
             question,
             may_be_found: false,
@@ -120,12 +124,27 @@ impl WaitingOutput {
 
     /// The same for a person, and how they answer.
     pub(super) fn text(&self, run: &RunId) -> String {
-        let key: String = self.key.chars().take(12).collect();
-        let arguments = self.arguments.as_deref().unwrap_or("[…]");
-        let mut shown: String = arguments.chars().take(200).collect();
-        if shown.len() < arguments.len() {
-            shown.push('…');
+        let gone = "[…] (what was kept of its arguments is gone)";
+        self.with_arguments(run, self.arguments.as_deref().unwrap_or(gone))
+    }
+
+    /// The same where there may be several, with how much is left out.
+    fn short_text(&self, run: &RunId) -> String {
+        let Some(arguments) = &self.arguments else {
+            return self.text(run);
+        };
+        let shown: String = arguments.chars().take(SHOWN).collect();
+        let left_out = arguments.chars().count() - shown.chars().count();
+        if left_out == 0 {
+            return self.text(run);
         }
+        let more = many(left_out as u64, "more character");
+        let shown = format!("{shown}…\n  {more} of its arguments: callosum plan show {run}");
+        self.with_arguments(run, &shown)
+    }
+
+    fn with_arguments(&self, run: &RunId, shown: &str) -> String {
+        let key: String = self.key.chars().take(12).collect();
         let ways = if self.may_be_found {
             format!("  go on: callosum plan resume {run}\n")
         } else if self.waits_for == "outcome" {
@@ -221,13 +240,15 @@ pub(super) fn tell(
             "waiting".clone_into(&mut output.outcome);
             let state = run_of(context, run.as_str())?.state;
             let calls = keys.iter().filter_map(|key| state.call(*key));
-            output.waits_for = calls.map(WaitingOutput::of).collect();
+            output.waits_for = calls.map(|call| WaitingOutput::of(context, call)).collect();
             if ui.json {
                 ui.json_data(&output)?;
                 return Err(CommandError::told(Exit::Waiting));
             }
             for waiting in &output.waits_for {
-                ui.say(&callosum_evidence::terminal::harmless(&waiting.text(run)));
+                ui.say(&callosum_evidence::terminal::harmless(
+                    &waiting.short_text(run),
+                ));
             }
             let count = many(keys.len() as u64, "call");
             let what = format!("the run {run} waits for a person, at {count}");

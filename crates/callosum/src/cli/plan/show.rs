@@ -24,6 +24,8 @@ use crate::{cli::context::Context, ui::CommandError};
 const SHOWN: usize = 100;
 
 /// Show a run: how it stands, what it waits for, what it did
+///
+/// The arguments of a call that waits for a person are printed whole.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -245,9 +247,9 @@ fn output(
         } else {
             let waiting = waits.map(|call| {
                 if state.waits_for_person(call) {
-                    WaitingOutput::of(call)
+                    WaitingOutput::of(context, call)
                 } else {
-                    WaitingOutput::unasked(call)
+                    WaitingOutput::unasked(context, call)
                 }
             });
             waiting.collect()

@@ -365,9 +365,8 @@ fn doctor_says_where_codex_does_not_trust_the_project() {
         let codex = checks
             .into_iter()
             .filter(|check| check["name"] == "guard of codex");
-        codex
-            .map(|check| format!("{}: {}\n", check["outcome"], check["found"]))
-            .collect::<String>()
+        let lines = codex.map(|check| format!("{}: {}", check["outcome"], check["found"]));
+        lines.collect::<Vec<_>>().join("\n")
     };
     let said = found();
     assert!(said.contains("\"failed\": \"is not asked"), "{said}");

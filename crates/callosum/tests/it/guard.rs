@@ -130,6 +130,7 @@ fn what_is_behind_a_link_is_where_that_leads() {
         "cd -P l && rm -rf ../other",
         "cd -P l/.. && rm -rf other",
         "env -C l/.. rm -rf other",
+        "make -C l/.. -f - <<< $'x:\\n\\trm -rf other'",
         "find l/../other -delete",
         "python3 -c 'import shutil; shutil.rmtree(\"l/../other\")'",
         "python3 -c 'import os, shutil; os.chdir(\"l/..\"); shutil.rmtree(\"other\")'",

@@ -57,7 +57,7 @@ impl Walker<'_> {
                     .map(|[_, folder]| folder.value());
                 self.apart(|walker| {
                     if let Some(folder) = &folder {
-                        walker.state.change_folder(folder);
+                        walker.enter(folder);
                     }
                     walker.each_task(name, found);
                     Value::default()

@@ -350,6 +350,31 @@ fn a_task_with_an_id_is_left_once_by_many_processes() {
     assert_eq!(left["tasks"].as_array().unwrap().len(), 1, "{left}");
 }
 
+/// CCOS-CAP-1: what a task is about is the project's: the same word in another project of the machine is another's.
+#[test]
+fn a_task_with_an_id_is_the_projects() {
+    let env = two_languages();
+    env.write("docs/intro.md", "# Intro\n");
+    let other = env.folder().join("other");
+    env.write(other.join("README.md"), "# other\n");
+    let plan = r#"(:task (call :task.add {:prompt "mend it" :id "audit"}))"#;
+    let left = |folder: &std::path::Path| {
+        let run = env
+            .callosum()
+            .in_folder(folder)
+            .without("CALLOSUM_TEST_IDS");
+        let run = run.arguments(["plan", "run", "-e", plan]).run();
+        run.success().stdout
+    };
+    let here = left(&env.project());
+    let there = left(&other);
+    assert_ne!(here, there);
+    assert_eq!(left(&env.project().join("docs")), here);
+    assert_eq!(left(&other), there);
+    let left = env.run(["mesh", "task", "list", "--json"]).success().json();
+    assert_eq!(left["tasks"].as_array().unwrap().len(), 2, "{left}");
+}
+
 /// An executor that answers with what it was asked.
 const ECHO: &str = r#"
 import json, sys

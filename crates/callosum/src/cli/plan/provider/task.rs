@@ -2,12 +2,13 @@
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
 use callosum_host::process::Cancel;
+use callosum_ledger::Checksum;
 use callosum_mesh::board::{NewTask, Task};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{Surroundings, arguments, failed, free, keyed, unfit, voice};
-use crate::cli::mesh::task::add_once;
+use crate::cli::{context::Context, mesh::task::add_once};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,12 +17,16 @@ struct Arguments {
     /// An agent, as codex.
     to: Option<String>,
     priority: Option<i64>,
-    /// What it is about, in a word: while a task of that word is not over, there is no other.
+    /// What it is about, in a word: while a task of that word is not over, there is no other in the project.
     id: Option<String>,
 }
 
 /// How many characters of a call's key stand in the id of its task.
 const OF_CALL: usize = 16;
+
+/// How many characters of its project's mark stand before them, where it is about something: the board is the whole
+/// machine's.
+const OF_PROJECT: usize = 8;
 
 /// The same call twice is one task: its id ends with the call's key.
 pub(super) fn perform(
@@ -33,15 +38,16 @@ pub(super) fn perform(
     let context = surroundings.context;
     let to = wanted.to.as_deref().map(str::parse).transpose();
     let assigned_to = to.map_err(|error| unfit(call, &format!("`:to`: {error}")))?;
-    let about = wanted.id.as_deref().unwrap_or("plan");
-    let mark = match wanted.id {
-        Some(_) => '.',
-        None => '-',
-    };
     let of_call: String = call.key().chars().take(OF_CALL).collect();
-    let id = format!("{about}{mark}{of_call}");
-    let stands_for =
-        |task: &Task| wanted.id.is_some() && !task.status.is_over() && is_about(&task.id, about);
+    let about = wanted.id.map(|about| format!("{about}.{}", mark(context)));
+    let id = match &about {
+        Some(about) => format!("{about}{of_call}"),
+        None => format!("plan-{of_call}"),
+    };
+    let stands_for = |task: &Task| {
+        let is_it = |about: &String| is_about(&task.id, about);
+        !task.status.is_over() && about.as_ref().is_some_and(is_it)
+    };
     let new = NewTask {
         id,
         assigned_to,
@@ -54,11 +60,17 @@ pub(super) fn perform(
     Ok(free(keyed(&json!({"task": id}))))
 }
 
-/// Whether a task was filed by a call with that `:id`.
+/// What tells the project from others of the machine, by where its state stands: one for all its worktrees.
+fn mark(context: &Context) -> String {
+    let root = context.state().as_os_str().as_encoded_bytes();
+    let mark = Checksum::of(root).to_string();
+    mark.chars().take(OF_PROJECT).collect()
+}
+
+/// Whether a task was filed by a call that was about this, its project's mark at the end.
 fn is_about(task: &str, about: &str) -> bool {
-    let rest = task.strip_prefix(about);
-    let rest = rest.and_then(|rest| rest.strip_prefix('.'));
-    rest.is_some_and(|rest| {
-        rest.len() == OF_CALL && rest.bytes().all(|byte| byte.is_ascii_hexdigit())
+    let of_call = task.strip_prefix(about);
+    of_call.is_some_and(|of_call| {
+        of_call.len() == OF_CALL && of_call.bytes().all(|byte| byte.is_ascii_hexdigit())
     })
 }

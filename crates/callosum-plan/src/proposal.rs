@@ -60,7 +60,7 @@ pub struct ProposedStep {
 pub struct ProposedYield {
     /// The capability, as `:storage.read`.
     pub cap: String,
-    /// What it is called with; data.
+    /// What it is called with; data. A key of an object that can be a keyword is one.
     pub args: Vec<serde_json::Value>,
 }
 
@@ -383,7 +383,7 @@ fn call_form(
     }
     let mut parts = vec![Form::symbol("call"), Form::keyword(name.as_str())];
     for (index, argument) in call.args.iter().enumerate() {
-        let value = Value::of_json(argument).map_err(|error| {
+        let value = Value::of_json_arguments(argument).map_err(|error| {
             Rejection::new(
                 format!("{path}/args/{index}"),
                 "json-shape",

@@ -20,7 +20,7 @@ pub const MAX_DEPTH: usize = 128;
 pub const MAX_SOURCE: usize = 1 << 20;
 
 /// How many bytes a symbol, a keyword or a number may have; they are compared without being counted.
-const MAX_NAME: usize = 256;
+pub(crate) const MAX_NAME: usize = 256;
 
 /// Why a source can't be read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use callosum_plan::{Schema, SchemaError, Value};
+use callosum_plan::{Key, Schema, SchemaError, Value};
 use serde_json::{Map, Value as Json};
 
 /// What a call without arguments is held against.
@@ -314,17 +314,9 @@ fn literals(schema: &Map<String, Json>) -> Option<String> {
     Some(format!("[:enum {}]", literals.join(" ")))
 }
 
-/// The key that a plan writes for a name: a keyword where it can be one, else the text.
+/// The key that a plan writes for a name.
 fn key(name: &str) -> String {
-    let is_word = name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-    if is_word {
-        format!(":{name}")
-    } else {
-        Value::text(name).to_string()
-    }
+    Key::of_name(name).to_value().to_string()
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Values as JSON, for programs that don't read the language's notation.
 //!
 //! The way there loses what JSON has no word for: keywords become strings with their colon off, so
-//! that `{:a 1}` is `{"a":1}`. The way back gives strings as keys.
+//! that `{:a 1}` is `{"a":1}`. The way back gives strings as keys, or, of what is meant as a call's arguments,
+//! the keys that a plan would write.
 
 use std::{collections::BTreeMap, convert::Infallible};
 
@@ -34,6 +35,15 @@ impl Value {
     ///
     /// Recurs as deep as the JSON is, which whoever parsed it bounds.
     pub fn of_json(json: &serde_json::Value) -> Result<Self, JsonError> {
+        Self::of_json_with(json, |key| Key::Text(key.into()))
+    }
+
+    /// The same with the keys that a plan would write: [`Key::of_name`].
+    pub fn of_json_arguments(json: &serde_json::Value) -> Result<Self, JsonError> {
+        Self::of_json_with(json, Key::of_name)
+    }
+
+    fn of_json_with(json: &serde_json::Value, key_of: fn(&str) -> Key) -> Result<Self, JsonError> {
         Ok(match json {
             serde_json::Value::Null => Self::Nil,
             serde_json::Value::Bool(value) => Self::Boolean(*value),
@@ -44,13 +54,13 @@ impl Value {
             },
             serde_json::Value::String(text) => Self::text(text.as_str()),
             serde_json::Value::Array(items) => {
-                let items: Result<Vec<Value>, _> = items.iter().map(Self::of_json).collect();
-                Self::vector(items?)
+                let items = items.iter().map(|item| Self::of_json_with(item, key_of));
+                Self::vector(items.collect::<Result<_, _>>()?)
             }
             serde_json::Value::Object(entries) => {
                 let mut map = BTreeMap::new();
                 for (key, value) in entries {
-                    map.insert(Key::Text(key.as_str().into()), Self::of_json(value)?);
+                    map.insert(key_of(key), Self::of_json_with(value, key_of)?);
                 }
                 Self::map(map)
             }

@@ -18,7 +18,7 @@ pub use self::{
     json::JsonError,
     notation::NotationError,
 };
-use crate::form::Name;
+use crate::{form::Name, reader::MAX_NAME};
 
 /// What an expression comes to.
 #[derive(Clone, Default)]
@@ -200,6 +200,21 @@ impl Key {
             Value::Keyword(name) => Some(Self::Keyword(Arc::clone(name))),
             Value::Text(text) => Some(Self::Text(Arc::clone(text))),
             _ => None,
+        }
+    }
+
+    /// Returns the key that a plan writes for a name of JSON's: a keyword where it is a letter, then letters,
+    /// digits, `_` and `-`, else the text.
+    pub fn of_name(name: &str) -> Self {
+        let is_word = name.len() < MAX_NAME
+            && name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        if is_word {
+            Self::Keyword(name.into())
+        } else {
+            Self::Text(name.into())
         }
     }
 

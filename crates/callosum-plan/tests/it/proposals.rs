@@ -77,12 +77,14 @@ fn the_seeds_own_answer_is_taken_as_it_is_written() {
 fn steps_become_one_plan() {
     let accepted = taken(&with_steps(json!([
         {"step_id": "s1", "purpose": "count", "rtfs_pure": "(count reviews)"},
-        {"step_id": "s2", "purpose": "ask", "yields": [{"cap": ":nlp/sentiment", "args": [{"top": 3}, "x", 1.5]}]},
+        {"step_id": "s2", "purpose": "ask", "yields": [{"cap": ":nlp/sentiment", "args": [
+            {"top": 3, "in": [{"max-tokens": 1, "page_id": 2}], "a b": null, "_x": 0, "7": 0}, "x", 1.5]}]},
     ])));
     assert_eq!(
         accepted.source,
         "(defplan <auto> (reviews) (step :s1 {:metadata {:purpose \"count\"}} (pure (count reviews))) \
-         (step :s2 {:metadata {:purpose \"ask\"}} (call :nlp.sentiment {\"top\" 3} \"x\" 1.5)))"
+         (step :s2 {:metadata {:purpose \"ask\"}} (call :nlp.sentiment {:in [{:max-tokens 1 :page_id 2}] :top 3 \"7\" 0 \"_x\" 0 \"a b\" nil} \
+         \"x\" 1.5)))"
     );
     let steps: Vec<&str> = accepted
         .program

@@ -337,6 +337,27 @@ fn files_are_read_as_other_systems_save_them() {
     }
 }
 
+/// CCOS-LLM-2: a step calls what takes a map, and what is checked of it runs.
+#[test]
+fn a_step_that_a_model_hands_in_calls_what_takes_a_map() {
+    let env = crate::projects::two_languages();
+    env.run(["init"]).success();
+    let steps = json!([{"step_id": "s", "purpose": "", "yields": [
+        {"cap": ":fs.read", "args": [{"path": "README.md", "lines": 1}]},
+        {"cap": ":task.add", "args": [{"prompt": "mend it", "priority": 2}]}]}]);
+    let constraints = json!({"caps": [":fs.read", ":task.add"], "max_yields": 2});
+    let proposal = json!({"version": "1.0", "steps": steps, "constraints": constraints});
+    env.write("answer.json", proposal.to_string());
+    let check = ["plan", "check", "--proposal", "answer.json", "--json"];
+    let taken = env.run(check).success().json();
+    let source = taken["source"].as_str().unwrap();
+    let run = env.run(["plan", "run", "--json", "-e", source]).success();
+    assert_eq!(run.json()["outcome"], "completed");
+    let left = env.run(["mesh", "task", "list", "--json"]).success().json();
+    assert_eq!(left["tasks"][0]["prompt"], "mend it");
+    assert_eq!(left["tasks"][0]["priority"], 2);
+}
+
 /// CCOS-LLM-2: what a model hands in becomes a plan that may do no more than was allowed, or is refused, and why is
 /// on record.
 #[test]

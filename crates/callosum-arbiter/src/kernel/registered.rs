@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 
 use callosum_agents::{
-    client::Client,
     registry::{Executor, Kind},
     server_tool::ServerTool,
 };
@@ -96,7 +95,7 @@ fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> 
         Kind::Http => effects.extend([Effect::AsksModel, Effect::CallsServer]),
         Kind::Mcp => effects.extend([Effect::CallsServer]),
     }
-    if may_write(executor) {
+    if executor.may_change_files() {
         effects.insert(Effect::WritesFiles);
     }
     Ok(Manifest {
@@ -122,17 +121,6 @@ fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> 
         unheld: BTreeSet::new(),
         unheld_output: BTreeSet::new(),
     })
-}
-
-/// Whether its entry names places to write to that are more than what the client that it is keeps of its own.
-fn may_write(executor: &Executor) -> bool {
-    let (writes, keeps) =
-        Client::behind(executor).map_or((&[][..], &[][..]), |client| (client.writes, client.keeps));
-    let is_its_own = |place: &&String| {
-        let place = place.as_str();
-        writes.contains(&place) || keeps.contains(&place)
-    };
-    !executor.writable.iter().all(|place| is_its_own(&place))
 }
 
 fn tool_of(

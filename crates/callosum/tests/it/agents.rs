@@ -30,7 +30,7 @@ fn recorded(name: &str) -> Vec<u8> {
     std::fs::read(format!("{folder}{name}")).unwrap()
 }
 
-fn fake(program: &str, case: &str, code: i32) -> FakeClient {
+pub(crate) fn fake(program: &str, case: &str, code: i32) -> FakeClient {
     let (program, version, help) = CLIENTS
         .into_iter()
         .find(|(known, ..)| *known == program)

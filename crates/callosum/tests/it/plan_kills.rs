@@ -10,6 +10,7 @@ use callosum_testkit::{Schema, TestEnv, fakes};
 use serde_json::Value;
 
 use crate::{
+    agents::fake,
     plan_runs::FAILING,
     projects::{approved, carried_out, only_run, prompts, register, register_with, two_languages},
 };
@@ -95,6 +96,51 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     assert_eq!(prompts(&env), ["a", "b", "c"]);
     env.run(["audit", "verify"]).success();
     env.run(["ledger", "verify"]).success();
+}
+
+/// CCOS-RTFS-2: a known client has its own login to write to and nothing else, so that one that was killed at work
+/// changed nothing: the run goes on with it, and asks nobody.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_that_was_killed_with_its_run_is_asked_again() {
+    let env = two_languages();
+    fake("claude", "ok", 0).install(&env);
+    env.run(["executor", "discover"]).success();
+    let listed = env.run(["executor", "list", "--json"]).success().stdout;
+    assert!(listed.contains("~/.claude/.credentials.json"), "{listed}");
+    let program = env.programs().join("claude");
+    let script = std::fs::read_to_string(&program).unwrap();
+    let slow = script.replacen("#!/bin/sh\n", "#!/bin/sh\nsleep 2\n", 1);
+    std::fs::write(&program, slow).unwrap();
+    let plan = "(:summary (call :agent.claude {:prompt \"map it\"}))";
+    let mut child = env
+        .callosum()
+        .without("CALLOSUM_TEST_IDS")
+        .arguments(["plan", "run", "-e", plan])
+        .command()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let query = ["audit", "query", "--event", "spawn", "--json"];
+    let since = Instant::now();
+    while !env.run(query).stdout.contains("\"claude\"") {
+        assert!(since.elapsed() < Duration::from_mins(1), "it never began");
+        thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(prompts(&env), [""; 0]);
+    let run = only_run(&env);
+    let output = env.run(["plan", "resume", &run, "--json"]);
+    let reached = env.run(query).success().stdout;
+    if reached.contains("landlock") {
+        let output = output.success().json();
+        assert_eq!(output["value"], "\"SUMMARY: fine\"", "{output}");
+    } else {
+        output.ended_with(5);
+    }
 }
 
 /// Carries a plan out in processes that are killed after the time that `patience` says of each, until it is over;

@@ -4,7 +4,7 @@
 //! The call's key goes with the task into the journal and the ledger. So a call that an earlier process
 //! made is found by it: its entry is the answer. Where there is none, the executor may have been at work;
 //! it is asked again only where it can't have changed anything: the embedded one, and one that is
-//! confined and has no place to write to. For others a person says what became of it.
+//! confined and has no place to write to but its own login. For others a person says what became of it.
 
 use std::ops::ControlFlow;
 
@@ -198,7 +198,7 @@ pub(super) fn outcome(
 fn changes_nothing(executor: &Executor, around: &agents::Surroundings) -> bool {
     executor.is_embedded()
         || executor.kind == Kind::Cli
-            && executor.writable.is_empty()
+            && !executor.may_change_files()
             && around
                 .reach(executor)
                 .is_some_and(|reached| reached.layers.landlock)

@@ -19,7 +19,8 @@ pub(super) const TASK: &str = "[:map [:prompt String] [:executor [:union String 
 
 /// What a task comes to, as the ledger has it.
 pub(super) const TASK_ANSWER: &str = "[:map [:summary String] [:task String ?] [:time String ?] \
-    [:executor String ?] [:kind String? ?] [:prompt String ?] [:tokens Int? ?]]";
+    [:executor String ?] [:kind String? ?] [:prompt String ?] [:tokens Int? ?] \
+    [:citations [:union Nil Map] ?]]";
 
 /// One row of the table.
 struct Row {

@@ -61,6 +61,8 @@ pub struct DelegatedTask {
     pub executor: String,
     /// How the journal last says that it stands.
     pub standing: String,
+    /// How the citations of its answer stand, in words, where it has any.
+    pub citations: Option<String>,
 }
 
 /// Makes the tree of a run and of the tasks that its calls began. `is_running` says whether a process
@@ -197,7 +199,10 @@ fn add_call(root: &mut ActionNode, call: &CallState, tasks: &[DelegatedTask]) {
         kind: ActionKind::Task,
         name: task.task.to_string(),
         standing: task.standing.clone(),
-        detail: Some(format!("by {}", task.executor)),
+        detail: Some(match &task.citations {
+            Some(citations) => format!("by {}; {citations}", task.executor),
+            None => format!("by {}", task.executor),
+        }),
         key: None,
         children: Vec::new(),
     });

@@ -375,6 +375,32 @@ fn a_task_with_an_id_is_the_projects() {
     assert_eq!(left["tasks"].as_array().unwrap().len(), 2, "{left}");
 }
 
+/// CCOS-CAP-1: a plan is told which citations of an answer hold, and whoever looks at its run is, too.
+#[test]
+fn a_plan_is_told_how_many_citations_hold() {
+    let env = two_languages();
+    env.write("tools/echo.py", ECHO);
+    register_with(&env, "echo", "python3 tools/echo.py", &[]);
+    let plan = r#"(let [of (fn [p] (:citations (call :agent.echo {:prompt p :fresh true})))
+                        bad (of "It holds: src/nothere.rs:99999")]
+                    {:bad bad :none (:total (of "It holds"))
+                     :again (map :citations (call :ledger.query {:text "nothere"}))})"#;
+    let output = carried_out(&env, &["-e", plan]).success().json();
+    let value = output["value"].as_str().unwrap();
+    let bad = "{:missing 1 :missing-places [{:place \"src/nothere.rs:99999\" :why \"there is no such file\"}] \
+               :moved 0 :total 1 :verified 0}";
+    assert_eq!(
+        value,
+        format!("{{:again [{bad}] :bad {bad} :none 0}}"),
+        "{value}"
+    );
+    let tree = env.run(["plan", "show", &only_run(&env), "--tree"]);
+    let tree = tree.success().stdout;
+    let told = "by echo; 0 of 1 citation hold, not src/nothere.rs:99999 (there is no such file)\n";
+    assert!(tree.contains(told), "{tree}");
+    assert!(tree.contains("by echo\n"), "{tree}");
+}
+
 /// An executor that answers with what it was asked.
 const ECHO: &str = r#"
 import json, sys
@@ -449,6 +475,7 @@ fn the_examples_run() {
     let run = only_run(&env);
     let tree = env.run(["plan", "show", &run, "--tree"]).success().stdout;
     assert_eq!(tree.matches("(commit) by ").count(), 3, "{tree}");
+    assert!(value.contains(": 0 of 0 citations hold. "), "{value}");
 
     let survey = example("survey-and-file.rtfs");
     let output = carried_out(&env, &[&survey, "--param", "agent=\"codex\""])

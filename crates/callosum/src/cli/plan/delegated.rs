@@ -1,10 +1,11 @@
 //! Tasks of the ledger that calls of plans began, as the journal tells of them.
 
-use std::ops::ControlFlow;
+use std::{fmt::Write as _, ops::ControlFlow};
 
 use callosum_arbiter::{delegation::PLAN_CALL, plan_run::DelegatedTask};
-use callosum_ledger::{AuditQuery, AuditRecord, Event};
+use callosum_ledger::{AuditQuery, AuditRecord, Entry, Event, Reader};
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::history::reader;
 use crate::{
@@ -12,7 +13,8 @@ use crate::{
     ui::CommandError,
 };
 
-/// Those that were begun since then, in their order. Costs one pass over the journal from that day on.
+/// Those that were begun since then, in their order. Costs one pass over the journal from that day on,
+/// and looks each up in the ledger.
 pub(super) fn delegated_tasks(
     context: &Context,
     since: Timestamp,
@@ -36,7 +38,38 @@ pub(super) fn delegated_tasks(
         ControlFlow::Continue(())
     });
     read.map_err(|error| unreadable(&error))?;
+    if tasks.is_empty() {
+        return Ok(tasks);
+    }
+    // That an entry can't be read keeps nobody from seeing what was done.
+    let ledger = Reader::open(context.disk.clone(), context.ledger_paths());
+    for task in &mut tasks {
+        let found = ledger.as_ref().map(|ledger| ledger.find(&task.task));
+        task.citations = match found {
+            Ok(Ok(found)) => found.and_then(|found| held(&found.entry)),
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(error) => Some(error.to_string()),
+        };
+    }
     Ok(tasks)
+}
+
+/// How the citations of an entry stood when it was committed, with the first that did not hold.
+fn held(entry: &Entry) -> Option<String> {
+    let citations = entry.metadata.get("citations")?;
+    let count = |key: &str| citations.get(key).and_then(Value::as_u64);
+    let (total, verified) = (count("total")?, count("verified")?);
+    if total == 0 {
+        return None;
+    }
+    let noun = if total == 1 { "citation" } else { "citations" };
+    let mut held = format!("{verified} of {total} {noun} hold");
+    let missing = citations.get("missing_places").and_then(|all| all.get(0));
+    let text = |key: &str| missing.and_then(|one| one.get(key)).and_then(Value::as_str);
+    if let (Some(place), Some(why)) = (text("place"), text("why")) {
+        let _ = write!(held, ", not {place} ({why})");
+    }
+    Some(held)
 }
 
 fn spawned(record: &AuditRecord) -> Option<DelegatedTask> {
@@ -49,5 +82,6 @@ fn spawned(record: &AuditRecord) -> Option<DelegatedTask> {
         task: record.task_id.clone()?,
         executor: record.executor.clone()?,
         standing: "spawned".to_owned(),
+        citations: None,
     })
 }

@@ -77,5 +77,7 @@ pub(super) fn value_of(entry: &Entry) -> Value {
         "prompt": known("prompt"),
         "summary": entry.summary,
         "tokens": entry.tokens_used,
+        // How they stood when it was committed, with the places of those that did not hold.
+        "citations": known("citations"),
     }))
 }

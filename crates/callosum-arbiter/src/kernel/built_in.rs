@@ -12,6 +12,10 @@ use super::{
 /// Milliseconds that a delegation may take.
 const DELEGATION_MS: u64 = 60 * 60 * 1000;
 
+/// Milliseconds that a publication may take: all plans of a machine speak as one agent, which has its turn once in
+/// five seconds, so that what they publish at a time is waited for, 119 others of it.
+const PUBLICATION_MS: u64 = 10 * 60 * 1000;
+
 /// What an executor is handed.
 pub(super) const TASK: &str = "[:map [:prompt String] [:executor [:union String Keyword Nil] ?] \
     [:kind [:union Nil [:enum :scan :deps :tests :api \"scan\" \"deps\" \"tests\" \"api\"]] ?] \
@@ -132,7 +136,7 @@ const ROWS: [Row; 9] = [
         output: "[:map [:id String] [:topic String]]",
         effects: &[Effect::PublishesOnMesh],
         sensitivity: Sensitivity::Public,
-        milliseconds: 10_000,
+        milliseconds: PUBLICATION_MS,
         answers_by_key: true,
     },
     Row {

@@ -350,6 +350,17 @@ fn a_task_with_an_id_is_left_once_by_many_processes() {
     assert_eq!(left["tasks"].as_array().unwrap().len(), 1, "{left}");
 }
 
+/// CALC-L1-2, CCOS-CAP-1: what the branches of ten plans publish at a time, each for a window of five seconds, has its
+/// turn within the time of a call.
+#[test]
+fn publications_have_the_time_to_wait_for_their_turns() {
+    let env = two_languages();
+    let show = ["capability", "show", "mesh.publish", "--json"];
+    let shown = env.run(show).success().json();
+    let within = shown["milliseconds"].as_u64().unwrap();
+    assert!(within >= 10 * 8 * 5_000, "{shown}");
+}
+
 /// CCOS-CAP-1: what a task is about is the project's: the same word in another project of the machine is another's.
 #[test]
 fn a_task_with_an_id_is_the_projects() {

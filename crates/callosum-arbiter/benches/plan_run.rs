@@ -114,6 +114,7 @@ impl Provider for Adds {
         Ok(Answer {
             value: Value::Integer(1),
             cost: AnsweredCost::default(),
+            sensitivity: None,
         })
     }
 

@@ -4,7 +4,7 @@ use callosum_host::process::Cancel;
 use callosum_plan::{Failure, FailureKind, Value};
 use thiserror::Error;
 
-use super::{manifest::Manifest, ruling::ApprovedCall};
+use super::{effect::Sensitivity, manifest::Manifest, ruling::ApprovedCall};
 use crate::budget::Money;
 
 /// Performs one capability.
@@ -49,6 +49,8 @@ pub struct Answer {
     pub value: Value,
     /// What it cost.
     pub cost: AnsweredCost,
+    /// How sensitive it is, where that is more than its capability's manifest says.
+    pub sensitivity: Option<Sensitivity>,
 }
 
 /// What a call cost beyond time, as its provider says.

@@ -185,6 +185,9 @@ pub struct Answered {
     /// Whether it was found by its key after an interruption, and not made anew.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub found: bool,
+    /// How sensitive that is what the run holds from then on, where the answer is more so than what was ruled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensitivity: Option<Sensitivity>,
 }
 
 /// What a call came to: one of the two.

@@ -240,12 +240,14 @@ impl RunState {
             return false;
         };
         let spent = answered.spent;
+        let sensitivity = answered.sensitivity.unwrap_or_default();
         let Some(call) = self.open_call(answered.key) else {
             return false;
         };
         call.standing = CallStanding::Answered(answered);
         self.answered.push(index);
         self.spent = self.spent.plus(spent);
+        self.sensitivity = self.sensitivity.max(sensitivity);
         true
     }
 
@@ -282,6 +284,7 @@ impl RunState {
             answer,
             spent: Spent::default(),
             found: false,
+            sensitivity: None,
         });
         Ok(())
     }

@@ -112,3 +112,30 @@ fn who_approves_a_call_sees_all_of_its_arguments() {
         env.run(["plan", "cancel", &run]).success();
     }
 }
+
+/// CCOS-GOV-1: what a run has read of notes and prompts bounds where it may send, by whatever way it read them.
+#[test]
+fn what_was_read_counts_by_where_it_stands() {
+    let env = two_languages();
+    let text = "// callosum-constitution: format 1, version 1\n\
+                @id(\"no\") forbid (principal, action, resource == Capability::\"mesh.publish\") \
+                when { context.sensitivity >= 2 };";
+    env.write(".cal_constitution.cedar", text);
+    env.write("loa-grimoire/NOTES.md", "# Notes\n");
+    env.write(".beads/bd-a1b2.md", "# A bead\n");
+    env.write("README.md", "# It\n");
+    std::os::unix::fs::symlink("loa-grimoire/NOTES.md", env.project().join("plain.md")).unwrap();
+    let told = "(call :mesh.publish {:topic \"agent.note\" :payload {:n (str n)}})";
+    for read in [
+        "(call :fs.read \"loa-grimoire/NOTES.md\")",
+        "(call :fs.read \"plain.md\")",
+        "(call :fs.read {:path \"./.beads/bd-a1b2.md\"})",
+        "(call :ledger.query)",
+        "(call :chain.query {:run :this})",
+    ] {
+        let why = refused(&env, &format!("(let [n {read}] {told})"));
+        assert!(why.contains("project.no"), "{read}: {why}");
+    }
+    let plan = format!("(let [n (call :fs.read \"README.md\")] (:topic {told}))");
+    carried_out(&env, &["-e", &plan]).success();
+}

@@ -235,9 +235,9 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         elapsed: Duration,
         most_bytes: u64,
     ) -> Result<Answered, RunError> {
-        let (result, cost) = match result {
-            Ok(answer) => (Ok(answer.value), answer.cost),
-            Err(failure) => (Err(failure.to_failure()), failure.cost),
+        let (result, cost, sensitivity) = match result {
+            Ok(answer) => (Ok(answer.value), answer.cost, answer.sensitivity),
+            Err(failure) => (Err(failure.to_failure()), failure.cost, None),
         };
         let AnsweredCost { tokens, cost } = cost;
         Ok(Answered {
@@ -249,6 +249,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
                 cost,
             },
             found: false,
+            sensitivity,
         })
     }
 }

@@ -172,6 +172,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             answer: Answer::of_failure(KeptFailure::of(failure)),
             spent: Spent::default(),
             found: false,
+            sensitivity: None,
         }
     }
 }

@@ -161,6 +161,7 @@ fn told(answer: Value) -> Result<kernel::Answer, ProviderFailure> {
             tokens: 10,
             ..AnsweredCost::default()
         },
+        sensitivity: None,
     })
 }
 

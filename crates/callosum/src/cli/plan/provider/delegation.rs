@@ -215,5 +215,6 @@ fn answer(entry: &Entry) -> Answer {
             tokens: entry.tokens_used,
             cost: dollars.map_or(Money(0), Money::of_dollars),
         },
+        sensitivity: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
+use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure, Sensitivity};
 use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind, process::Cancel};
 use callosum_plan::{CapabilityName, FailureKind, Value};
 use serde::Deserialize;
@@ -34,6 +34,9 @@ const SECRET_ENDINGS: [&str; 7] = ["pem", "key", "p12", "pfx", "kdbx", "keystore
 
 /// Folders whose files are.
 const SECRET_FOLDERS: [&str; 4] = [".aws", ".gnupg", ".ssh", ".git"];
+
+/// Folders at the root whose files are notes, and what prompts and answers left: `personal`.
+const PERSONAL_FOLDERS: [&str; 2] = ["loa-grimoire", ".beads"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -76,12 +79,32 @@ pub(super) fn perform(
         .skip(from - 1)
         .take(wanted.lines.unwrap_or(usize::MAX))
         .collect();
-    Ok(free(keyed(&json!({
+    let answer = free(keyed(&json!({
         "path": wanted.path,
         "from": from,
         "lines": all,
         "text": shown,
-    }))))
+    })));
+    Ok(Answer {
+        sensitivity: is_personal(&context.disk, context.tree(), &found)
+            .then_some(Sensitivity::Personal),
+        ..answer
+    })
+}
+
+/// Whether a file of the tree, with every link resolved, is of a session's: notes, trajectories, beads.
+fn is_personal(disk: &Disk, tree: &Path, found: &Path) -> bool {
+    let real_tree = disk.canonicalize(tree);
+    let below = real_tree
+        .ok()
+        .and_then(|tree| found.strip_prefix(tree).ok().map(Path::to_owned));
+    // What is not known to be anything else is held to be one.
+    let Some(below) = below else { return true };
+    let first = below
+        .iter()
+        .next()
+        .map(|name| name.to_string_lossy().to_ascii_lowercase());
+    first.is_none_or(|first| PERSONAL_FOLDERS.contains(&first.as_str()))
 }
 
 /// A file of the tree that a plan may be told of, by its path from there: with every link resolved.

@@ -243,6 +243,7 @@ fn free(value: Value) -> Answer {
     Answer {
         value,
         cost: AnsweredCost::default(),
+        sensitivity: None,
     }
 }
 

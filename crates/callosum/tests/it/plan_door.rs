@@ -2,7 +2,7 @@
 
 use callosum_testkit::TestEnv;
 
-use crate::projects::{carried_out, two_languages};
+use crate::projects::{carried_out, only_run, two_languages};
 
 /// What a plan that has to fail fails with.
 fn refused(env: &TestEnv, plan: &str) -> String {
@@ -138,4 +138,48 @@ fn what_was_read_counts_by_where_it_stands() {
     }
     let plan = format!("(let [n (call :fs.read \"README.md\")] (:topic {told}))");
     carried_out(&env, &["-e", &plan]).success();
+}
+
+/// CCOS-RTFS-2: a copy of a project's folder is not where its runs were begun; one that was moved is moved back.
+#[test]
+fn a_run_is_gone_on_with_in_the_folder_that_it_was_begun_in() {
+    let env = two_languages();
+    asks_for_all(&env);
+    let plan = "(:task (call :task.add {:prompt \"planted\"}))";
+    env.run(["plan", "run", "-e", plan]).ended_with(5);
+    let run = only_run(&env);
+    let own = env.machine_home().join(format!("plan-runs/{run}.json"));
+    let kept = std::fs::read(&own).unwrap();
+    let (project, copy) = (env.project(), env.folder().join("copy"));
+    let copied = std::process::Command::new("cp")
+        .arg("-r")
+        .args([&project, &copy])
+        .status();
+    assert!(copied.unwrap().success());
+    let there = |folder: &std::path::Path, verb: &str| {
+        let folder = folder.to_str().unwrap();
+        let arguments = ["-C", folder, "plan", verb, &run];
+        env.callosum()
+            .in_folder(env.folder())
+            .arguments(arguments)
+            .run()
+    };
+    for verb in ["approve", "resume"] {
+        let told = there(&copy, verb).ended_with(1).stderr;
+        assert!(told.contains("of which this is a copy"), "{told}");
+        assert!(
+            told.contains(&format!("-C '{}'", project.display())),
+            "{told}"
+        );
+    }
+    there(&copy, "cancel").success();
+    assert_eq!(std::fs::read(&own).unwrap(), kept);
+    let moved = env.folder().join("moved");
+    std::fs::rename(&project, &moved).unwrap();
+    let told = there(&moved, "approve").ended_with(1).stderr;
+    let back = format!("mv '{}' '{}'", moved.display(), project.display());
+    assert!(told.contains(&back), "{told}");
+    std::fs::rename(&moved, &project).unwrap();
+    env.run(["plan", "approve", &run]).success();
+    assert!(!own.exists());
 }

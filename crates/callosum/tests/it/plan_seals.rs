@@ -142,11 +142,12 @@ fn a_run_from_before_there_were_seals_goes_on() {
     let mut own: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     let fields = own.as_object_mut().unwrap();
     fields.remove("secret").unwrap();
+    fields.remove("folder").unwrap();
     fields.insert("format".to_owned(), json!(1));
     std::fs::write(&file, own.to_string()).unwrap();
     env.run(["plan", "resume", &run]).ended_with(5);
     let own: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    assert_eq!(own["format"], 2);
+    assert_eq!(own["format"], 3);
     assert!(own["unsealed_to"].as_u64().unwrap() > 0);
     let details = json!({"run": run, "key": key, "decision": "not_done"});
     appended(&env, "decided", &details);

@@ -1,11 +1,15 @@
-//! [`OwnRun`]: what this machine itself knows of a run: that it was begun here, of which plan, what its records
-//! are sealed with, and what a person approved here.
+//! [`OwnRun`]: what this machine itself knows of a run: that it was begun here, in which folder, of which plan, what its
+//! records are sealed with, and what a person approved here.
 //!
 //! A journal may come along with a repository, and its chain needs no key: whoever can write to it can add that
 //! a call was answered, or that a person said something of it. So a run is gone on with where it was begun, as it was
-//! begun, by the records that were written here. Format: `docs/formats/plan-run.md`.
+//! begun, by the records that were written here. A copy of a project's folder has its runs' records, and is not where they
+//! were begun: what was done there it can't know. Format: `docs/formats/plan-run.md`.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use callosum_arbiter::plan_run::{CallKey, RunId, RunSeals, RunSecret, Started};
 use callosum_host::{Disk, random};
@@ -18,7 +22,10 @@ use crate::{
 };
 
 /// The format of the file.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
+
+/// The format of versions that did not keep the folder.
+const WITHOUT_FOLDER: u32 = 2;
 
 /// The format of versions that sealed nothing.
 const WITHOUT_SEALS: u32 = 1;
@@ -31,6 +38,8 @@ pub(super) struct OwnRun {
     disk: Disk,
     file: PathBuf,
     run: RunId,
+    /// The folder that keeps the project's state, every link resolved.
+    folder: String,
 }
 
 /// The content of the file.
@@ -38,6 +47,9 @@ pub(super) struct OwnRun {
 #[serde(deny_unknown_fields)]
 struct Kept {
     format: u32,
+    /// The folder that keeps the state of the project that it was begun in; not in formats below 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
     source_sha256: Checksum,
     input_sha256: Checksum,
     approved: BTreeSet<CallKey>,
@@ -62,6 +74,7 @@ impl OwnRun {
             disk: context.disk.clone(),
             file: folder.join(format!("{run}.json")),
             run: run.clone(),
+            folder: context.project.roots.state.to_string_lossy().into_owned(),
         }
     }
 
@@ -81,6 +94,7 @@ impl OwnRun {
         }
         self.write(&Kept {
             format: FORMAT,
+            folder: Some(self.folder.clone()),
             source_sha256,
             input_sha256,
             approved: BTreeSet::new(),
@@ -106,13 +120,14 @@ impl OwnRun {
     /// Of one that was begun by a version that sealed none, the records up to the journal's number `last` count as
     /// they stand.
     pub(super) fn secret(&self, last: u64) -> Result<RunSecret, CommandError> {
-        let kept = self.read()?;
+        let kept = self.read_of_here()?;
         if let Some(secret) = kept.secret {
             return Ok(secret);
         }
         let secret = new_secret()?;
         self.write(&Kept {
             format: FORMAT,
+            folder: Some(self.folder.clone()),
             secret: Some(secret.clone()),
             unsealed_to: last,
             ..kept
@@ -122,7 +137,7 @@ impl OwnRun {
 
     /// Returns the calls that were approved here. Fails where the run was not begun here, or as another.
     pub(super) fn approved(&self, started: &Started) -> Result<BTreeSet<CallKey>, CommandError> {
-        let kept = self.read()?;
+        let kept = self.read_of_here()?;
         if kept.source_sha256 != started.source_sha256 || kept.input_sha256 != started.input_sha256
         {
             let what = format!("the run {} is not on record as it was begun here", self.run);
@@ -136,15 +151,49 @@ impl OwnRun {
         &self,
         keys: impl IntoIterator<Item = CallKey>,
     ) -> Result<(), CommandError> {
-        let mut kept = self.read()?;
+        let mut kept = self.read_of_here()?;
         kept.approved.extend(keys);
         self.write(&kept)
     }
 
-    /// Forgets it: it is over.
+    /// Forgets it: it is over. What is kept of a run of another folder, of which this is a copy, stays.
     pub(super) fn end(&self) {
+        let elsewhere = self.read().ok().and_then(|kept| self.elsewhere(&kept));
+        if elsewhere.is_some_and(|folder| self.is_there(&folder)) {
+            return;
+        }
         // Left behind it is about a run that nobody can go on with.
         drop(self.disk.remove_file(&self.file));
+    }
+
+    /// The other folder that the run was begun in.
+    fn elsewhere(&self, kept: &Kept) -> Option<String> {
+        let folder = kept.folder.clone();
+        folder.filter(|folder| *folder != self.folder)
+    }
+
+    /// One that can't be looked at may be there.
+    fn is_there(&self, folder: &str) -> bool {
+        self.disk.exists(Path::new(folder)).unwrap_or(true)
+    }
+
+    /// What is kept, where the run was begun in this folder.
+    fn read_of_here(&self) -> Result<Kept, CommandError> {
+        let kept = self.read()?;
+        let Some(folder) = self.elsewhere(&kept) else {
+            return Ok(kept);
+        };
+        let (run, here) = (&self.run, &self.folder);
+        let error = |what| CommandError::new(Exit::No, what);
+        if self.is_there(&folder) {
+            let what = format!("the run {run} was begun in `{folder}`, of which this is a copy");
+            let hint = format!("go on with it there: callosum -C '{folder}' plan resume {run}");
+            return Err(error(what).hint(hint));
+        }
+        let what = format!("the run {run} was begun in `{folder}`, which is not there any more");
+        Err(error(what).hint(format!(
+            "nothing was done; move the project back: mv '{here}' '{folder}'; or end the run: callosum plan cancel {run}"
+        )))
     }
 
     fn read(&self) -> Result<Kept, CommandError> {
@@ -159,7 +208,8 @@ impl OwnRun {
         let bytes = self.disk.read(&self.file).map_err(failed)?;
         let kept = serde_json::from_slice(&bytes).ok();
         let is_known = |kept: &Kept| match kept.format {
-            FORMAT => kept.secret.is_some(),
+            FORMAT => kept.secret.is_some() && kept.folder.is_some(),
+            WITHOUT_FOLDER => kept.secret.is_some(),
             WITHOUT_SEALS => kept.secret.is_none(),
             _ => false,
         };

@@ -44,6 +44,9 @@ use crate::{
 /// How long an agent may take to end whose input or output ended.
 const ENDS_WITHIN: Duration = Duration::from_millis(300);
 
+/// The same of one that tells only as it ends why its answer ended: on a busy machine that takes seconds.
+const TELLS_WITHIN: Duration = Duration::from_mins(1);
+
 /// How often it is looked whether it has.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
@@ -63,22 +66,36 @@ pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Resul
             disk: means.disk,
             root: &job.root,
         };
-        match converse(job, &policy, output, input, tell).await {
+        match converse(job, &policy, output, input, tell.clone()).await {
             Ok(()) => {
                 if matches!(job.want, Want::Answer(_)) {
                     // Its input has ended: it may write down what it still has to.
-                    ending(&mut agent).await;
+                    let ended = ending(&mut agent, time_to_end(job)).await;
+                    if ended.is_none() && job.tells_as_it_ends {
+                        say(&tell, Event::Unended);
+                    }
                 }
                 Ok(())
             }
             Err(Failure::Told(complaint)) => Err(complaint),
-            Err(gone @ Failure::Gone { .. }) => Err(gone.complaint(ending(&mut agent).await)),
+            Err(gone @ Failure::Gone { .. }) => {
+                Err(gone.complaint(ending(&mut agent, ENDS_WITHIN).await))
+            }
         }
     })
 }
 
-/// How an agent ended whose input or output did, where it has within [`ENDS_WITHIN`].
-async fn ending(agent: &mut Talk) -> Option<Ending> {
+/// How long an agent that has answered is waited for; never so long that the silence ends it.
+fn time_to_end(job: &Job) -> Duration {
+    if job.tells_as_it_ends {
+        TELLS_WITHIN.min(job.limits.quiet() / 2).max(ENDS_WITHIN)
+    } else {
+        ENDS_WITHIN
+    }
+}
+
+/// How an agent ended whose input or output did, where it has within that time.
+async fn ending(agent: &mut Talk, within: Duration) -> Option<Ending> {
     let ended = async {
         loop {
             if let Some(ending) = agent.ending() {
@@ -87,7 +104,7 @@ async fn ending(agent: &mut Talk) -> Option<Ending> {
             sleep(LOOK_AGAIN).await;
         }
     };
-    timeout(ENDS_WITHIN, ended).await.ok()
+    timeout(within, ended).await.ok()
 }
 
 /// Why a conversation came to nothing.
@@ -244,7 +261,14 @@ impl Talking<'_> {
             let words = "the agent wrote a message that is not UTF-8";
             return Err(Complaint::of_kind(UNREADABLE, words).into());
         }
-        Ok(self.session().end(&result)?)
+        let mut session = self.session();
+        session.end(&result).map_err(|complaint| {
+            // What is no answer was paid for.
+            for event in session.counted(&result) {
+                self.say(event);
+            }
+            complaint.into()
+        })
     }
 
     /// Takes in what an agent tells while it works.

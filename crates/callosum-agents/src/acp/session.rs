@@ -155,6 +155,14 @@ impl Session {
 
     fn whole(&mut self, result: &Value) -> Vec<Event> {
         let mut events = std::mem::take(&mut self.events);
+        events.extend(self.counted(result));
+        events.push(Event::Done);
+        events
+    }
+
+    /// What the result of the prompt says that it took, whatever became of the answer.
+    pub(super) fn counted(&self, result: &Value) -> Vec<Event> {
+        let mut events = Vec::new();
         let quota = result.pointer("/_meta/quota/token_count");
         let reported = result.get("usage").filter(|usage| usage.is_object());
         let used = match reported.or(quota) {
@@ -171,7 +179,6 @@ impl Session {
             name: name.to_owned(),
         }));
         events.extend(self.cost_usd.map(|usd| Event::Cost { usd }));
-        events.push(Event::Done);
         events
     }
 }

@@ -61,7 +61,14 @@ pub(crate) fn ask(
     let told = have_asked(transport, want, executor, surroundings, patience, heard)?;
     let complaint = told.complaint;
     let mut hearing = told.hearing;
-    hearing.hold_against(Client::behind(executor), surroundings.transcript.take());
+    let transcript = surroundings.transcript.take();
+    if transcript.is_some() && told.unended {
+        let words = "it went on after its answer and never told why that had ended";
+        hearing
+            .failure
+            .get_or_insert_with(|| Complaint::of_kind(CUT_OFF, words));
+    }
+    hearing.hold_against(Client::behind(executor), transcript);
     let partial = told.partial;
     let spent = hearing.spent();
     match answer_in(&hearing.text) {
@@ -120,6 +127,8 @@ pub(super) struct Told {
     prompt_tokens: u64,
     /// What of the tree the model was shown.
     shown: Map<String, Value>,
+    /// Whether the agent went on after its input had ended.
+    unended: bool,
     /// How the process ended.
     pub(super) ending: Ending,
     /// What was said last on standard error.
@@ -217,6 +226,7 @@ fn told(executor: &Executor, ended: Ended, mut ear: Ear) -> Result<Told, RunErro
         called: ear.called,
         prompt_tokens: ear.prompt_tokens,
         shown: ear.shown,
+        unended: ear.unended,
         ending: ended.ending,
         complaint: ended.complaint,
         elapsed: ended.elapsed,
@@ -294,6 +304,7 @@ struct Ear {
     waiting: Option<String>,
     odd: Option<String>,
     too_much: bool,
+    unended: bool,
 }
 
 impl Listener for Ear {
@@ -395,6 +406,7 @@ impl Ear {
             }
             Event::Done => hearing.finished = true,
             Event::TooMuch => self.too_much = true,
+            Event::Unended => self.unended = true,
             Event::Failed {
                 words,
                 status,

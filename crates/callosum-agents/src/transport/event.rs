@@ -82,6 +82,8 @@ pub(crate) enum Event {
     },
     /// The answer is whole.
     Done,
+    /// The agent went on after its input had ended, so that it may not have written down why its answer ended.
+    Unended,
     /// The answer is longer than any may be.
     TooMuch,
     /// There is no answer.

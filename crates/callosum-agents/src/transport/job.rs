@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::name::Transport;
-use crate::{protocol::Request, registry::Executor, runner::Patience};
+use crate::{client::Client, protocol::Request, registry::Executor, runner::Patience};
 
 /// One thing to be asked of an executor.
 ///
@@ -37,6 +37,8 @@ pub(crate) struct Job {
     pub(crate) limits: Limits,
     /// Where it hears that it is to take its leave.
     pub(crate) farewell: Option<PathBuf>,
+    /// Whether the agent writes down only as it ends why its answer ended.
+    pub(crate) tells_as_it_ends: bool,
 }
 
 /// How long a job may take; whoever gave it ends the process then.
@@ -100,6 +102,7 @@ impl Job {
             root,
             limits: Limits::default(),
             farewell: None,
+            tells_as_it_ends: Client::behind(executor).is_some_and(|it| !it.recording.is_empty()),
         }
     }
 

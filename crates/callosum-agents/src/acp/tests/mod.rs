@@ -473,6 +473,30 @@ fn an_agent_may_not_say_more_than_an_answer_has() {
     }
 }
 
+/// CAL-COM-1: what is no answer has its tokens, as the same result tells them.
+#[test]
+fn an_answer_that_is_cut_or_refused_is_paid_for() {
+    for reason in ["max_tokens", "refusal", "max_turn_requests"] {
+        let usage = json!({"inputTokens": 100, "outputTokens": 20, "totalTokens": 120});
+        let result = json!({"stopReason": reason, "usage": usage});
+        let last = json!({"jsonrpc": "2.0", "id": 3, "result": result}).to_string();
+        let (_, events, ended) =
+            played(asked(), Path::new("/"), &[HELLO, OPENED, &last].join("\n"));
+        assert!(ended.is_err(), "{reason}");
+        let took = events.iter().any(|event| {
+            matches!(
+                event,
+                Event::Usage {
+                    input: 100,
+                    output: 20,
+                    ..
+                }
+            )
+        });
+        assert!(took, "{reason}: {events:?}");
+    }
+}
+
 /// CAL-ERR-1: each way of ending without an answer is told as what it is.
 #[test]
 fn an_agent_without_an_answer_says_why() {

@@ -14,11 +14,13 @@ use thiserror::Error;
 use crate::{
     capability::{Allowlist, CapabilityName, CapabilityPattern},
     compile::{CompileOptions, PlanRule, Unbounded, compile, compile_forms, hidden_characters},
+    diagnostic::{Colours, Diagnostic},
     finding::Finding,
     form::{Form, FormKind},
     library::Library,
     program::Program,
     reader::{MAX_SOURCE, read, read_one},
+    span::Span,
     value::Value,
 };
 
@@ -116,6 +118,8 @@ pub struct Rejection {
     pub message: String,
     /// How it may be mended.
     pub hint: Option<String>,
+    /// What it is about in the source that stands at `path`, where one does.
+    pub span: Option<Span>,
 }
 
 impl Rejection {
@@ -125,6 +129,7 @@ impl Rejection {
             rule,
             message: message.into(),
             hint: None,
+            span: None,
         }
     }
 
@@ -134,7 +139,21 @@ impl Rejection {
             rule: finding.rule.as_str(),
             message: finding.message,
             hint: finding.hint,
+            span: Some(finding.span),
         }
+    }
+
+    /// Returns the rejection as some lines of text, with the source that stands at its `path` around its place.
+    ///
+    /// `name` is what the source is called.
+    pub fn render(&self, source: &str, name: &str, colours: Colours) -> String {
+        let diagnostic = Diagnostic {
+            id: self.rule,
+            message: &self.message,
+            span: self.span,
+            hint: self.hint.as_deref(),
+        };
+        diagnostic.render(source, name, colours)
     }
 
     #[must_use]
@@ -294,9 +313,17 @@ fn built(
             "the plan can't be written as source: its arguments nest too deep, or it is too large";
         return Err(vec![Rejection::new("/steps", "too-large", message)]);
     }
+    // Its forms were built: no text of the model's has their places.
+    let without_place = |rejection| Rejection {
+        span: None,
+        ..rejection
+    };
     compile_forms(&[plan], options)
         .map(|program| (program, source))
-        .map_err(|findings| of_findings("/steps", findings))
+        .map_err(|findings| {
+            let rejections = of_findings("/steps", findings).into_iter();
+            rejections.map(without_place).collect()
+        })
 }
 
 fn is_step_id(id: &str) -> bool {

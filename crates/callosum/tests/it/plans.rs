@@ -337,6 +337,39 @@ fn files_are_read_as_other_systems_save_them() {
     }
 }
 
+/// CCOS-LLM-2: why what a model handed in is refused has its place in the source that stands there.
+#[test]
+fn a_rejection_has_its_place_in_the_source() {
+    let env = crate::projects::two_languages();
+    let constraints = json!({"caps": [":fs.read"], "max_yields": 2});
+    let source = "(defplan p ()\n  (call :fs.read pth))";
+    let whole = json!({"version": "1.0", "plan_source": source, "constraints": constraints});
+    let steps = json!([{"step_id": "s", "purpose": "", "rtfs_pure": "(+ 1 pth)"},
+        {"step_id": "s", "purpose": "", "rtfs_pure": "1"}]);
+    let steps = json!({"version": "1.0", "steps": steps, "constraints": constraints});
+    let check = ["plan", "check", "--proposal", "answer.json"];
+    for (proposal, path, line, column) in [
+        (whole, "/plan_source", 2, 18),
+        (steps, "/steps/0/rtfs_pure", 1, 6),
+    ] {
+        env.write("answer.json", proposal.to_string());
+        let checked = env.run([&check[..], &["--json"]].concat()).ended_with(1);
+        let checked = checked.json();
+        let fault = Schema::published("output-plan-check").fault(&checked);
+        assert_eq!(fault, None);
+        let rejections = checked["rejections"].as_array().unwrap();
+        let placed = rejections.iter().find(|one| one["path"] == path).unwrap();
+        assert_eq!(placed["line"], line, "{placed}");
+        assert_eq!(placed["column"], column, "{placed}");
+        let others = rejections.iter().filter(|one| one["path"] != path);
+        assert!(others.clone().all(|one| one["line"].is_null()), "{checked}");
+        let told = env.run(check).ended_with(1).stderr;
+        let place = format!("answer.json{path}:{line}:{column}");
+        assert!(told.contains(&place), "{told}");
+        assert!(told.contains("^^^"), "{told}");
+    }
+}
+
 /// CCOS-LLM-2: a step calls what takes a map, and what is checked of it runs.
 #[test]
 fn a_step_that_a_model_hands_in_calls_what_takes_a_map() {

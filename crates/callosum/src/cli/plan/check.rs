@@ -203,12 +203,12 @@ fn refused(
     }
     if ui.json {
         ui.json_data(&PlanCheckOutput {
-            rejections: rejections.iter().map(Into::into).collect(),
+            rejections: RejectionOutput::all(rejections, source),
             ..PlanCheckOutput::none(looked_up)
         })?;
         return Err(CommandError::told(Exit::No));
     }
-    proposal::tell(rejections, ui);
+    proposal::tell(rejections, source, ui);
     let count = many(rejections.len() as u64, "reason");
     let what = format!("what was handed in is no plan that may run, for {count}");
     Err(CommandError::new(Exit::No, what))

@@ -5,7 +5,8 @@
 use callosum_evidence::secrets;
 use callosum_ledger::{AuditEvent, Checksum, Event};
 use callosum_plan::{
-    AcceptedPlan, Allowlist, Library, Limits, ProposalRequest, Rejection, Unbounded, accept,
+    AcceptedPlan, Allowlist, Colours, Library, Limits, ProposalRequest, Rejection, Unbounded,
+    accept,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,17 +35,41 @@ pub(super) struct RejectionOutput {
     message: String,
     /// How it may be mended.
     hint: Option<String>,
+    /// The line of the source at `path` where it begins, from 1, where it is about a place in one.
+    line: Option<usize>,
+    /// The column where it begins, in characters from 1.
+    column: Option<usize>,
 }
 
-impl From<&Rejection> for RejectionOutput {
-    fn from(rejection: &Rejection) -> Self {
-        Self {
-            path: rejection.path.clone(),
-            rule: rejection.rule.to_owned(),
-            message: rejection.message.clone(),
-            hint: rejection.hint.clone(),
-        }
+impl RejectionOutput {
+    /// Finds the places in the sources of what was handed in.
+    pub(super) fn all(rejections: &[Rejection], handed_in: &Source) -> Vec<Self> {
+        let json = parsed(handed_in);
+        let of = |rejection: &Rejection| {
+            let place = source_at(&json, rejection).zip(rejection.span);
+            let place = place.map(|(source, span)| span.line_and_column(source));
+            Self {
+                path: rejection.path.clone(),
+                rule: rejection.rule.to_owned(),
+                message: rejection.message.clone(),
+                hint: rejection.hint.clone(),
+                line: place.map(|(line, _)| line),
+                column: place.map(|(_, column)| column),
+            }
+        };
+        rejections.iter().map(of).collect()
     }
+}
+
+/// What was handed in; null where it is no JSON, in which nothing has a place.
+fn parsed(handed_in: &Source) -> serde_json::Value {
+    serde_json::from_str(&handed_in.text).unwrap_or_default()
+}
+
+/// The source that a rejection is about, where it is about a place in one.
+fn source_at<'j>(json: &'j serde_json::Value, rejection: &Rejection) -> Option<&'j str> {
+    rejection.span?;
+    json.pointer(&rejection.path)?.as_str()
 }
 
 /// Makes a plan of it, for which no more is allowed than this.
@@ -65,9 +90,16 @@ pub(super) fn taken(
     accept(&source.text, &request)
 }
 
-/// Tells why it is refused.
-pub(super) fn tell(rejections: &[Rejection], ui: Ui) {
+/// Tells why it is refused, with the places in the sources of what was handed in.
+pub(super) fn tell(rejections: &[Rejection], handed_in: &Source, ui: Ui) {
+    let json = parsed(handed_in);
     for rejection in rejections {
+        if let Some(source) = source_at(&json, rejection) {
+            let name = format!("{}{}", handed_in.name, rejection.path);
+            ui.say(&rejection.render(source, &name, Colours::Styled));
+            ui.say("");
+            continue;
+        }
         ui.say(&rejection.to_string());
         if let Some(hint) = &rejection.hint {
             ui.hint(hint);

@@ -337,6 +337,27 @@ fn files_are_read_as_other_systems_save_them() {
     }
 }
 
+/// CCOS-CAP-1: a call of an executor that can't be asked as it stands is told before the plan runs, which may be later.
+#[test]
+fn who_cannot_be_asked_now_is_told_before_a_plan_runs() {
+    let env = crate::projects::two_languages();
+    env.callosum()
+        .arguments(["executor", "register", "lame", "--command", "false"])
+        .run();
+    let source = "(do (call :agent.lame {:prompt \"a\"}) (call :fs.read \"README.md\"))";
+    let check = ["plan", "check", "-e", source];
+    let json = env.run([&check[..], &["--json"]].concat()).success().json();
+    assert_eq!(Schema::published("output-plan-check").fault(&json), None);
+    let told = json["not_ready"].as_array().unwrap();
+    assert_eq!(told.len(), 1, "{json}");
+    assert_eq!(told[0]["capability"], "agent.lame");
+    let told = env.run(check).success().stderr;
+    assert!(
+        told.contains("`:agent.lame` would fail now: executor `lame` is inactive"),
+        "{told}"
+    );
+}
+
 /// CCOS-LLM-2: why what a model handed in is refused has its place in the source that stands there.
 #[test]
 fn a_rejection_has_its_place_in_the_source() {

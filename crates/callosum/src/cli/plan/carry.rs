@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, thread};
 
 use callosum_arbiter::{
-    kernel::{Constitution, Kernel, RunCaps, Sensitivity, TrustTier},
+    kernel::{Catalogue, Constitution, Kernel, RunCaps, Sensitivity, TrustTier},
     plan_run::{
         CallKey, ConstitutionPrint, Grant, ReadRun, RunEnd, RunError, RunJournal as _, RunMeans,
         RunRecord, RunState, SealedJournal, drive, text_of,
@@ -58,11 +58,13 @@ pub(super) fn constitution(context: &Context) -> (Constitution, ConstitutionPrin
 
 /// The names of everything that somebody performs here.
 pub(super) fn provided(context: &Context) -> Result<BTreeSet<CapabilityName>, CommandError> {
-    let catalogue = capability::catalogue(context)?;
-    Ok(catalogue
-        .iter()
-        .map(|manifest| manifest.id.clone())
-        .collect())
+    Ok(names(&capability::catalogue(context)?))
+}
+
+/// The names of what there is to call.
+pub(super) fn names(catalogue: &Catalogue) -> BTreeSet<CapabilityName> {
+    let ids = catalogue.iter().map(|manifest| manifest.id.clone());
+    ids.collect()
 }
 
 /// Adds where one finds what is provided, where a program was refused for lack of it.

@@ -1,5 +1,6 @@
 //! `callosum plan check`: all that the compiler has against a program, without running it.
 
+use callosum_arbiter::kernel::{Catalogue, Provenance};
 use callosum_plan::{
     Allowlist, CompileOptions, Finding, Program, Rejection, Unbounded, YieldBound, compile,
 };
@@ -8,12 +9,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    carry::{provided, with_hint_of_provided},
+    carry::{names, with_hint_of_provided},
     proposal::{self, RejectionOutput},
     source::{FindingOutput, Source, SourceArgs},
 };
 use crate::{
-    cli::{GlobalArgs, context::Context},
+    cli::{GlobalArgs, capability, context::Context, roster::Roster},
     config::Environment,
     ui::{CommandError, Exit, Ui, many},
 };
@@ -61,6 +62,8 @@ pub(in crate::cli) struct PlanCheckOutput {
     capabilities: Vec<String>,
     /// Whether it was looked up who provides them, which takes a project.
     looked_up: bool,
+    /// Those of them that would fail if they were called now, since who provides them can't be asked.
+    not_ready: Vec<NotReadyOutput>,
     /// How many calls it may make; null where that depends on values, or it may not run.
     max_calls: Option<u64>,
     /// The names of its steps, in the order of the source.
@@ -71,6 +74,40 @@ pub(in crate::cli) struct PlanCheckOutput {
     rejections: Vec<RejectionOutput>,
     /// The source of what a model handed in, where it makes a plan.
     source: Option<String>,
+}
+
+/// A capability whose provider can't be asked as it stands.
+#[derive(Debug, JsonSchema, Serialize)]
+struct NotReadyOutput {
+    /// The capability.
+    capability: String,
+    /// Why, as `executor `codex` is inactive: …`.
+    why: String,
+}
+
+/// Which of a program's capabilities are an executor's, or a server's, that can't be asked as it stands.
+fn not_ready(
+    here: Option<(&Context, &Catalogue)>,
+    program: &Program,
+) -> Result<Vec<NotReadyOutput>, CommandError> {
+    let Some((context, catalogue)) = here else {
+        return Ok(Vec::new());
+    };
+    let roster = Roster::load(context)?;
+    let mut found = Vec::new();
+    for name in program.capabilities() {
+        let provenance = catalogue.get(name).map(|manifest| &manifest.provenance);
+        let Some(Provenance::Executor(id) | Provenance::ToolServer(id)) = provenance else {
+            continue;
+        };
+        if let Err(error) = roster.usable(id) {
+            found.push(NotReadyOutput {
+                capability: name.to_string(),
+                why: error.one_line(),
+            });
+        }
+    }
+    Ok(found)
 }
 
 /// Checks against what is provided in the project that this is run in, where there is one.
@@ -106,7 +143,9 @@ pub(super) fn check(
                 .hint("write `--allow :storage.read` or `--allow ':storage/*'`")
         })?),
     };
-    let provided = context.map(provided).transpose()?;
+    let catalogue = context.map(capability::catalogue).transpose()?;
+    let provided = catalogue.as_ref().map(names);
+    let here = context.zip(catalogue.as_ref());
     let looked_up = provided.is_some();
     let unbounded = if args.refuse_unbounded {
         Unbounded::Refuse
@@ -130,6 +169,7 @@ pub(super) fn check(
         let findings = match compile(&made.text, &options) {
             Ok(program) => {
                 let output = PlanCheckOutput {
+                    not_ready: not_ready(here, &program)?,
                     source: Some(made.text),
                     ..described(&program, looked_up)
                 };
@@ -153,7 +193,13 @@ pub(super) fn check(
         ..CompileOptions::default()
     };
     match compile(&source.text, &options) {
-        Ok(program) => shown(&described(&program, looked_up), ui),
+        Ok(program) => {
+            let output = PlanCheckOutput {
+                not_ready: not_ready(here, &program)?,
+                ..described(&program, looked_up)
+            };
+            shown(&output, ui)
+        }
         Err(findings) => wrong(&source, &findings, looked_up, ui),
     }
 }
@@ -162,7 +208,12 @@ fn shown(output: &PlanCheckOutput, ui: Ui) -> Result<(), CommandError> {
     if ui.json {
         return ui.json_data(output);
     }
-    ui.read_by_all(&text(output))
+    ui.read_by_all(&text(output))?;
+    for one in &output.not_ready {
+        let what = format!("`:{}` would fail now: {}", one.capability, one.why);
+        ui.warn(&what, Some("callosum executor list"));
+    }
+    Ok(())
 }
 
 /// Tells all that is wrong with a program.
@@ -223,6 +274,7 @@ impl PlanCheckOutput {
             parameters: Vec::new(),
             capabilities: Vec::new(),
             looked_up,
+            not_ready: Vec::new(),
             max_calls: None,
             steps: Vec::new(),
             findings: Vec::new(),
@@ -243,6 +295,7 @@ fn described(program: &Program, looked_up: bool) -> PlanCheckOutput {
             .collect(),
         capabilities: program.capabilities().map(ToString::to_string).collect(),
         looked_up,
+        not_ready: Vec::new(),
         max_calls: match program.yields() {
             YieldBound::AtMost(count) => Some(count),
             YieldBound::Unbounded => None,

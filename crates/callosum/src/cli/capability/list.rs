@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::market::{CapabilityOutput, catalogue, warn_of_unfit};
+use super::market::{CapabilityOutput, catalogue, count_unfit};
 use crate::{
     cli::{constitution::governance, context::Context, explain},
     ui::{CommandError, Table},
@@ -78,7 +78,7 @@ fn tell(context: &Context, query: &CatalogueQuery) -> Result<(), CommandError> {
         .revoked()
         .map_err(|error| explain::governance(&error))?;
     let catalogue = catalogue(context)?;
-    warn_of_unfit(context)?;
+    count_unfit(context)?;
     let capabilities: Vec<CapabilityOutput> = catalogue
         .query(query)
         .into_iter()

@@ -113,7 +113,29 @@ pub(crate) fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
     Ok(catalogue)
 }
 
-/// Tells of tools of servers that are no capabilities, because what their server tells of them is no tool.
+/// Tells of servers some of whose tools are no capabilities, because what they tell of them is no tool: a line for each,
+/// however many they are.
+pub(super) fn count_unfit(context: &Context) -> Result<(), CommandError> {
+    let roster = Roster::load(context)?;
+    let kept_tools = KeptTools::of_project(context);
+    for executor in roster.registry().executors() {
+        let unfit = kept_tools.unfit(executor)?;
+        let Some(first) = unfit.first() else {
+            continue;
+        };
+        let id = &executor.id;
+        let what = match unfit.len() {
+            1 => format!("left out: {id}: its tool {first}"),
+            count => format!("left out: {count} tools of {id}, as {first}"),
+        };
+        context
+            .ui
+            .warn(&what, Some(&format!("callosum executor check {id}")));
+    }
+    Ok(())
+}
+
+/// Tells of each tool of a server that is no capability, because what its server tells of it is no tool.
 pub(super) fn warn_of_unfit(context: &Context) -> Result<(), CommandError> {
     let roster = Roster::load(context)?;
     let kept_tools = KeptTools::of_project(context);

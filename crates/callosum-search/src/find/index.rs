@@ -152,7 +152,12 @@ impl Index {
         let connection = Connection::open(path)?;
         connection.busy_timeout(PATIENCE)?;
         // What a power loss takes is made anew, so nothing is waited for.
-        connection.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;")?;
+        connection.execute_batch("PRAGMA synchronous=OFF;")?;
+        match connection.execute_batch("PRAGMA journal_mode=WAL;") {
+            // For a change of mode nobody waits. Whoever is at it makes it for the file, and so for this one too.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
+            changed => changed?,
+        }
         Self::prepared(connection, path)
     }
 

@@ -1,11 +1,18 @@
 //! [`Spare`]: a copy of what the bridge file shows, which is put in its place when somebody begins to write it.
 //!
 //! Whoever opens the file next opens the copy, and overwrites nothing. What the first writes stands among the files that were exchanged away,
-//! where [`Bridge::sync`](super::Bridge::sync) takes it over.
+//! where [`Bridge::sync`](super::Bridge::sync) takes it over, and once they have done goes back to where they wrote it, so that they read there
+//! what they wrote.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
 
-use callosum_host::{Disk, DiskError, disk::EntryKind};
+use callosum_host::{
+    Disk, DiskError,
+    disk::{EntryKind, FileId},
+};
 
 use super::{FILE, kept::Kept, sync::KEPT};
 
@@ -16,6 +23,7 @@ pub struct Spare {
     file: PathBuf,
     kept: Kept,
     laid: Option<Laid>,
+    put: Option<Put>,
     /// Whether the file system can exchange two files.
     is_supported: bool,
 }
@@ -26,6 +34,14 @@ struct Laid {
     revision: u64,
 }
 
+/// The last one that was put in the file's place.
+#[derive(Debug)]
+struct Put {
+    id: FileId,
+    /// Where the file stands that stood there.
+    away: PathBuf,
+}
+
 impl Spare {
     /// None yet, for the bridge in the mesh's folder.
     pub fn of(disk: &Disk, folder: &Path) -> Self {
@@ -34,6 +50,7 @@ impl Spare {
             file: folder.join(FILE),
             kept: Kept::new(disk, folder.join(KEPT)),
             laid: None,
+            put: None,
             is_supported: true,
         }
     }
@@ -83,8 +100,13 @@ impl Spare {
         let Some(laid) = self.laid.take() else {
             return Ok(false);
         };
+        let id = self.disk.stat(&laid.path)?.and_then(|stat| stat.id);
         match self.disk.exchange(&laid.path, &self.file) {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                let away = laid.path;
+                self.put = id.map(|id| Put { id, away });
+                Ok(true)
+            }
             Err(error) => {
                 self.is_supported &= !error.is_unsupported();
                 self.laid = Some(laid);
@@ -95,6 +117,28 @@ impl Spare {
                     Err(error)
                 }
             }
+        }
+    }
+
+    /// The name of the file that was exchanged away last.
+    pub fn away(&self) -> Option<&OsStr> {
+        self.put.as_ref().and_then(|put| put.away.file_name())
+    }
+
+    /// Puts the file that was exchanged away last back in its place, unless another than the copy stands there since;
+    /// whether it did.
+    pub fn give_back(&mut self) -> Result<bool, DiskError> {
+        let Some(put) = self.put.take() else {
+            return Ok(false);
+        };
+        let there = self.disk.stat(&self.file)?.and_then(|stat| stat.id);
+        if there != Some(put.id) {
+            return Ok(false);
+        }
+        match self.disk.exchange(&put.away, &self.file) {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_absent() => Ok(false),
+            Err(error) => Err(error),
         }
     }
 

@@ -62,3 +62,32 @@ fn what_is_no_file_is_left_alone_and_what_is_not_ours_is_no_copy() {
     spare.lift().unwrap();
     assert!(!place.disk.exists(&copy).unwrap());
 }
+
+/// CALC-L3-1: who has done writing reads what they wrote where they wrote it, unless another file stands there since.
+#[test]
+fn what_was_written_goes_back_to_where_it_was_written() {
+    let place = Place::new();
+    place.sync();
+    let path = place.folder().join(FILE);
+    let shown = place.disk.read(&path).unwrap();
+    let mut spare = Spare::of(&place.disk, place.folder());
+    let revision = spare.revision_of(&shown).unwrap().unwrap();
+    assert!(!spare.give_back().unwrap());
+    let exchanged = |spare: &mut Spare| {
+        spare.lay(revision, &shown).unwrap();
+        let file = place.disk.open(&path, OpenHow::READ_WRITE_CREATE).unwrap();
+        assert!(spare.exchange().unwrap());
+        file.write_at(b" ", shown.len() as u64).unwrap();
+        assert!(spare.away().is_some());
+    };
+    let written = [&shown[..], b" "].concat();
+    exchanged(&mut spare);
+    assert!(spare.give_back().unwrap());
+    assert_eq!(place.disk.read(&path).unwrap(), written);
+    assert!(!spare.give_back().unwrap());
+    place.disk.replace_unsynced(&path, &shown, 0o600).unwrap();
+    exchanged(&mut spare);
+    place.disk.replace_unsynced(&path, b"{}", 0o600).unwrap();
+    assert!(!spare.give_back().unwrap());
+    assert_eq!(place.disk.read(&path).unwrap(), b"{}");
+}

@@ -2,7 +2,7 @@
 //!
 //! Two who edit the file overwrite one another's additions as soon as both have read it. Whoever begins to write has the
 //! file to itself as soon as that is told here: a [`Spare`] is put in its place, for the next one. What each wrote is read
-//! when it is closed, whatever else the daemon is doing: [`Keeper`](super::keeper::Keeper) takes it over when it gets to it.
+//! when it is closed, and given back to where it was written, whatever else the daemon is doing: [`Keeper`](super::keeper::Keeper) takes it over when it gets to it.
 //! Two who open the file before that is told still overwrite one another; [`Trail`] counts them.
 
 use std::{
@@ -181,6 +181,7 @@ impl Work {
             for place in self.trail.due() {
                 is_told |= self.reads(&place);
             }
+            self.gives_back();
             if !self.hears(Duration::ZERO) {
                 break;
             }
@@ -192,6 +193,15 @@ impl Work {
         }
         self.lays();
         is_told
+    }
+
+    /// Lets who has done writing find what they wrote where they wrote it.
+    fn gives_back(&mut self) {
+        let is_done = |late| self.trail.is_done(late);
+        if !self.trail.is_written() && self.spare.away().is_some_and(is_done) {
+            // Where it cannot be, it was read all the same.
+            drop(self.spare.give_back());
+        }
     }
 
     /// Lays what the file shows ready for the next one who writes.

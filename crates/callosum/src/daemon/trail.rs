@@ -5,7 +5,10 @@
 //!
 //! Deliberately not here: watching and reading. What was written is told, and so is how each reading came out.
 
-use std::{collections::BTreeMap, ffi::OsString};
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+};
 
 use callosum_host::watch::{Change, Move};
 
@@ -164,6 +167,12 @@ impl Trail {
     pub(super) fn is_written(&self) -> bool {
         let bridge = self.sheets.get(&Place::Bridge);
         bridge.is_some_and(|sheet| sheet.is_written)
+    }
+
+    /// Whether nobody is at writing a file that was exchanged away, and what it has was read.
+    pub(super) fn is_done(&self, late: &OsStr) -> bool {
+        let sheet = self.sheets.get(&Place::Late(late.to_owned()));
+        sheet.is_some_and(|sheet| !sheet.is_begun && !sheet.is_due)
     }
 
     /// Has the file in the bridge file's place stay, until it is written once more.

@@ -84,17 +84,17 @@ fn where_somebody_begins_is_not_always_a_project() {
 #[test]
 fn what_was_given_is_no_less_somebodys_work() {
     let facts = Facts {
-        given: vec!["/home/u/shared".to_owned(), "/tmp/given".to_owned()],
+        given: vec!["/home/u/common".to_owned(), "/tmp/given".to_owned()],
         ..Facts::of_a_project()
     };
     for (text, expected) in [
-        ("/home/u/shared", Place::Project),
-        ("../shared/", Place::Project),
-        ("/home/u/shared/*", Place::Everything),
-        ("/home/u/shared/.git", Place::Git),
-        ("/home/u/shared/.git/config", Place::Git),
-        ("/home/u/shared/a", Place::Outside),
-        ("/home/u/shared2", Place::Outside),
+        ("/home/u/common", Place::Project),
+        ("../common/", Place::Project),
+        ("/home/u/common/*", Place::Everything),
+        ("/home/u/common/.git", Place::Git),
+        ("/home/u/common/.git/config", Place::Git),
+        ("/home/u/common/a", Place::Outside),
+        ("/home/u/common-2", Place::Outside),
         ("/tmp/given", Place::Free),
         ("/tmp/given/.git", Place::Free),
     ] {

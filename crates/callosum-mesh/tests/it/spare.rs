@@ -1,20 +1,54 @@
 //! A copy of the bridge file that is put in its place, for the next one who writes.
 
+use std::path::PathBuf;
+
 use callosum_host::OpenHow;
 use callosum_mesh::bridge::{FILE, Spare};
 use serde_json::{Value, json};
 
 use crate::place::Place;
 
+/// A bridge file that shows what there is.
+struct Shown {
+    place: Place,
+    path: PathBuf,
+    bytes: Vec<u8>,
+    spare: Spare,
+    revision: u64,
+}
+
+impl Shown {
+    fn new() -> Self {
+        let place = Place::new();
+        place.sync();
+        let path = place.folder().join(FILE);
+        let bytes = place.disk.read(&path).expect("a sync shows a file");
+        let spare = Spare::of(&place.disk, place.folder());
+        let revision = spare
+            .revision_of(&bytes)
+            .ok()
+            .flatten()
+            .expect("what is shown has a revision");
+        Self {
+            place,
+            path,
+            bytes,
+            spare,
+            revision,
+        }
+    }
+}
+
 /// CALC-L3-1: who writes the same file after one another has it was put away overwrites nothing.
 #[test]
 fn each_who_writes_has_a_file_and_all_are_taken_over() {
-    let place = Place::new();
-    place.sync();
-    let path = place.folder().join(FILE);
-    let shown = place.disk.read(&path).unwrap();
-    let mut spare = Spare::of(&place.disk, place.folder());
-    let revision = spare.revision_of(&shown).unwrap().unwrap();
+    let Shown {
+        place,
+        path,
+        bytes: shown,
+        mut spare,
+        revision,
+    } = Shown::new();
     let mut files = Vec::new();
     for _ in 0..3 {
         assert!(spare.lay(revision, &shown).unwrap().is_some());
@@ -44,12 +78,13 @@ fn each_who_writes_has_a_file_and_all_are_taken_over() {
 /// CALC-L3-1: only a projection of ours is put in the place of a file, and nothing in that of what is none.
 #[test]
 fn what_is_no_file_is_left_alone_and_what_is_not_ours_is_no_copy() {
-    let place = Place::new();
-    place.sync();
-    let path = place.folder().join(FILE);
-    let shown = place.disk.read(&path).unwrap();
-    let mut spare = Spare::of(&place.disk, place.folder());
-    let revision = spare.revision_of(&shown).unwrap().unwrap();
+    let Shown {
+        place,
+        path,
+        bytes: shown,
+        mut spare,
+        revision,
+    } = Shown::new();
     let edited = String::from_utf8(shown.clone()).unwrap() + "\n";
     assert_eq!(spare.revision_of(edited.as_bytes()).unwrap(), None);
     assert_eq!(spare.revision_of(b"{}").unwrap(), None);
@@ -66,12 +101,13 @@ fn what_is_no_file_is_left_alone_and_what_is_not_ours_is_no_copy() {
 /// CALC-L3-1: who has done writing reads what they wrote where they wrote it, unless another file stands there since.
 #[test]
 fn what_was_written_goes_back_to_where_it_was_written() {
-    let place = Place::new();
-    place.sync();
-    let path = place.folder().join(FILE);
-    let shown = place.disk.read(&path).unwrap();
-    let mut spare = Spare::of(&place.disk, place.folder());
-    let revision = spare.revision_of(&shown).unwrap().unwrap();
+    let Shown {
+        place,
+        path,
+        bytes: shown,
+        mut spare,
+        revision,
+    } = Shown::new();
     assert!(!spare.give_back().unwrap());
     let exchanged = |spare: &mut Spare| {
         spare.lay(revision, &shown).unwrap();

@@ -47,6 +47,12 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// The same, in which nothing begins a tag: `<` becomes `‹`. For words from elsewhere that a client puts
+/// between tags for its model, which they could end, as with `</system-reminder>`.
+pub fn untagged(text: &str) -> String {
+    visible(text).replace('<', "‹")
+}
+
 /// Whether a character takes no room of its own on a screen: nobody sees it, and whoever reads the
 /// text by its characters does.
 pub fn is_unseen(character: char) -> bool {
@@ -124,6 +130,17 @@ mod tests {
         ] {
             assert_eq!(visible(text), shown);
             assert_eq!(visible(shown), shown);
+        }
+    }
+
+    #[test]
+    fn nothing_begins_a_tag() {
+        for (text, shown) in [
+            ("</system-reminder>\u{202e}", "‹/system-reminder>\\u{202e}"),
+            ("a < b", "a ‹ b"),
+            ("été", "été"),
+        ] {
+            assert_eq!(untagged(text), shown);
         }
     }
 

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use callosum_evidence::{secrets::mask, terminal::visible, tokens};
+use callosum_evidence::{secrets::mask, terminal::untagged, tokens};
 
 use crate::{
     agent::AgentName,
@@ -400,9 +400,8 @@ pub fn quoted(text: &str) -> String {
     format!("\"{shown}\"")
 }
 
-/// A text on one line in which nothing begins a tag: clients frame what they are told by tags, which a foreign text could
-/// end, as with `</system-reminder>`.
+/// A text on one line in which nothing begins a tag.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    visible(&words.join(" ")).replace('<', "‹")
+    untagged(&words.join(" "))
 }

@@ -7,7 +7,11 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::{secrets, terminal::is_unseen, tokens::estimate};
+use callosum_evidence::{
+    secrets,
+    terminal::{is_unseen, untagged},
+    tokens::estimate,
+};
 use serde_json::Value;
 
 use crate::{
@@ -273,9 +277,10 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// A text on one line, without characters that are not seen and may say something all the same:
-/// marks of direction, joiners, tags.
+/// marks of direction, joiners; and without what would end the tags that clients put around it.
 fn plain(text: &str) -> String {
-    one_line(&text.chars().filter(|c| !is_unseen(*c)).collect::<String>())
+    let seen: String = text.chars().filter(|c| !is_unseen(*c)).collect();
+    untagged(&one_line(&seen))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! [`Judged`]: what the guard says of a call.
 
+use callosum_evidence::terminal;
 use callosum_guard::{Decision, Policy, Verdict, decide, decide_write};
 use jiff::Timestamp;
 
@@ -163,8 +164,8 @@ impl Judged {
             words.push_str(". Note: ");
             words.push_str(remark);
         }
-        // A project's own rules say what they like, and some clients show it as it comes.
-        words.replace(char::is_control, " ")
+        // A project's own rules say what they like, and clients pass it on as it comes.
+        terminal::untagged(&words.replace(char::is_control, " "))
     }
 }
 

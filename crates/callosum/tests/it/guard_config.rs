@@ -3,7 +3,7 @@
 use callosum_testkit::{Output, TestEnv};
 use serde_json::{Value, json};
 
-fn config(strictness: &str, more: &str) -> String {
+pub(super) fn config(strictness: &str, more: &str) -> String {
     format!(
         "version: \"1.0\"\nstrictness: {strictness}\nescalation:\n  max_strikes: 4\n  \
          cooldown_minutes: 5\n  human_notification: {{enabled: false}}\nperformance:\n  \

@@ -2,6 +2,7 @@
 
 use std::{error::Error, time::Duration};
 
+use callosum_evidence::terminal::untagged;
 use callosum_session::{
     Config, Whose,
     checkpoint::{Checked, Outcome},
@@ -74,7 +75,7 @@ fn reasons(checked: &Checked) -> String {
     let blocking = checked.steps.iter();
     let blocking = blocking.filter(|step| step.outcome == Outcome::Blocked);
     let mut lines: Vec<String> = blocking
-        .flat_map(|step| step.said.iter().map(|said| one_line(said)))
+        .flat_map(|step| step.said.iter().map(|said| untagged(&one_line(said))))
         .collect();
     if lines.len() > MOST_LINES {
         let more = lines.len() - MOST_LINES;
@@ -89,5 +90,5 @@ fn unknown(problem: &Problem) -> String {
     if let Some(cause) = problem.source() {
         said = format!("{said}: {cause}");
     }
-    one_line(&format!("{said} (callosum session check)"))
+    untagged(&one_line(&format!("{said} (callosum session check)")))
 }

@@ -3,6 +3,7 @@
 
 use std::{cmp::Ordering, path::Path, time::Duration};
 
+use callosum_evidence::terminal::untagged;
 use callosum_session::{
     Config, HandoffError, NewHandoff, SessionError, Whose,
     budget::{Budget, Zone},
@@ -136,7 +137,13 @@ fn complaint(ground: &Ground) -> Result<Option<String>, Problem> {
     }
     let named = tally.named.iter();
     let mut named: Vec<String> = named
-        .map(|claim| format!("{} ({})", title_of(&claim.claim.text), claim.complaint()))
+        .map(|claim| {
+            untagged(&format!(
+                "{} ({})",
+                title_of(&claim.claim.text),
+                claim.complaint()
+            ))
+        })
         .collect();
     let (many, total) = (tally.lacking, tally.total);
     if many > MOST_NAMED {

@@ -167,10 +167,12 @@ impl Config {
             }
             Err(error) => return Err(error.into()),
         };
-        if let Some(stat) = disk.stat(&path).map_err(ZoneError::from)?
-            && stat.kind != EntryKind::File
-        {
-            return Ok(unusable("it is no file"));
+        match disk.stat(&path).map_err(ZoneError::from)? {
+            Some(stat) if stat.kind != EntryKind::File => return Ok(unusable("it is no file")),
+            Some(stat) if stat.len > LARGEST as u64 => {
+                return Ok(unusable(&format!("it is larger than {LARGEST} bytes")));
+            }
+            _ => {}
         }
         let there = disk.read_if_there(&path).map_err(ZoneError::from)?;
         let Some(bytes) = there else {

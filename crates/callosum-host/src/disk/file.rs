@@ -60,9 +60,14 @@ impl DiskFile {
         Ok(filled)
     }
 
-    /// Reads `len` bytes from `offset`; fewer where the file ends before.
+    /// Reads `len` bytes from `offset`; fewer where the file ends before. An error where there is no memory for
+    /// them.
     pub fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>, DiskError> {
-        let mut buffer = vec![0; len];
+        let mut buffer = Vec::new();
+        // Of a file that says it is larger than the memory, nothing is read, and the process goes on.
+        let room = buffer.try_reserve_exact(len);
+        room.map_err(|_| self.failed(Operation::Read)(io::ErrorKind::OutOfMemory.into()))?;
+        buffer.resize(len, 0);
         let filled = self.read_at(&mut buffer, offset)?;
         buffer.truncate(filled);
         Ok(buffer)

@@ -43,9 +43,19 @@ impl Disk {
         absent_as_none(self.open(path, how))
     }
 
-    /// Reads a whole file.
+    /// Reads a whole file of at most 1 GiB; of a larger one nothing, and that is an error.
     pub fn read(&self, path: &Path) -> Result<Vec<u8>, DiskError> {
-        self.open(path, OpenHow::READ)?.read_all()
+        self.read_at_most(path, LARGEST)
+    }
+
+    /// The same of a file that has at most so many bytes; an error for a larger one, of which nothing is read.
+    pub fn read_at_most(&self, path: &Path, largest: u64) -> Result<Vec<u8>, DiskError> {
+        let file = self.open(path, OpenHow::READ)?;
+        if file.size()? > largest {
+            let said = format!("it has more than {largest} bytes");
+            return Err(DiskError::on(Operation::Read, path)(io::Error::other(said)));
+        }
+        file.read_all()
     }
 
     /// Reads a whole file; `None` where there is none.
@@ -204,6 +214,10 @@ fn absent_as_none<T>(result: Result<T, DiskError>) -> Result<Option<T>, DiskErro
     }
 }
 
+/// Most bytes of a file that is read by its path as a whole: none of ours comes near it, and one that
+/// somebody else laid in its place must not take all memory.
+const LARGEST: u64 = 1 << 30;
+
 /// What was being done to a path when it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -307,5 +321,26 @@ impl DiskError {
             self.source.kind(),
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// REQ-SEC-001: who lays a huge file takes no memory with it.
+    #[test]
+    fn a_file_without_bounds_is_not_read_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let path = folder.path().join("settings");
+        disk.replace(&path, b"few", 0o600).unwrap();
+        assert_eq!(disk.read_at_most(&path, 3).unwrap(), b"few");
+        let error = disk.read_at_most(&path, 2).unwrap_err();
+        assert_eq!(error.source.to_string(), "it has more than 2 bytes");
+        let file = disk.open(&path, OpenHow::READ_WRITE).unwrap();
+        file.set_len(1 << 43).unwrap();
+        let error = disk.read(&path).unwrap_err();
+        assert!(error.source.to_string().contains("more than"), "{error}");
     }
 }

@@ -2,15 +2,29 @@
 //!
 //! Git is asked for nothing but bytes and names: no filter, hook or watcher of the repository's runs.
 
-use std::{ffi::OsString, path::Path, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    os::unix::ffi::OsStringExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use callosum_host::process::{self, Cancel, Ending, Launch, Limits};
+use callosum_host::process::{self, Cancel, Ending, Launch, Limits, git};
 use callosum_session::heal::Past;
 
 use crate::config::Environment;
 
 /// Most bytes of a file that are taken from git.
 const LARGEST: usize = 64 << 20;
+
+/// What a filter is made of, and what each part is for it to do nothing.
+const FILTER: [(&str, &str); 4] = [
+    (".clean", ""),
+    (".smudge", ""),
+    (".process", ""),
+    (".required", "false"),
+];
 
 /// What git last committed.
 pub(crate) struct Committed<'c> {
@@ -27,24 +41,23 @@ pub(crate) struct Committed<'c> {
 impl Committed<'_> {
     /// What git prints; nothing where there is no git, no commit or no such file.
     fn git(&self, arguments: &[&str]) -> Option<Vec<u8>> {
-        let variables = self.environment.iter();
+        self.git_with(arguments, Vec::new())
+    }
+
+    /// The same, with further variables.
+    fn git_with(&self, arguments: &[&str], further: Vec<(OsString, OsString)>) -> Option<Vec<u8>> {
+        let mut environment = git::environment(self.environment.iter());
+        environment.extend(further);
         let launch = Launch {
             program: PathBuf::from("git"),
-            arguments: [
-                "-c",
-                "core.fsmonitor=false",
-                "-c",
-                "core.hooksPath=/dev/null",
-            ]
-            .iter()
-            .chain(arguments)
-            .map(OsString::from)
-            .collect(),
-            folder: self.root.to_owned(),
-            environment: variables
-                .filter(|(name, _)| !name.to_string_lossy().starts_with("GIT_"))
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            arguments: git::SETTINGS
+                .iter()
+                .flat_map(|setting| ["-c", *setting])
+                .chain(arguments.iter().copied())
+                .map(OsString::from)
                 .collect(),
+            folder: self.root.to_owned(),
+            environment,
             input: Vec::new(),
             limits: Limits {
                 quiet: None,
@@ -55,6 +68,29 @@ impl Committed<'_> {
         };
         let run = process::run(&launch, self.cancel, &mut |_, _| {}).ok()?;
         (run.ending == Ending::Exited(0)).then_some(run.output)
+    }
+
+    /// Variables with which no filter that the repository's settings name is run on a file's content:
+    /// each is set to nothing, by the name that it has there. `None` where the settings cannot be read.
+    fn unfiltered(&self) -> Option<Vec<(OsString, OsString)>> {
+        let printed = self.git(&["config", "--list", "--name-only", "-z"])?;
+        let keys = printed.split(|byte| *byte == 0);
+        let filters: BTreeSet<&[u8]> = keys
+            .filter(|key| key.starts_with(b"filter."))
+            .filter_map(|key| key.rsplitn(2, |byte| *byte == b'.').nth(1))
+            .collect();
+        let mut variables = Vec::new();
+        let parts = filters.iter().flat_map(|filter| {
+            FILTER.map(|(part, value)| ([filter, part.as_bytes()].concat(), value))
+        });
+        for (number, (key, value)) in parts.enumerate() {
+            let name = format!("GIT_CONFIG_KEY_{number}");
+            variables.push((name.into(), OsString::from_vec(key)));
+            variables.push((format!("GIT_CONFIG_VALUE_{number}").into(), value.into()));
+        }
+        let count = (variables.len() / 2).to_string();
+        variables.push(("GIT_CONFIG_COUNT".into(), count.into()));
+        Some(variables)
     }
 }
 
@@ -70,8 +106,10 @@ impl Past for Committed<'_> {
     }
 
     fn changed(&self, folder: &str) -> Vec<String> {
+        // Git reads a file to see whether it has changed, and would have filters convert it.
         let asked = [
             "diff",
+            "--ignore-submodules=all",
             "--no-ext-diff",
             "--no-textconv",
             "--no-renames",
@@ -82,7 +120,10 @@ impl Past for Committed<'_> {
             "--",
             folder,
         ];
-        names_in(&self.git(&asked).unwrap_or_default())
+        let printed = self
+            .unfiltered()
+            .and_then(|filters| self.git_with(&asked, filters));
+        names_in(&printed.unwrap_or_default())
     }
 
     fn ever(&self, folder: &str) -> Option<Vec<String>> {

@@ -8,16 +8,14 @@ use std::{
 
 use callosum_host::{
     Clock, Disk, Ids,
-    process::{self, Cancel, Ending, Launch, Limits, SpawnError},
+    process::{self, Cancel, Ending, Launch, Limits, SpawnError, git},
 };
 
 /// How long a call of git may take.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Settings that keep git from running what others configured, and from tidying up.
-const SETTINGS: [&str; 6] = [
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
+/// Settings that keep git from tidying up, beside those that keep it from running what others configured.
+const SETTINGS: [&str; 4] = [
     "core.splitIndex=false",
     "core.quotePath=false",
     "gc.auto=0",
@@ -118,7 +116,7 @@ impl<'s> Git<'s> {
             first.to_string_lossy().into_owned()
         };
         let own = self.settings.iter().map(OsString::as_os_str);
-        let settings = own.chain(SETTINGS.iter().map(OsStr::new));
+        let settings = own.chain(git::SETTINGS.iter().chain(&SETTINGS).map(OsStr::new));
         let settings = settings.flat_map(|setting| [OsStr::new("-c"), setting]);
         let launch = Launch {
             program: PathBuf::from("git"),
@@ -152,13 +150,8 @@ impl<'s> Git<'s> {
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
         let given = self.surroundings.environment.iter();
-        let mut environment: Vec<_> = given
-            .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"))
-            .cloned()
-            .collect();
+        let mut environment = git::environment(given.map(|(name, value)| (name, value)));
         for (name, value) in [
-            ("GIT_TERMINAL_PROMPT", "0"),
-            ("GIT_OPTIONAL_LOCKS", "0"),
             ("GIT_AUTHOR_NAME", "Callosum"),
             ("GIT_AUTHOR_EMAIL", "snapshots@callosum.invalid"),
             ("GIT_COMMITTER_NAME", "Callosum"),

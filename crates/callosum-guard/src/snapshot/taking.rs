@@ -222,8 +222,6 @@ impl Taking<'_> {
             blobs.extend_from_slice(files.get(path).copied().unwrap_or_default());
             blobs.push(b'\n');
         }
-        // What is not there is not fetched for its size.
-        let git = git.clone().with("GIT_NO_LAZY_FETCH", "1");
         let sizes = git.run_on(&["cat-file", "--batch-check=%(objectsize)"], blobs)?;
         let mut sizes = sizes.split(|byte| *byte == b'\n');
         let disk = &self.surroundings.disk;

@@ -1,11 +1,12 @@
 //! [`Launch`]: all that a child is given, and [`Limits`]: all that it may take.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, os::unix::fs::PermissionsExt as _, path::PathBuf, time::Duration};
 
 /// A program to start and everything it will see.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The program's file: an absolute path, or a name that is looked up in `PATH` of `env`.
+    /// The program's file: a path, or a name that is looked up in the absolute folders of `PATH` in
+    /// `environment`. A relative folder there would be one of whatever tree the program is started in.
     pub program: PathBuf,
     /// Arguments, each handed over as it is.
     pub arguments: Vec<OsString>,
@@ -17,6 +18,34 @@ pub struct Launch {
     pub input: Vec<u8>,
     /// What it may take.
     pub limits: Limits,
+}
+
+impl Launch {
+    /// The file that is started; `None` where no folder holds one of this name.
+    pub(super) fn file(&self) -> Option<PathBuf> {
+        let is_named = self.program.components().count() == 1 && self.program.is_relative();
+        let mut variables = self.environment.iter().rev();
+        let folders = variables.find(|(name, _)| name == "PATH");
+        let (true, Some((_, folders))) = (is_named, folders) else {
+            return Some(self.program.clone());
+        };
+        let files = std::env::split_paths(folders)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(&self.program));
+        let mut first = None;
+        for file in files {
+            let Ok(found) = file.metadata() else { continue };
+            if !found.is_file() {
+                continue;
+            }
+            if found.permissions().mode() & 0o111 != 0 {
+                return Some(file);
+            }
+            // The system says of it that it may not be executed.
+            first.get_or_insert(file);
+        }
+        first
+    }
 }
 
 /// How long and how much a child may go on.

@@ -15,7 +15,11 @@ use super::{launch::Launch, run::SpawnError};
 )]
 pub fn leave(launch: &Launch) -> Result<(), SpawnError> {
     use std::os::unix::process::CommandExt as _;
-    let child = std::process::Command::new(&launch.program)
+    let program = || launch.program.clone();
+    let file = launch
+        .file()
+        .ok_or_else(|| SpawnError::NotFound { program: program() })?;
+    let child = std::process::Command::new(file)
         .args(&launch.arguments)
         .current_dir(&launch.folder)
         .env_clear()
@@ -26,7 +30,7 @@ pub fn leave(launch: &Launch) -> Result<(), SpawnError> {
         .process_group(0)
         .spawn();
     child.map(drop).map_err(|source| SpawnError::System {
-        program: launch.program.clone(),
+        program: program(),
         source,
     })
 }

@@ -7,6 +7,7 @@
 
 mod cancel;
 pub(crate) mod follow;
+pub mod git;
 mod identity;
 mod launch;
 mod leave;

@@ -140,7 +140,8 @@ pub fn run(
     reason = "this is the one place that starts a program"
 )]
 fn spawn(launch: &Launch) -> io::Result<Child> {
-    std::process::Command::new(&launch.program)
+    let file = launch.file().ok_or(io::ErrorKind::NotFound)?;
+    std::process::Command::new(file)
         .args(&launch.arguments)
         .current_dir(&launch.folder)
         .env_clear()

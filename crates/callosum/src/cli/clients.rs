@@ -281,9 +281,13 @@ pub(super) fn own_program() -> Result<PathBuf, CommandError> {
 }
 
 fn is_in_path(context: &Context, program: &Path) -> bool {
+    let found = in_path(context);
+    found.is_some() && found == context.disk.canonicalize(program).ok()
+}
+
+/// The program of our name that the absolute folders of `PATH` find, links resolved.
+pub(super) fn in_path(context: &Context) -> Option<PathBuf> {
     let path = context.environment.get("PATH").unwrap_or_default();
     let mut folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    let found = folders.find_map(|folder| context.disk.canonicalize(&folder.join("callosum")).ok());
-    let own = context.disk.canonicalize(program).ok();
-    found.is_some() && found == own
+    folders.find_map(|folder| context.disk.canonicalize(&folder.join("callosum")).ok())
 }

@@ -110,6 +110,11 @@ fn check_command(
     again: &str,
 ) {
     let settings = place.path.display();
+    if let Err(found) = trial::check_program(context, place, command) {
+        let again = guarding::again_in(place);
+        checks.add(name, Outcome::Warning, found, Some(&again));
+        return;
+    }
     match is_told(context, command) {
         Ok(()) => {
             let found = format!("one that begins is told where things stand, by {settings}");

@@ -99,6 +99,10 @@ fn check_client(
         if check_doubts(context, checks, &name, place, &own) {
             continue;
         }
+        if let Err(found) = trial::check_program(context, place, command) {
+            checks.add(&name, Outcome::Warning, found, Some(&again_in(place)));
+            continue;
+        }
         match fires(context, client, command) {
             Ok(()) => {
                 let found = format!("answers, by {settings}");
@@ -111,6 +115,15 @@ fn check_client(
         }
     }
     check_limits(context, checks, client, &name, &commands, is_installed);
+}
+
+/// What names this program in settings.
+pub(super) fn again_in(place: &Place) -> String {
+    let program = place.client.program;
+    match place.scope {
+        Scope::User => format!("callosum init --client {program}"),
+        Scope::Project => format!("callosum init --scope project --client {program}"),
+    }
 }
 
 /// What of a client's own settings keeps it from asking; whether it does not ask at all.

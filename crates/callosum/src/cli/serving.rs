@@ -12,7 +12,7 @@ use super::{
     clients::{self, ClientName},
     context::Context,
     doctor::{Checks, Outcome},
-    trial,
+    guarding, trial,
 };
 use crate::{
     registration::Scope,
@@ -47,16 +47,19 @@ fn check_client(
         let settings = place.path.display();
         match registrar.server(&place) {
             Ok(None) => continue,
-            Ok(Some(program)) => match answers(context, &program) {
-                Ok(()) => {
+            Ok(Some(program)) => {
+                let quoted = shlex::try_quote(&program).unwrap_or_default();
+                if let Err(found) = trial::check_program(context, &place, &quoted) {
+                    let again = guarding::again_in(&place);
+                    checks.add(&name, Outcome::Warning, found, Some(&again));
+                } else if let Err(reason) = answers(context, &program) {
+                    let found = format!("`{program} mcp` does not answer, by {settings}: {reason}");
+                    checks.add(&name, Outcome::Failed, found, Some(&again));
+                } else {
                     let found = format!("`callosum mcp` answers, by {settings}");
                     checks.add(&name, Outcome::Ok, found, None);
                 }
-                Err(reason) => {
-                    let found = format!("`{program} mcp` does not answer, by {settings}: {reason}");
-                    checks.add(&name, Outcome::Failed, found, Some(&again));
-                }
-            },
+            }
             Err(error) if is_installed => {
                 let found = CommandError::from_error(Exit::No, &error).one_line();
                 checks.add(&name, Outcome::Warning, found, None);

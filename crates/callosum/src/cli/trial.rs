@@ -1,4 +1,7 @@
 //! A registered hook, tried out: in a folder and a home of its own, so that nothing is kept of it.
+//!
+//! Settings of a project come with it, and may give any program our name: [`check_program`] says which
+//! of them are tried out at all.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,11 +11,42 @@ use std::{
 use callosum_host::process::{self, Launch, Limits, Run};
 use serde_json::Value;
 
-use super::context::Context;
-use crate::ui::{CommandError, Exit};
+use super::{clients, context::Context};
+use crate::{
+    registration::{Place, Scope},
+    ui::{CommandError, Exit},
+};
 
 /// How long a hook may take to answer, and a client to say its version.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Whether what settings name may be started: what `PATH` finds, what the user's own settings name, and
+/// this very program; else what is said of it.
+pub(super) fn check_program(context: &Context, place: &Place, command: &str) -> Result<(), String> {
+    let words = shlex::split(command).unwrap_or_default();
+    let Some(named) = words.first() else {
+        return Err("its command cannot be read".to_owned());
+    };
+    let path = Path::new(named);
+    // A name is looked up in the absolute folders of `PATH`.
+    let is_name = path.components().count() == 1 && path.is_relative();
+    let is_own = || {
+        // What is not there is told by starting it.
+        let Ok(found) = context.disk.canonicalize(path) else {
+            return true;
+        };
+        let own = clients::own_program().ok();
+        let own = own.and_then(|own| context.disk.canonicalize(&own).ok());
+        [own, clients::in_path(context)].contains(&Some(found))
+    };
+    if is_name || path.is_absolute() && (place.scope == Scope::User || is_own()) {
+        return Ok(());
+    }
+    Err(format!(
+        "{} names `{named}`, which is not this program, and is not started to see what it does",
+        place.path.display()
+    ))
+}
 
 /// Runs a hook's command as its client would, with the event that `lay` gives for the folder, in
 /// which it may lay files before; else says why it does not run.

@@ -68,6 +68,8 @@ mod hook_records;
 mod hosted;
 /// Repositories that mean harm.
 mod hostile;
+/// Programs that repositories bring, and call by names that are ours.
+mod hostile_programs;
 /// `init`: what is created, and what is left alone.
 mod init;
 /// What the hook keeps of the tree before something runs that may lose work.

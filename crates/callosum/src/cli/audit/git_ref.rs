@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, time::Duration};
 
-use callosum_host::process::{self, Ending, Launch, Limits};
+use callosum_host::process::{self, Ending, Launch, Limits, git};
 
 use crate::{
     cli::{context::Context, store, witness},
@@ -19,34 +19,28 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) fn keep(context: &Context) -> Result<String, CommandError> {
     let notes = context.disk.read(&witness::of(context).path());
     let notes = notes.map_err(|error| store::disk_failed(&error))?;
-    let object = git(context, &["hash-object", "-w", "--stdin"], notes)?;
+    let object = ask(context, &["hash-object", "-w", "--stdin"], notes)?;
     let object = object.trim().to_owned();
-    git(context, &["update-ref", REF, &object], Vec::new())?;
+    ask(context, &["update-ref", REF, &object], Vec::new())?;
     Ok(object)
 }
 
 /// Runs git in the project's root. What it prints.
-fn git(context: &Context, arguments: &[&str], input: Vec<u8>) -> Result<String, CommandError> {
-    // A hook of the repository is a program of the repository: it would run at `update-ref`.
-    let unhooked = [
-        "-c",
-        "core.hooksPath=/dev/null",
-        "-c",
-        "core.fsmonitor=false",
-    ];
-    let environment = ["PATH", "HOME"].iter().filter_map(|name| {
-        let value = context.environment.get(name)?;
-        Some((OsString::from(name), value.to_owned()))
-    });
+fn ask(context: &Context, arguments: &[&str], input: Vec<u8>) -> Result<String, CommandError> {
+    let environment = ["PATH", "HOME"]
+        .iter()
+        .filter_map(|name| Some((*name, context.environment.get(name)?)));
     let launch = Launch {
         program: "git".into(),
-        arguments: unhooked
+        // A hook of the repository is a program of the repository: it would run at `update-ref`.
+        arguments: git::SETTINGS
             .iter()
-            .chain(arguments)
+            .flat_map(|setting| ["-c", *setting])
+            .chain(arguments.iter().copied())
             .map(OsString::from)
             .collect(),
         folder: context.state().to_owned(),
-        environment: environment.collect(),
+        environment: git::environment(environment),
         input,
         limits: Limits {
             quiet: None,

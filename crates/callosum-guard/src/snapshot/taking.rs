@@ -96,6 +96,9 @@ impl Taken {
             taking.besides(scope.also, &mut taken)?;
             taken.tell_of_names(scope.also);
         }
+        let lacks = &mut taken.not_covered;
+        lacks.ignored_count = lacks.ignored.len();
+        lacks.ignored.truncate(MOST_NAMES);
         Ok(taken)
     }
 
@@ -159,10 +162,8 @@ impl Taking<'_> {
         self.add(&git, listed, &mut taken)?;
         let asked = ["ls-files", "-z", "--others", "--ignored", "--directory"];
         let ignored = git.run(&asked.into_iter().chain(standard()).collect::<Vec<_>>())?;
-        let ignored: Vec<PathBuf> = paths(&ignored).filter(|path| !is_ours(path)).collect();
-        taken.not_covered.ignored_count = ignored.len();
-        let first = ignored.iter().take(MOST_NAMES);
-        taken.not_covered.ignored = first.map(|path| shown(path)).collect();
+        let ignored = paths(&ignored).filter(|path| !is_ours(path));
+        taken.not_covered.ignored = ignored.map(|path| shown(&path)).collect();
         taken.tree = git.line(&["write-tree"])?;
         Ok(taken)
     }
@@ -282,6 +283,10 @@ impl Taking<'_> {
             let names: Vec<String> = listed.iter().map(|path| shown(path)).collect();
             self.add(&git, listed, taken)?;
             taken.tell_of_names(&names);
+            // Of a class of letters it is not known which it takes.
+            let is_held =
+                |path: &String| !name.contains('[') && takes_in(name, path.trim_end_matches('/'));
+            taken.not_covered.ignored.retain(|path| !is_held(path));
         }
         taken.tree = git.line(&["write-tree"])?;
         self.surroundings.disk.remove_file(&self.index_of_names())?;

@@ -214,3 +214,39 @@ fn a_snapshot_of_named_files_holds_them_alone() {
     assert_eq!(env.read("target/out"), "built");
     assert_eq!(env.read("src/lib.rs"), "changed");
 }
+
+/// CAKE-SNAP-1: who goes back, or looks what that would do, is told what the snapshot does not hold, and not of what
+/// it holds though git ignores it.
+#[test]
+fn what_a_snapshot_does_not_hold_is_told_where_one_goes_back() {
+    let env = repository();
+    env.write("target/many/a", "built");
+    let big = std::fs::File::create(env.project().join("big.bin")).unwrap();
+    big.set_len(60_000_000).unwrap();
+    let also = ["create", "--also", "big.bin", "--also", "target", "--json"];
+    let held = snapshot(&env, &also).run().success().json();
+    assert_eq!(held["not_covered"]["ignored"], serde_json::json!([]));
+    let id = create(&env, "plain")["snapshot_id"].clone();
+    let held = held["snapshot_id"].as_str().unwrap();
+    let plain = id.as_str().unwrap();
+    std::fs::remove_dir_all(env.project().join("target")).unwrap();
+    for (id, lacks) in [
+        (
+            plain,
+            "1 ignored path (target/); big.bin, which is too large",
+        ),
+        (held, "big.bin, which is too large"),
+    ] {
+        for arguments in [&["diff", id][..], &["restore", id, "--yes"]] {
+            let told = snapshot(&env, arguments).run().success();
+            let line = format!("not in it: {lacks}\n");
+            assert!(told.stderr.starts_with(&line), "{arguments:?}: {told:?}");
+            assert!(!told.stdout.contains("the tree is as it was"), "{told:?}");
+        }
+        let refused = snapshot(&env, &["restore", id]).run().ended_with(2);
+        assert!(refused.stderr.contains(lacks), "{refused:?}");
+        let shown = snapshot(&env, &["restore", id, "--yes", "--json"]).run();
+        let shown = shown.success().json();
+        assert_eq!(shown["not_covered"]["too_large"][0], "big.bin");
+    }
+}

@@ -50,7 +50,9 @@ fn what_is_ignored_is_held_where_it_is_named() {
         .create(&also(&["x.secret", "target", "gone"]))
         .unwrap();
     assert_eq!(snapshot.not_covered.named, [""; 0]);
+    assert_eq!(snapshot.not_covered.ignored, [""; 0]);
     let plain = store.create(&labelled("plain")).unwrap();
+    assert_eq!(plain.not_covered.ignored_count, 2);
     ground.run("rm", &["-r", "target", "x.secret", "a.txt"]);
     assert_eq!(
         told(&store.changes(&plain).unwrap()),

@@ -50,6 +50,9 @@ pub(crate) struct LogArgs {
     everywhere: bool,
 }
 
+/// So many of the files that a snapshot does not hold are named.
+const MOST_LACKS: usize = 5;
+
 /// How a decision came out, as records spell it.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum VerdictName {
@@ -107,6 +110,8 @@ pub(crate) struct DecisionOutput {
     pub(crate) snapshot: Option<String>,
     /// The id of that snapshot, where it was taken before the answer.
     pub(crate) snapshot_id: Option<String>,
+    /// What of the files that the command names that snapshot does not hold: going back does not bring it back.
+    pub(crate) snapshot_lacks: Vec<String>,
     /// What was wrong with the configuration then.
     pub(crate) configuration: Vec<String>,
     /// The tool.
@@ -151,6 +156,7 @@ impl DecisionOutput {
             permitted: list("permitted"),
             snapshot: text("snapshot"),
             snapshot_id: text("snapshot_id"),
+            snapshot_lacks: list("snapshot_lacks"),
             configuration: list("configuration"),
             tool: text("tool"),
             session_id: text("session_id"),
@@ -178,6 +184,21 @@ impl DecisionOutput {
         let id = id.map(|id| id.chars().take(8).collect());
         id.or_else(|| self.snapshot.clone())
             .unwrap_or_else(|| "-".to_owned())
+    }
+
+    /// What it lost for good, on one line.
+    fn not_kept(&self) -> Option<String> {
+        let lacks: Vec<String> = self
+            .snapshot_lacks
+            .iter()
+            .take(MOST_LACKS)
+            .map(|path| on_one_line(path))
+            .collect();
+        let more = match self.snapshot_lacks.len() - lacks.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (!lacks.is_empty()).then(|| format!("not in {}: {}{more}", self.kept(), lacks.join(" ")))
     }
 
     /// What it was about, on one line.
@@ -233,6 +254,9 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
         ]);
     }
     context.ui.data(&table.render())?;
+    for lack in decisions.iter().filter_map(DecisionOutput::not_kept) {
+        context.ui.say(&lack);
+    }
     let mut newest = decisions.iter().rev();
     if let Some(kept) = newest.find_map(|decision| decision.snapshot_id.as_deref()) {
         let hint =

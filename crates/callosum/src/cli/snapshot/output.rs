@@ -1,6 +1,6 @@
 //! What `callosum snapshot --json` prints.
 
-use callosum_guard::snapshot::{Changes, Snapshot};
+use callosum_guard::snapshot::{Changes, NotCovered, Snapshot};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -66,6 +66,8 @@ pub(crate) struct RestoreOutput {
     pub(crate) before: Option<String>,
     /// Every file that is not as it was.
     pub(crate) changes: Vec<ChangeOutput>,
+    /// What the snapshot does not hold, and going back to it does not bring back.
+    pub(crate) not_covered: NotCoveredOutput,
 }
 
 /// What happens to a file.
@@ -90,8 +92,6 @@ pub(crate) struct CleanOutput {
 
 impl SnapshotOutput {
     pub(super) fn of(snapshot: &Snapshot) -> Self {
-        let Snapshot { not_covered, .. } = snapshot;
-        let large = not_covered.too_large.iter();
         Self {
             snapshot_id: snapshot.snapshot_id.clone(),
             label: snapshot.label.clone(),
@@ -102,15 +102,22 @@ impl SnapshotOutput {
             linked_errors: snapshot.linked_errors.clone(),
             size_bytes: snapshot.size_bytes,
             checkpoint: snapshot.checkpoint,
-            not_covered: NotCoveredOutput {
-                ignored: not_covered.ignored.clone(),
-                ignored_count: not_covered.ignored_count,
-                repositories: not_covered.repositories.clone(),
-                too_large: large.map(|large| large.path.clone()).collect(),
-                named: not_covered.named.clone(),
-            },
+            not_covered: NotCoveredOutput::of(&snapshot.not_covered),
             only: snapshot.only.clone(),
             also: snapshot.also.clone(),
+        }
+    }
+}
+
+impl NotCoveredOutput {
+    fn of(lacks: &NotCovered) -> Self {
+        let large = lacks.too_large.iter();
+        Self {
+            ignored: lacks.ignored.clone(),
+            ignored_count: lacks.ignored_count,
+            repositories: lacks.repositories.clone(),
+            too_large: large.map(|large| large.path.clone()).collect(),
+            named: lacks.named.clone(),
         }
     }
 }
@@ -125,6 +132,7 @@ impl RestoreOutput {
             snapshot_id: snapshot.snapshot_id.clone(),
             before,
             changes: changes.collect(),
+            not_covered: NotCoveredOutput::of(&snapshot.not_covered),
         }
     }
 }

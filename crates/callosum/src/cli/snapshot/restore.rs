@@ -10,7 +10,9 @@ use std::{
 use callosum_evidence::terminal::on_one_line;
 use callosum_guard::snapshot::{Changes, Store};
 
-use super::{DiffArgs, RestoreArgs, explained, keep_within, output::RestoreOutput};
+use super::{
+    DiffArgs, RestoreArgs, explained, keep_within, output::RestoreOutput, tell_not_covered,
+};
 use crate::{
     cli::context::Context,
     ui::{CommandError, Exit, many},
@@ -30,7 +32,9 @@ pub(super) fn diff(context: &Context, store: &Store, args: &DiffArgs) -> Result<
             .ui
             .json_data(&RestoreOutput::of(&snapshot, None, &changes));
     }
-    context.ui.foreign(&as_text(&changes))
+    context.ui.foreign(&as_text(&changes))?;
+    tell_not_covered(context, &snapshot.not_covered);
+    Ok(())
 }
 
 pub(super) fn restore(
@@ -50,6 +54,7 @@ pub(super) fn restore(
                 .json_data(&RestoreOutput::of(&snapshot, None, &changes))?;
         } else {
             context.ui.foreign(&as_text(&changes))?;
+            tell_not_covered(context, &snapshot.not_covered);
         }
         if !can_ask {
             let what = "nothing was put back: there is no terminal to ask at";
@@ -72,6 +77,7 @@ pub(super) fn restore(
     }
     if args.yes {
         context.ui.foreign(&as_text(&restored.changes))?;
+        tell_not_covered(context, &snapshot.not_covered);
     }
     context.ui.say(&done(&restored.changes));
     context
@@ -131,7 +137,7 @@ fn as_text(changes: &Changes) -> String {
         let _ = writeln!(text, "{:8} {path}", change.kind.as_str());
     }
     if text.is_empty() {
-        text.push_str("the tree is as it was\n");
+        text.push_str("all that it holds is as it was\n");
     }
     text
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     bead::{Bead, BeadId, evidence_value},
     evidence::{Evidence, QuoteError, Standing, Tree},
+    grounding::time_of,
     notes::{Decision, Notes},
     recorded,
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
@@ -321,11 +322,6 @@ pub(crate) fn cite_record(
         record["session_id"] = id.into();
     }
     record
-}
-
-/// The time that the name of a decision begins with.
-fn time_of(name: &str) -> &str {
-    name.split_once(" - ").map_or(name, |(ts, _)| ts)
 }
 
 /// The times that decisions have already, by which they are told apart: in the notes, in the bead, and

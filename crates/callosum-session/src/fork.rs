@@ -12,7 +12,7 @@ use std::{
 use crate::{
     bead::{Bead, is_closed},
     evidence::{Evidence, Tree},
-    grounding::Claim,
+    grounding::{Claim, time_of},
     notes::{Decision, Notes},
 };
 
@@ -67,11 +67,16 @@ pub fn forks(
     let mut forks = Vec::new();
     let mut fork = |wins, loses, what| forks.push(Fork { wins, loses, what });
     let decisions = notes.decisions();
-    let by_ts: HashMap<&str, &Decision> = decisions
-        .iter()
-        .rev()
-        .map(|known| (known.ts.as_str(), known))
-        .collect();
+    let mut by_ts: HashMap<&str, Vec<&Decision>> = HashMap::new();
+    for known in &decisions {
+        by_ts.entry(&known.ts).or_default().push(known);
+    }
+    // Of several of one time, the one is meant that has the words.
+    let known_as = |ts: &str, words: &str| {
+        let of_its_time = by_ts.get(ts)?;
+        let said = of_its_time.iter().find(|known| known.words() == words);
+        said.or_else(|| of_its_time.first()).copied()
+    };
     let current = notes.active().bead;
     let mut claimed: HashMap<&str, Vec<&str>> = HashMap::new();
     for claim in claims {
@@ -91,7 +96,7 @@ pub fn forks(
         }
         let in_bead: HashSet<&str> = bead.decisions.iter().map(|made| made.ts.as_str()).collect();
         for made in &bead.decisions {
-            match by_ts.get(made.ts.as_str()) {
+            match known_as(&made.ts, &made.decision) {
                 None => {
                     let what = format!("the decision of {} in {id} is not in the notes", made.ts);
                     fork(Source::Bead, Source::Notes, what);
@@ -113,7 +118,7 @@ pub fn forks(
             }
         }
         for ts in claimed.get(id.as_str()).into_iter().flatten() {
-            if !in_bead.contains(ts) {
+            if !in_bead.contains(time_of(ts)) {
                 let what = format!("the decision of {ts} is not in {id}");
                 fork(Source::Bead, Source::Trajectory, what);
             }

@@ -17,7 +17,7 @@ use crate::{
     bead::{Bead, BeadId, Mark},
     decide::NOT_CURRENT,
     fork::Source,
-    grounding::{ClaimKind, claim_of, revision_of},
+    grounding::{ClaimKind, claim_of, revision_of, says_the_same},
     notes::{Decision, Notes},
     statement::{Redaction, title_of},
     step::{Held, Session, SessionError, in_order, second, times_from},
@@ -47,12 +47,16 @@ pub(crate) struct Lost {
     pub(crate) from: Source,
     /// Which of the records of its evidence it is.
     revision: u32,
+    /// Whether its first record was found.
+    has_first: bool,
 }
 
 /// What the notes do not lack, by its time.
 struct Lacking<'n> {
-    /// Times that stand in headings, of decisions or not.
-    headed: HashSet<&'n str>,
+    /// Times that stand in headings, of decisions or not, and in how many.
+    headed: HashMap<&'n str, usize>,
+    /// Entries by their times.
+    entries: HashMap<&'n str, Vec<&'n Decision>>,
     /// Entries that may break off, by their times.
     breaking_off: HashMap<&'n str, &'n Decision>,
 }
@@ -60,13 +64,21 @@ struct Lacking<'n> {
 impl<'n> Lacking<'n> {
     fn of(notes: &'n Notes, decisions: &'n [Decision]) -> Self {
         let mut headed = notes.headed_times();
-        headed.extend(decisions.iter().map(|there| there.ts.as_str()));
+        let mut entries: HashMap<&str, Vec<&Decision>> = HashMap::new();
+        for there in decisions {
+            entries.entry(&there.ts).or_default().push(there);
+        }
+        for (ts, of_its_time) in &entries {
+            let many = headed.entry(ts).or_default();
+            *many = of_its_time.len().max(*many);
+        }
         let last = decisions.iter().map(|there| there.last_line).max();
         let breaks_off =
             |there: &&Decision| there.decision.is_empty() || Some(there.last_line) == last;
         let breaking_off = decisions.iter().filter(breaks_off);
         Self {
             headed,
+            entries,
             breaking_off: breaking_off
                 .map(|there| (there.ts.as_str(), there))
                 .collect(),
@@ -75,15 +87,67 @@ impl<'n> Lacking<'n> {
 
     /// Whether the notes may lack the decision of this time, or some of it.
     fn may_have(&self, ts: &str) -> bool {
-        !self.headed.contains(ts) || self.breaking_off.contains_key(ts)
+        !self.headed.contains_key(ts) || self.breaking_off.contains_key(ts)
+    }
+
+    /// The line of the entry that has these words.
+    fn saying(&self, ts: &str, words: &str) -> Option<usize> {
+        let mut of_its_time = self.entries.get(ts).into_iter().flatten();
+        let entry = of_its_time.find(|entry| says_the_same(entry.words(), words))?;
+        Some(entry.line)
     }
 
     fn is_lost(&self, notes: &Notes, decision: &Decision) -> bool {
         let ts = decision.ts.as_str();
         match self.breaking_off.get(ts) {
             Some(there) => notes.beginning(there, decision).is_some(),
-            None => !self.headed.contains(ts),
+            None => !self.headed.contains_key(ts),
         }
+    }
+}
+
+/// Decisions of a time that has entries in the notes, none of which says what they say: a person gave the entry other
+/// words, or it is that of another checkout's decision.
+#[derive(Default)]
+struct Unsaid {
+    unsaid: BTreeMap<String, Vec<Lost>>,
+    /// The lines of entries that have a record of their own, by their times.
+    recorded: HashMap<String, HashSet<usize>>,
+}
+
+impl Unsaid {
+    fn take(&mut self, lacking: &Lacking<'_>, record: &Record) {
+        let (ts, revision) = (record.text("decision"), revision_of(record));
+        match lacking.saying(ts, record.text("claim")) {
+            Some(line) if revision == 0 => {
+                let lines = self.recorded.entry(ts.to_owned()).or_default();
+                lines.insert(line);
+            }
+            Some(_) => {}
+            None => keep(
+                &mut self.unsaid,
+                decided(record),
+                Source::Trajectory,
+                revision,
+            ),
+        }
+    }
+
+    /// Those for which there is no entry left that could be theirs.
+    fn lost(self, lacking: &Lacking<'_>) -> impl Iterator<Item = Lost> {
+        let left = |ts: &str| {
+            let recorded = self.recorded.get(ts).map_or(0, HashSet::len);
+            let headed = lacking.headed.get(ts).copied().unwrap_or(0);
+            headed.saturating_sub(recorded)
+        };
+        let unsaid = self.unsaid.into_iter();
+        let lost: Vec<Lost> = unsaid
+            .flat_map(|(ts, unsaid)| {
+                let first = unsaid.into_iter().filter(|lost| lost.has_first);
+                first.skip(left(&ts)).collect::<Vec<_>>()
+            })
+            .collect();
+        lost.into_iter()
     }
 }
 
@@ -93,7 +157,8 @@ impl Session<'_> {
         let mut recorded = Recorded::default();
         let in_notes = notes.decisions();
         let lacking = Lacking::of(notes, &in_notes);
-        let mut known: BTreeMap<String, Lost> = BTreeMap::new();
+        let mut known: BTreeMap<String, Vec<Lost>> = BTreeMap::new();
+        let mut unsaid = Unsaid::default();
         let mut claims = Vec::new();
         let mut of_bead = (String::new(), None);
         for file in day_files(self.disk, self.zones)? {
@@ -116,22 +181,27 @@ impl Session<'_> {
                         }
                     }
                     "cite" if record.text("decision").is_empty() => claims.push(record),
-                    "cite" if lacking.may_have(record.text("decision")) => {
-                        let revision = revision_of(&record);
-                        keep(&mut known, decided(&record), Source::Trajectory, revision);
+                    "cite" => {
+                        let (ts, revision) = (record.text("decision"), revision_of(&record));
+                        if lacking.may_have(ts) {
+                            keep(&mut known, decided(&record), Source::Trajectory, revision);
+                        }
+                        if lacking.headed.contains_key(ts) {
+                            unsaid.take(&lacking, &record);
+                        }
                     }
                     _ => {}
                 }
             }
         }
         recorded.bead = of_bead.1;
-        for decision in self.of_beads(&lacking)? {
-            if !known.contains_key(&decision.ts) {
-                keep(&mut known, Some(decision), Source::Bead, 0);
-            }
+        let of_beads = self.of_beads(&lacking)?.into_iter();
+        let of_beads = of_beads.filter(|made| !known.contains_key(&made.ts));
+        for decision in of_beads.collect::<Vec<_>>() {
+            keep(&mut known, Some(decision), Source::Bead, 0);
         }
         let mut words: HashMap<String, String> = words_of(&in_notes);
-        for lost in known.values() {
+        for lost in known.values().flatten() {
             let decision = &lost.decision;
             words
                 .entry(decision.ts.clone())
@@ -148,7 +218,12 @@ impl Session<'_> {
             }
         }
         let is_lost = |lost: &Lost| lacking.is_lost(notes, &lost.decision);
-        recorded.lost = known.into_values().filter(is_lost).collect();
+        recorded.lost = known.into_values().flatten().filter(is_lost).collect();
+        for lost in unsaid.lost(&lacking) {
+            if !recorded.lost.contains(&lost) {
+                recorded.lost.push(lost);
+            }
+        }
         let ts = |lost: &Lost| in_order(&lost.decision.ts).to_owned();
         recorded.lost.sort_by_key(ts);
         Ok(recorded)
@@ -216,9 +291,10 @@ impl Held<'_> {
 }
 
 /// A later record of a decision stands in for the earlier one, and has of it what it does not say;
-/// evidence of an earlier revision is not taken over.
+/// evidence of an earlier revision is not taken over. One of the same time with other words is of another decision, unless
+/// it says one anew.
 fn keep(
-    known: &mut BTreeMap<String, Lost>,
+    known: &mut BTreeMap<String, Vec<Lost>>,
     decision: Option<Decision>,
     from: Source,
     revision: u32,
@@ -228,26 +304,42 @@ fn keep(
         decision,
         from,
         revision,
+        has_first: revision == 0,
     };
-    let (earlier, mut lost) = match known.remove(&new.decision.ts) {
-        None => (None, new),
-        Some(before) if before.revision > new.revision => (Some(new), before),
-        Some(before) => (Some(before), new),
+    let of_its_time = known.entry(new.decision.ts.clone()).or_default();
+    let says = |lost: &Lost| lost.decision.decision == new.decision.decision;
+    let is_said_anew = |lost: &Lost| !(lost.has_first && new.has_first);
+    let is_titled = |lost: &Lost| lost.decision.title == new.decision.title;
+    let is_alone = of_its_time.len() == 1;
+    let known = of_its_time.iter().position(says).or_else(|| {
+        of_its_time
+            .iter()
+            .position(|lost| is_said_anew(lost) && (is_titled(lost) || is_alone))
+    });
+    let Some(known) = known else {
+        of_its_time.push(new);
+        return;
     };
-    if let Some(earlier) = earlier {
-        let (decision, before) = (&mut lost.decision, earlier.decision);
-        decision.rationale = decision.rationale.take().or(before.rationale);
-        if decision.scenarios.is_empty() {
-            decision.scenarios = before.scenarios;
-        }
-        let is_of_one = earlier.revision == lost.revision;
-        for cited in before.evidence.into_iter().filter(|_| is_of_one) {
-            if !decision.evidence.contains(&cited) {
-                decision.evidence.push(cited);
-            }
+    let before = of_its_time.remove(known);
+    let has_first = before.has_first || new.has_first;
+    let (earlier, mut lost) = if before.revision > new.revision {
+        (new, before)
+    } else {
+        (before, new)
+    };
+    let is_of_one = earlier.revision == lost.revision;
+    let (decision, before) = (&mut lost.decision, earlier.decision);
+    decision.rationale = decision.rationale.take().or(before.rationale);
+    if decision.scenarios.is_empty() {
+        decision.scenarios = before.scenarios;
+    }
+    for cited in before.evidence.into_iter().filter(|_| is_of_one) {
+        if !decision.evidence.contains(&cited) {
+            decision.evidence.push(cited);
         }
     }
-    known.insert(lost.decision.ts.clone(), lost);
+    lost.has_first = has_first;
+    of_its_time.insert(known, lost);
 }
 
 /// The decision that a record of ours has.

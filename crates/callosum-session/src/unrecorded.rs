@@ -147,6 +147,7 @@ impl Unrecorded {
         };
         Claim {
             text: words.to_owned(),
+            title: decision.title.clone(),
             decision: Some(self.name.clone()),
             bead: self.bead.as_ref().map(ToString::to_string),
             kind,

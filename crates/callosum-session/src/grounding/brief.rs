@@ -132,6 +132,7 @@ impl Plain<'_> {
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         Claim {
             text: self.claim,
+            title: self.title.into_owned(),
             decision: some(&self.decision),
             bead: some(&self.bead_id),
             kind: ClaimKind::named(Some(&self.grounding)),

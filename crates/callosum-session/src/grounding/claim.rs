@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 
+use callosum_evidence::secrets::mask;
 use serde_json::Value;
 
 use crate::{
     bead::evidence_of,
     evidence::{Evidence, Relative, Tree},
     fork::Source,
+    notes::is_time,
+    statement::{one_line, title_of},
     trajectory::Record,
 };
 
@@ -41,6 +44,8 @@ impl ClaimKind {
 pub struct Claim {
     /// Its words.
     pub text: String,
+    /// Its title, where one is recorded.
+    pub title: String,
     /// The time of the decision that it is, where it is one.
     pub decision: Option<String>,
     /// The bead that it belongs to.
@@ -76,6 +81,8 @@ impl Claim {
 /// The claims of records. A later record of the same decision stands in for the earlier one; of
 /// two in files of different agents, the one of the higher revision, and of one revision, whose order
 /// nobody knows, the one with more evidence.
+///
+/// Decisions are the same that have one time and the same words; one that was said anew, also that of its time or title.
 pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
     let cited = records.iter();
     let cited = cited.filter(|(_, record)| record.phase() == "cite");
@@ -85,30 +92,118 @@ pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
     }))
 }
 
-/// The claims, one for each decision.
+/// The claims, one for each decision. Two checkouts may make decisions in the same second: those that share a time are
+/// named by time and title.
 pub(super) fn merged(all: impl Iterator<Item = Claim>) -> Vec<Claim> {
-    fn file(claim: &Claim) -> Option<&str> {
-        claim.place.rsplit_once(':').map(|(file, _)| file)
+    let mut merged = Merged::default();
+    let mut said_anew = Vec::new();
+    for (order, claim) in all.enumerate() {
+        // What was said anew belongs to what was said first, in whichever file that is read.
+        if claim.revision > 0 && claim.decision.is_some() {
+            said_anew.push((order, claim));
+        } else {
+            merged.take(order, claim);
+        }
     }
-    let mut claims: Vec<Claim> = Vec::new();
-    let mut of_decision: HashMap<String, usize> = HashMap::new();
-    for claim in all {
-        let known = claim.decision.as_ref().and_then(|ts| of_decision.get(ts));
-        if let Some(&known) = known {
-            let before = &claims[known];
-            let is_same_file = file(before) == file(&claim);
-            let weight = |claim: &Claim| (claim.revision, claim.evidence.len());
-            if is_same_file || weight(before) <= weight(&claim) {
-                claims[known] = claim;
+    for (order, claim) in said_anew {
+        merged.take(order, claim);
+    }
+    merged.claims()
+}
+
+/// Claims as they come together.
+#[derive(Default)]
+struct Merged {
+    /// Each with its place among all records.
+    claims: Vec<(usize, Claim)>,
+    /// Those of one time, by that.
+    of_time: HashMap<String, Vec<usize>>,
+}
+
+impl Merged {
+    fn take(&mut self, order: usize, claim: Claim) {
+        let Some(name) = claim.decision.as_deref() else {
+            self.claims.push((order, claim));
+            return;
+        };
+        let time = time_of(name);
+        let of_time = self.of_time.get(time).map_or(&[][..], Vec::as_slice);
+        let Some(known) = self.same(of_time, &claim) else {
+            let of_time = self.of_time.entry(time.to_owned()).or_default();
+            of_time.push(self.claims.len());
+            self.claims.push((order, claim));
+            return;
+        };
+        let (first, before) = &mut self.claims[known];
+        *first = order.min(*first);
+        let is_same_file = file(before) == file(&claim);
+        let weight = |claim: &Claim| (claim.revision, claim.evidence.len());
+        if is_same_file || weight(before) <= weight(&claim) {
+            *before = claim;
+        }
+    }
+
+    /// Which of the claims of its time is of the same decision.
+    fn same(&self, of_time: &[usize], claim: &Claim) -> Option<usize> {
+        let known = |at: &usize| &self.claims[*at].1;
+        let mut all = of_time.iter().copied();
+        if let Some(known) = all.find(|at| is_of_same_words(known(at), claim)) {
+            return Some(known);
+        }
+        if claim.revision == 0 {
+            return None;
+        }
+        let is_titled = |at: &usize| !claim.title.is_empty() && known(at).title == claim.title;
+        let mut titled = of_time.iter().copied().filter(is_titled);
+        match (titled.next(), titled.next(), of_time) {
+            (Some(known), None, _) | (None, _, &[known]) => Some(known),
+            _ => None,
+        }
+    }
+
+    fn claims(mut self) -> Vec<Claim> {
+        for (time, sharing) in &self.of_time {
+            for at in sharing.iter().filter(|_| sharing.len() > 1) {
+                let claim = &mut self.claims[*at].1;
+                if claim.decision.as_deref() == Some(time) {
+                    let title = match claim.title.as_str() {
+                        "" => title_of(&claim.text),
+                        title => title.to_owned(),
+                    };
+                    claim.decision = Some(format!("{time} - {title}"));
+                }
             }
-            continue;
         }
-        if let Some(ts) = &claim.decision {
-            of_decision.insert(ts.clone(), claims.len());
-        }
-        claims.push(claim);
+        self.claims.sort_by_key(|(order, _)| *order);
+        self.claims.into_iter().map(|(_, claim)| claim).collect()
     }
-    claims
+}
+
+fn file(claim: &Claim) -> Option<&str> {
+    claim.place.rsplit_once(':').map(|(file, _)| file)
+}
+
+/// Whether two claims of one time say the same, and neither has a name of its own. One without words says nothing else.
+fn is_of_same_words(a: &Claim, b: &Claim) -> bool {
+    let (Some(name), Some(other)) = (a.decision.as_deref(), b.decision.as_deref()) else {
+        return false;
+    };
+    let is_one_name = name == other || time_of(name) == name || time_of(other) == other;
+    let has_no_words = a.text.is_empty() || b.text.is_empty();
+    is_one_name && (has_no_words || says_the_same(&a.text, &b.text))
+}
+
+/// Whether two texts are the same but for secrets and line breaks.
+pub(crate) fn says_the_same(a: &str, b: &str) -> bool {
+    let plain = |text: &str| one_line(&mask(text).text);
+    a == b || plain(a) == plain(b)
+}
+
+/// The time in the name of a decision, which may have a title behind it; all of a name that is none.
+pub(crate) fn time_of(name: &str) -> &str {
+    let parts = name.split_once(" - ");
+    let time = parts.map(|(ts, _)| ts).filter(|ts| is_time(ts));
+    time.unwrap_or(name)
 }
 
 /// What one record claims, without where it stands.
@@ -161,6 +256,7 @@ pub(crate) fn claim_of(record: &Record) -> Claim {
     let decision = record.text("decision");
     Claim {
         text: record.text("claim").to_owned(),
+        title: record.text("title").to_owned(),
         bead: Some(record.text("bead_id").to_owned()).filter(|id| !id.is_empty()),
         decision: Some(decision.to_owned()).filter(|ts| !ts.is_empty()),
         kind,

@@ -13,7 +13,7 @@ mod tally;
 
 pub(crate) use self::{
     brief::Brief,
-    claim::{claim_of, revision_of},
+    claim::{claim_of, revision_of, says_the_same, time_of},
 };
 pub use self::{
     claim::{Claim, ClaimKind, claims},

@@ -6,15 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use callosum_evidence::secrets::mask;
-
-use super::claim::{Claim, ClaimKind};
+use super::claim::{Claim, ClaimKind, says_the_same, time_of};
 use crate::{
     bead::{Bead, BeadId},
     evidence::Evidence,
     fork::Source,
-    notes::{Decision, Notes},
-    statement::one_line,
+    notes::{Decision, Notes, is_time},
     step::{Session, SessionError},
     zones::ZoneError,
 };
@@ -24,15 +21,16 @@ use crate::{
 pub struct Revised {
     /// Where they stand.
     file: String,
-    /// By the names of the decisions; of several of one time, all.
+    /// By the times of the decisions, or by their names where these are none.
     entries: HashMap<String, Vec<Decision>>,
-    /// What their beads have of them, by their names.
-    in_beads: HashMap<String, InBead>,
+    /// What their beads have of them, by their times.
+    in_beads: HashMap<String, Vec<InBead>>,
 }
 
 /// A decision as its bead has it.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct InBead {
+    id: String,
     file: String,
     words: String,
     evidence: Vec<Evidence>,
@@ -44,10 +42,16 @@ impl Revised {
         let Some(name) = &claim.decision else {
             return claim;
         };
-        let is_said = |words: &str| {
-            words == claim.text || one_line(&mask(words).text) == one_line(&claim.text)
-        };
-        let in_bead = self.in_beads.get(name);
+        let is_said = |words: &str| says_the_same(words, &claim.text);
+        let time = time_of(name);
+        // One that has its time alone may have been given other words; one that shares it, other words or another title.
+        let is_alone = time == name;
+        let made = self.in_beads.get(time).map_or(&[][..], Vec::as_slice);
+        let mut of_its_bead = made
+            .iter()
+            .filter(|made| claim.bead.as_ref() == Some(&made.id));
+        let first = of_its_bead.clone().next().filter(|_| is_alone);
+        let in_bead = of_its_bead.find(|made| is_said(&made.words)).or(first);
         if let Some(made) = in_bead.filter(|made| !made.words.is_empty() && !is_said(&made.words)) {
             let made = made.clone();
             return Claim {
@@ -64,13 +68,18 @@ impl Revised {
                 ..claim
             };
         }
-        let Some(entries) = self.entries.get(name) else {
-            return claim;
+        let entries = self.entries.get(time).map_or(&[][..], Vec::as_slice);
+        let mut saying = entries.iter().filter(|entry| is_said(entry.words()));
+        let titled = |entry: &&Decision| entry.heading() == *name;
+        let entry = match saying.clone().find(titled).or_else(|| saying.next()) {
+            Some(entry) => Some((entry, true)),
+            None if is_alone => entries
+                .first()
+                .map(|first| (first, first.words().is_empty())),
+            None => entries.iter().find(titled).map(|entry| (entry, false)),
         };
-        let says = |entry: &&Decision| is_said(entry.words());
-        let (entry, has_its_words) = match entries.iter().find(says) {
-            Some(entry) => (entry, true),
-            None => (&entries[0], entries[0].words().is_empty()),
+        let Some((entry, has_its_words)) = entry else {
+            return claim;
         };
         let leans_on_the_same = entry.evidence.len() == claim.evidence.len()
             && entry
@@ -117,12 +126,15 @@ impl Session<'_> {
         &self,
         recorded: impl Iterator<Item = (&'c str, &'c str)>,
     ) -> Result<Revised, SessionError> {
-        let recorded: HashMap<&str, &str> = recorded.filter(|(name, _)| !name.is_empty()).collect();
+        let recorded = recorded.filter(|(name, _)| !name.is_empty());
+        let recorded: HashSet<(&str, &str)> =
+            recorded.map(|(name, bead)| (time_of(name), bead)).collect();
         if recorded.is_empty() {
             return Ok(Revised::default());
         }
+        let times: HashSet<&str> = recorded.iter().map(|(time, _)| *time).collect();
         let entries = match self.notes() {
-            Ok(Some(notes)) => entries_of(&recorded, &notes),
+            Ok(Some(notes)) => entries_of(&times, &notes),
             Ok(None)
             | Err(
                 SessionError::TooLarge { .. }
@@ -131,14 +143,14 @@ impl Session<'_> {
             ) => HashMap::new(),
             Err(error) => return Err(error),
         };
-        let beads: HashSet<&str> = recorded.values().copied().collect();
-        let mut in_beads = HashMap::new();
+        let beads: HashSet<&str> = recorded.iter().map(|(_, bead)| *bead).collect();
+        let mut in_beads: HashMap<String, Vec<InBead>> = HashMap::new();
         for id in beads.into_iter().filter_map(BeadId::new) {
-            let made = self.made_in(&id).into_iter();
-            in_beads.extend(made.filter(|(name, _)| {
-                let bead = recorded.get(name.as_str());
-                bead.is_some_and(|bead| *bead == id.as_str())
-            }));
+            for (ts, made) in self.made_in(&id) {
+                if recorded.contains(&(ts.as_str(), id.as_str())) {
+                    in_beads.entry(ts).or_default().push(made);
+                }
+            }
         }
         Ok(Revised {
             file: self.zones.named(&self.zones.notes()),
@@ -147,51 +159,48 @@ impl Session<'_> {
         })
     }
 
-    /// The decisions of a bead by their times; none of one that cannot be read. Entries of one time that say the same are one
-    /// decision, and others do not count.
-    fn made_in(&self, id: &BeadId) -> HashMap<String, InBead> {
+    /// The decisions of a bead with their times; none of one that cannot be read. Entries of one time that say the same are
+    /// one decision.
+    fn made_in(&self, id: &BeadId) -> Vec<(String, InBead)> {
         let decisions = self
             .bead(id)
             .map(|sheet| Bead::of(sheet.members()).decisions);
         let file = self.zones.named(&self.zones.beads().join(id.file()));
-        let mut made: HashMap<String, InBead> = HashMap::new();
+        let mut made: Vec<(String, InBead)> = Vec::new();
+        let mut known: HashMap<(String, String), usize> = HashMap::new();
         for entry in decisions.into_iter().flatten() {
-            let known = made.entry(entry.ts).or_insert_with(|| InBead {
-                file: file.clone(),
-                words: entry.decision.clone(),
-                evidence: Vec::new(),
+            let key = (entry.ts.clone(), entry.decision.clone());
+            let at = *known.entry(key).or_insert_with(|| {
+                let new = InBead {
+                    id: id.to_string(),
+                    file: file.clone(),
+                    words: entry.decision,
+                    evidence: Vec::new(),
+                };
+                made.push((entry.ts, new));
+                made.len() - 1
             });
-            if known.words == entry.decision {
-                known.evidence.extend(entry.evidence);
-            }
+            made[at].1.evidence.extend(entry.evidence);
         }
         made
     }
 }
 
-/// The entries of decisions, by the names under which they are recorded.
-fn entries_of(recorded: &HashMap<&str, &str>, notes: &Notes) -> HashMap<String, Vec<Decision>> {
-    let has_titles = recorded.keys().any(|name| name.contains(' '));
-    let is_named = |ts: &str, title: &str| {
-        has_titles && recorded.contains_key(format!("{ts} - {title}").as_str())
-    };
-    let of_notes =
-        notes.decisions_where(|ts, title| recorded.contains_key(ts) || is_named(ts, title));
-    let undated = if has_titles {
+/// The entries of decisions of these times; of those whose heading is no time, by their names.
+fn entries_of(times: &HashSet<&str>, notes: &Notes) -> HashMap<String, Vec<Decision>> {
+    let of_notes = notes.decisions_where(|ts, _| times.contains(ts));
+    let has_names = times.iter().any(|time| !is_time(time));
+    let undated = if has_names {
         notes.undated()
     } else {
         Vec::new()
     };
-    let undated = undated.into_iter();
-    let undated = undated.filter(|entry| recorded.contains_key(entry.ts.as_str()));
+    let undated = undated
+        .into_iter()
+        .filter(|entry| times.contains(entry.ts.as_str()));
     let mut entries: HashMap<String, Vec<Decision>> = HashMap::new();
     for entry in of_notes.into_iter().chain(undated) {
-        let name = if is_named(&entry.ts, &entry.title) {
-            entry.heading()
-        } else {
-            entry.ts.clone()
-        };
-        entries.entry(name).or_default().push(entry);
+        entries.entry(entry.ts.clone()).or_default().push(entry);
     }
     entries
 }

@@ -191,7 +191,7 @@ impl Decision {
 }
 
 /// Whether a text begins like a time: `2024-01-15` and more, or nothing.
-fn is_time(text: &str) -> bool {
+pub(crate) fn is_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() >= 10
         && bytes[..10].iter().enumerate().all(|(at, byte)| match at {

@@ -1,6 +1,9 @@
 //! [`Notes`]: the document, read.
 
-use std::{collections::HashSet, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use super::{decision::Decision, label::Label, outline::Outline};
 use crate::step::in_order;
@@ -332,19 +335,23 @@ impl Notes {
         })
     }
 
-    /// The times that stand in lines with a mark of a heading, wherever: also those of decisions that
+    /// The times that stand in lines with a mark of a heading, wherever, and in how many: also those of decisions that
     /// somebody commented out, or moved to another section. A last line without an end is left out:
     /// a torn write may have left it.
-    pub(crate) fn headed_times(&self) -> HashSet<&str> {
+    pub(crate) fn headed_times(&self) -> HashMap<&str, usize> {
         let end = self.bytes.iter().rposition(|byte| *byte == b'\n');
         let lines = self.bytes[..end.unwrap_or(0)].split(|byte| *byte == b'\n');
         let lines = lines.filter_map(|line| std::str::from_utf8(line).ok());
         let is_of_time = |c: char| c.is_ascii_digit() || "-:TZ.+".contains(c);
-        lines
-            .filter_map(|line| line.split_once('#'))
-            .flat_map(|(_, words)| words.split(move |c| !is_of_time(c)))
-            .filter(|word| word.len() >= 10)
-            .collect()
+        let mut times: HashMap<&str, usize> = HashMap::new();
+        for (_, words) in lines.filter_map(|line| line.split_once('#')) {
+            let words = words.split(|c| !is_of_time(c));
+            let of_line: HashSet<&str> = words.filter(|word| word.len() >= 10).collect();
+            for time in of_line {
+                *times.entry(time).or_default() += 1;
+            }
+        }
+        times
     }
 
     pub(super) fn is_blank_line(&self, line: usize) -> bool {

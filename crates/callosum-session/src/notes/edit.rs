@@ -46,13 +46,13 @@ impl Notes {
     pub fn with_decisions(&self, decisions: &[Decision]) -> Self {
         let eol = self.eol();
         let known = self.decisions();
-        let by_ts: HashMap<&str, &Decision> = known
-            .iter()
-            .map(|known| (known.ts.as_str(), known))
-            .collect();
+        let mut by_ts: HashMap<&str, Vec<&Decision>> = HashMap::new();
+        for known in &known {
+            by_ts.entry(&known.ts).or_default().push(known);
+        }
         for decision in decisions {
-            let torn = by_ts.get(decision.ts.as_str());
-            if let Some(at) = torn.and_then(|torn| self.beginning(torn, decision)) {
+            let mut of_its_time = by_ts.get(decision.ts.as_str()).into_iter().flatten();
+            if let Some(at) = of_its_time.find_map(|torn| self.beginning(torn, decision)) {
                 let end = if at.end == self.bytes.len() { eol } else { "" };
                 let whole = self.spliced(at, &format!("{}{end}", decision.written(eol)));
                 return whole.with_decisions(decisions);

@@ -16,7 +16,7 @@ mod outline;
 mod section;
 mod stray;
 
-pub(crate) use self::decision::MARKS;
+pub(crate) use self::decision::{MARKS, is_time};
 pub use self::{
     decision::Decision,
     document::{Active, Identifier, LARGEST_NOTES, Notes, TEMPLATE},

@@ -18,6 +18,8 @@ mod hostile;
 mod interrupted;
 /// Notes that were lost, and who still has what was decided.
 mod lost;
+/// Decisions of one second that two checkouts made.
+mod merged;
 /// Times by which decisions are told apart.
 mod naming;
 /// Hand-offs that name an agent, and what a new session is told of its own accord.

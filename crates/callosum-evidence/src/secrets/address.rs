@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{
     command::{is_known_elsewhere, lower},
     kind::Kind,
+    placeholder::is_placeholder,
 };
 
 /// Headers whose value is secret.
@@ -20,11 +21,9 @@ const HEADERS: [&str; 9] = [
     "cookie",
 ];
 
-/// Passwords in addresses, whatever they are, and tokens that stand where a user does.
-pub(super) fn addresses(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
-    /// A name of a user is shorter.
-    const TOKEN: usize = 16;
-    for (at, mark) in text.match_indices("://") {
+/// Addresses with what names a user in them: where that begins, and all of it up to the last `@` before the server.
+fn users(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.match_indices("://").filter_map(|(at, mark)| {
         let start = at + mark.len();
         let rest = &text[start..];
         let is_end_of_word = |c: char| c.is_whitespace() || "\"'<>`".contains(c);
@@ -41,10 +40,40 @@ pub(super) fn addresses(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
             _ => authority,
         };
         // A password may hold one itself.
-        let Some(end) = authority.rfind('@') else {
+        authority.rfind('@').map(|end| (start, &authority[..end]))
+    })
+}
+
+/// Passwords in the addresses of any text.
+pub(super) fn passwords(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
+    for (start, user) in users(text) {
+        let end = start + user.len();
+        let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
+        let scheme = text[..start - "://".len()].chars().rev();
+        let is_address = scheme.take_while(|c| is_of_scheme(*c)).count() >= 2;
+        let is_served =
+            text[end + 1..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[');
+        let Some((name, password)) = user.split_once(':').filter(|_| is_address && is_served)
+        else {
             continue;
         };
-        let user = &authority[..end];
+        // What goes on behind several servers or a path is another part of the address.
+        let head = password.split('/').next().unwrap_or_default();
+        let digits = head.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_elsewhere =
+            name.contains('/') || head.len() < password.len() && digits.starts_with([',', ':']);
+        if (3..=512).contains(&password.len()) && !is_elsewhere && !is_placeholder(password) {
+            found.push((end - password.len()..end, Kind::Address));
+        }
+    }
+}
+
+/// Passwords in the addresses of a command, whatever they are, and tokens that stand where a user does.
+pub(super) fn addresses(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
+    /// A name of a user is shorter.
+    const TOKEN: usize = 16;
+    for (start, user) in users(text) {
+        let (at, end) = (start - "://".len(), user.len());
         let is_of_web = text[..at].ends_with("http") || text[..at].ends_with("https");
         let secret = match user.find(':') {
             // What stands for no password is none, and the user is the token.

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use super::{form::is_placeholder, kind::Kind, parts::Parts};
+use super::{kind::Kind, parts::Parts, placeholder::is_placeholder};
 
 /// A name whose last word says that its value is secret, a mark, and the value.
 ///
@@ -33,6 +33,14 @@ static NAMES: Parts = Parts::new(|| {
         "wachtwoord",
         "contrase",
         "senha",
+        "_pw",
+        "-pw",
+        ".pw",
+        "ароль",
+        "密码",
+        "密碼",
+        "パスワード",
+        "비밀번호",
     ]
 });
 

@@ -10,8 +10,8 @@ use regex::Regex;
 
 use super::{
     assigned::{BARE_BITS, is_name, is_place, is_secret, may_name_one},
-    form::is_placeholder,
     kind::Kind,
+    placeholder::is_placeholder,
 };
 
 /// A name of a password, a mark, and a word behind it, up to a blank or the end of the line.
@@ -19,7 +19,8 @@ use super::{
 /// Group 1 is the name as far as it tells, group 2 the mark with its blanks, group 3 the value.
 static SETTING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?m-u)((?i:password|passwd|passphrase|pwd|passwort|kennwort|wachtwoord|contrase(?:n|(?u:ñ))a|senha|mot de passe)|_PASS)([ \t]{0,8}[:=][ \t]{0,8})",
+        r"(?m-u)((?i:password|passwd|passphrase|pwd|passwort|kennwort|wachtwoord|contrase(?:n|(?u:ñ))a|senha|mot de passe",
+        r"|[_.-](?:pass|pw)|\bpass)|(?u:[Пп]ароль|密码|密碼|パスワード|비밀번호))([ \t]{0,8}(?:[:=]|(?u:：))[ \t]{0,8})",
         r"([!-~]{8,128})(?:[ \t\r]|$)",
     ))
     .expect("the expression is valid")
@@ -68,7 +69,10 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
         let is_of_environment = mark.as_str() == "="
             && name.as_str().chars().all(is_variable)
             && !prefix.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.');
+        // `pass:` without a blank says where a program takes its password from.
+        let is_source = name.as_str() == "pass" && mark.as_str() == ":";
         let is_secret = may_be_one(said)
+            && !is_source
             && (is_of_environment || !reads_like_code(said))
             && !is_place(before, &text[name.start()..], said);
         is_secret.then(|| (value.range(), Kind::Assigned))

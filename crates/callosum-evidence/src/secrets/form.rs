@@ -8,11 +8,12 @@ use super::{
     assigned::{QUOTED_BITS, is_name, is_secret},
     kind::Kind,
     parts::Parts,
+    placeholder::is_placeholder,
 };
 
 /// A form: the kind, parts of which one stands in each such secret or before it, in small letters, and what it looks
 /// like. Group 1 is the secret where there is one.
-const FORMS: [(Kind, &str, &str); 49] = [
+const FORMS: [(Kind, &str, &str); 57] = [
     (
         Kind::Aws,
         "akia asia abia acca",
@@ -259,14 +260,67 @@ const FORMS: [(Kind, &str, &str); 49] = [
         ),
     ),
     (
-        Kind::Address,
-        "://",
-        r#"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@"'<>`]{0,64}:([^\s/@"'<>`]{3,128})@[A-Za-z0-9\[]"#,
-    ),
-    (
         Kind::Authorization,
         "authorization",
         r"(?i-u:\bauthorization['\x22]?\s{0,4}[:=]\s{0,4}['\x22]?(?:bearer|basic|token)\s{1,4})([A-Za-z0-9._~+/=-]{16,})",
+    ),
+    // In a sentence, another word stands behind it.
+    (
+        Kind::Assigned,
+        "bearer",
+        r"\b[Bb]earer[ \t]{1,4}([A-Za-z0-9._~+/=-]{24,512})",
+    ),
+    (
+        Kind::Argument,
+        "mongo",
+        concat!(
+            r"\bmongo(?:sh|dump|restore|export|import)?[ \t](?:[^\r\n|;`]{0,256}?[ \t])?(?:-p|--password)[ \t=]{1,4}",
+            r"['\x22]?([^\s'\x22`]{3,128})"
+        ),
+    ),
+    (
+        Kind::Argument,
+        "login",
+        concat!(
+            r"\b(?:machine[ \t]{1,4}[^\s]{1,128}|default)\s{1,8}login\s{1,4}[^\s]{1,128}\s{1,8}",
+            r"(?:account\s{1,4}[^\s]{1,128}\s{1,8})?password\s{1,4}([^\s'\x22`]{3,128})"
+        ),
+    ),
+    (
+        Kind::Argument,
+        "bind",
+        r"\bbind[ _-]?(?:pw|password)[ \t:=]{1,4}['\x22]?([^\s'\x22`]{6,128})",
+    ),
+    (
+        Kind::PrivateKey,
+        "client-key-data",
+        r"\bclient-key-data['\x22]?:[ \t]{0,4}['\x22]?([A-Za-z0-9+/]{40,}={0,2})",
+    ),
+    (
+        Kind::AccessToken,
+        "whsec_ figd_ ntn_ secret_",
+        r"\b(?:whsec_[A-Za-z0-9+/=]{24,}|figd_[A-Za-z0-9_-]{30,}|ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43}\b)",
+    ),
+    (
+        Kind::AccessToken,
+        "sbp_ tskey- pmak- sntrys_ sntryu_",
+        concat!(
+            r"\b(?:sbp_[a-f0-9]{40}|tskey-[a-z]{2,12}-[A-Za-z0-9]{8,}-[A-Za-z0-9]{16,}|PMAK-[a-f0-9]{24}-[a-f0-9]{34}",
+            r"|sntry[su]_[A-Za-z0-9+/=_-]{40,})"
+        ),
+    ),
+    (
+        Kind::AccessToken,
+        "atatt3x dapi rubygems_ pscale_",
+        concat!(
+            r"\b(?:ATATT3x[A-Za-z0-9_=-]{60,}|dapi[a-f0-9]{32}\b|rubygems_[a-f0-9]{48}",
+            r"|pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_-]{32,})"
+        ),
+    ),
+    (
+        Kind::ModelProvider,
+        "r8_ nvapi-",
+        r"\b(?:r8_[A-Za-z0-9]{37,}|nvapi-[A-Za-z0-9_-]{60,})",
     ),
 ];
 
@@ -333,34 +387,6 @@ fn is_real(kind: Kind, secret: &str) -> bool {
         }
         _ => true,
     }
-}
-
-/// Whether a value stands for a secret instead of being one.
-pub(super) fn is_placeholder(value: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "password", "passwd", "pass", "pwd", "secret", "token", "changeme", "example", "test",
-        "user", "your", "xxx", "port", "key",
-    ];
-    let value = value.to_ascii_lowercase();
-    // `password123` is what examples and tests call a password.
-    let word = value.trim_end_matches(|c: char| c.is_ascii_digit() || "!_-".contains(c));
-    let first = value.chars().next();
-    let one_letter = value.chars().all(|c| Some(c) == first);
-    let wrapped = value.contains(['$', '{', '}', '<', '>', '*', '%', '(', '[']);
-    one_letter
-        || wrapped
-        || WORDS.contains(&word)
-        || [
-            "your",
-            "example",
-            "changeme",
-            "placeholder",
-            "dummy",
-            "fake",
-            "xxx",
-        ]
-        .iter()
-        .any(|word| value.contains(word))
 }
 
 #[cfg(test)]

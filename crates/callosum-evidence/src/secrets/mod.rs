@@ -11,6 +11,8 @@ mod form;
 mod handed;
 mod kind;
 mod parts;
+mod phrase;
+mod placeholder;
 mod unseen;
 
 use std::ops::Range;
@@ -54,6 +56,8 @@ fn find_as_written(text: &str) -> Vec<(Range<usize>, Kind)> {
     let mut secrets = form::find(text);
     secrets.extend(assigned::find(text));
     secrets.extend(bare::find(text));
+    secrets.extend(phrase::find(text));
+    address::passwords(text, &mut secrets);
     secrets
 }
 
@@ -80,9 +84,24 @@ pub fn mask_command(text: &str) -> Masked {
 /// more than all else that is done to a command.
 fn may_hold_form(text: &str) -> bool {
     /// Words after which a secret may stand, however short.
-    const NAMES: [&str; 12] = [
-        "pass", "secret", "token", "key", "auth", "cred", "wort", "woord", "contrase", "senha",
-        "net user", "jdbc:",
+    const NAMES: [&str; 17] = [
+        "pass",
+        "pw",
+        "ароль",
+        "密",
+        "パスワード",
+        "비밀번호",
+        "secret",
+        "token",
+        "key",
+        "auth",
+        "cred",
+        "wort",
+        "woord",
+        "contrase",
+        "senha",
+        "net user",
+        "jdbc:",
     ];
     /// In fewer letters there is none by its form.
     const SHORTEST: usize = 16;

@@ -8,7 +8,7 @@ use regex::Regex;
 /// or a command a hundredth of that.
 const SHORT: usize = 1024;
 
-/// Words in lower case, of ASCII.
+/// Words in lower case; letters beyond ASCII stand as they are.
 pub(super) struct Parts {
     words: LazyLock<Vec<&'static str>>,
     /// All of them, once a text was not short.

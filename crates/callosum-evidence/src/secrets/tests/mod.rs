@@ -1,11 +1,12 @@
 //! What is masked, by its form, its name or its place.
 //!
-//! Beside it: what stands on [command lines](command_lines), what is [no secret](false_alarms), and
-//! [laws](laws) of masking.
+//! Beside it: what stands on [command lines](command_lines), [tokens of services and settings of programs](services), what is
+//! [no secret](false_alarms), and [laws](laws) of masking.
 
 mod command_lines;
 mod false_alarms;
 mod laws;
+mod services;
 
 use super::*;
 
@@ -275,10 +276,26 @@ fn passwords_in_addresses_are_masked_alone() {
         "postgres://app:hunter22@db.internal:5432/app",
         "postgres://app:[secret: password in address]@db.internal:5432/app",
     );
-    check(
-        "redis://:p4ss:w0rd@10.0.0.1/0",
-        "redis://:[secret: password in address]@10.0.0.1/0",
-    );
+    for (before, password, after) in [
+        ("redis://:", "p4ss:w0rd", "10.0.0.1/0"),
+        ("postgres://app:", "Gt0Jx1AiDw%40eFa", "db.example.com/x"),
+        ("redis://:", "Gt0Jx1AiDw%23eFa", "cache:6379/0"),
+        ("http://u:", "%2fGt0Jx1%25AiDw", "h.example.com/x"),
+        ("amqp://app:", "Gt0$Jx1(AiDw", "mq/x"),
+        ("mysql2://root:", "Gt0{Jx1*AiDw", "db/x"),
+        ("postgres://app:", "Gt0J@x1AiDw", "db/x"),
+        ("postgres://app:", "Gt0J/x1AiDw", "db/x"),
+        (
+            "mongodb+srv://app:",
+            &*key(&["aB3", "dE5gH7jK9".repeat(20).as_str()]),
+            "db/x",
+        ),
+    ] {
+        check(
+            &format!("{before}{password}@{after}"),
+            &format!("{before}[secret: password in address]@{after}"),
+        );
+    }
     for text in [
         "postgres://user:password@localhost/db",
         "postgres://$USER:$PASS@localhost/db",
@@ -286,6 +303,11 @@ fn passwords_in_addresses_are_masked_alone() {
         "https://example.org:8080/@scope/name",
         "git@github.com:owner/name",
         "http://localhost:3000/a:b@c",
+        "http://user:%s@%s:%d/x and ftp://u:%(password1)s@h, amqp://u:%PASS1%@h",
+        "kafka://a1:9092,b1:9092/topic1@v2",
+        "https://host:8443/pkg/@scope/name@1.2.3",
+        "postgres://app:****@db, redis://:<pass1>@h, redis://:[pass1]@h",
+        "see x://a:b1c2d3@, a::b://c and https://h/a:b1c2@d",
     ] {
         check(text, text);
     }

@@ -1,0 +1,93 @@
+//! What stands where a secret would, and is none: a variable, a template, a word of examples.
+
+/// Whether a value stands for a secret instead of being one.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "password", "passwd", "pass", "pwd", "secret", "token", "changeme", "example", "test",
+        "user", "your", "xxx", "port", "key",
+    ];
+    let value = value.to_ascii_lowercase();
+    // `password123` is what examples and tests call a password.
+    let word = value.trim_end_matches(|c: char| c.is_ascii_digit() || "!_-".contains(c));
+    let first = value.chars().next();
+    let one_letter = value.chars().all(|c| Some(c) == first);
+    one_letter
+        || is_filled_in(&value)
+        || WORDS.contains(&word)
+        || [
+            "your",
+            "example",
+            "changeme",
+            "placeholder",
+            "dummy",
+            "fake",
+            "xxx",
+        ]
+        .iter()
+        .any(|word| value.contains(word))
+}
+
+/// Whether a value is filled in by whoever reads it: a variable of a shell, `${…}`, `{…}`, `<…>`, `%NAME%`, `%(name)s`, stars. A
+/// password may hold any of these marks by itself, and in an address `%40` is one of its letters.
+fn is_filled_in(value: &str) -> bool {
+    const PAIRS: [[char; 2]; 4] = [['{', '}'], ['<', '>'], ['(', ')'], ['[', ']']];
+    let is_between = |[open, close]: [char; 2]| {
+        let rest = value.split_once(open).map(|(_, rest)| rest);
+        rest.is_some_and(|rest| {
+            let inner = rest.split_once(close).map(|(inner, _)| inner);
+            let is_name = |c: char| c.is_ascii_alphanumeric() || "_.-:$ ".contains(c);
+            inner.is_some_and(|inner| inner.chars().all(is_name))
+        })
+    };
+    value.starts_with(['$', '*'])
+        || value.contains("${")
+        || value.contains("**")
+        || value.starts_with('%') && (value.ends_with('%') || !is_of_hex(&value[1..]))
+        || PAIRS.into_iter().any(is_between)
+}
+
+/// Whether a text begins with two digits of base 16.
+fn is_of_hex(text: &str) -> bool {
+    let mut first = text.bytes().take(2);
+    text.len() >= 2 && first.all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LOA-SEC-1: a mark that templates have makes no password of theirs one.
+    #[test]
+    fn a_mark_alone_makes_no_placeholder() {
+        for value in [
+            "gt0jx1%40efa",
+            "%40gt0jx1",
+            "gt0%23jx%2f1",
+            "gt0{jx1",
+            "gt0(jx1",
+            "gt0[jx1",
+            "gt0*jx1",
+            "gt0$jx1",
+            "gt0<jx1",
+        ] {
+            assert!(!is_placeholder(value), "{value}");
+        }
+        for value in [
+            "$pass1",
+            "${pass1}",
+            "$(cat x)",
+            "{password1}",
+            "<db1>",
+            "[db1]",
+            "%db_pass1%",
+            "%(pass1)s",
+            "%s",
+            "a-${x1}-b",
+            "****",
+            "p***d1",
+            "password1",
+        ] {
+            assert!(is_placeholder(value), "{value}");
+        }
+    }
+}

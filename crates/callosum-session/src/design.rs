@@ -141,7 +141,7 @@ fn stale(design: &Design, tree: &Tree<'_>) -> Vec<Fork> {
             quote: cited.quote,
         };
         let wrong = match &evidence.quote {
-            Some(_) => Some(tree.stand(&evidence)).filter(|standing| !standing.holds()),
+            Some(_) => Some(tree.found(&evidence)).filter(|standing| !standing.holds()),
             None => tree.lines(&evidence).err(),
         };
         if let Some(standing) = wrong {

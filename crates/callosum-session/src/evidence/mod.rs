@@ -6,6 +6,7 @@
 //! lines have moved.
 
 mod place;
+mod record;
 mod standing;
 #[cfg(test)]
 mod tests;

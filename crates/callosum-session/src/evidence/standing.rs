@@ -41,6 +41,8 @@ pub enum Standing {
     BadFormat,
     /// The file is no text, or more than is looked into.
     Binary,
+    /// It is a record of sessions or of git, whatever stands in it.
+    Record,
 }
 
 impl Standing {
@@ -60,6 +62,7 @@ impl Standing {
             Self::OutsideRoot => "OUTSIDE_ROOT",
             Self::BadFormat => "BAD_FORMAT",
             Self::Binary => "BINARY",
+            Self::Record => "RECORD",
         }
     }
 }
@@ -75,6 +78,7 @@ impl fmt::Display for Standing {
             } => write!(f, ": line {line} is now `{now}`"),
             Self::Changed { nearest: None } => f.write_str(": nothing in the file is like it"),
             Self::Binary => f.write_str(": it is a folder, no text, or larger than is looked into"),
+            Self::Record => f.write_str(": what sessions and git write is no evidence"),
             _ => Ok(()),
         }
     }

@@ -15,6 +15,7 @@ use callosum_host::Disk;
 
 use super::{
     place::Evidence,
+    record::is_record,
     standing::{Standing, place_in, stand_in},
 };
 
@@ -45,6 +46,8 @@ pub struct Tree<'t> {
     disk: &'t Disk,
     root: &'t Path,
     files: RefCell<BTreeMap<String, Rc<Result<Looked, Why>>>>,
+    /// Which cited paths are of records.
+    records: RefCell<BTreeMap<String, bool>>,
 }
 
 impl<'t> Tree<'t> {
@@ -54,6 +57,7 @@ impl<'t> Tree<'t> {
             disk,
             root,
             files: RefCell::default(),
+            records: RefCell::default(),
         }
     }
 
@@ -67,8 +71,26 @@ impl<'t> Tree<'t> {
         file
     }
 
-    /// How one piece of evidence stands.
+    fn is_record(&self, path: &str) -> bool {
+        if let Some(known) = self.records.borrow().get(path) {
+            return *known;
+        }
+        let is_one = is_record(self.disk, self.root, path);
+        let mut records = self.records.borrow_mut();
+        records.insert(path.to_owned(), is_one);
+        is_one
+    }
+
+    /// How one piece of evidence stands. What sessions and git write themselves is none.
     pub fn stand(&self, evidence: &Evidence) -> Standing {
+        if self.is_record(&evidence.path) {
+            return Standing::Record;
+        }
+        self.found(evidence)
+    }
+
+    /// How a cited place stands, of whatever it is cited as.
+    pub(crate) fn found(&self, evidence: &Evidence) -> Standing {
         match &*self.file(&evidence.path) {
             Ok(file) => stand_in(file, evidence),
             Err(Why::OutsideRoot) => Standing::OutsideRoot,
@@ -83,7 +105,7 @@ impl<'t> Tree<'t> {
         let file = self.file(&evidence.path);
         let place = file.as_ref().as_ref().ok();
         let place = place.and_then(|file| place_in(file, evidence));
-        place.is_some_and(|standing| standing.holds())
+        place.is_some_and(|standing| standing.holds()) && !self.is_record(&evidence.path)
     }
 
     /// The lines of an identifier, exactly as they stand there.
@@ -109,7 +131,7 @@ impl<'t> Tree<'t> {
             place: place.identifier(),
             standing,
         };
-        if is_of_records(&place.path) {
+        if self.is_record(&place.path) {
             return Err(QuoteError::Record {
                 place: place.identifier(),
             });
@@ -175,18 +197,6 @@ impl<'t> Tree<'t> {
             last += 1;
         }
     }
-}
-
-/// Whether a path is of what sessions and git write themselves: the decision would be its own evidence, and its quote
-/// would stand there a second time.
-fn is_of_records(path: &str) -> bool {
-    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
-    matches!(
-        parts.collect::<Vec<_>>()[..],
-        [".beads" | ".git", ..]
-            | ["loa-grimoire", "NOTES.md" | ".session", ..]
-            | ["loa-grimoire", "a2a", "trajectory", ..]
-    )
 }
 
 /// Why a place cannot be quoted.

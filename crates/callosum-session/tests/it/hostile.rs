@@ -4,10 +4,12 @@
 use std::os::unix::fs::symlink;
 
 use callosum_session::{
-    Config, Ground, NewDecision,
+    Config, Ground, NewDecision, Whose,
     bead::{BeadId, BeadUpdate},
     checkpoint::Outcome,
     evidence::{Evidence, Relative, Tree},
+    grounding::Tally,
+    recovery::{Recollection, level_1},
 };
 
 use crate::place::Place;
@@ -233,4 +235,80 @@ fn a_decision_after_lost_notes_hides_no_claim() {
         .filter(|time| !time.is_empty())
         .collect();
     assert_eq!(times.len(), 2, "{times:?}\n{notes}");
+}
+
+/// LOA-GRD-1: evidence that a person writes down and that is of records is none, for the gate, the count and who
+/// recovers.
+#[test]
+fn evidence_by_hand_that_is_of_records_is_none() {
+    let place = Place::new();
+    let id = place.with_current_bead(&["go on"]);
+    place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+    let root = &place.zones.tree;
+    place.disk.create_dir_all(&root.join(".git")).unwrap();
+    place
+        .disk
+        .replace(&root.join(".git/HEAD"), b"ref: refs/heads/main\n", 0o644)
+        .unwrap();
+    let settings = b"grounding_enforcement: strict\n";
+    place
+        .disk
+        .replace(&place.zones.config(), settings, 0o644)
+        .unwrap();
+    let bead = String::from_utf8(
+        place
+            .disk
+            .read(&place.session().beads().path(&id).unwrap())
+            .unwrap(),
+    )
+    .unwrap();
+    let (line, title) = bead
+        .lines()
+        .zip(1..)
+        .find_map(|(line, n)| line.starts_with("title:").then_some((n, line)))
+        .unwrap();
+    let entries = [
+        (title.to_owned(), format!(".beads/bd-1.yaml:{line}")),
+        ("ref: refs/heads/main".to_owned(), ".git/HEAD:1".to_owned()),
+        (
+            "grounding_enforcement: strict".to_owned(),
+            ".loa.config.yaml:1".to_owned(),
+        ),
+    ]
+    .iter()
+    .zip(1..)
+    .map(|((quote, at), n)| {
+        format!(
+            "#### 2026-01-02T05:00:0{n}Z - By hand {n}\n**Decision**: By hand {n}\n**Evidence**:\n\
+             - `{quote}` [${{PROJECT_ROOT}}/{at}]\n\n"
+        )
+    })
+    .collect::<Vec<String>>()
+    .concat();
+    let notes = String::from_utf8(place.disk.read(&place.zones.notes()).unwrap()).unwrap();
+    let notes = notes.replacen("### Pending", &format!("{entries}### Pending"), 1);
+    place
+        .disk
+        .replace(&place.zones.notes(), notes.as_bytes(), 0o644)
+        .unwrap();
+    let checked = place.check(&Config::default());
+    assert_eq!(
+        (checked.grounding.grounded(), checked.grounding.total()),
+        (1, 4)
+    );
+    let said = checked.steps[0].said.join("\n");
+    assert_eq!(
+        said.matches("RECORD: what sessions and git write is no evidence")
+            .count(),
+        3,
+        "{said}"
+    );
+    let tally = Tally::since_handoff(&place.session(), Whose::Everyone, 9).unwrap();
+    assert_eq!((tally.total, tally.lacking), (4, 3));
+    let told = level_1(&Recollection::gather(&place.session(), 3).unwrap(), 200);
+    assert_eq!(
+        told.matches("By hand").count(),
+        told.matches("[stale]").count(),
+        "{told}"
+    );
 }

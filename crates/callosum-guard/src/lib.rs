@@ -19,6 +19,7 @@ pub mod config;
 mod decide;
 mod facts;
 mod fetch;
+mod formatter;
 mod glob;
 mod landmark;
 mod link;

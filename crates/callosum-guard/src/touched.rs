@@ -5,6 +5,7 @@
 
 use crate::{
     facts::Facts,
+    formatter::formatted,
     patch, path,
     protect::{Reach, writes},
     rule::Subject,
@@ -71,7 +72,8 @@ pub fn touched(
         let patched = patched(call, facts, text_of).into_iter();
         let patched = patched.map(|path| (path, false));
         let tree = whole_tree(call, facts).map(|tree| (tree, true, None));
-        let formatted = formatted(call, facts).map(|tree| (tree, true, Some(".rs")));
+        let formatted = formatted(call, facts).into_iter();
+        let formatted = formatted.map(|(tree, only)| (tree, true, only));
         let named = written.chain(patched);
         let named = named.map(|(path, is_whole)| (path, is_whole, None));
         for (path, is_whole, only) in named.chain(tree).chain(formatted) {
@@ -102,15 +104,23 @@ fn joined(path: &str, folder: Option<&str>) -> String {
 fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let subject = Subject::of_user(
         call,
-        "-C -c --git-dir --work-tree -d --directory -i --input -p --strip -o --output -D -r -F -z",
+        "-C -c --git-dir --work-tree -d --directory -i --input -p --strip -o --output -D -r -F -z --exclude --include",
         facts,
     );
     let value = |options: [&str; 2]| options.iter().find_map(|option| subject.value(option));
     let operand = |at| Some(subject.operand(at)).filter(|operand| !operand.is_empty());
-    let is_only_looked_at = ["--check", "--stat", "--numstat", "--summary", "--dry-run"]
-        .iter()
-        .any(|option| subject.has(option));
     let is_git = call.name == "git" && matches!(subject.operand(0), "apply" | "am");
+    // What goes into git's index alone leaves the files as they are.
+    let mut looks = [
+        "--check",
+        "--stat",
+        "--numstat",
+        "--summary",
+        "--dry-run",
+        "--cached",
+    ]
+    .iter();
+    let is_only_looked_at = looks.any(|option| subject.has(option)) && !subject.has("--apply");
     let mut files: Vec<&str> = match call.name.as_str() {
         _ if is_only_looked_at => return Vec::new(),
         "git" if is_git => (1..).map_while(operand).collect(),
@@ -136,6 +146,9 @@ fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>)
         None if is_git => vec![1],
         None => vec![0, 1],
     };
+    let within = Some("--directory").filter(|_| is_git);
+    let within = within.and_then(|option| subject.value(option));
+    let within = within.map(|folder| folder.trim_end_matches('/'));
     // The paths of git's are those in the repository.
     let root = facts.root.as_deref().filter(|_| is_git);
     let mut all = Vec::new();
@@ -145,6 +158,7 @@ fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>)
         };
         for strip in &strips {
             for path in patch::stripped_paths(&text, *strip) {
+                let path = joined(&path, within);
                 let folders = std::iter::once(folder.as_str()).chain(root);
                 all.extend(folders.map(|folder| format!("{folder}/{path}")));
             }
@@ -153,26 +167,8 @@ fn patched(call: &Call, facts: &Facts, text_of: &dyn Fn(&str) -> Option<String>)
     all
 }
 
-/// The tree of which every source file may be written anew.
-fn formatted(call: &Call, facts: &Facts) -> Option<String> {
-    if call.name != "cargo" {
-        return None;
-    }
-    let subject = Subject::of_user(call, "--manifest-path -p --package", facts);
-    let is_written = match subject.operand(0) {
-        "fmt" => {
-            let mut words = call.words.iter();
-            !words.any(|word| word.text == "--check")
-        }
-        "fix" => true,
-        "clippy" => subject.has("--fix"),
-        _ => false,
-    };
-    is_written.then(|| tree_of(call, facts, "."))
-}
-
 /// The project that a folder is in; the folder itself where it is in none.
-fn tree_of(call: &Call, facts: &Facts, folder: &str) -> String {
+pub(crate) fn tree_of(call: &Call, facts: &Facts, folder: &str) -> String {
     let folder = path::absolute(folder, call.cwd.as_deref());
     let root = facts.root.as_deref();
     let root = root.filter(|root| path::is_within(&folder, root));
@@ -218,6 +214,10 @@ mod tests {
             "/p/src/of-root.diff" => "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1 +1 @@\n-a\n+b\n",
             "/p/src/here.diff" => "--- a.rs\n+++ a.rs\n@@ -1 +1 @@\n-a\n+b\n",
             "/p/src/other.diff" => "--- a/src/b.rs\n+++ b/src/b.rs\n",
+            "/p/src/in-src.diff" => "--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-a\n+b\n",
+            "/p/src/quoted.diff" => {
+                "--- \"a/src/\\141.rs\"\n+++ \"b/src/\\141.rs\"\n@@ -1 +1 @@\n-a\n+b\n"
+            }
             _ => return None,
         };
         Some(text.to_owned())
@@ -280,10 +280,49 @@ mod tests {
             "cd .. && sudo patch -p1 -i src/of-root.diff",
             "patch -d .. -p 1 < of-root.diff",
             "patch < here.diff",
+            "git apply quoted.diff",
+            "git apply --directory=src in-src.diff",
+            "git apply --directory src/ < in-src.diff",
+            "prettier --write .",
+            "prettier -w ../src",
+            "eslint --fix .",
+            "biome check --write",
+            "shfmt -w ..",
             "find . -exec sed -i s/a/b/ {} +",
         ] {
             let touched = touched(command, &facts(), &text_of);
             assert!(touched.iter().any(takes_in), "{command}: {touched:?}");
+        }
+    }
+
+    /// CALC-FUT-1: what writes all files of its language below a folder takes in those and no others.
+    #[test]
+    fn a_formatter_of_a_folder_takes_in_the_files_of_its_language() {
+        for (command, file) in [
+            ("black .", "/p/src/b/c.py"),
+            ("ruff check --fix", "/p/src/b/c.py"),
+            ("ruff format ../src/b", "/p/src/b/c.py"),
+            ("gofmt -w .", "/p/src/b/c.go"),
+            ("go fmt ./...", "/p/src/b/c.go"),
+            ("gofmt -w ./b/", "/p/src/b/c.go"),
+            ("isort --profile black ../src", "/p/src/b/c.py"),
+            ("gofmt -l -w b", "/p/src/b/c.go"),
+        ] {
+            let touched = touched(command, &facts(), &text_of);
+            let takes_in = |file: &str| {
+                let mut touched = touched.iter();
+                touched.any(|touched| {
+                    let path = path::absolute(&touched.path, None);
+                    let touched = Touched {
+                        path,
+                        ..touched.clone()
+                    };
+                    touched.takes_in(file)
+                })
+            };
+            assert!(takes_in(file), "{command}: {touched:?}");
+            assert!(!takes_in("/p/src/b/c.md"), "{command}: {touched:?}");
+            assert!(!takes_in("/p/docs/c.py"), "{command}: {touched:?}");
         }
     }
 
@@ -314,6 +353,14 @@ mod tests {
             "cargo clippy",
             "rustfmt --check a.rs",
             "git apply --check of-root.diff",
+            "git apply --cached of-root.diff",
+            "git apply --directory=docs in-src.diff",
+            "prettier --check .",
+            "prettier --write ../docs",
+            "black .",
+            "gofmt -w .",
+            "go fmt ./...",
+            "eslint .",
             "git apply other.diff",
             "git apply none.diff",
             "patch -p1 --dry-run < of-root.diff",

@@ -1,0 +1,151 @@
+//! Programs that write source files anew below a folder: which folders, and which files there.
+//!
+//! A file that one is given by name is in the table of `protect::writer`.
+
+use crate::{facts::Facts, rule::Subject, touched::tree_of, unwrap::Call};
+
+/// A program that writes every source file anew in the folders that it is given, or in the one in which it runs.
+struct Formatter {
+    names: &'static [&'static str],
+    /// First operands of which one must be there; none where it has no verbs.
+    verbs: &'static [&'static str],
+    /// Options that take the next word.
+    takes: &'static str,
+    /// Options of which one must be there; none where it always writes.
+    with: &'static [&'static str],
+    /// Options under which it writes nothing.
+    without: &'static [&'static str],
+    /// How the names of those files end, where it is one way.
+    only: Option<&'static str>,
+}
+
+const FORMATTERS: [Formatter; 9] = [
+    Formatter {
+        names: &["prettier"],
+        verbs: &[],
+        takes: "--config --parser --ignore-path --plugin --log-level",
+        with: &["-w", "--write"],
+        without: &[],
+        only: None,
+    },
+    Formatter {
+        names: &["black", "isort"],
+        verbs: &[],
+        takes: "-l --line-length -t --target-version --config --profile",
+        with: &[],
+        without: &["--check", "--check-only", "--diff", "-c", "--code"],
+        only: Some(".py"),
+    },
+    Formatter {
+        names: &["ruff"],
+        verbs: &["format"],
+        takes: "--config --line-length --target-version",
+        with: &[],
+        without: &["--check", "--diff"],
+        only: Some(".py"),
+    },
+    Formatter {
+        names: &["ruff"],
+        verbs: &["check"],
+        takes: "--config --select --ignore --extend-select",
+        with: &["--fix", "--fix-only"],
+        without: &["--diff"],
+        only: Some(".py"),
+    },
+    Formatter {
+        names: &["gofmt", "goimports", "gofumpt"],
+        verbs: &[],
+        takes: "-r -local",
+        with: &["-w"],
+        without: &[],
+        only: Some(".go"),
+    },
+    Formatter {
+        names: &["go"],
+        verbs: &["fmt"],
+        takes: "",
+        with: &[],
+        without: &["-n"],
+        only: Some(".go"),
+    },
+    Formatter {
+        names: &["shfmt"],
+        verbs: &[],
+        takes: "-i --indent -ln --language-dialect",
+        with: &["-w", "--write"],
+        without: &[],
+        only: None,
+    },
+    Formatter {
+        names: &["eslint"],
+        verbs: &[],
+        takes: "-c --config --ext -f --format -o --output-file --rule",
+        with: &["--fix"],
+        without: &[],
+        only: None,
+    },
+    Formatter {
+        names: &["biome"],
+        verbs: &["format", "check", "lint"],
+        takes: "--config-path",
+        with: &["--write", "--fix"],
+        without: &[],
+        only: None,
+    },
+];
+
+impl Formatter {
+    /// The folders that a command has it write in; none where the command is of another.
+    fn folders(&self, call: &Call, facts: &Facts) -> Vec<String> {
+        let subject = Subject::of_user(call, self.takes, facts);
+        let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
+        let is_it = self.names.contains(&call.name.as_str())
+            && (self.verbs.is_empty() || self.verbs.contains(&subject.operand(0)))
+            && (self.with.is_empty() || has(self.with))
+            && !has(self.without);
+        if !is_it {
+            return Vec::new();
+        }
+        let given = usize::from(!self.verbs.is_empty());
+        let given = subject.operands.iter().skip(given);
+        // Dots at its end mean all that is below.
+        let given = given.map(|(word, _)| word.text.trim_end_matches("...").trim_end_matches('/'));
+        let folders: Vec<&str> = given.collect();
+        match folders.as_slice() {
+            [] => vec![".".to_owned()],
+            folders => {
+                let folders = folders.iter();
+                let folders = folders.map(|folder| if folder.is_empty() { "." } else { folder });
+                folders.map(str::to_owned).collect()
+            }
+        }
+    }
+}
+
+/// The trees of which every source file may be written anew, with how the names of those files end.
+pub(crate) fn formatted(call: &Call, facts: &Facts) -> Vec<(String, Option<&'static str>)> {
+    let by_cargo = formatted_by_cargo(call, facts).map(|tree| (tree, Some(".rs")));
+    let by_others = FORMATTERS.iter().flat_map(|formatter| {
+        let folders = formatter.folders(call, facts).into_iter();
+        folders.map(|folder| (folder, formatter.only))
+    });
+    by_cargo.into_iter().chain(by_others).collect()
+}
+
+/// The tree of which every source file may be written anew by a command of `cargo`'s.
+fn formatted_by_cargo(call: &Call, facts: &Facts) -> Option<String> {
+    if call.name != "cargo" {
+        return None;
+    }
+    let subject = Subject::of_user(call, "--manifest-path -p --package", facts);
+    let is_written = match subject.operand(0) {
+        "fmt" => {
+            let mut words = call.words.iter();
+            !words.any(|word| word.text == "--check")
+        }
+        "fix" => true,
+        "clippy" => subject.has("--fix"),
+        _ => false,
+    };
+    is_written.then(|| tree_of(call, facts, "."))
+}

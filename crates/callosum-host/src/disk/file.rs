@@ -147,6 +147,17 @@ impl DiskFile {
         }
     }
 
+    /// Whether it has a name still: not where it was removed, or another was put in its place.
+    pub fn is_named(&self) -> Result<bool, DiskError> {
+        uninterrupted(|| self.handle.is_named()).map_err(self.failed(Operation::Stat))
+    }
+
+    /// Whether somebody has it open to write it, also after its name was taken away; `None` where the system cannot say. For a
+    /// file that is open to read alone. Costs three system calls.
+    pub fn is_being_written(&self) -> Result<Option<bool>, DiskError> {
+        uninterrupted(|| self.handle.is_being_written()).map_err(self.failed(Operation::Stat))
+    }
+
     /// Takes the advisory exclusive lock; `false` where somebody else holds it.
     pub fn try_lock(&self) -> Result<bool, DiskError> {
         uninterrupted(|| self.handle.try_lock()).map_err(self.failed(Operation::Lock))

@@ -63,6 +63,14 @@ impl Disk {
         absent_as_none(self.read(path))
     }
 
+    /// Whether somebody has a file open to write it; `None` where the system cannot say, or no file is there.
+    pub fn is_being_written(&self, path: &Path) -> Result<Option<bool>, DiskError> {
+        match self.open_if_there(path, OpenHow::READ)? {
+            Some(file) => file.is_being_written(),
+            None => Ok(None),
+        }
+    }
+
     /// Looks at a path; a link is described itself, not followed. `None` where nothing is.
     pub fn stat(&self, path: &Path) -> Result<Option<FileStat>, DiskError> {
         absent_as_none(

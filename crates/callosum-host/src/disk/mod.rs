@@ -12,6 +12,8 @@ mod handle;
 mod real;
 mod scratch;
 mod temporary;
+#[cfg(target_os = "linux")]
+mod writers;
 
 pub use self::{
     atomic::NewFile,

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::{
     Bridge, Document, NoDocument, drop_ins,
-    kept::{Late, hash},
+    kept::{LATEST, Late, hash},
 };
 
 /// How long it is waited for somebody who still writes the file.
@@ -28,6 +28,8 @@ pub(super) enum Found {
     Ours { revision: u64, bytes: Vec<u8> },
     /// What somebody made of it.
     Theirs { document: Document, bytes: Vec<u8> },
+    /// What somebody is still at writing, and is no document yet.
+    Unfinished { bytes: Vec<u8> },
     /// No document.
     Broken { error: NoDocument, bytes: Vec<u8> },
 }
@@ -36,38 +38,49 @@ impl Found {
     pub(super) fn bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Nothing => None,
-            Self::Ours { bytes, .. } | Self::Theirs { bytes, .. } | Self::Broken { bytes, .. } => {
-                Some(bytes)
-            }
+            Self::Ours { bytes, .. }
+            | Self::Theirs { bytes, .. }
+            | Self::Unfinished { bytes }
+            | Self::Broken { bytes, .. } => Some(bytes),
         }
     }
 
     pub(super) fn into_bytes(self) -> Option<Vec<u8>> {
         match self {
             Self::Nothing => None,
-            Self::Ours { bytes, .. } | Self::Theirs { bytes, .. } | Self::Broken { bytes, .. } => {
-                Some(bytes)
-            }
+            Self::Ours { bytes, .. }
+            | Self::Theirs { bytes, .. }
+            | Self::Unfinished { bytes }
+            | Self::Broken { bytes, .. } => Some(bytes),
         }
     }
 }
 
 impl Bridge {
-    /// What stands in a file once nobody writes it any more.
+    /// What stands in a file once nobody writes it any more, or after a while in which somebody still did.
     pub(super) fn settled(&self, path: &Path) -> Result<Found, DiskError> {
         let started = Instant::now();
         loop {
+            // Asked first: who has closed it since has written all that is read then.
+            let is_open = self.disk.is_being_written(path)?;
             let found = self.read(path)?;
-            let may_be_written = match &found {
-                Found::Broken { error, bytes } => {
-                    bytes.is_empty() || matches!(error, NoDocument::NoJson { is_cut: true, .. })
-                }
-                _ => false,
-            };
-            if !may_be_written || started.elapsed() > SETTLING {
+            let Found::Broken { error, bytes } = found else {
                 return Ok(found);
+            };
+            let is_cut =
+                bytes.is_empty() || matches!(error, NoDocument::NoJson { is_cut: true, .. });
+            let may_be_written = is_cut || is_open == Some(true);
+            if may_be_written && started.elapsed() <= SETTLING {
+                thread::sleep(PAUSE);
+                continue;
             }
-            thread::sleep(PAUSE);
+            let age = self.disk.stat(path)?.map(|stat| stat.modified.elapsed());
+            let is_recent = matches!(age, Some(Ok(age)) if age < LATEST);
+            return Ok(if is_open == Some(true) && is_recent {
+                Found::Unfinished { bytes }
+            } else {
+                Found::Broken { error, bytes }
+            });
         }
     }
 
@@ -94,7 +107,7 @@ impl Bridge {
             }
             let found = self.told_apart(bytes.clone())?;
             let is_whole = match &found {
-                Found::Nothing | Found::Ours { .. } => false,
+                Found::Nothing | Found::Ours { .. } | Found::Unfinished { .. } => false,
                 Found::Theirs { .. } => true,
                 Found::Broken { error, bytes } => {
                     !bytes.is_empty() && !matches!(error, NoDocument::NoJson { is_cut: true, .. })

@@ -34,7 +34,7 @@ const MOST_LATE: Bound = Bound {
 };
 
 /// For so long after its last change somebody may still write into a file that was exchanged away.
-const LATEST: Duration = Duration::from_mins(1);
+pub(super) const LATEST: Duration = Duration::from_mins(1);
 
 /// How the name of a copy ends that stands ready to be exchanged.
 const SPARE: &str = "-spare.json";
@@ -155,13 +155,20 @@ impl Kept {
         Ok(path)
     }
 
-    /// Sets a file aside of which these bytes were taken over: somebody may have it open, and write into it still.
-    /// One that holds a secret goes at once.
-    pub(super) fn set_aside(&self, path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
-        if mask(&String::from_utf8_lossy(bytes)).found.is_empty() {
-            self.disk.rename(path, &self.late_name(bytes, ".json")?)
-        } else {
-            self.disk.remove_file(path).map(drop)
+    /// Sets a file aside that holds these bytes, and of which those were taken over: somebody may have it open, and write into it
+    /// still. One that holds a secret goes at once; another process may have taken it away meanwhile.
+    pub(super) fn set_aside(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        taken: &[u8],
+    ) -> Result<(), DiskError> {
+        if !mask(&String::from_utf8_lossy(bytes)).found.is_empty() {
+            return self.disk.remove_file(path).map(drop);
+        }
+        match self.disk.rename(path, &self.late_name(taken, ".json")?) {
+            Err(error) if error.is_absent() => Ok(()),
+            done => done,
         }
     }
 
@@ -220,21 +227,32 @@ impl Kept {
         Ok(late)
     }
 
-    /// Forgets what is past its bound, the oldest first, and files that nobody writes into any more.
+    /// Forgets what is past its bound, the oldest first, and files that nobody writes into any more. One that somebody has open to
+    /// write it stays.
     pub(super) fn tidy(&self, now: SystemTime) -> Result<(), DiskError> {
         for late in self.late()? {
             let age = late.modified.map(|modified| now.duration_since(modified));
             let is_spare = name_of(&late.path).ends_with(SPARE);
-            if late.is_taken && !is_spare && matches!(age, Some(Ok(age)) if age > LATEST) {
+            let is_old = matches!(age, Some(Ok(age)) if age > LATEST);
+            if late.is_taken && !is_spare && is_old && !self.is_being_written(&late.path)? {
                 self.disk.remove_file(&late.path)?;
             }
         }
-        self.bound("late", &MOST_LATE)?;
-        self.bound("rejected", &MOST_REJECTED)?;
-        self.bound("shown", &MOST_SHOWN)
+        self.bound("late", &MOST_LATE, |path| self.is_being_written(path))?;
+        self.bound("rejected", &MOST_REJECTED, |_| Ok(false))?;
+        self.bound("shown", &MOST_SHOWN, |_| Ok(false))
     }
 
-    fn bound(&self, name: &str, most: &Bound) -> Result<(), DiskError> {
+    fn is_being_written(&self, path: &Path) -> Result<bool, DiskError> {
+        Ok(self.disk.is_being_written(path)? == Some(true))
+    }
+
+    fn bound(
+        &self,
+        name: &str,
+        most: &Bound,
+        stays: impl Fn(&Path) -> Result<bool, DiskError>,
+    ) -> Result<(), DiskError> {
         let folder = self.folder.join(name);
         let mut files = Vec::new();
         for entry in self.disk.list_dir(&folder)? {
@@ -249,7 +267,8 @@ impl Kept {
         let mut bytes = 0;
         for (at, (_, path, len)) in files.iter().rev().enumerate() {
             bytes += len;
-            if at > 0 && (at >= most.files || bytes > most.bytes) {
+            let is_past = at > 0 && (at >= most.files || bytes > most.bytes);
+            if is_past && !stays(path)? {
                 self.disk.remove_file(path)?;
             }
         }

@@ -1,6 +1,6 @@
 //! [`merge`]: what somebody did to the file, told from what others did meanwhile.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use callosum_evidence::secrets::mask;
 use serde_json::{Map, Value};
@@ -88,7 +88,7 @@ impl Merge<'_> {
     }
 
     fn list(&mut self, key: &'static str, items: &[Value]) {
-        let mut ids = HashSet::new();
+        let mut ids: HashMap<String, &Map<String, Value>> = HashMap::new();
         for (at, item) in items.iter().enumerate() {
             let place = format!("{key}[{at}]");
             let wrote = || {
@@ -111,11 +111,15 @@ impl Merge<'_> {
                     continue;
                 }
             };
-            if !ids.insert(id.clone()) {
+            if let Some(first) = ids.get(&id) {
+                if is_said_again(first, members) {
+                    continue;
+                }
                 let reason = "stands there twice; the first counts";
                 self.refuse(format!("{key} `{id}`"), reason.to_owned(), wrote());
                 continue;
             }
+            ids.insert(id.clone(), members);
             let item = Item { key, id, members };
             match key {
                 TASKS => self.task(&item),
@@ -180,11 +184,11 @@ impl Merge<'_> {
     }
 
     /// What the base has and the file has no longer.
-    fn gone(&mut self, key: &str, ids: &HashSet<String>) {
+    fn gone(&mut self, key: &str, ids: &HashMap<String, &Map<String, Value>>) {
         let base = self.base.and_then(|base| base.list(key));
         for item in base.unwrap_or_default() {
             let id = item.get("id").and_then(Value::as_str);
-            let Some(id) = id.filter(|id| !ids.contains(*id)) else {
+            let Some(id) = id.filter(|id| !ids.contains_key(*id)) else {
                 continue;
             };
             let by = self.writer.clone();
@@ -361,4 +365,10 @@ impl Merge<'_> {
             kept: None,
         });
     }
+}
+
+/// Whether an item says nothing that one of the same id before it does not say.
+fn is_said_again(first: &Map<String, Value>, again: &Map<String, Value>) -> bool {
+    let mut members = again.iter();
+    members.all(|(key, value)| value.is_null() || key == "id" || first.get(key) == Some(value))
 }

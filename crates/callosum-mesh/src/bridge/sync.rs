@@ -155,6 +155,7 @@ impl Bridge {
         let drop_ins = drop_ins::found(&self.disk, &self.drop_ins)?.files;
         let is_shown = match &found {
             Found::Ours { revision, .. } => mesh.board()?.rev == *revision,
+            Found::Unfinished { .. } => true,
             _ => !is_file,
         };
         let is_quiet = is_shown
@@ -175,8 +176,10 @@ impl Bridge {
         let mut dropped = Vec::new();
         mesh.in_turn(|orders| {
             for late in late.iter().filter(|late| !late.is_taken) {
+                let is_open = self.disk.is_being_written(&late.path)? == Some(true);
                 let found = self.read(&late.path)?;
-                if matches!(found, Found::Broken { .. }) && is_fresh(late.modified, orders.now()) {
+                let may_be_written = is_open || is_fresh(late.modified, orders.now());
+                if matches!(found, Found::Broken { .. }) && may_be_written {
                     continue;
                 }
                 self.take(&found, &late.path, orders, &mut synced)?;
@@ -204,7 +207,7 @@ impl Bridge {
         // What is in the log and synced is no longer needed where it came from.
         for (path, bytes) in taken {
             match bytes {
-                Some(bytes) => self.kept.set_aside(&path, &bytes)?,
+                Some(bytes) => self.kept.set_aside(&path, &bytes, &bytes)?,
                 None => drop(self.disk.remove_file(&path)?),
             }
         }
@@ -298,7 +301,7 @@ impl Bridge {
         synced: &mut Synced,
     ) -> Result<(), MeshError> {
         match found {
-            Found::Nothing | Found::Ours { .. } => Ok(()),
+            Found::Nothing | Found::Ours { .. } | Found::Unfinished { .. } => Ok(()),
             Found::Theirs { document, .. } => {
                 let base = match document.revision() {
                     Some(revision) => self.disk.read_if_there(&self.kept.shown(revision))?,
@@ -347,7 +350,7 @@ impl Bridge {
         synced: &mut Synced,
     ) -> Result<Option<(PathBuf, Vec<u8>)>, MeshError> {
         match self.read(path)? {
-            Found::Nothing => Ok(None),
+            Found::Nothing | Found::Unfinished { .. } => Ok(None),
             Found::Ours { bytes, .. } => Ok(Some((path.to_owned(), bytes))),
             Found::Theirs { document, bytes } => {
                 let document = document.added_by(self.owner_of(path));
@@ -376,7 +379,15 @@ impl Bridge {
         let mut found = found;
         for _ in 0..MOST_ROUNDS {
             let revision = orders.board().rev;
-            if matches!(&found, Found::Ours { revision: shown, .. } if *shown == revision) {
+            let is_left = match &found {
+                Found::Ours {
+                    revision: shown, ..
+                } => *shown == revision,
+                // It is shown once they have done.
+                Found::Unfinished { .. } => true,
+                _ => false,
+            };
+            if is_left {
                 return Ok(());
             }
             let bytes = Document::of(orders.board()).to_bytes();
@@ -399,8 +410,14 @@ impl Bridge {
             if gone.bytes() != old.as_deref() {
                 self.take(&gone, &self.file, orders, synced)?;
             }
-            if let Some(bytes) = gone.into_bytes() {
-                self.kept.set_aside(&new, &bytes)?;
+            if let Some(bytes) = gone.bytes() {
+                // Of what is not finished nothing was taken over.
+                let taken = if matches!(gone, Found::Unfinished { .. }) {
+                    &[]
+                } else {
+                    bytes
+                };
+                self.kept.set_aside(&new, bytes, taken)?;
             }
             found = self.read(&self.file)?;
             if !matches!(found, Found::Ours { .. }) {

@@ -11,6 +11,7 @@ mod journal;
 mod leases;
 mod messages;
 mod news;
+mod open_files;
 mod place;
 mod spare;
 mod tasks;

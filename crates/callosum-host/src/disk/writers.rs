@@ -1,0 +1,85 @@
+//! Whether anybody has a file open to write it: the system grants a lease on no such file, so one is asked for and given back.
+
+use std::{fs::File, io, os::fd::AsRawFd as _};
+
+/// Names the signal by which a process is told of its lease; on every system of ours the same number.
+const F_SETSIG: libc::c_int = 10;
+
+/// Whether somebody has the file open to write it; `None` where the file system grants no leases, or none to this user.
+///
+/// Who opens the file to write it at that very moment waits until the lease was given back. The system then tells this process by
+/// a signal that nobody heeds; the one that it takes unasked would end it.
+#[expect(unsafe_code, reason = "no crate of ours wraps this call")]
+pub(super) fn has_writers(file: &File) -> io::Result<Option<bool>> {
+    let ask = |what: libc::c_int, value: libc::c_int| {
+        // SAFETY: the descriptor is open for as long as `file` is borrowed, and these calls take a number and no pointer.
+        match unsafe { libc::fcntl(file.as_raw_fd(), what, value) } {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    };
+    ask(F_SETSIG, libc::SIGURG)?;
+    match ask(libc::F_SETLEASE, libc::F_RDLCK) {
+        Ok(()) => {
+            ask(libc::F_SETLEASE, libc::F_UNLCK)?;
+            Ok(Some(false))
+        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Some(true)),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use crate::{Disk, OpenHow};
+
+    #[test]
+    fn who_has_a_file_open_to_write_it_is_seen_and_who_reads_it_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let path = folder.path().join("a");
+        disk.replace_unsynced(&path, b"1", 0o600).unwrap();
+        let asked = disk.open(&path, OpenHow::READ).unwrap();
+        if asked.is_being_written().unwrap().is_none() {
+            return;
+        }
+        let reader = disk.open(&path, OpenHow::READ).unwrap();
+        assert_eq!(asked.is_being_written().unwrap(), Some(false));
+        let writer = disk.open(&path, OpenHow::READ_WRITE).unwrap();
+        assert_eq!(asked.is_being_written().unwrap(), Some(true));
+        assert_eq!(disk.is_being_written(&path).unwrap(), Some(true));
+        disk.remove_file(&path).unwrap();
+        assert_eq!(asked.is_being_written().unwrap(), Some(true));
+        drop((reader, writer));
+        assert_eq!(asked.is_being_written().unwrap(), Some(false));
+        assert_eq!(disk.is_being_written(&path).unwrap(), None);
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "an editor opens the file as it likes"
+    )]
+    fn who_opens_a_file_while_it_is_asked_is_held_up_for_no_time_and_nothing_is_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "1").unwrap();
+        let asked = Disk::real().open(&path, OpenHow::READ).unwrap();
+        let started = Instant::now();
+        std::thread::scope(|scope| {
+            let writing = scope.spawn(|| {
+                for _ in 0..2_000 {
+                    std::fs::write(&path, "2").unwrap();
+                }
+            });
+            while !writing.is_finished() {
+                asked.is_being_written().unwrap();
+            }
+        });
+        // A lease that is not given back holds an opener up for 45 s.
+        assert!(started.elapsed() < Duration::from_secs(40));
+    }
+}

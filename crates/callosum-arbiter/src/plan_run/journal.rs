@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     ops::ControlFlow,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use callosum_ledger::{
@@ -15,6 +15,7 @@ use super::{
     record::{Kept, RecordError, RunRecord},
     seal::{ForeignRecords, MissingRecords, RunSeals, RunSecret, SealCheck},
     state::{RunState, UnfittingRecord},
+    tally::RunTally,
 };
 
 /// Where a run's records go.
@@ -33,17 +34,17 @@ pub trait RunJournal: Sync {
 #[derive(Debug)]
 pub struct SealedJournal {
     ledger: Ledger,
-    secret: Option<RunSecret>,
+    sealing: Option<(RunSecret, RunTally)>,
     /// The number of the next record.
     next: Mutex<u64>,
 }
 
 impl SealedJournal {
-    /// Seals what is told, from the record of this number on.
-    pub fn new(ledger: Ledger, secret: RunSecret, next: u64) -> Self {
+    /// Seals what is told, from the record of this number on, and keeps in `tally` how many there are once they are on disk.
+    pub fn new(ledger: Ledger, secret: RunSecret, next: u64, tally: RunTally) -> Self {
         Self {
             ledger,
-            secret: Some(secret),
+            sealing: Some((secret, tally)),
             next: Mutex::new(next),
         }
     }
@@ -52,7 +53,7 @@ impl SealedJournal {
     pub fn unsealed(ledger: Ledger) -> Self {
         Self {
             ledger,
-            secret: None,
+            sealing: None,
             next: Mutex::default(),
         }
     }
@@ -62,29 +63,36 @@ impl SealedJournal {
         &self.ledger
     }
 
-    fn record(&self, run: &RunId, records: &[RunRecord]) -> Result<(), WriteError> {
+    /// Returns the number of the next record.
+    fn record(&self, run: &RunId, records: &[RunRecord]) -> Result<u64, WriteError> {
         // Held while they are told, so that they stand in the journal in the order of their numbers.
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         for record in records {
             let mut event = record.to_event(run);
-            if let Some(secret) = &self.secret {
+            if let Some((secret, _)) = &self.sealing {
                 secret.seal(&mut event, *next);
             }
             self.ledger.record(event)?;
             *next += 1;
         }
-        Ok(())
+        Ok(*next)
     }
 }
 
 impl RunJournal for SealedJournal {
     fn note(&self, run: &RunId, record: &RunRecord) -> Result<(), WriteError> {
-        self.record(run, std::slice::from_ref(record))
+        self.record(run, std::slice::from_ref(record)).map(drop)
     }
 
     fn tell(&self, run: &RunId, records: &[RunRecord]) -> Result<(), WriteError> {
-        self.record(run, records)?;
-        self.ledger.flush()
+        let next = self.record(run, records)?;
+        self.ledger.flush()?;
+        // Before anything is done that they permit.
+        if let Some((_, tally)) = &self.sealing {
+            let kept = tally.keep(next);
+            kept.map_err(|error| WriteError::Disk(Arc::new(error)))?;
+        }
+        Ok(())
     }
 }
 
@@ -112,6 +120,8 @@ pub struct ReadRun {
     pub state: RunState,
     /// Records that say that they are of it, and are passed over.
     pub foreign: Option<ForeignRecords>,
+    /// Whether this machine can tell which records are its own: it has seals of the run.
+    pub is_sealed: bool,
     /// How many of its records were sealed here: the number of the next.
     pub sealed: u64,
     /// The journal's number of the last record that counts.
@@ -138,8 +148,9 @@ pub struct PassedOver {
 
 /// Reads how a run stands; `None` where the journal has none of that id.
 ///
-/// Where this machine has seals of it, what carries none counts for nothing. What is not readable and counts fails where
-/// it names this run, and is no matter of its otherwise. Costs one pass over the journal.
+/// Where this machine has seals of it, what carries none counts for nothing; where it has none, what does not fit the
+/// records before it, as all behind the run's end. What is not readable and counts fails where it names this run, and is
+/// no matter of its otherwise. Costs one pass over the journal.
 pub fn read_run(
     reader: &AuditReader,
     run: &RunId,
@@ -180,7 +191,14 @@ pub fn read_runs(
         book.take(record);
     })?;
     for (run, book) in books {
-        match book.read() {
+        let one = match book.read() {
+            // Its process may have told of more since its last record was read here.
+            Err(ReadRunError::Missing(MissingRecords::Last { .. })) => {
+                read_run(reader, &run, seals_of(&run))
+            }
+            one => one,
+        };
+        match one {
             Ok(one) => read.runs.extend(one),
             Err(why) => read.passed_over.push(PassedOver {
                 run: Some(run),
@@ -217,32 +235,47 @@ impl Book {
         if !self.check.admits(&record) {
             return;
         }
-        self.last = record.seq;
+        let seq = record.seq;
+        let status = record.status.clone().unwrap_or_default();
         match RunRecord::of_record(record) {
-            Ok(kept) => self.records.extend(kept),
+            Ok(kept) => {
+                self.last = seq;
+                self.records.extend(kept);
+            }
+            Err(_) if !self.check.can_tell() && !self.records.is_empty() => {
+                self.check.pass_over(seq, &status);
+            }
             Err(error) => drop(self.broken.get_or_insert(error)),
         }
     }
 
     fn read(self) -> Result<Option<ReadRun>, ReadRunError> {
-        let SealCheck {
-            next,
-            foreign,
-            missing,
-            ..
-        } = self.check;
-        if let Some(missing) = missing {
+        let Self {
+            mut check,
+            records,
+            last,
+            broken,
+        } = self;
+        if let Some(missing) = check.missing() {
             return Err(missing.into());
         }
-        if let Some(broken) = self.broken {
+        if let Some(broken) = broken {
             return Err(broken.into());
         }
-        let state = RunState::of_records(self.records)?;
+        let is_sealed = check.can_tell();
+        let state = if is_sealed {
+            RunState::of_records(records)?
+        } else {
+            RunState::of_fitting(records, |unfitting, status| {
+                check.pass_over(unfitting.seq, status);
+            })?
+        };
         Ok(state.map(|state| ReadRun {
             state,
-            foreign,
-            sealed: next,
-            last: self.last,
+            foreign: check.foreign,
+            is_sealed,
+            sealed: check.next,
+            last,
         }))
     }
 }

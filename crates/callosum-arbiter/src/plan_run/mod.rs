@@ -18,6 +18,7 @@ mod record;
 mod seal;
 mod standing;
 mod state;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -40,6 +41,7 @@ pub use self::{
     seal::{ForeignRecords, MissingRecords, RunSeals, RunSecret},
     standing::{Grant, standing},
     state::{CallStanding, CallState, RunState, UnfittingRecord},
+    tally::RunTally,
     tree::{ActionKind, ActionNode, DelegatedTask, tree_of},
     watch::{RunNotice, RunWatch},
 };

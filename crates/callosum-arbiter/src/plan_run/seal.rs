@@ -98,9 +98,12 @@ pub struct RunSeals {
     /// The journal's number of the last record that is taken without a seal: 0, but for a run that a version without
     /// seals began.
     pub after: u64,
+    /// How many were on disk at least.
+    pub tally: u64,
 }
 
-/// Records that say that they are of a run, and that this machine did not write.
+/// Records that say that they are of a run, and count for nothing: this machine did not write them, or, where it has
+/// no seals of the run, they don't fit those before them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignRecords {
     /// How many.
@@ -111,12 +114,25 @@ pub struct ForeignRecords {
     pub status: String,
 }
 
-/// A record that others of this machine should stand before, and do not.
+/// Records that this machine wrote, and that are not there as it did.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("records of the run before audit record {seq} are gone, or were changed")]
-pub struct MissingRecords {
-    /// The journal's number for it.
-    pub seq: u64,
+pub enum MissingRecords {
+    /// Others should stand before one, and do not.
+    #[error("records of the run before audit record {seq} are gone, or were changed")]
+    Before {
+        /// The journal's number for it.
+        seq: u64,
+    },
+    /// There should be more.
+    #[error(
+        "the last records of the run are gone, or were changed: {written} were written here, and {found} are there"
+    )]
+    Last {
+        /// How many there were at least.
+        written: u64,
+        /// How many there are.
+        found: u64,
+    },
 }
 
 /// The records of one run as they are read, held against their seals.
@@ -128,7 +144,7 @@ pub(super) struct SealCheck {
     /// The number that the next record of ours has.
     pub(super) next: u64,
     pub(super) foreign: Option<ForeignRecords>,
-    pub(super) missing: Option<MissingRecords>,
+    missing: Option<MissingRecords>,
 }
 
 impl SealCheck {
@@ -161,18 +177,36 @@ impl SealCheck {
             }
             Some(number) if number >= self.next => {
                 let seq = record.seq;
-                self.missing.get_or_insert(MissingRecords { seq });
+                self.missing.get_or_insert(MissingRecords::Before { seq });
                 false
             }
             _ => {
-                let foreign = self.foreign.get_or_insert_with(|| ForeignRecords {
-                    count: 0,
-                    first: record.seq,
-                    status: record.status.clone().unwrap_or_default(),
-                });
-                foreign.count += 1;
+                self.pass_over(record.seq, record.status.as_deref().unwrap_or_default());
                 false
             }
         }
+    }
+
+    /// What of ours is not there, once all records are read.
+    pub(super) fn missing(&self) -> Option<MissingRecords> {
+        let written = self.seals.as_ref().map_or(0, |seals| seals.tally);
+        let found = self.next;
+        let last = (found < written).then_some(MissingRecords::Last { written, found });
+        self.missing.clone().or(last)
+    }
+
+    /// Whether this machine can tell which records are its own.
+    pub(super) fn can_tell(&self) -> bool {
+        self.seals.is_some()
+    }
+
+    /// Counts a record that counts for nothing. The journal's numbers need not come in order.
+    pub(super) fn pass_over(&mut self, seq: u64, status: &str) {
+        let foreign = self.foreign.get_or_insert_with(|| ForeignRecords {
+            count: 0,
+            first: seq,
+            status: status.to_owned(),
+        });
+        foreign.count += 1;
     }
 }

@@ -109,6 +109,25 @@ pub struct UnfittingRecord {
 impl RunState {
     /// Adds up the records of one run, in their order; `None` where there are none.
     pub fn of_records(records: Vec<Kept>) -> Result<Option<Self>, UnfittingRecord> {
+        Self::added_up(records, |unfitting, _| Err(unfitting))
+    }
+
+    /// Adds up the records of one run of which nobody can say who wrote them: what does not fit those before it is
+    /// handed to `pass_over`, and counts for nothing.
+    pub(super) fn of_fitting(
+        records: Vec<Kept>,
+        mut pass_over: impl FnMut(UnfittingRecord, &'static str),
+    ) -> Result<Option<Self>, UnfittingRecord> {
+        Self::added_up(records, |unfitting, status| {
+            pass_over(unfitting, status);
+            Ok(())
+        })
+    }
+
+    fn added_up(
+        records: Vec<Kept>,
+        mut take_unfitting: impl FnMut(UnfittingRecord, &'static str) -> Result<(), UnfittingRecord>,
+    ) -> Result<Option<Self>, UnfittingRecord> {
         let mut records = records.into_iter();
         let Some(first) = records.next() else {
             return Ok(None);
@@ -121,7 +140,10 @@ impl RunState {
         };
         let mut state = Self::begin(first.run, *started, first.timestamp);
         for kept in records {
-            state.apply(kept.record, kept.seq, kept.timestamp)?;
+            let status = kept.record.status();
+            if let Err(unfitting) = state.apply(kept.record, kept.seq, kept.timestamp) {
+                take_unfitting(unfitting, status)?;
+            }
         }
         Ok(Some(state))
     }

@@ -57,7 +57,10 @@ fn what_others_write_of_a_run_counts_for_nothing() {
     env.run(["audit", "verify"]).success();
     let told = format!("6 records of the run {run} did not come from here");
     let listed = env.run(["plan", "list"]).success();
-    assert!(listed.stderr.contains(&told), "{}", listed.stderr);
+    assert!(listed.stdout.contains("interrupted *"), "{}", listed.stdout);
+    assert!(!listed.stderr.contains("warning"), "{}", listed.stderr);
+    let listed = env.run(["plan", "list", "--json"]).success().json();
+    assert_eq!(listed["runs"][0]["foreign_records"], 6);
     let shown = env.run(["plan", "show", &run, "--json"]).success();
     assert!(shown.stderr.contains(&told), "{}", shown.stderr);
     assert_eq!(shown.json()["answered"], 1);
@@ -86,6 +89,95 @@ fn a_run_that_others_ended_can_be_cancelled() {
     env.run(["plan", "cancel", &run]).success();
     let shown = env.run(["plan", "show", &run, "--json"]).success().json();
     assert_eq!(shown["standing"], "cancelled", "{shown}");
+}
+
+/// CCOS-GOV-1: what others append to the records of a run that is over takes nothing away from it.
+#[test]
+fn a_run_that_is_over_stays_as_it_ended() {
+    let env = two_languages();
+    let value = carried_out(&env, &["-e", "(:lines (call :fs.read \"README.md\"))"]).success();
+    assert_eq!(value.json()["value"], "3");
+    let run = only_run(&env);
+    for (status, details) in [
+        (
+            "ended",
+            json!({"outcome": "failed", "failure": {"kind": "E", "message": ""}}),
+        ),
+        ("decided", json!({"decision": 5})),
+        ("started", json!({"format": 99})),
+    ] {
+        let mut details = details;
+        details["run"] = json!(run);
+        appended(&env, status, &details);
+    }
+    appended(&env, "ended", &json!({"run": 5}));
+    let listed = env.run(["plan", "list"]).success();
+    assert!(listed.stdout.contains("completed *"), "{}", listed.stdout);
+    let warnings = listed.stderr.matches("warning").count();
+    assert_eq!(warnings, 1, "{}", listed.stderr);
+    let of_none = "passed over 1 record of no run";
+    assert!(listed.stderr.contains(of_none), "{}", listed.stderr);
+    let shown = env.run(["plan", "show", &run[..6]]).success();
+    let told = format!("3 records of the run {run} do not fit those before");
+    assert!(shown.stderr.contains(&told), "{}", shown.stderr);
+    assert!(shown.stdout.contains("completed"), "{}", shown.stdout);
+    let output = env.run(["plan", "resume", &run]).success();
+    assert_eq!(output.stdout, "3\n");
+}
+
+/// CCOS-RTFS-2: where the last records of a run were cut off, as in a project that was brought back from an older copy, what
+/// they stood for is not made again.
+#[test]
+fn a_run_whose_last_records_are_gone_makes_nothing_twice() {
+    let env = two_languages();
+    let (run, key) = killed_at_work(&env);
+    let journal = env.project().join("cal_audit/2026-01-02.jsonl");
+    let before = std::fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = before.lines().collect();
+    let is_of_call = |line: &&str| line.contains(&key) && line.contains("\"intended\"");
+    let at = lines.iter().position(is_of_call).unwrap();
+    std::fs::write(&journal, format!("{}\n", lines[..at].join("\n"))).unwrap();
+    let why = "the last records of the run are gone, or were changed: 6 were written here, and 4 are there";
+    let listed = env.run(["plan", "list"]).success();
+    assert!(listed.stderr.contains(why), "{}", listed.stderr);
+    for refused in [
+        env.run(["plan", "show", &run[..8]]).ended_with(3),
+        env.run(["plan", "resume", &run]).ended_with(3),
+        env.run(["plan", "approve", &run]).ended_with(3),
+    ] {
+        assert!(refused.stderr.contains(why), "{}", refused.stderr);
+        let hint = format!("callosum plan cancel {run}");
+        assert!(refused.stderr.contains(&hint), "{}", refused.stderr);
+    }
+    assert_eq!(prompts(&env), ["a"]);
+    // Brought back, it is what it was.
+    std::fs::write(&journal, &before).unwrap();
+    let shown = env.run(["plan", "show", &run]).success();
+    assert!(shown.stdout.contains("interrupted"), "{}", shown.stdout);
+    std::fs::write(&journal, format!("{}\n", lines[..at].join("\n"))).unwrap();
+    env.run(["plan", "cancel", &run]).success();
+    let listed = env.run(["plan", "list"]).success();
+    assert!(listed.stdout.contains("cancelled"), "{}", listed.stdout);
+    assert!(!listed.stderr.contains("warning"), "{}", listed.stderr);
+    assert!(!own_file(&env, &run).exists());
+}
+
+/// A run of which a newer version keeps something is neither gone on with nor ended by this one.
+#[test]
+fn what_a_newer_version_keeps_of_a_run_is_left_to_it() {
+    let env = two_languages();
+    let (run, _) = killed_at_work(&env);
+    let file = own_file(&env, &run);
+    let newer = json!({"format": 9, "something": "else"}).to_string();
+    std::fs::write(&file, &newer).unwrap();
+    for refused in [
+        env.run(["plan", "resume", &run]).ended_with(3),
+        env.run(["plan", "cancel", &run]).ended_with(3),
+    ] {
+        let why = "was written by a newer version (format 9, this program knows 3)";
+        assert!(refused.stderr.contains(why), "{}", refused.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), newer);
 }
 
 /// CCOS-RTFS-2: where a record of a run was changed, nothing is made behind it.

@@ -49,7 +49,11 @@ fn kept(secret: Option<(&RunSecret, u64)>, record: &RunRecord, seq: u64) -> Audi
 
 fn check(after: u64) -> SealCheck {
     let secret = secret(1);
-    SealCheck::with(Some(RunSeals { secret, after }))
+    SealCheck::with(Some(RunSeals {
+        secret,
+        after,
+        tally: 0,
+    }))
 }
 
 /// CCOS-GOV-1: what others append to a run's records counts for nothing, and takes nothing away from the rest.
@@ -82,10 +86,10 @@ fn a_record_without_a_right_seal_counts_for_nothing() {
         .details
         .insert("buffered".to_owned(), json!("the id that it waited under"));
     assert!(check.admits(&waited));
-    let told = check.foreign.unwrap();
+    let told = check.foreign.as_ref().unwrap();
     assert_eq!((told.count, told.first), (6, 7));
     assert_eq!(told.status, "decided");
-    assert_eq!(check.missing, None);
+    assert_eq!(check.missing(), None);
 }
 
 /// CCOS-RTFS-2: where a record of ours is gone or was changed, what stood behind it is not taken for all there was:
@@ -99,7 +103,27 @@ fn a_record_that_is_gone_is_missed() {
     for number in [2, 3] {
         assert!(!check.admits(&sealed(number)));
     }
-    assert_eq!(check.missing, Some(MissingRecords { seq: 3 }));
+    assert_eq!(check.missing(), Some(MissingRecords::Before { seq: 3 }));
+}
+
+/// CCOS-RTFS-2: nor where the last ones are gone.
+#[test]
+fn records_that_were_cut_off_are_missed() {
+    let own = secret(1);
+    let mut check = SealCheck::with(Some(RunSeals {
+        secret: own.clone(),
+        after: 0,
+        tally: 2,
+    }));
+    let last = MissingRecords::Last {
+        written: 2,
+        found: 1,
+    };
+    for (number, missing) in [(0, Some(last)), (1, None), (2, None)] {
+        let sealed = kept(Some((&own, number)), &decided(1), number + 1);
+        assert!(check.admits(&sealed));
+        assert_eq!(check.missing(), missing);
+    }
 }
 
 /// A run that was begun by a version that sealed nothing goes on.

@@ -11,7 +11,7 @@ use callosum_arbiter::plan_run::{
 use clap::Args;
 
 use super::{
-    history::{run_of, warn_of_foreign},
+    history::{run_to_end, warn_of_foreign},
     lock::{RunLock, ask_for_end},
     own::OwnRun,
 };
@@ -38,7 +38,7 @@ pub(crate) struct CancelArgs {
 }
 
 pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandError> {
-    let run = run_of(context, &args.run)?.state.run().clone();
+    let run = run_to_end(context, &args.run)?.state.run().clone();
     let began = Instant::now();
     let mut is_asked = false;
     let lock = loop {
@@ -56,14 +56,15 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         thread::sleep(Duration::from_millis(50));
     };
     let own = OwnRun::of(context, &run);
+    own.refuse_newer()?;
     let ledger = store::open(context)?;
-    let read = run_of(context, run.as_str())?;
+    let read = run_to_end(context, run.as_str())?;
     warn_of_foreign(context, &read);
     let outcome = if let Some(ended) = read.state.ended() {
         ended.outcome
     } else {
-        let journal = match own.seals() {
-            Some(seals) => SealedJournal::new(ledger, seals.secret, read.sealed),
+        let journal = match own.seals().filter(|_| read.is_sealed) {
+            Some(seals) => SealedJournal::new(ledger, seals.secret, read.sealed, own.tally()),
             None => SealedJournal::unsealed(ledger),
         };
         let records = [
@@ -78,7 +79,8 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         OutcomeWord::Cancelled
     };
     lock.end();
-    if read.foreign.is_none() {
+    // Where others told of it, it is read by its seals also when it is over.
+    if read.foreign.is_none() || !read.is_sealed {
         own.end();
     }
     if outcome == OutcomeWord::Cancelled {

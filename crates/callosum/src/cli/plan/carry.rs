@@ -116,6 +116,7 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
     let ReadRun {
         state,
         foreign,
+        is_sealed,
         sealed,
         last,
     } = read;
@@ -126,6 +127,11 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
     if state.ended().is_none() {
         let own = OwnRun::of(context, &run);
         own.approved(state.started())?;
+        if foreign.is_some() && !is_sealed {
+            // Where one is gone those that follow from it do not fit, and what it answered would be made again.
+            let what = format!("the records of the run {run} do not add up");
+            return Err(CommandError::new(Exit::No, what).hint("callosum audit verify"));
+        }
         if Checksum::of(text.as_bytes()) != state.started().source_sha256 {
             let what = format!("the plan of the run {run} is not the one that it was begun with");
             return Err(CommandError::new(Exit::No, what).hint("callosum audit verify"));
@@ -134,7 +140,10 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
     }
     // Of a run that is over nothing is told any more.
     let journal = match secret {
-        Some(secret) => SealedJournal::new(ledger, secret, sealed),
+        Some(secret) => {
+            let tally = OwnRun::of(context, &run).tally();
+            SealedJournal::new(ledger, secret, sealed, tally)
+        }
         None => SealedJournal::unsealed(ledger),
     };
     let source = Source::named(text, format!("run {run}"));
@@ -142,7 +151,7 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
     Ok(Taken {
         journal,
         state,
-        is_alone: foreign.is_none(),
+        is_alone: foreign.is_none() || !is_sealed,
         source,
         program,
         lock,

@@ -1,7 +1,8 @@
 //! Runs as the journal has them, found by an id or its beginning.
 
 use callosum_arbiter::plan_run::{
-    CallKey, CallState, ReadRun, ReadRunError, RunId, RunState, read_run, read_runs,
+    CallKey, CallState, PassedOver, ReadRun, ReadRunError, RunId, RunState, Runs, read_run,
+    read_runs,
 };
 use callosum_evidence::terminal::on_one_line;
 use callosum_ledger::AuditReader;
@@ -19,53 +20,104 @@ pub(super) fn reader(context: &Context) -> AuditReader {
 
 /// The run of this id, or the one whose id alone begins so.
 pub(super) fn run_of(context: &Context, text: &str) -> Result<ReadRun, CommandError> {
-    let none = || {
-        CommandError::new(Exit::No, format!("no run `{text}` in this project"))
-            .hint("callosum plan list")
-    };
+    find(context, text)?
+        .map_err(|passed_over| unreadable(passed_over.run.as_ref(), &passed_over.why))
+}
+
+/// The same for whoever ends it: one whose records are not all there as they were written is read as what is left of
+/// it says.
+pub(super) fn run_to_end(context: &Context, text: &str) -> Result<ReadRun, CommandError> {
+    match find(context, text)? {
+        Ok(read) => Ok(read),
+        Err(PassedOver {
+            run: Some(run),
+            why: ReadRunError::Missing(_),
+        }) => {
+            let read = read_run(&reader(context), &run, None);
+            let read = read.map_err(|error| unreadable(Some(&run), &error))?;
+            read.ok_or_else(|| none(text))
+        }
+        Err(PassedOver { run, why }) => Err(unreadable(run.as_ref(), &why)),
+    }
+}
+
+/// The one run that is named so, or why it can't be read.
+fn find(context: &Context, text: &str) -> Result<Result<ReadRun, PassedOver>, CommandError> {
     if let Ok(run) = text.parse::<RunId>() {
         let seals = OwnRun::of(context, &run).seals();
         let read = read_run(&reader(context), &run, seals);
-        return read.map_err(|error| unreadable(&error))?.ok_or_else(none);
+        return match read {
+            Ok(read) => read.map(Ok).ok_or_else(|| none(text)),
+            Err(why) => Ok(Err(PassedOver {
+                run: Some(run),
+                why,
+            })),
+        };
     }
-    let runs = all(context)?;
-    let mut fitting = runs
+    let Runs { runs, passed_over } = read_all(context)?;
+    let begins = |run: &RunId| !text.is_empty() && run.as_str().starts_with(text);
+    let readable = runs.into_iter().filter(|read| begins(read.state.run()));
+    let passed_over = passed_over
         .into_iter()
-        .filter(|run| !text.is_empty() && run.state.run().as_str().starts_with(text));
+        .filter(|passed_over| passed_over.run.as_ref().is_some_and(begins));
+    let mut fitting = readable.map(Ok).chain(passed_over.map(Err));
     match (fitting.next(), fitting.next()) {
-        (Some(run), None) => Ok(run),
+        (Some(one), None) => Ok(one),
         (Some(_), Some(_)) => Err(CommandError::new(
             Exit::Usage,
             format!("several runs begin with `{text}`"),
         )
         .hint("callosum plan list")),
-        (None, _) => Err(none()),
+        (None, _) => Err(none(text)),
     }
+}
+
+fn none(text: &str) -> CommandError {
+    CommandError::new(Exit::No, format!("no run `{text}` in this project"))
+        .hint("callosum plan list")
+}
+
+fn read_all(context: &Context) -> Result<Runs, CommandError> {
+    let runs = read_runs(&reader(context), |run| OwnRun::of(context, run).seals());
+    runs.map_err(|error| unreadable(None, &error.into()))
 }
 
 /// All runs, the one that was begun last first; what is passed over is told.
 pub(super) fn all(context: &Context) -> Result<Vec<ReadRun>, CommandError> {
-    let runs = read_runs(&reader(context), |run| OwnRun::of(context, run).seals());
-    let runs = runs.map_err(|error| unreadable(&error.into()))?;
-    for passed_over in runs.passed_over {
-        let run = passed_over.run;
-        let run = run.map_or_else(|| "a run".to_owned(), |run| format!("the run {run}"));
-        let why =
-            on_one_line(&CommandError::from_error(Exit::Environment, &passed_over.why).one_line());
-        context
-            .ui
-            .warn(&format!("{run} is passed over: {why}"), None);
+    let runs = read_all(context)?;
+    let why = |passed_over: &PassedOver| {
+        on_one_line(&CommandError::from_error(Exit::Environment, &passed_over.why).one_line())
+    };
+    let mut of_none = Vec::new();
+    for passed_over in &runs.passed_over {
+        let Some(run) = &passed_over.run else {
+            of_none.push(passed_over);
+            continue;
+        };
+        let what = format!("the run {run} is passed over: {}", why(passed_over));
+        let hint = format!("callosum plan show {run}");
+        context.ui.warn(&what, Some(&hint));
+    }
+    if let Some(first) = of_none.first() {
+        let count = many(of_none.len() as u64, "record");
+        let what = format!("passed over {count} of no run: {}", why(first));
+        context.ui.warn(&what, None);
     }
     Ok(runs.runs)
 }
 
-/// Tells of records that say that they are of a run, and that this machine did not write.
+/// Tells of records that say that they are of a run, and count for nothing.
 pub(super) fn warn_of_foreign(context: &Context, read: &ReadRun) {
     let Some(foreign) = &read.foreign else {
         return;
     };
+    let why = if read.is_sealed {
+        "did not come from here"
+    } else {
+        "do not fit those before"
+    };
     let what = format!(
-        "{} of the run {} did not come from here, and count for nothing: audit record {} (`{}`) is the first",
+        "{} of the run {} {why}, and count for nothing: audit record {} (`{}`) is the first",
         many(foreign.count, "record"),
         read.state.run(),
         foreign.first,
@@ -99,7 +151,17 @@ pub(super) fn short(key: CallKey) -> String {
     key.to_string().chars().take(12).collect()
 }
 
-fn unreadable(error: &ReadRunError) -> CommandError {
-    CommandError::because(Exit::Environment, "cannot read the project's runs", error)
-        .hint("callosum audit verify")
+fn unreadable(run: Option<&RunId>, error: &ReadRunError) -> CommandError {
+    let failed = |what: &str| CommandError::because(Exit::Environment, what, error);
+    match (run, error) {
+        (Some(run), ReadRunError::Missing(_)) => {
+            failed(&format!("the run {run} is not gone on with")).hint(format!(
+                "bring `cal_audit` back as it was; or end the run: callosum plan cancel {run}"
+            ))
+        }
+        (Some(run), ReadRunError::Record(_) | ReadRunError::Unfitting(_)) => {
+            failed(&format!("cannot read the run {run}")).hint("callosum audit verify")
+        }
+        _ => failed("cannot read the project's runs").hint("callosum audit verify"),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use callosum_arbiter::plan_run::RunState;
+use callosum_arbiter::plan_run::ReadRun;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -52,10 +52,13 @@ pub(super) struct RunSummaryOutput {
     calls: usize,
     /// How many of them have an answer.
     answered: usize,
+    /// How many records say that they are of it, and count for nothing.
+    foreign_records: u64,
 }
 
 impl RunSummaryOutput {
-    pub(super) fn of(context: &Context, state: &RunState) -> Self {
+    pub(super) fn of(context: &Context, read: &ReadRun) -> Self {
+        let state = &read.state;
         let is_running = state.ended().is_none() && lock::is_held(context, state.run());
         Self {
             run: state.run().to_string(),
@@ -65,21 +68,21 @@ impl RunSummaryOutput {
             standing: state.standing(is_running).to_owned(),
             calls: state.calls().len(),
             answered: state.answer_count(),
+            foreign_records: read.foreign.as_ref().map_or(0, |foreign| foreign.count),
         }
     }
 }
 
+/// Marks a run into whose records others wrote.
+const MARK: &str = " *";
+
 pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
     let runs = history::all(context)?;
-    for run in &runs {
-        history::warn_of_foreign(context, run);
-    }
     let runs = runs
         .iter()
-        .map(|run| &run.state)
-        .filter(|state| !args.open || state.ended().is_none())
+        .filter(|run| !args.open || run.state.ended().is_none())
         .take(args.limit.get())
-        .map(|state| RunSummaryOutput::of(context, state));
+        .map(|run| RunSummaryOutput::of(context, run));
     let output = PlanListOutput {
         runs: runs.collect(),
     };
@@ -95,14 +98,22 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
         return Ok(());
     }
     let mut table = Table::new(&["run", "plan", "begun", "standing", "calls"]);
+    let mut is_any_marked = false;
     for run in output.runs {
+        let is_marked = run.foreign_records > 0;
+        is_any_marked |= is_marked;
         table.row([
             run.run,
             run.plan.unwrap_or_else(|| "-".to_owned()),
             run.begun,
-            run.standing,
+            format!("{}{}", run.standing, if is_marked { MARK } else { "" }),
             format!("{}/{}", run.answered, run.calls),
         ]);
     }
-    context.ui.read_by_all(&table.render())
+    context.ui.read_by_all(&table.render())?;
+    if is_any_marked {
+        let what = "* records of others, which count for nothing: callosum plan show RUN";
+        context.ui.say(what);
+    }
+    Ok(())
 }

@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_arbiter::plan_run::{CallKey, RunId, RunSeals, RunSecret, Started};
+use callosum_arbiter::plan_run::{CallKey, RunId, RunSeals, RunSecret, RunTally, Started};
 use callosum_host::{Disk, random};
 use callosum_ledger::Checksum;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,9 @@ const WITHOUT_FOLDER: u32 = 2;
 
 /// The format of versions that sealed nothing.
 const WITHOUT_SEALS: u32 = 1;
+
+/// The ending of the file beside it that has how many records were on disk.
+const TALLY: &str = "tally";
 
 /// Permission bits of the file.
 const MODE: u32 = 0o600;
@@ -59,6 +62,12 @@ struct Kept {
     /// The journal's number of the last record of a version that sealed none.
     #[serde(default, skip_serializing_if = "is_zero")]
     unsealed_to: u64,
+}
+
+/// As much of the content as every format has.
+#[derive(Deserialize)]
+struct Versioned {
+    format: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
@@ -109,10 +118,38 @@ impl OwnRun {
     /// which whoever goes on with it is told.
     pub(super) fn seals(&self) -> Option<RunSeals> {
         let kept = self.read().ok()?;
+        // A copy of the project has what there was when it was made.
+        let is_here = kept.folder.as_ref() == Some(&self.folder);
         Some(RunSeals {
             secret: kept.secret?,
             after: kept.unsealed_to,
+            tally: if is_here { self.tally().read() } else { 0 },
         })
+    }
+
+    /// Where it is kept how many of its records were on disk.
+    pub(super) fn tally(&self) -> RunTally {
+        RunTally::new(self.disk.clone(), self.file.with_extension(TALLY))
+    }
+
+    /// Fails where a newer version keeps it, which alone may end it.
+    pub(super) fn refuse_newer(&self) -> Result<(), CommandError> {
+        let bytes = self.disk.read_if_there(&self.file);
+        let bytes = bytes.map_err(|error| store::disk_failed(&error))?;
+        self.refuse_newer_format(&bytes.unwrap_or_default())
+    }
+
+    fn refuse_newer_format(&self, bytes: &[u8]) -> Result<(), CommandError> {
+        let versioned = serde_json::from_slice(bytes).ok();
+        let Some(Versioned { format }) = versioned.filter(|kept: &Versioned| kept.format > FORMAT)
+        else {
+            return Ok(());
+        };
+        let what = format!(
+            "`{}` was written by a newer version (format {format}, this program knows {FORMAT})",
+            self.file.display()
+        );
+        Err(CommandError::new(Exit::Environment, what).hint("use the newer callosum that wrote it"))
     }
 
     /// Returns what the records of a run are sealed with from here on.
@@ -163,6 +200,7 @@ impl OwnRun {
             return;
         }
         // Left behind it is about a run that nobody can go on with.
+        drop(self.tally().remove());
         drop(self.disk.remove_file(&self.file));
     }
 
@@ -199,13 +237,17 @@ impl OwnRun {
     fn read(&self) -> Result<Kept, CommandError> {
         let failed = |error| store::disk_failed(&error);
         if !self.disk.exists(&self.file).map_err(failed)? {
-            let what = format!("the run {} was not begun on this machine", self.run);
+            let what = format!(
+                "the run {} was not begun on this machine, or is over here",
+                self.run
+            );
             return Err(CommandError::new(Exit::No, what).hint(format!(
                 "see what it did with `callosum plan show {}`, and run its plan anew",
                 self.run
             )));
         }
         let bytes = self.disk.read(&self.file).map_err(failed)?;
+        self.refuse_newer_format(&bytes)?;
         let kept = serde_json::from_slice(&bytes).ok();
         let is_known = |kept: &Kept| match kept.format {
             FORMAT => kept.secret.is_some() && kept.folder.is_some(),

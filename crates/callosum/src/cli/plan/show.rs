@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use callosum_arbiter::{
     budget::Money,
-    plan_run::{ActionKind, ActionNode, RunState, tree_of},
+    plan_run::{ActionKind, ActionNode, ReadRun, tree_of},
 };
 use callosum_evidence::terminal::on_one_line;
 use clap::Args;
@@ -152,11 +152,11 @@ impl ActionOutput {
 pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
     let read = history::run_of(context, &args.run)?;
     history::warn_of_foreign(context, &read);
-    let state = read.state;
+    let state = &read.state;
     let tasks = delegated_tasks(context, state.begun())?;
     let is_running = state.ended().is_none() && lock::is_held(context, state.run());
-    let tree = ActionOutput::of(tree_of(&state, &tasks, is_running));
-    let output = output(context, &state, is_running, tree);
+    let tree = ActionOutput::of(tree_of(state, &tasks, is_running));
+    let output = output(context, &read, is_running, tree);
     if context.ui.json {
         return context.ui.json_data(&output);
     }
@@ -213,16 +213,17 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
 
 fn output(
     context: &Context,
-    state: &RunState,
+    read: &ReadRun,
     is_running: bool,
     tree: ActionOutput,
 ) -> PlanShowOutput {
+    let state = &read.state;
     let ended = state.ended().map(|ended| &ended.answer);
     let failure = ended.and_then(|answer| answer.failure.as_ref());
     let caps = state.started().caps;
     let waits = state.open_calls().filter(|call| call.needs_person());
     PlanShowOutput {
-        summary: RunSummaryOutput::of(context, state),
+        summary: RunSummaryOutput::of(context, read),
         plan_sha256: state.started().source_sha256.to_string(),
         capabilities: state.started().capabilities.clone(),
         constitution: state.constitution().hash.clone(),

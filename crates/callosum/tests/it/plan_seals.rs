@@ -180,6 +180,37 @@ fn what_a_newer_version_keeps_of_a_run_is_left_to_it() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), newer);
 }
 
+/// CCOS-RTFS-2: what processes left that were killed before a run was on record goes with the next run.
+#[test]
+fn what_was_left_of_runs_that_never_were_is_cleared() {
+    let env = two_languages();
+    let (run, _) = killed_at_work(&env);
+    let kept = std::fs::read_to_string(own_file(&env, &run)).unwrap();
+    let id = |number: u8| format!("00000000-0000-4000-8000-0000000000{number}");
+    let elsewhere = kept.replace("\"folder\": \"", "\"folder\": \"/elsewhere");
+    for (number, text) in [(11, &kept), (12, &elsewhere)] {
+        std::fs::write(own_file(&env, &id(number)), text).unwrap();
+    }
+    let half = own_file(&env, ".x.json.1-0.tmp").with_extension("");
+    std::fs::write(&half, "{").unwrap();
+    let secret = format!("x=\"ghp_{}\"", "a1B2".repeat(9));
+    let plan = "(defplan p (x) x)";
+    carried_out(&env, &["-e", plan, "--param", &secret]).ended_with(2);
+    let names = std::fs::read_dir(own_file(&env, &run).parent().unwrap()).unwrap();
+    let mut names: Vec<String> = names
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let mut expected = [
+        format!("{}.json", id(12)),
+        format!("{run}.json"),
+        format!("{run}.tally"),
+    ];
+    expected.sort();
+    assert_eq!(names, expected);
+    env.run(["plan", "resume", &run]).ended_with(5);
+}
+
 /// CCOS-RTFS-2: where a record of a run was changed, nothing is made behind it.
 #[test]
 fn a_record_that_was_changed_ends_what_can_be_gone_on_with() {

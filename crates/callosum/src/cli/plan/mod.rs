@@ -13,6 +13,7 @@ mod check;
 mod delegated;
 mod eval;
 mod history;
+mod leftovers;
 mod list;
 mod lock;
 mod outcome;

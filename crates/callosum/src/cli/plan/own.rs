@@ -16,6 +16,7 @@ use callosum_host::{Disk, random};
 use callosum_ledger::Checksum;
 use serde::{Deserialize, Serialize};
 
+use super::leftovers;
 use crate::{
     cli::{context::Context, store},
     ui::{CommandError, Exit},
@@ -100,6 +101,8 @@ impl OwnRun {
         homes.create_machine(&self.disk).map_err(failed)?;
         if let Some(folder) = self.file.parent() {
             self.disk.create_private_dir(folder).map_err(failed)?;
+            // What is left there does no harm.
+            drop(leftovers::sweep(context, folder));
         }
         self.write(&Kept {
             format: FORMAT,
@@ -125,6 +128,12 @@ impl OwnRun {
             after: kept.unsealed_to,
             tally: if is_here { self.tally().read() } else { 0 },
         })
+    }
+
+    /// Whether it is kept of a run that was begun in this folder.
+    pub(super) fn is_of_here(&self) -> bool {
+        let kept = self.read().ok();
+        kept.is_some_and(|kept| kept.folder.as_ref() == Some(&self.folder))
     }
 
     /// Where it is kept how many of its records were on disk.

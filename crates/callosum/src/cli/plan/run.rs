@@ -160,7 +160,17 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
     let secret = own.begin(context, new.source_sha256(), new.input_sha256())?;
     let journal = SealedJournal::new(ledger, secret, 0, own.tally());
     let begun = begin(new, &journal, &carry::answers(context));
-    let state = begun.map_err(|error| unbegun(&error))?;
+    let state = match begun {
+        Ok(state) => state,
+        Err(error) => {
+            // Where the journal failed, its record may yet come into it.
+            if !matches!(error, BeginError::Journal(_)) {
+                own.end();
+                lock.end();
+            }
+            return Err(unbegun(&error));
+        }
+    };
     carry_on(
         context,
         Taken {

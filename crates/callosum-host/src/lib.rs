@@ -16,6 +16,7 @@ pub mod disk;
 pub mod ids;
 pub mod lock;
 pub mod machine;
+pub mod peer;
 pub mod process;
 pub mod random;
 pub mod socket;

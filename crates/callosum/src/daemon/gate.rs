@@ -1,4 +1,4 @@
-//! Who may ask at all: programs of this machine, and no page in a browser.
+//! Who may ask at all: this user's programs on this machine, and no page in a browser.
 //!
 //! A page of another origin can have a browser send requests to loopback, and, by a name that it lets
 //! point there, even read the answers. A browser says so: in `Origin`, in `Sec-Fetch-Site`, and in
@@ -15,6 +15,8 @@ pub(super) enum Refused {
     Host,
     /// A page in a browser sent it.
     Page,
+    /// A program of another user's sent it.
+    User,
 }
 
 impl Refused {
@@ -22,6 +24,7 @@ impl Refused {
         match self {
             Self::Host => "the header `Host` names something else than this machine's loopback",
             Self::Page => "requests of pages in a browser are not answered",
+            Self::User => "requests of other users of this machine are not answered",
         }
     }
 
@@ -30,6 +33,7 @@ impl Refused {
         match self {
             Self::Host => "host",
             Self::Page => "page",
+            Self::User => "user",
         }
     }
 }

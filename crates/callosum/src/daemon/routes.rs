@@ -21,6 +21,8 @@ pub(super) enum Door {
     Metrics,
     /// The socket that only this user may open. All is answered there.
     Socket,
+    /// One of the others, at which another user's program stands. Nothing is answered there.
+    Shut,
 }
 
 /// The text form of Prometheus.
@@ -32,7 +34,11 @@ pub(super) async fn answer(
     door: Door,
     mut request: Request<Incoming>,
 ) -> Response<Reply> {
-    if let Err(refused) = gate::check(request.headers()) {
+    let checked = match door {
+        Door::Shut => Err(gate::Refused::User),
+        _ => gate::check(request.headers()),
+    };
+    if let Err(refused) = checked {
         house.hub.counts.refused(refused.label());
         return reply::error(StatusCode::FORBIDDEN, refused.as_str());
     }

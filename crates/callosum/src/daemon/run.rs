@@ -10,7 +10,11 @@ use std::{
     time::Duration,
 };
 
-use callosum_host::{Clock, Disk, DiskError, Ids, machine, process::Cancel};
+use callosum_host::{
+    Clock, Disk, DiskError, Ids, machine,
+    peer::{self, Peer},
+    process::Cancel,
+};
 use callosum_mesh::{
     MeshError,
     journal::{Journal, JournalError},
@@ -200,9 +204,15 @@ pub(crate) fn serve(
             let (house, crowd) = (Rc::clone(&house), Rc::clone(&crowd));
             accepting.spawn_local(async move {
                 loop {
-                    let Ok((stream, _)) = listener.accept().await else {
+                    let Ok((stream, other)) = listener.accept().await else {
                         tokio::time::sleep(PAUSE).await;
                         continue;
+                    };
+                    let door = match stream.local_addr() {
+                        // Whoever gathers metrics is often a user of its own, and they hold no words of anybody.
+                        Ok(_) if door == Door::Metrics => door,
+                        Ok(own) if peer::of(own, other) != Peer::Other => door,
+                        _ => Door::Shut,
                     };
                     let Some((guest, is_full)) = crowd.enter() else {
                         house.hub.counts.refused("full");

@@ -1,5 +1,7 @@
 //! Whom the daemon does not answer: pages in a browser, names that are not this machine's.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use callosum_testkit::TestEnv;
 
 use super::daemon::{Daemon, ask, event};
@@ -32,6 +34,45 @@ fn who_says_nothing_locks_nobody_out() {
     });
     assert!(silent.is_some_and(|count| count >= 44), "{silent:?}");
     env.run(["serve", "status"]).success();
+}
+
+/// CALC-SEC-1: another user of the machine neither reads what is told nor tells anything; metrics are theirs to read.
+#[test]
+fn no_other_user_of_the_machine_reads_or_posts() {
+    use std::os::unix::process::CommandExt as _;
+    if std::fs::metadata(TestEnv::new().folder()).unwrap().uid() != 0 {
+        // Only the superuser can become another; who is not is another to whoever runs the tests as one.
+        return;
+    }
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    daemon.post("", &event("a.b", 1)).with(200);
+    let asked = |door: &str, head: &str| {
+        let (host, port) = daemon.at(door).rsplit_once(':').unwrap();
+        let said = format!(
+            "exec 3<>/dev/tcp/{host}/{port}; printf '{head} HTTP/1.1\r\nHost: localhost\r\n\
+             Connection: close\r\n\r\n' >&3; head -1 <&3"
+        );
+        let mut shell = std::process::Command::new("bash");
+        let output = shell.args(["-c", &said]).uid(65534).gid(65534).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    for (door, head) in [
+        ("events", "GET /events"),
+        ("events", "GET /events/stream"),
+        ("events", "GET /health"),
+        ("bus", "GET /"),
+    ] {
+        let answer = asked(door, head);
+        assert!(
+            answer.starts_with("HTTP/1.1 403"),
+            "{door} {head}: {answer}"
+        );
+    }
+    let metrics = asked("metrics", "GET /metrics");
+    assert!(metrics.starts_with("HTTP/1.1 200"), "{metrics}");
+    let metrics = daemon.get("metrics", "/metrics").with(200).body;
+    assert!(metrics.contains("mesh_refused_total{reason=\"user\"} 4"));
 }
 
 /// CALC-SEC-1: a web page in a browser can neither read nor post, at any door.

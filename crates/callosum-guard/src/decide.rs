@@ -20,33 +20,40 @@ use crate::{
 ///
 /// Pure. Takes some microseconds for a usual command; work is bounded for any text.
 pub fn decide(command: &str, facts: &Facts, policy: &Policy) -> Verdict {
-    let verdict = judge(command, facts, policy, None);
-    with_alternative(verdict, facts, policy)
+    let (verdict, alternatives) = judge(command, facts, policy, None);
+    with_alternative(verdict, alternatives, facts, policy)
 }
 
 /// Decides, and tells every command that would run and every rule that looked.
 pub fn explain(command: &str, facts: &Facts, policy: &Policy) -> Explanation {
     let mut steps = Vec::new();
-    let verdict = judge(command, facts, policy, Some(&mut steps));
-    let verdict = with_alternative(verdict, facts, policy);
+    let (verdict, alternatives) = judge(command, facts, policy, Some(&mut steps));
+    let verdict = with_alternative(verdict, alternatives, facts, policy);
     Explanation { verdict, steps }
 }
 
-/// The verdict with its alternative only where the guard would allow that as well: under `paranoid` it may not.
+/// The verdict with the first of its alternatives that the guard would allow as well: under `paranoid` it may allow none.
 /// What would be the alternative's own is never asked for, whatever rules a project has.
-fn with_alternative(verdict: Verdict, facts: &Facts, policy: &Policy) -> Verdict {
-    let alternative = verdict.alternative.filter(|alternative| {
-        policy.strictness != Strictness::Paranoid || {
-            let policy = Policy {
-                permissions: Vec::new(),
-                confirm: false,
-                ..policy.clone()
-            };
-            judge(alternative, facts, &policy, None).decision == Decision::Allow
-        }
-    });
+pub(crate) fn with_alternative(
+    verdict: Verdict,
+    alternatives: Vec<String>,
+    facts: &Facts,
+    policy: &Policy,
+) -> Verdict {
+    if alternatives.is_empty() {
+        return verdict;
+    }
+    let policy = Policy {
+        permissions: Vec::new(),
+        once: Vec::new(),
+        confirm: false,
+        ..policy.clone()
+    };
+    let is_allowed = |alternative: &String| {
+        judge(alternative, facts, &policy, None).0.decision == Decision::Allow
+    };
     Verdict {
-        alternative,
+        alternative: alternatives.into_iter().find(is_allowed),
         ..verdict
     }
 }
@@ -65,17 +72,18 @@ pub(crate) struct Hit {
     pub(crate) decision: Decision,
     pub(crate) rule: String,
     pub(crate) reason: String,
-    pub(crate) alternative: Option<String>,
+    /// The best first.
+    pub(crate) alternatives: Vec<String>,
     pub(crate) subject: String,
 }
 
-/// Decides, and gives the alternative of the rule that counts, whatever the guard has against that.
+/// Decides, and gives the alternatives of the rule that counts, whatever the guard has against them.
 fn judge(
     command: &str,
     facts: &Facts,
     policy: &Policy,
     mut steps: Option<&mut Vec<Step>>,
-) -> Verdict {
+) -> (Verdict, Vec<String>) {
     // A shell leaves them out; what runs is what is left.
     let without_nul = command.replace('\0', "");
     let found = unwrap::unwrap(&without_nul, facts);
@@ -134,7 +142,7 @@ fn judge(
                 decision: Decision::Ask,
                 rule: CONFIRM.0.to_owned(),
                 reason: CONFIRM.1.to_owned(),
-                alternative: None,
+                alternatives: Vec::new(),
                 subject: shown(&call.words),
             });
         }
@@ -168,26 +176,25 @@ fn judge(
             worst = Some(hit);
         }
     }
-    let coverage = coverage(&found, named, opaque);
+    let verdict = Verdict {
+        coverage: coverage(&found, named, opaque),
+        destroys,
+        overwrites,
+        named: lost,
+        ..Verdict::default()
+    };
     match worst {
-        Some(hit) => Verdict {
-            decision: hit.decision,
-            rule: Some(hit.rule),
-            reason: Some(hit.reason),
-            alternative: hit.alternative,
-            subject: Some(hit.subject),
-            coverage,
-            destroys,
-            overwrites,
-            named: lost,
-        },
-        None => Verdict {
-            coverage,
-            destroys,
-            overwrites,
-            named: lost,
-            ..Verdict::default()
-        },
+        Some(hit) => (
+            Verdict {
+                decision: hit.decision,
+                rule: Some(hit.rule),
+                reason: Some(hit.reason),
+                subject: Some(hit.subject),
+                ..verdict
+            },
+            hit.alternatives,
+        ),
+        None => (verdict, Vec::new()),
     }
 }
 
@@ -245,7 +252,11 @@ fn look(
                     decision,
                     rule: rule.id.to_owned(),
                     reason: rule.reason.to_owned(),
-                    alternative: rule.alternative.map(str::to_owned),
+                    alternatives: rule
+                        .alternatives
+                        .iter()
+                        .filter_map(|alternative| rule::filled(alternative, &read))
+                        .collect(),
                     subject: subject(),
                 });
             }
@@ -274,7 +285,7 @@ fn look(
                         decision,
                         rule: rule.id.clone(),
                         reason: rule.reason.clone(),
-                        alternative: rule.alternative.clone(),
+                        alternatives: rule.alternative.iter().cloned().collect(),
                         subject: shown(&call.words),
                     });
                 }
@@ -294,7 +305,7 @@ fn look(
                     decision,
                     rule: objection.id.to_owned(),
                     reason: objection.reason.to_owned(),
-                    alternative: None,
+                    alternatives: vec![objection.alternative.to_owned()],
                     subject: if call.words.is_empty() {
                         format!("> {path}")
                     } else {

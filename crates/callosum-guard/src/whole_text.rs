@@ -18,9 +18,9 @@ use crate::{
 const SIX: [(&str, &str); 6] = [
     (r"git\s+reset\s+--hard", "git stash"),
     (r"git\s+push\s+--force", "git push"),
-    (r"rm\s+-rf\s+/", "rm -r ./build"),
-    (r"chmod\s+777", "chmod 755 run.sh"),
-    (r"sudo\s+", ""),
+    (r"rm\s+-rf\s+/", "ls -la"),
+    (r"chmod\s+777", "ls -la"),
+    (r"sudo\s+", "id"),
     (r"docker.*--privileged", "docker run --rm alpine true"),
 ];
 
@@ -76,7 +76,7 @@ pub(crate) fn objections(command: &str, found: &Found, policy: &Policy) -> Vec<H
             decision: Decision::Block,
             rule: "text.pattern".to_owned(),
             reason: format!("the text fits `{}`", SIX[at].0),
-            alternative: Some(SIX[at].1.to_owned()).filter(|text| !text.is_empty()),
+            alternatives: vec![SIX[at].1.to_owned()],
             subject: command.chars().take(200).collect(),
         });
     }
@@ -86,7 +86,7 @@ pub(crate) fn objections(command: &str, found: &Found, policy: &Policy) -> Vec<H
             decision,
             rule: "text.bounds".to_owned(),
             reason: "the command is too large or too deeply nested to be understood".to_owned(),
-            alternative: None,
+            alternatives: Vec::new(),
             subject: command.chars().take(200).collect(),
         });
     } else if !found.faults.is_empty() {
@@ -97,7 +97,7 @@ pub(crate) fn objections(command: &str, found: &Found, policy: &Policy) -> Vec<H
                 rule: "text.unreadable".to_owned(),
                 reason: "part of the command could not be read, and a dangerous word stands in it"
                     .to_owned(),
-                alternative: None,
+                alternatives: Vec::new(),
                 subject: command.chars().take(200).collect(),
             });
         }

@@ -2,7 +2,7 @@
 
 use super::writer::Reach;
 use crate::{
-    decide::CONFIRM,
+    decide::{CONFIRM, with_alternative},
     facts::Facts,
     glob, link, path,
     place::{self, Place},
@@ -17,42 +17,69 @@ pub(crate) struct Objection {
     pub(crate) id: &'static str,
     pub(crate) severity: Severity,
     pub(crate) reason: &'static str,
+    /// What serves the same end, as a command, or looks at what it is about.
+    pub(crate) alternative: &'static str,
 }
 
-const fn objection(id: &'static str, severity: Severity, reason: &'static str) -> Objection {
+const fn objection(
+    id: &'static str,
+    severity: Severity,
+    [reason, alternative]: [&'static str; 2],
+) -> Objection {
     Objection {
         id,
         severity,
         reason,
+        alternative,
     }
 }
 
 const STATE: Objection = objection(
     "protect.state",
     Severity::Block,
-    "these files are the record of what was done, and are written by callosum alone",
+    [
+        "these files are the record of what was done, and are written by callosum alone",
+        "callosum status",
+    ],
 );
 const HOOKS: Objection = objection(
     "protect.hooks",
     Severity::Block,
-    "the settings of the hooks are what the guard stands on",
+    [
+        "the settings of the hooks are what the guard stands on",
+        "callosum doctor",
+    ],
 );
 const GIT: Objection = objection(
     "protect.git",
     Severity::Block,
-    "the repository's own files are written by git alone",
+    [
+        "the repository's own files are written by git alone",
+        "git status",
+    ],
 );
 const STARTUP: Objection = objection(
     "protect.startup",
     Severity::Ask,
-    "it runs whenever a shell is started",
+    [
+        "it runs whenever a shell is started",
+        "export PATH=\"$PWD/bin:$PATH\"",
+    ],
 );
-const DEVICE: Objection = objection("protect.device", Severity::Block, "it overwrites a disk");
-const SYSTEM: Objection = objection("protect.system", Severity::Block, "it changes the system");
+const DEVICE: Objection = objection(
+    "protect.device",
+    Severity::Block,
+    ["it overwrites a disk", "lsblk"],
+);
+const SYSTEM: Objection = objection(
+    "protect.system",
+    Severity::Block,
+    ["it changes the system", "mktemp -d"],
+);
 const OUTSIDE: Objection = objection(
     "protect.outside",
     Severity::Ask,
-    "it lies outside the project",
+    ["it lies outside the project", "mktemp -d"],
 );
 
 /// Files of ours in a project's root.
@@ -135,22 +162,25 @@ pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
     let as_text = path::absolute(path, cwd);
     let held = [path, as_text.as_str()].into_iter().filter_map(|path| {
         let objection = objection_to(path, cwd, facts, Reach::Anywhere)?;
-        let decision = objection.severity.decision(policy.strictness);
-        Some((decision, objection.id, objection.reason))
+        Some((objection.severity.decision(policy.strictness), objection))
     });
-    let held = held.max_by_key(|(decision, ..)| *decision);
-    let (decision, rule, reason) = match held {
-        Some(held) if held.0 > Decision::Allow => held,
-        _ if policy.confirm => (Decision::Ask, CONFIRM.0, CONFIRM.1),
+    let held = held.max_by_key(|(decision, _)| *decision);
+    let (decision, rule, reason, alternatives) = match held {
+        Some((decision, held)) if decision > Decision::Allow => {
+            let alternative = held.alternative.to_owned();
+            (decision, held.id, held.reason, vec![alternative])
+        }
+        _ if policy.confirm => (Decision::Ask, CONFIRM.0, CONFIRM.1, Vec::new()),
         _ => return Verdict::default(),
     };
-    Verdict {
+    let verdict = Verdict {
         decision,
         rule: Some(rule.to_owned()),
         reason: Some(reason.to_owned()),
         subject: Some(path.to_owned()),
         ..Verdict::default()
-    }
+    };
+    with_alternative(verdict, alternatives, facts, policy)
 }
 
 /// Whether a pattern is about our files: it begins like one of them, and takes it in.

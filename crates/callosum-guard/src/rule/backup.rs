@@ -31,7 +31,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "what is deleted there cannot be brought back from it any more",
-            alternative: Some("restic snapshots"),
+            alternatives: &["restic snapshots"],
             catches: &[
                 "restic -r x forget --keep-last 1 --prune",
                 "restic forget 4bba301e",
@@ -62,7 +62,7 @@ const TIME_MACHINE: Tool = Tool {
         when: &["delete|deletelocalsnapshots|thinlocalsnapshots|disable|deleteinprogress"],
         severity: Severity::Block,
         reason: "what is deleted there cannot be brought back from it any more",
-        alternative: Some("tmutil listbackups"),
+        alternatives: &["tmutil listbackups"],
         catches: &[
             "tmutil delete /Volumes/Backup/x",
             "sudo tmutil deletelocalsnapshots /",

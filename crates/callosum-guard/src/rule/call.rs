@@ -16,7 +16,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         when: &["&deletes-all"],
         severity: Severity::Ask,
         reason: "by its name the tool deletes all that something holds",
-        alternative: Some("mcp tools"),
+        alternatives: &["mcp tools"],
         catches: &[
             "mcp call delete_collection --params '{\"name\": \"docs\"}' npx x",
             "mcptools call flushAll npx cache-server",

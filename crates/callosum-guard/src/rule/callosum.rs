@@ -18,7 +18,7 @@ const OURS: Tool = Tool {
             ],
             severity: Severity::Block,
             reason: "what is permitted is for a person to say, at a terminal of their own",
-            alternative: Some("callosum guard allow --list"),
+            alternatives: &["callosum guard allow --list"],
             catches: &[
                 "callosum guard allow 'git push *'",
                 "callosum -C /work guard allow --once 'npm publish'",
@@ -38,7 +38,7 @@ const OURS: Tool = Tool {
             when: &["trust !--list !--help !-h"],
             severity: Severity::Block,
             reason: "what a repository may run is for a person to allow",
-            alternative: Some("callosum trust --list"),
+            alternatives: &["callosum trust --list"],
             catches: &[
                 "callosum trust",
                 "callosum trust --yes",
@@ -58,7 +58,7 @@ const OURS: Tool = Tool {
             ],
             severity: Severity::Block,
             reason: "the guard is not for those whom it guards to take away",
-            alternative: Some("callosum doctor"),
+            alternatives: &["callosum doctor"],
             catches: &[
                 "callosum uninstall",
                 "callosum uninstall --client claude",
@@ -79,7 +79,7 @@ const OURS: Tool = Tool {
             ],
             severity: Severity::Block,
             reason: "what plans may do is for a person to say, at a terminal of their own",
-            alternative: Some("callosum constitution show"),
+            alternatives: &["callosum constitution show"],
             catches: &[
                 "callosum constitution sign ~/.config/callosum/constitution.cedar",
                 "callosum -C sub capability restore mesh.publish",
@@ -98,7 +98,7 @@ const OURS: Tool = Tool {
             when: &["plan resume --answer|--not-done"],
             severity: Severity::Ask,
             reason: "whether a call was made is for a person to say who looked",
-            alternative: Some("callosum plan show 0f3a"),
+            alternatives: &["callosum plan show 0f3a"],
             catches: &[
                 "callosum plan resume 0f3a --not-done 9c1d",
                 "callosum plan resume 0f3a --answer '9c1d={:status \"sent\"}'",
@@ -115,7 +115,7 @@ const OURS: Tool = Tool {
             when: &["snapshot clean !--help !-h"],
             severity: Severity::Ask,
             reason: "it lets go of snapshots by which a mistake could be undone",
-            alternative: Some("callosum snapshot list"),
+            alternatives: &["callosum snapshot list"],
             catches: &[
                 "callosum snapshot clean",
                 "callosum snapshot clean --hours 0",
@@ -132,7 +132,7 @@ const OURS: Tool = Tool {
             when: &["config set"],
             severity: Severity::Block,
             reason: "what is configured is for a person to say",
-            alternative: Some("callosum config show --origin"),
+            alternatives: &["callosum config show --origin"],
             catches: &[
                 "callosum config set audit_path /tmp/x",
                 "callosum --json config set concurrency_limit 8",
@@ -161,7 +161,7 @@ const CLAUDE: Tool = Tool {
             when: &["--bare|--safe-mode", "--settings=*disableAllHooks*"],
             severity: Severity::Ask,
             reason: "what an agent does there is seen by no guard",
-            alternative: Some("claude -p 'explain the tests'"),
+            alternatives: &["callosum doctor"],
             catches: &[
                 "claude --bare -p 'fix the tests'",
                 "claude -p x --settings '{\"disableAllHooks\":true}'",
@@ -182,7 +182,7 @@ const CLAUDE: Tool = Tool {
             ],
             severity: Severity::Block,
             reason: TAKEN_AWAY,
-            alternative: Some("callosum doctor"),
+            alternatives: &["callosum doctor"],
             catches: &[
                 "claude plugin disable callosum@callosum",
                 "claude plugin uninstall --scope user callosum",
@@ -212,7 +212,7 @@ const CODEX: Tool = Tool {
         ],
         severity: Severity::Ask,
         reason: "what an agent does there is seen by no guard",
-        alternative: Some("codex exec 'explain the tests'"),
+        alternatives: &["callosum doctor"],
         catches: &[
             "codex exec --disable hooks x",
             "codex --disable hooks",
@@ -236,7 +236,7 @@ const GEMINI: Tool = Tool {
         when: &["hooks disable-all", "hooks disable callosum*"],
         severity: Severity::Block,
         reason: TAKEN_AWAY,
-        alternative: Some("callosum doctor"),
+        alternatives: &["callosum doctor"],
         catches: &[
             "gemini hooks disable-all",
             "gemini hooks disable callosum",

@@ -18,7 +18,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "it changes who may read and write far more than a file of the project",
-            alternative: Some("getfacl ."),
+            alternatives: &["getfacl ."],
             catches: &[
                 "setfacl -m u:nobody:rwx /home/u",
                 "setfacl -R -b .",
@@ -58,7 +58,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&open-to-all"],
                 severity: Severity::Block,
                 reason: "everybody could then change it",
-                alternative: Some("chmod 755 run.sh"),
+                alternatives: &["chmod u+rwx {1..}", "ls -la"],
                 catches: &[
                     "chmod 777 a",
                     "chmod -R 0777 .",
@@ -79,7 +79,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&writable-by-all"],
                 severity: Severity::Ask,
                 reason: "everybody could then change it",
-                alternative: Some("chmod 644 notes.txt"),
+                alternatives: &["chmod u+w {1..}", "ls -la"],
                 catches: &[
                     "chmod 666 a",
                     "chmod o+w a",
@@ -98,7 +98,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "a system with wrong permissions does not start any more",
-                alternative: Some("chmod -R u+rwX src"),
+                alternatives: &["ls -ld {1..}", "ls -la"],
                 catches: &[
                     "chmod -R 755 /",
                     "chmod -R 700 /etc",
@@ -117,7 +117,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&privileged"],
                 severity: Severity::Ask,
                 reason: "whoever runs it then has its owner's rights",
-                alternative: Some("chmod 755 run.sh"),
+                alternatives: &["chmod u+x {1..}", "ls -la"],
                 catches: &["chmod u+s x", "chmod 4755 x", "chmod g+s,o+x x"],
                 spares: &["chmod u+x x", "chmod 0755 x", "chmod u-s x"],
             },
@@ -133,7 +133,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&recursive * @vital|@system|@git", "* @system"],
             severity: Severity::Block,
             reason: "a system whose files belong to somebody else does not start any more",
-            alternative: Some("ls -l src"),
+            alternatives: &["ls -ld {1..}", "ls -la"],
             catches: &[
                 "chown -R u:u /",
                 "chown -R nobody /etc",
@@ -157,7 +157,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&open-mode"],
             severity: Severity::Ask,
             reason: "everybody could then change it",
-            alternative: Some("mkdir -m 755 out"),
+            alternatives: &["mkdir -m 755 {0..}", "ls -la"],
             catches: &[
                 "mkdir -m 777 out",
                 "install -m 0777 a b",

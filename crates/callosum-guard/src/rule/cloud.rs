@@ -24,7 +24,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "it destroys what runs",
-                alternative: Some("terraform plan -destroy"),
+                alternatives: &["terraform plan -destroy"],
                 catches: &[
                     "terraform destroy",
                     "terraform -chdir=infra destroy -auto-approve",
@@ -50,7 +50,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Ask,
                 reason: "it changes what runs",
-                alternative: Some("terraform plan"),
+                alternatives: &["terraform plan"],
                 catches: &["terraform apply", "terraform apply plan.out", "tofu apply"],
                 spares: &["terraform plan", "terraform validate", "terraform output"],
             },
@@ -113,7 +113,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&destroys"],
             severity: Severity::Block,
             reason: "it destroys what runs",
-            alternative: Some("pulumi preview"),
+            alternatives: &["pulumi preview"],
             catches: &[
                 "pulumi destroy -y",
                 "cdk destroy --all",
@@ -135,7 +135,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&destroys !--dry-run !--dryrun !help"],
             severity: Severity::Block,
             reason: "what it deletes in the cloud is gone for good",
-            alternative: Some("aws s3 ls"),
+            alternatives: &["aws s3 ls"],
             catches: &[
                 "aws s3 rb s3://b --force",
                 "aws s3 rm s3://b --recursive",
@@ -283,7 +283,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&destroys !--help"],
             severity: Severity::Block,
             reason: "what it deletes in the cloud is gone for good",
-            alternative: Some("gcloud projects list"),
+            alternatives: &["gcloud projects list"],
             catches: &[
                 "gcloud projects delete p",
                 "gcloud compute instances delete vm --quiet",

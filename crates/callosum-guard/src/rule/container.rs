@@ -65,7 +65,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Ask,
                 reason: "what is published cannot be taken back",
-                alternative: Some("docker image ls"),
+                alternatives: &["docker image ls"],
                 catches: &[
                     "docker push registry.io/app:latest",
                     "podman push app docker://quay.io/me/app",
@@ -91,7 +91,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "a privileged container is as good as root on the machine",
-                alternative: Some("docker run --rm alpine true"),
+                alternatives: &["docker run --rm alpine true"],
                 catches: &[
                     "docker run --privileged x",
                     "docker run -it --rm --privileged=true alpine",
@@ -115,7 +115,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "from this container the machine itself can be changed",
-                alternative: Some("docker run --rm alpine true"),
+                alternatives: &["docker run --rm alpine true"],
                 catches: &[
                     "docker run -v /:/host alpine",
                     "docker run --pid=host x",
@@ -143,7 +143,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "the data in the volumes is gone for good",
-                alternative: Some("docker volume ls"),
+                alternatives: &["docker volume ls"],
                 catches: &[
                     "docker volume rm db",
                     "docker compose down -v",
@@ -176,7 +176,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Ask,
                 reason: "it removes containers or images that may be in use by others",
-                alternative: Some("docker ps -a"),
+                alternatives: &["docker ps -a"],
                 catches: &[
                     "docker system prune -af",
                     "docker rm -f $(docker ps -aq)",
@@ -208,7 +208,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Block,
             reason: "the data in the volumes is gone for good",
-            alternative: Some("docker-compose down"),
+            alternatives: &["docker-compose down"],
             catches: &[
                 "docker-compose down -v",
                 "docker-compose -f a.yml down --volumes",

@@ -19,7 +19,7 @@ pub(super) const EMPTIED: Rule = Rule {
     when: &["&empties"],
     severity: Severity::Ask,
     reason: "it empties many files, or overwrites a source, without removing any",
-    alternative: Some("git stash"),
+    alternatives: &["git stash"],
     catches: &[
         "truncate -s 0 *",
         "find . -type f -exec truncate -s 0 {} +",

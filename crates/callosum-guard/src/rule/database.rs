@@ -63,7 +63,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&destroys"],
                 severity: Severity::Block,
                 reason: "it deletes data that nothing brings back",
-                alternative: Some("psql -c 'SELECT count(*) FROM t'"),
+                alternatives: &["psql -c 'SELECT count(*) FROM t'"],
                 catches: &[
                     "psql -c 'DROP TABLE users'",
                     "mysql -e 'drop database prod'",
@@ -100,7 +100,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&replaces"],
                 severity: Severity::Ask,
                 reason: "a dump takes away the tables that are there before it puts its own",
-                alternative: Some("mysqldump src > dump.sql"),
+                alternatives: &["mysqlshow"],
                 catches: &[
                     "mysqldump src | mysql dst",
                     "pg_dump --clean src | psql dst",
@@ -152,7 +152,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&destroys"],
             severity: Severity::Block,
             reason: "it deletes a whole database",
-            alternative: Some("psql -l"),
+            alternatives: &["psql -l"],
             catches: &[
                 "dropdb prod",
                 "dropdb contest",
@@ -210,7 +210,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&flushes"],
             severity: Severity::Block,
             reason: "it deletes everything that is stored",
-            alternative: Some("redis-cli dbsize"),
+            alternatives: &["redis-cli dbsize"],
             catches: &[
                 "redis-cli FLUSHALL",
                 "redis-cli -h prod -n 1 flushdb",
@@ -255,7 +255,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&destroys"],
             severity: Severity::Block,
             reason: "it deletes data that nothing brings back",
-            alternative: Some("mongosh --eval 'db.stats()'"),
+            alternatives: &["mongosh --eval 'db.stats()'"],
             catches: &[
                 "mongosh --eval 'db.dropDatabase()'",
                 "mongosh prod --eval \"db.users.drop()\"",

@@ -90,7 +90,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@vital|@project", "&root"],
                 severity: Severity::Block,
                 reason: "it deletes the system, the home folder or the whole project",
-                alternative: Some("rm -r ./build"),
+                alternatives: &["ls -ld {0..}", "ls -la"],
                 catches: &[
                     "rm -rf /",
                     "rm -r -f ~",
@@ -115,7 +115,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@git"],
                 severity: Severity::Block,
                 reason: "it deletes the repository with its history",
-                alternative: Some("git status"),
+                alternatives: &["git status"],
                 catches: &["rm -rf .git", "rm -r ./.git/objects", "rm .git/HEAD"],
                 spares: &[
                     "rm .gitignore",
@@ -129,7 +129,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&recursive &repository"],
                 severity: Severity::Ask,
                 reason: "it deletes another repository with its history, which a snapshot does not keep",
-                alternative: Some("git -C cloned status"),
+                alternatives: &["git -C {0} status", "git status"],
                 catches: &[
                     "rm -rf cloned",
                     "rm -r ./cloned/",
@@ -147,7 +147,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@system"],
                 severity: Severity::Block,
                 reason: "it deletes part of the system",
-                alternative: Some("ls -l /etc/hosts"),
+                alternatives: &["ls -ld {0..}", "ls -la"],
                 catches: &[
                     "rm /etc/passwd",
                     "rm -rf /usr/local/lib",
@@ -160,7 +160,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@maybe-vital"],
                 severity: Severity::Ask,
                 reason: "where the variable is empty it deletes from the root on",
-                alternative: Some("rm -r ./build"),
+                alternatives: &["rm -rf \"${DIR:?}\"/*"],
                 catches: &[
                     "rm -rf \"$DIR\"/*",
                     "rm -rf $X/",
@@ -179,7 +179,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@everything"],
                 severity: Severity::Ask,
                 reason: "it deletes everything in the project",
-                alternative: Some("git clean -n"),
+                alternatives: &["git clean -n"],
                 catches: &[
                     "rm -rf *",
                     "rm -rf ./*",
@@ -204,7 +204,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&listed"],
                 severity: Severity::Ask,
                 reason: "it deletes all that a list of the tree or of what is not committed names",
-                alternative: Some("git clean -n"),
+                alternatives: &["git clean -n"],
                 catches: &[
                     "ls -A | grep -v .git | xargs rm -rf",
                     "git status --porcelain | cut -c4- | xargs rm",
@@ -224,7 +224,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&recursive &named"],
                 severity: Severity::Ask,
                 reason: "which folder it deletes a program says that nothing is known of",
-                alternative: Some("ls -d \"$(some-tool path)\""),
+                alternatives: &["ls -d \"$(some-tool path)\""],
                 catches: &[
                     "rm -rf $(some-tool where)",
                     "rm -rf \"$(some-tool path)\"",
@@ -245,7 +245,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@outside !&only-caches"],
                 severity: Severity::Ask,
                 reason: "it deletes outside the project",
-                alternative: Some("rm -r ./build"),
+                alternatives: &["ls -ld {0..}", "ls -la"],
                 catches: &["rm -rf ../other", "rm -r ~/notes", "rm ~/x.txt"],
                 spares: &[
                     "rm -rf ./other",
@@ -260,7 +260,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&recursive @unknown"],
                 severity: Severity::Note,
                 reason: "what it deletes is not known",
-                alternative: Some("rm -r ./build"),
+                alternatives: &["ls -ld \"$DIR\""],
                 catches: &["rm -rf $DIR", "rm -r \"$1\"", "rm -rf $(cat list)"],
                 spares: &["rm -rf build", "rm \"$file\"", "rm -rf \"$HOME/p/build\""],
             },
@@ -289,7 +289,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&trashes @vital|@project|@system|@git"],
                 severity: Severity::Block,
                 reason: "it takes away the system, the home folder or the whole project",
-                alternative: Some("trash build"),
+                alternatives: &["ls -la"],
                 catches: &[
                     "trash ~",
                     "gio trash .git",
@@ -304,7 +304,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&trashes @outside|@everything"],
                 severity: Severity::Ask,
                 reason: "it takes away all of the project, or what lies outside",
-                alternative: Some("trash build"),
+                alternatives: &["ls -la"],
                 catches: &["trash ../other", "trash *", "gio trash ~/notes"],
                 spares: &["trash a.txt", "gio open ../other", "rip /tmp/x"],
             },
@@ -321,7 +321,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@device", "@vital|@project|@system|@git"],
                 severity: Severity::Block,
                 reason: "what it overwrites cannot be brought back",
-                alternative: Some("ls -l"),
+                alternatives: &["ls -ld {0..}", "ls -la"],
                 catches: &[
                     "shred /dev/sda",
                     "shred -n 3 /dev/nvme0n1",
@@ -334,7 +334,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["*"],
                 severity: Severity::Ask,
                 reason: "what it overwrites cannot be brought back",
-                alternative: Some("rm notes.txt"),
+                alternatives: &["rm {0..}", "ls -la"],
                 catches: &["shred -u notes.txt", "shred a", "wipe -f x"],
                 spares: &["shred --help", "shred --version", "cat shred"],
             },
@@ -354,7 +354,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["@device|@vital|@system|@git"],
             severity: Severity::Block,
             reason: "what is cut off cannot be brought back",
-            alternative: Some("truncate -s 0 /tmp/x.log"),
+            alternatives: &["ls -ld {0..}", "ls -la"],
             catches: &[
                 "truncate -s 0 /etc/passwd",
                 "truncate -s0 .git/index",

@@ -21,7 +21,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&to-device"],
             severity: Severity::Block,
             reason: "it overwrites a disk or the system",
-            alternative: Some("dd if=/dev/zero of=disk.img bs=1M count=10"),
+            alternatives: &["lsblk"],
             catches: &[
                 "dd if=/dev/zero of=/dev/sda",
                 "dd of=/dev/nvme0n1 if=x.img bs=4M",
@@ -67,7 +67,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&file-system"],
             severity: Severity::Block,
             reason: "it formats a disk",
-            alternative: Some("lsblk"),
+            alternatives: &["lsblk"],
             catches: &[
                 "mkfs.ext4 /dev/sda1",
                 "mkfs -t xfs /dev/sdb",
@@ -127,7 +127,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&changes-disk"],
             severity: Severity::Block,
             reason: "it destroys what is on a disk",
-            alternative: Some("lsblk"),
+            alternatives: &["lsblk"],
             catches: &[
                 "wipefs -a /dev/sda",
                 "sgdisk --zap-all /dev/sda",

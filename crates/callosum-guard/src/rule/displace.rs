@@ -35,7 +35,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&moves-vital", "&moves-git", "&to-null", "&moves-all"],
                 severity: Severity::Block,
                 reason: "what is moved is gone from where it is needed",
-                alternative: Some("cp -r src src.bak"),
+                alternatives: &["ls -ld {0..}", "ls -la"],
                 catches: &[
                     "mv /etc /tmp/etc",
                     "mv ~ /tmp/x",
@@ -49,7 +49,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&moves-others"],
                 severity: Severity::Ask,
                 reason: "it takes away what does not belong to this project",
-                alternative: Some("cp -r src src.bak"),
+                alternatives: &["ls -ld {0..}", "ls -la"],
                 catches: &[
                     "mv ../other /tmp/x",
                     "mv ~/other ../backup",
@@ -95,7 +95,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "it deletes whatever the source does not have",
-                alternative: Some("rsync -an --delete src/ dst/"),
+                alternatives: &["rsync -an --delete src/ dst/"],
                 catches: &[
                     "rsync -a --delete empty/ /",
                     "rsync --delete -r /tmp/e/ ~/",
@@ -117,7 +117,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Ask,
                 reason: "it deletes whatever the source does not have, outside the project",
-                alternative: Some("rsync -an --delete src/ dst/"),
+                alternatives: &["rsync -an --delete src/ dst/"],
                 catches: &[
                     "rsync -a --delete src/ ../dst/",
                     "rsync -av --delete ./ host:/srv/www/",

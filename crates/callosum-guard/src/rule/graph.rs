@@ -16,7 +16,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&destroys"],
             severity: Severity::Block,
             reason: "it deletes every node or relationship that is of this kind",
-            alternative: Some("cypher-shell 'MATCH (n) RETURN count(n)'"),
+            alternatives: &["cypher-shell 'MATCH (n) RETURN count(n)'"],
             catches: &[
                 "cypher-shell 'MATCH (n) DETACH DELETE n'",
                 "cypher-shell -u neo4j -p x \"MATCH ()-[r]->() DELETE r\"",
@@ -59,7 +59,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&replaces"],
             severity: Severity::Block,
             reason: "what the database holds is deleted or replaced",
-            alternative: Some("neo4j-admin database info"),
+            alternatives: &["neo4j-admin database info"],
             catches: &[
                 "neo4j-admin database load --overwrite-destination=true neo4j",
                 "arangosh --javascript.execute-string 'db._dropDatabase(\"shop\")'",

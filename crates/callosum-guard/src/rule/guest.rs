@@ -29,7 +29,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "the disks of a machine go with it, or it is stopped as if its power were cut",
-            alternative: Some("virsh list --all"),
+            alternatives: &["virsh list --all"],
             catches: &[
                 "virsh undefine web --remove-all-storage",
                 "virsh -c qemu:///system destroy web",
@@ -67,7 +67,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "what stands within it goes with it",
-            alternative: Some("multipass list"),
+            alternatives: &["multipass list"],
             catches: &[
                 "multipass delete --purge web",
                 "limactl delete default",
@@ -93,7 +93,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["snapshot delete|restore|pop", "box remove --all"],
             severity: Severity::Ask,
             reason: "what stood in the machine at that time cannot be gone back to, or what stands now",
-            alternative: Some("vagrant snapshot list"),
+            alternatives: &["vagrant snapshot list"],
             catches: &[
                 "vagrant snapshot delete a",
                 "vagrant snapshot restore a",

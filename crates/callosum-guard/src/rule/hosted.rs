@@ -43,7 +43,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Block,
             reason: "what is deleted at the service is gone for everybody",
-            alternative: Some("sanity dataset list"),
+            alternatives: &["sanity dataset list"],
             catches: &[
                 "sanity dataset delete production",
                 "dokku apps:destroy x --force",
@@ -84,7 +84,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Block,
             reason: "it deletes what the site has stored",
-            alternative: Some("drush status"),
+            alternatives: &["drush status"],
             catches: &[
                 "drush sql-drop -y",
                 "wp db reset --yes",

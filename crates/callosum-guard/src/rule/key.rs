@@ -18,7 +18,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Block,
             reason: "what was encrypted for the key cannot be read without it",
-            alternative: Some("gpg --list-secret-keys"),
+            alternatives: &["gpg --list-secret-keys"],
             catches: &[
                 "gpg --delete-secret-keys me",
                 "gpg --batch --yes --delete-secret-and-public-key ABCD",
@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&answered !-R !-F !-l !-y"],
             severity: Severity::Ask,
             reason: "a key that is there is replaced, and what it opens is closed from then on",
-            alternative: Some("ssh-keygen -lf ~/.ssh/id_ed25519.pub"),
+            alternatives: &["ssh-keygen -lf ~/.ssh/id_ed25519.pub"],
             catches: &[
                 "ssh-keygen -t ed25519 -f ~/.ssh/id_ed25519 -N '' <<< y",
                 "yes | ssh-keygen -t rsa -b 4096 -N ''",
@@ -65,7 +65,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["delete-*", "clear *", "rm *"],
             severity: Severity::Block,
             reason: "it deletes passwords or keys that are kept nowhere else",
-            alternative: Some("security list-keychains"),
+            alternatives: &["security list-keychains"],
             catches: &[
                 "security delete-keychain login.keychain",
                 "security delete-generic-password -s x",

@@ -58,7 +58,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "it deletes what others run, with its data",
-                alternative: Some("kubectl get all"),
+                alternatives: &["kubectl get all"],
                 catches: &[
                     "kubectl delete ns prod",
                     "kubectl -n x delete pods --all",
@@ -91,7 +91,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Ask,
                 reason: "it changes what runs in the cluster",
-                alternative: Some("kubectl diff -f app.yaml"),
+                alternatives: &["kubectl diff -f app.yaml"],
                 catches: &[
                     "kubectl delete pod web-0",
                     "kubectl scale deploy web --replicas=0",
@@ -150,7 +150,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&destroys !--dry-run"],
             severity: Severity::Ask,
             reason: "it takes down what runs in the cluster",
-            alternative: Some("helm list"),
+            alternatives: &["helm list"],
             catches: &[
                 "helm uninstall web",
                 "helm delete web -n prod",

@@ -40,7 +40,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&changes"],
             severity: Severity::Ask,
             reason: "it changes how the machine is protected or reached",
-            alternative: Some("ip addr"),
+            alternatives: &["ip addr"],
             catches: &[
                 "iptables -F",
                 "ufw disable",
@@ -77,7 +77,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&changes"],
             severity: Severity::Block,
             reason: "it changes who may use the machine",
-            alternative: Some("id"),
+            alternatives: &["id"],
             catches: &[
                 "userdel -r u",
                 "passwd root",

@@ -110,7 +110,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             when: &["&empties !&for-tests"],
             severity: Severity::Ask,
             reason: "it deletes every row of a table, without a condition",
-            alternative: Some("rails runner 'puts User.count'"),
+            alternatives: &["rails runner 'puts User.count'"],
             catches: &[
                 "rails runner 'User.delete_all'",
                 "rails console <<< 'Order.destroy_all'",
@@ -129,7 +129,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             when: &["&resets !&for-tests"],
             severity: Severity::Ask,
             reason: "it deletes what is in the database",
-            alternative: Some("rails db:migrate:status"),
+            alternatives: &["rails db:migrate:status"],
             catches: &[
                 "rails db:drop",
                 "npx prisma migrate reset",

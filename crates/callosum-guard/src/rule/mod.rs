@@ -7,6 +7,7 @@
 //! To add a rule, add it to the table of its tool, or the tool to [`TOOLS`]. What a pattern cannot
 //! say is a test with a name, a function beside the rules that use it.
 
+mod alternative;
 mod backup;
 mod call;
 mod callosum;
@@ -47,6 +48,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::contents::can_be_made_again;
 pub(crate) use self::{
+    alternative::filled,
     delete::DELETERS,
     general::{GENERAL, is_opaque},
     subject::Subject,
@@ -100,8 +102,8 @@ pub(crate) struct Rule {
     pub(crate) severity: Severity,
     /// Why, for the agent.
     pub(crate) reason: &'static str,
-    /// What serves the same end, as a command.
-    pub(crate) alternative: Option<&'static str>,
+    /// Commands that serve the same end, or look at what it is about, the best first; see `alternative`.
+    pub(crate) alternatives: &'static [&'static str],
     /// Commands that it must catch.
     #[cfg_attr(
         not(test),

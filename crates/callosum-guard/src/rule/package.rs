@@ -56,7 +56,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&removes-core"],
             severity: Severity::Ask,
             reason: "it removes software that others may need",
-            alternative: Some("apt list --installed"),
+            alternatives: &["apt list --installed"],
             catches: &[
                 "apt-get remove -y libc6",
                 "apt purge python3",
@@ -89,7 +89,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["uninstall -y|--yes &unnamed"],
             severity: Severity::Ask,
             reason: "it removes every package that it is told of, which nobody has looked at",
-            alternative: Some("pip list"),
+            alternatives: &["pip list"],
             catches: &[
                 "pip freeze | xargs pip uninstall -y",
                 "pip uninstall -y -r <(pip freeze)",
@@ -136,7 +136,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "it may overwrite or delete files outside the project",
-            alternative: Some("tar -tf archive.tar"),
+            alternatives: &["tar -tf archive.tar"],
             catches: &[
                 "tar -xf a.tar -C /",
                 "tar xzf a.tgz -C /usr",
@@ -166,7 +166,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&takes-all"],
                 severity: Severity::Block,
                 reason: "what is put into the archive is gone from where it is needed",
-                alternative: Some("zip -r ../all.zip ."),
+                alternatives: &["tar -cf /tmp/all.tar ."],
                 catches: &[
                     "zip -rm /tmp/x.zip .",
                     "zip -r --move ../x.zip * .git",
@@ -187,7 +187,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&takes-others"],
                 severity: Severity::Ask,
                 reason: "it takes away what does not belong to this project",
-                alternative: Some("zip -r notes.zip ../notes"),
+                alternatives: &["ls -la"],
                 catches: &[
                     "zip -rm /tmp/x.zip ~/src",
                     "7z a -sdel /tmp/x.7z ../other",
@@ -216,7 +216,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&over-system"],
             severity: Severity::Block,
             reason: "it replaces part of the system",
-            alternative: Some("ln -s ../a b"),
+            alternatives: &["ls -la"],
             catches: &[
                 "ln -sf /tmp/x /etc/passwd",
                 "ln -s /dev/null /etc/hosts",

@@ -65,7 +65,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&broad !-l !-L"],
                 severity: Severity::Ask,
                 reason: "it ends every program of that kind, the agent and its shell among them",
-                alternative: Some("pkill -f my-server"),
+                alternatives: &["pgrep -fl {0}", "ps aux"],
                 catches: &[
                     "killall -9 node",
                     "pkill -f python3",
@@ -84,7 +84,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&of-user !-l !-L"],
                 severity: Severity::Ask,
                 reason: "it ends processes of another user, or all of one or of everybody",
-                alternative: Some("pgrep -u postgres -l"),
+                alternatives: &["pgrep -u postgres -l"],
                 catches: &[
                     "pgrep -u postgres | xargs kill -9",
                     "kill $(pgrep -u root)",
@@ -107,7 +107,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&ours !-l !-L"],
                 severity: Severity::Ask,
                 reason: "it ends this program with whatever it is running",
-                alternative: Some("callosum status"),
+                alternatives: &["callosum status"],
                 catches: &[
                     "pkill -f callosum",
                     "killall callosum",
@@ -127,7 +127,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&everything", "&vital-process"],
                 severity: Severity::Block,
                 reason: "it ends every process, or one that others need",
-                alternative: Some("pkill -f my-server"),
+                alternatives: &["ps aux"],
                 catches: &[
                     "kill -9 -1",
                     "kill -KILL -1",
@@ -156,7 +156,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&always"],
             severity: Severity::Block,
             reason: "it ends every process",
-            alternative: Some("ps aux"),
+            alternatives: &["ps aux"],
             catches: &["killall5", "killall5 -9", "command killall5"],
             spares: &["man killall5", "which killall5", "killall my-server"],
         }],

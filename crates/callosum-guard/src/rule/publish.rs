@@ -18,7 +18,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Ask,
                 reason: "what is published cannot be taken back",
-                alternative: Some("npm pack --dry-run"),
+                alternatives: &["npm pack --dry-run"],
                 catches: &[
                     "npm publish",
                     "npm publish --access public",
@@ -45,7 +45,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "it breaks those who depend on the package",
-                alternative: Some("npm view left-pad"),
+                alternatives: &["npm view left-pad"],
                 catches: &[
                     "npm unpublish x --force",
                     "npm owner rm me x",
@@ -71,7 +71,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Ask,
                 reason: "what is published cannot be taken back",
-                alternative: Some("cargo publish --dry-run"),
+                alternatives: &["cargo publish --dry-run"],
                 catches: &[
                     "cargo publish",
                     "cargo publish -p x --no-verify",
@@ -90,7 +90,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["yank", "owner -a|--add|-r|--remove"],
                 severity: Severity::Ask,
                 reason: "it breaks those who depend on the package",
-                alternative: Some("cargo search serde"),
+                alternatives: &["cargo search serde"],
                 catches: &[
                     "cargo yank --version 1.0.0",
                     "cargo owner --add eve",
@@ -223,7 +223,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&releases !--dry-run !--help"],
             severity: Severity::Ask,
             reason: "what is published or deployed cannot simply be taken back",
-            alternative: Some("twine check dist/pkg.whl"),
+            alternatives: &["twine check dist/pkg.whl"],
             catches: &[
                 "twine upload dist/*",
                 "poetry publish --build",
@@ -293,7 +293,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "what is deleted on the server is gone for everybody",
-                alternative: Some("gh repo view"),
+                alternatives: &["gh repo view"],
                 catches: &[
                     "gh repo delete o/r --yes",
                     "gh api -X DELETE /repos/o/r",
@@ -320,7 +320,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Ask,
                 reason: "it changes what others see, at once",
-                alternative: Some("gh pr view"),
+                alternatives: &["gh pr view"],
                 catches: &[
                     "gh repo edit --visibility public",
                     "gh api -X PATCH repos/o/r -f private=false",

@@ -31,7 +31,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Block,
             reason: "what stands in a topic is deleted with it",
-            alternative: Some("kafka-topics --list --bootstrap-server localhost:9092"),
+            alternatives: &["kafka-topics --list --bootstrap-server localhost:9092"],
             catches: &[
                 "kafka-topics --delete --topic x --bootstrap-server y",
                 "bin/kafka-topics.sh --bootstrap-server y --delete --topic x",
@@ -60,7 +60,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["reset|force_reset|delete|delete_*|purge|purge_queue|clear_*"],
             severity: Severity::Block,
             reason: "messages that wait, queues or users are deleted",
-            alternative: Some("rabbitmqctl list_queues"),
+            alternatives: &["rabbitmqctl list_queues"],
             catches: &[
                 "rabbitmqctl reset",
                 "rabbitmqctl -n rabbit@h delete_vhost x",
@@ -84,7 +84,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["purge", "amqp queue.purge|queue.delete|exchange.delete"],
             severity: Severity::Block,
             reason: "tasks that wait are deleted",
-            alternative: Some("celery -A app inspect active"),
+            alternatives: &["celery -A app inspect active"],
             catches: &[
                 "celery -A app purge -f",
                 "celery --app=shop purge",
@@ -111,7 +111,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Block,
             reason: "what was written there is deleted",
-            alternative: Some("influx bucket list"),
+            alternatives: &["influx bucket list"],
             catches: &[
                 "influx delete --bucket x --start 1970-01-01T00:00:00Z --stop 2025-01-01T00:00:00Z",
                 "influx bucket delete -n x",

@@ -21,7 +21,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "it throws away changes or revisions",
-            alternative: Some("hg shelve"),
+            alternatives: &["hg shelve"],
             catches: &[
                 "hg revert --all",
                 "hg purge --all",
@@ -60,7 +60,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "it throws away changes, or deletes at the server",
-            alternative: Some("svn diff"),
+            alternatives: &["svn diff"],
             catches: &[
                 "svn revert -R .",
                 "svn cleanup --remove-unversioned",
@@ -91,7 +91,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "it throws away changes that are not committed",
-            alternative: Some("bzr shelve"),
+            alternatives: &["bzr shelve"],
             catches: &[
                 "bzr revert",
                 "fossil revert",
@@ -118,7 +118,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "it drops changes, or what was done since then",
-            alternative: Some("jj op log"),
+            alternatives: &["jj op log"],
             catches: &[
                 "jj abandon",
                 "jj op restore 8b2e",

@@ -14,7 +14,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         when: &["&to-nothing !--dry-run !--dryrun"],
         severity: Severity::Ask,
         reason: "nothing of the service is left running",
-        alternative: Some("heroku ps -a shop"),
+        alternatives: &["heroku ps -a shop"],
         catches: &[
             "aws ecs update-service --cluster c --service s --desired-count 0",
             "aws autoscaling update-auto-scaling-group --auto-scaling-group-name a --max-size=0",

@@ -18,7 +18,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&deletes-repository"],
                 severity: Severity::Block,
                 reason: "the repository is deleted where all have it from",
-                alternative: Some("curl -s https://api.github.com/repos/o/r"),
+                alternatives: &["curl -s https://api.github.com/repos/o/r"],
                 catches: &[
                     "curl -X DELETE -H \"Authorization: token $T\" https://api.github.com/repos/o/r",
                     "curl -sXDELETE https://api.github.com/repos/o/r",
@@ -36,7 +36,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&deletes"],
                 severity: Severity::Block,
                 reason: "the whole index or collection is deleted, with all that was put into it",
-                alternative: Some("curl -s 'localhost:9200/_cat/indices?v'"),
+                alternatives: &["curl -s 'localhost:9200/_cat/indices?v'"],
                 catches: &[
                     "curl -X DELETE http://localhost:9200/logs",
                     "curl -XDELETE 'localhost:9200/_all'",
@@ -76,7 +76,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&flushes"],
             severity: Severity::Block,
             reason: "it deletes everything that is stored",
-            alternative: Some("echo stats | nc localhost 11211"),
+            alternatives: &["echo stats | nc localhost 11211"],
             catches: &[
                 "echo flush_all | nc localhost 11211",
                 "printf 'flush_all\\r\\nquit\\r\\n' | nc -q1 localhost 11211",

@@ -15,7 +15,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&runs !&looks-elsewhere"],
             severity: Severity::Block,
             reason: "elevated rights are not for agents",
-            alternative: None,
+            alternatives: &["sudo -nl"],
             catches: &[
                 "ssh web1 'sudo systemctl stop app'",
                 "ssh web1 'sudo journalctl --vacuum-time=1s'",
@@ -48,7 +48,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&runs"],
             severity: Severity::Block,
             reason: "elevated rights are not for agents",
-            alternative: None,
+            alternatives: &["id"],
             catches: &["su -c 'rm x'", "su - root", "runuser -u root id", "su"],
             spares: &["su --version", "su --help", "sum x"],
         }],

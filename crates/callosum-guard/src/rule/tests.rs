@@ -33,7 +33,11 @@ fn each_rule_holds_what_it_says() {
                 wrong.push(format!("{}: misses {command}", rule.id));
             }
         }
-        for command in rule.spares.iter().chain(&rule.alternative) {
+        let alternatives = rule
+            .alternatives
+            .iter()
+            .filter(|one| !one.contains("{0") && !one.contains("{1"));
+        for command in rule.spares.iter().chain(alternatives) {
             let verdict = decide(command, &Facts::of_a_project(), &Policy::default());
             if verdict.decision != Decision::Allow {
                 wrong.push(format!(
@@ -44,6 +48,81 @@ fn each_rule_holds_what_it_says() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// CAKE-SHIM-1: whatever a rule catches has an alternative that passes, whatever its operands are.
+#[test]
+fn each_rule_has_an_alternative_to_all_that_it_catches() {
+    let facts = Facts::of_a_project();
+    let mut wrong = Vec::new();
+    for rule in rules() {
+        for command in rule.catches {
+            let verdict = decide(command, &facts, &Policy::default());
+            if verdict.decision == Decision::Allow {
+                continue;
+            }
+            let Some(alternative) = &verdict.alternative else {
+                wrong.push(format!("{}: none to {command}", rule.id));
+                continue;
+            };
+            let allowed = decide(alternative, &facts, &Policy::default()).decision;
+            if allowed != Decision::Allow || alternative.contains("..}") {
+                wrong.push(format!("{}: {alternative} to {command}", rule.id));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// CAKE-SHIM-1: an alternative is about what the command is about, or changes nothing.
+#[test]
+fn an_alternative_is_about_what_is_stopped() {
+    for (command, alternative) in [
+        ("rm -rf ~/go", "ls -ld /home/u/go"),
+        ("rm -rf \"../my notes\"", "ls -ld '../my notes'"),
+        ("rm -rf /var/lib/docker \"$X\"", "ls -la"),
+        ("rm -rf ~/*.iso", "ls -ld /home/u/*.iso"),
+        (
+            "python3 -c \"import shutil; shutil.rmtree('/home/u')\"",
+            "ls -ld /home/u",
+        ),
+        ("git branch -D topic", "git branch -d topic"),
+        ("git branch -D topic other", "git branch -d topic other"),
+        ("git -C sub branch -D topic", "git branch -v"),
+        ("cd sub && git branch -D topic", "git branch -v"),
+        ("git branch -M topic main", "git branch -v"),
+        (
+            "git push -f origin topic",
+            "git push --force-with-lease origin topic",
+        ),
+        ("git push origin +main", "git push --force-with-lease"),
+        ("chmod 777 run.sh", "chmod u+rwx run.sh"),
+        ("chmod 777 /etc/x", "ls -la"),
+        ("shred -u 'a*'", "rm 'a*'"),
+        ("shred -u ~/notes", "ls -la"),
+        ("rm -rf cloned", "git -C cloned status"),
+        ("rm -rf cloned src", "git status"),
+        ("pkill node", "pgrep -fl node"),
+        ("mkdir -m 777 out", "mkdir -m 755 out"),
+        ("echo x > .git/config", "git status"),
+        ("echo x > ~/notes", "mktemp -d"),
+    ] {
+        let verdict = decide(command, &Facts::of_a_project(), &Policy::default());
+        assert!(verdict.decision > Decision::Allow, "{command}");
+        assert_eq!(
+            verdict.alternative.as_deref(),
+            Some(alternative),
+            "{command}"
+        );
+    }
+    for (path, alternative) in [
+        (".calrc", "callosum status"),
+        (".claude/settings.json", "callosum doctor"),
+        ("../other/x", "mktemp -d"),
+    ] {
+        let verdict = crate::decide_write(path, &Facts::of_a_project(), &Policy::default());
+        assert_eq!(verdict.alternative.as_deref(), Some(alternative), "{path}");
+    }
 }
 
 /// CAKE-SHIM-1: a pattern asks for no test that its tool does not have, since that would never hold.

@@ -124,7 +124,10 @@ fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
         "reason",
         text(&verdict.reason).map(|reason| masked_value(&reason)),
     );
-    add("alternative", text(&verdict.alternative));
+    add(
+        "alternative",
+        text(&verdict.alternative).map(|alternative| masked_value(&alternative)),
+    );
     let list = |list: Vec<String>| (!list.is_empty()).then(|| list.into());
     add("permitted", list(judged.permitted.clone()));
     let passed_over = place.guard.passed_over.iter().map(ToString::to_string);

@@ -31,7 +31,7 @@ const PATCH: Tool = Tool {
         when: &["-R|--reverse &reads-changes !--dry-run"],
         severity: Severity::Ask,
         reason: "it throws away changes that are not committed",
-        alternative: Some("git stash"),
+        alternatives: &["git stash"],
         catches: &[
             "git diff | patch -R -p1",
             "git diff HEAD -- src | patch --reverse -p1",
@@ -122,7 +122,7 @@ const GIT: Tool = Tool {
             when: &["reset --hard"],
             severity: Severity::Block,
             reason: "it throws away every change that is not committed",
-            alternative: Some("git stash"),
+            alternatives: &["git stash"],
             catches: &[
                 "git reset --hard",
                 "git -C sub reset --hard HEAD~3",
@@ -146,7 +146,10 @@ const GIT: Tool = Tool {
             ],
             severity: Severity::Block,
             reason: "it overwrites what others have pushed",
-            alternative: Some("git push --force-with-lease"),
+            alternatives: &[
+                "git push --force-with-lease {1..}",
+                "git push --force-with-lease",
+            ],
             catches: &[
                 "git push --force",
                 "git push -f origin main",
@@ -172,7 +175,7 @@ const GIT: Tool = Tool {
             ],
             severity: Severity::Ask,
             reason: "it deletes branches or tags where they were pushed to",
-            alternative: Some("git branch -r"),
+            alternatives: &["git branch -r"],
             catches: &[
                 "git push origin --delete main",
                 "git push origin :main",
@@ -193,7 +196,7 @@ const GIT: Tool = Tool {
             ],
             severity: Severity::Block,
             reason: "it deletes files that git does not keep, for good",
-            alternative: Some("git clean -n"),
+            alternatives: &["git clean -n"],
             catches: &[
                 "git clean -fd",
                 "git clean -xdf",
@@ -230,7 +233,7 @@ const GIT: Tool = Tool {
             ],
             severity: Severity::Ask,
             reason: "it throws away changes that are not committed",
-            alternative: Some("git stash"),
+            alternatives: &["git stash"],
             catches: &[
                 "git checkout -- .",
                 "git checkout .",
@@ -268,7 +271,26 @@ const GIT: Tool = Tool {
                 "branch -d -f",
                 "branch --delete --force",
                 "branch --delete -f",
-                "branch -f|--force",
+            ],
+            severity: Severity::Ask,
+            reason: "it drops a branch whose commits may be nowhere else",
+            alternatives: &["git branch -d {1..}", "git branch -v"],
+            catches: &[
+                "git branch -D main",
+                "git branch --delete --force x",
+                "git branch -df x",
+            ],
+            spares: &[
+                "git branch -d merged",
+                "git branch -a",
+                "git branch new main",
+                "git -C sub branch -d merged",
+            ],
+        },
+        Rule {
+            id: "git.branch-overwrite",
+            when: &[
+                "branch -f|--force !-d|--delete|-D",
                 "branch -M",
                 "branch &copies-over",
                 "switch &recreates",
@@ -280,10 +302,8 @@ const GIT: Tool = Tool {
             ],
             severity: Severity::Ask,
             reason: "it drops a branch whose commits may be nowhere else",
-            alternative: Some("git branch -d feature"),
+            alternatives: &["git branch -v"],
             catches: &[
-                "git branch -D main",
-                "git branch --delete --force x",
                 "git branch -f main HEAD~9",
                 "git update-ref -d refs/heads/main",
                 "git switch -C main origin/main",
@@ -293,11 +313,8 @@ const GIT: Tool = Tool {
                 "git fetch --force origin dev:dev",
             ],
             spares: &[
-                "git branch -d merged",
-                "git branch -a",
                 "git branch new main",
                 "git -C sub switch main",
-                "git -C sub branch -d merged",
                 "git checkout -b new",
                 "git checkout -B topic origin/topic",
                 "git fetch origin +refs/heads/*:refs/remotes/origin/*",
@@ -309,7 +326,7 @@ const GIT: Tool = Tool {
             when: &["stash drop|clear"],
             severity: Severity::Ask,
             reason: "it throws away changes that were put aside",
-            alternative: Some("git stash list"),
+            alternatives: &["git stash list"],
             catches: &[
                 "git stash drop",
                 "git stash clear",
@@ -322,7 +339,7 @@ const GIT: Tool = Tool {
             when: &["tag -d|--delete &all-listed"],
             severity: Severity::Ask,
             reason: "it deletes every tag here, and nothing remembers where they stood",
-            alternative: Some("git tag -l"),
+            alternatives: &["git tag -l"],
             catches: &[
                 "git tag -d $(git tag -l)",
                 "git tag -d $(git tag)",
@@ -352,7 +369,7 @@ const GIT: Tool = Tool {
             ],
             severity: Severity::Block,
             reason: "it removes the commits by which a mistake could be undone",
-            alternative: Some("git gc"),
+            alternatives: &["git gc"],
             catches: &[
                 "git reflog expire --expire=now --all",
                 "git gc --prune=now --aggressive",
@@ -376,7 +393,7 @@ const GIT: Tool = Tool {
             ],
             severity: Severity::Ask,
             reason: "it deletes a working tree with the changes in it",
-            alternative: Some("git worktree list"),
+            alternatives: &["git worktree list"],
             catches: &[
                 "git worktree remove --force ../x",
                 "git worktree remove -f x",
@@ -396,7 +413,7 @@ const GIT: Tool = Tool {
             ],
             severity: Severity::Ask,
             reason: "it deletes files with the changes in them",
-            alternative: Some("git rm --cached notes.txt"),
+            alternatives: &["git rm --cached {1..}", "git status"],
             catches: &["git rm -r .", "git rm -rf src", "git rm -f a.rs"],
             spares: &[
                 "git rm --cached -r .",
@@ -414,7 +431,7 @@ const GIT: Tool = Tool {
             ],
             severity: Severity::Ask,
             reason: "git then runs this, or what stands there, whenever it is used",
-            alternative: Some("git config --list"),
+            alternatives: &["git config --list"],
             catches: &[
                 "git config core.hooksPath /tmp/h",
                 "git config --global core.sshCommand 'x'",
@@ -441,7 +458,7 @@ const GIT: Tool = Tool {
             when: &["config &unguards"],
             severity: Severity::Ask,
             reason: "from then on git deletes or overwrites without being told to",
-            alternative: Some("git config --list"),
+            alternatives: &["git config --list"],
             catches: &[
                 "git config clean.requireForce false",
                 "git config --add remote.origin.push +refs/heads/*:refs/heads/*",

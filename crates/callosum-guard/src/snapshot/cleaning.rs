@@ -1,11 +1,13 @@
 //! Letting snapshots go: what is too old, and the oldest of what is too much.
 
+use std::time::Duration;
+
 use callosum_host::DiskError;
 
 use super::{
     note::Snapshot,
     retention::Retention,
-    store::{SnapshotError, Store},
+    store::{PATIENCE, SnapshotError, Store},
 };
 
 /// What was let go.
@@ -19,7 +21,7 @@ pub struct Cleaned {
 
 impl Store {
     /// Does what [`clean`](Self::clean) does, where anything is to go; looks at sizes and times only
-    /// where nothing is, so that it can follow each snapshot.
+    /// where nothing is, so that it can follow each snapshot. Waits for nobody.
     pub fn keep_within(&self, retention: &Retention) -> Result<Cleaned, SnapshotError> {
         let disk = &self.surroundings.disk;
         if !disk.exists(&self.repository.bare())? {
@@ -31,7 +33,7 @@ impl Store {
             .too_old(&all, self.surroundings.clock.now())
             .is_empty();
         if is_old || retention.next_to_go(&all, bytes).is_some() {
-            return self.clean(retention);
+            return self.clean_after(retention, Duration::ZERO);
         }
         Ok(Cleaned {
             removed: Vec::new(),
@@ -41,11 +43,19 @@ impl Store {
 
     /// Lets go what is too old, and the oldest of what is too much. Pinned ones stay.
     pub fn clean(&self, retention: &Retention) -> Result<Cleaned, SnapshotError> {
+        self.clean_after(retention, PATIENCE)
+    }
+
+    fn clean_after(
+        &self,
+        retention: &Retention,
+        patience: Duration,
+    ) -> Result<Cleaned, SnapshotError> {
         let disk = &self.surroundings.disk;
         if !disk.exists(&self.repository.bare())? {
             return Ok(Cleaned::default());
         }
-        let _lock = self.lock()?;
+        let _locks = self.lock(patience)?;
         // What those that were killed were writing: whoever writes holds the lock.
         disk.sweep_new_files(&self.notes(), |_| true)?;
         let mut all = self.list()?;

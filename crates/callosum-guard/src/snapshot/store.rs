@@ -24,7 +24,7 @@ const MOST_DIRTY: usize = 10_000;
 const MOST_PATHS: usize = 500;
 
 /// How long another process's snapshot is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a snapshot is made for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -140,9 +140,14 @@ impl Store {
     ///
     /// Reads what has changed since the last one; the first reads what differs from the user's
     /// index, or everything where there is no repository. The user's index, refs and objects are
-    /// not touched. Waits up to 5 s for another process that is at it.
+    /// not touched. Waits up to 5 s for another process that is at it; files that are named alone wait for
+    /// none that takes the tree.
     pub fn create(&self, wanted: &Wanted) -> Result<Snapshot, SnapshotError> {
-        let _lock = self.lock()?;
+        let _lock = if wanted.only.is_empty() {
+            self.lock_tree(PATIENCE)?
+        } else {
+            self.lock_names(PATIENCE)?
+        };
         let taken = self.take(&wanted.only, &wanted.also)?;
         if taken.is_missed {
             let named = wanted.only.clone();
@@ -260,7 +265,7 @@ impl Store {
 
     /// What going back to a snapshot would do, from the tree as it is now.
     pub fn changes(&self, snapshot: &Snapshot) -> Result<Changes, SnapshotError> {
-        let _lock = self.lock()?;
+        let _locks = self.lock(PATIENCE)?;
         let now = self.take(&snapshot.only, &snapshot.also)?;
         self.changes_from(&now.tree, snapshot)
     }
@@ -268,7 +273,7 @@ impl Store {
     /// The text of what going back would change, as git shows it: of files that stay as they are
     /// nothing.
     pub fn patch(&self, snapshot: &Snapshot) -> Result<Vec<u8>, SnapshotError> {
-        let _lock = self.lock()?;
+        let _locks = self.lock(PATIENCE)?;
         let now = self.take(&snapshot.only, &snapshot.also)?;
         let changes = self.changes_from(&now.tree, snapshot)?;
         let changed: Vec<&OsStr> = changes
@@ -310,7 +315,7 @@ impl Store {
             let tree = self.repository.tree.clone();
             return Err(SnapshotError::UnderWay { what, tree });
         }
-        let _lock = self.lock()?;
+        let _locks = self.lock(PATIENCE)?;
         // Of named files none may be left: to bring them back is what it is for.
         let wanted = Wanted {
             label: format!("before going back to {}", snapshot.snapshot_id),
@@ -361,11 +366,26 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn lock(&self) -> Result<FileLock, SnapshotError> {
+    /// Held by whoever reads the tree into our index.
+    pub(super) fn lock_tree(&self, patience: Duration) -> Result<FileLock, SnapshotError> {
+        self.lock_file("lock", patience)
+    }
+
+    /// Held by whoever reads files that are named alone, which is not to wait for a large tree.
+    fn lock_names(&self, patience: Duration) -> Result<FileLock, SnapshotError> {
+        self.lock_file("named.lock", patience)
+    }
+
+    /// Held by whoever writes more than a new snapshot: nobody else is at it then.
+    pub(super) fn lock(&self, patience: Duration) -> Result<[FileLock; 2], SnapshotError> {
+        Ok([self.lock_tree(patience)?, self.lock_names(patience)?])
+    }
+
+    fn lock_file(&self, name: &str, patience: Duration) -> Result<FileLock, SnapshotError> {
         let disk = &self.surroundings.disk;
         self.repository.create(disk)?;
-        let path = self.repository.folder.join("lock");
-        Ok(FileLock::acquire(disk, &path, PATIENCE)?)
+        let path = self.repository.folder.join(name);
+        Ok(FileLock::acquire(disk, &path, patience)?)
     }
 
     fn take(&self, only: &[String], also: &[String]) -> Result<Taken, SnapshotError> {

@@ -35,6 +35,10 @@ const MOST_FILES: usize = 20_000;
 const MOST_BESIDES: usize = 2_000;
 const LARGEST_BESIDES: u64 = 64_000_000;
 
+/// The indexes of what is named, alone and besides a tree: each is written under another lock.
+const ONLY: &str = "named.index";
+const ALSO: &str = "also.index";
+
 /// Attributes by which git converts the ends of lines, and those by which it changes other things.
 const OF_ENDS: [&str; 3] = ["text", "crlf", "eol"];
 const OF_CONTENT: [&str; 3] = ["ident", "filter", "working-tree-encoding"];
@@ -240,7 +244,7 @@ impl Taking<'_> {
 
     /// What is named is put into an index that holds nothing else, whether it is ignored or not.
     fn named(&self, only: &[String]) -> Result<Taken, SnapshotError> {
-        let git = self.with_index_of_names()?;
+        let git = self.with_empty_index(ONLY)?;
         let listed = Self::listed(&git, only)?;
         if listed.len() > MOST_FILES {
             let count = listed.len();
@@ -252,14 +256,14 @@ impl Taking<'_> {
         };
         self.add(&git, listed, &mut taken)?;
         taken.tree = git.line(&["write-tree"])?;
-        self.surroundings.disk.remove_file(&self.index_of_names())?;
+        self.surroundings.disk.remove_file(&self.index_at(ONLY))?;
         Ok(taken)
     }
 
     /// What is named and not in a tree is put into an index that holds the tree, each name with all
     /// that is there of it or not at all.
     fn besides(&self, also: &[String], taken: &mut Taken) -> Result<(), SnapshotError> {
-        let git = self.with_index_of_names()?;
+        let git = self.with_empty_index(ALSO)?;
         git.run(&["read-tree", &taken.tree])?;
         let (mut files, mut bytes) = (MOST_BESIDES, LARGEST_BESIDES);
         for name in also {
@@ -289,7 +293,7 @@ impl Taking<'_> {
             taken.not_covered.ignored.retain(|path| !is_held(path));
         }
         taken.tree = git.line(&["write-tree"])?;
-        self.surroundings.disk.remove_file(&self.index_of_names())?;
+        self.surroundings.disk.remove_file(&self.index_at(ALSO))?;
         Ok(())
     }
 
@@ -303,13 +307,16 @@ impl Taking<'_> {
         Ok(held.is_empty())
     }
 
-    fn index_of_names(&self) -> PathBuf {
-        self.repository.folder.join("named.index")
+    fn index_at(&self, name: &str) -> PathBuf {
+        self.repository.folder.join(name)
     }
 
-    /// Git with an index that holds nothing, for what is named.
-    fn with_index_of_names(&self) -> Result<Git<'_>, SnapshotError> {
-        let index = self.index_of_names();
+    /// Git with an index of this name that holds nothing, for what is named.
+    fn with_empty_index(&self, name: &str) -> Result<Git<'_>, SnapshotError> {
+        let index = self.index_at(name);
+        // Whoever was killed while writing left it; nobody else is here.
+        let left = self.index_at(&format!("{name}.lock"));
+        self.surroundings.disk.remove_file(&left)?;
         self.surroundings.disk.remove_file(&index)?;
         let mut git = self.repository.of_files(self.surroundings);
         git.variables.retain(|(name, _)| *name != "GIT_INDEX_FILE");

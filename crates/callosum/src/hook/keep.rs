@@ -3,15 +3,21 @@
 //! What a person is asked about has time: a child of our own takes it while they read, and nobody
 //! waits. What runs as soon as it is answered, because it is allowed or a person has permitted it
 //! before, waits for the snapshot, but no longer than [`PATIENCE`]: a client runs the tool anyway
-//! once its own limit is over. The snapshot then goes on beside the tool.
+//! once its own limit is over. The snapshot then goes on beside the tool. What the command names is held by
+//! itself before that, where the tree takes long: it is what will be gone by then.
 
-use std::{path::Path, sync::mpsc, thread, time::Duration};
+use std::{
+    path::Path,
+    sync::mpsc::{self, RecvTimeoutError, Sender},
+    thread,
+    time::{Duration, Instant},
+};
 
 use callosum_evidence::terminal::on_one_line;
 use callosum_guard::{Decision, can_be_made_again, takes_in};
 use callosum_host::{
     disk::EntryKind,
-    process::{Cancel, Ending, Launch, Limits, SpawnError, leave, run},
+    process::{Cancel, Ending, Launch, Limits, leave, run},
 };
 
 use serde::Deserialize;
@@ -20,6 +26,9 @@ use super::{answer::Reply, judge::Judged, place::Place, record::About};
 
 /// How long an answer waits for a snapshot: less than what a client is answered in at all.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long the tree's is waited for before what is named is held by itself.
+const PATIENCE_WITH_TREE: Duration = Duration::from_secs(1);
 
 /// How long a snapshot may take that nobody waits for any more.
 const LONGEST_RUN: Duration = Duration::from_mins(5);
@@ -41,8 +50,8 @@ pub(super) enum Kept {
     Begun,
     /// It was taken before the answer.
     Taken(Option<Held>),
-    /// It was not done in time, and goes on.
-    Late,
+    /// It was not done in time, and goes on; what the command names may be held by itself.
+    Late(Option<Held>),
     /// There is none.
     Failed,
 }
@@ -80,7 +89,7 @@ impl Kept {
         match self {
             Self::Begun => "begun",
             Self::Taken(_) => "taken",
-            Self::Late => "late",
+            Self::Late(_) => "late",
             Self::Failed => "failed",
         }
     }
@@ -88,8 +97,8 @@ impl Kept {
     /// What is known of it, where it was taken.
     pub(super) const fn held(&self) -> Option<&Held> {
         match self {
-            Self::Taken(held) => held.as_ref(),
-            _ => None,
+            Self::Taken(held) | Self::Late(held) => held.as_ref(),
+            Self::Begun | Self::Failed => None,
         }
     }
 }
@@ -115,11 +124,14 @@ pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Plac
         None if named.is_empty() => return None,
         None => "--only",
     };
-    let launch = launch(root, &about.label(LONGEST), (option, &named), place)?;
+    let label = about.label(LONGEST);
+    let launched = launch(root, &label, (option, &named), place)?;
     if reply.is_question {
-        return Some(leave(&launch).map_or(Kept::Failed, |()| Kept::Begun));
+        return Some(leave(&launched).map_or(Kept::Failed, |()| Kept::Begun));
     }
-    Some(waited_for(launch).unwrap_or(Kept::Failed))
+    let alone = || launch(root, &label, ("--only", &named), place);
+    let is_of_tree = option == "--also" && !named.is_empty() && !named.contains(&".".to_owned());
+    Some(waited_for(launched, alone, is_of_tree))
 }
 
 /// What would be lost for good by a command that is let pass since a snapshot keeps it: what it names, none
@@ -152,7 +164,7 @@ pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<S
                 .filter(holds_something)
                 .collect()
         }
-        Kept::Taken(Some(held)) if verdict.destroys => {
+        Kept::Taken(Some(held)) | Kept::Late(Some(held)) if verdict.destroys => {
             // Of a search through the whole tree it is not known that it finds what is in another repository.
             let is_named = |lack: &&String| {
                 let names = held.only.iter().chain(&held.also);
@@ -163,7 +175,7 @@ pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<S
             let lacks = held.lacks().iter().filter(is_named);
             lacks.filter(|name| cannot_be_made(name)).cloned().collect()
         }
-        Kept::Begun | Kept::Taken(_) | Kept::Late => Vec::new(),
+        Kept::Begun | Kept::Taken(_) | Kept::Late(_) => Vec::new(),
     }
 }
 
@@ -261,26 +273,58 @@ fn launch(
     })
 }
 
-/// Runs it and waits as long as an answer may. It has a process group of its own, so that it
-/// outlives this process where it is late.
-fn waited_for(launch: Launch) -> Result<Kept, SpawnError> {
-    let (done, told) = mpsc::sync_channel(1);
-    let running = thread::Builder::new().spawn(move || {
-        let ended = Cancel::new().map(|cancel| run(&launch, &cancel, &mut |_, _| {}));
-        drop(done.send(ended));
-    });
-    if running.is_err() {
-        return Ok(Kept::Failed);
+/// Which of two snapshots ended, and how.
+type Told = (Scope, Kept);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    Whole,
+    Named,
+}
+
+/// Runs it and waits as long as an answer may; what is named is held by itself where the tree takes long.
+fn waited_for(launch: Launch, alone: impl FnOnce() -> Option<Launch>, is_of_tree: bool) -> Kept {
+    let begun = Instant::now();
+    let (tell, told) = mpsc::channel();
+    if !begin(launch, Scope::Whole, tell.clone()) {
+        return Kept::Failed;
     }
-    match told.recv_timeout(PATIENCE) {
-        Ok(Ok(ended)) => {
-            let ended = ended?;
-            Ok(match ended.ending {
+    if is_of_tree {
+        match told.recv_timeout(PATIENCE_WITH_TREE) {
+            Ok((_, kept)) => return kept,
+            Err(RecvTimeoutError::Disconnected) => return Kept::Failed,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(launch) = alone() {
+                    begin(launch, Scope::Named, tell.clone());
+                }
+            }
+        }
+    }
+    drop(tell);
+    let mut named = None;
+    loop {
+        match told.recv_timeout(PATIENCE.saturating_sub(begun.elapsed())) {
+            Ok((Scope::Whole, Kept::Failed)) if named.is_some() => return Kept::Late(named),
+            Ok((Scope::Whole, kept)) => return kept,
+            Ok((Scope::Named, kept)) => named = kept.held().cloned(),
+            Err(RecvTimeoutError::Timeout) => return Kept::Late(named),
+            Err(RecvTimeoutError::Disconnected) => return Kept::Failed,
+        }
+    }
+}
+
+/// Runs one on a thread, which tells how it ended; whether it could be begun. It has a process group of its own, so that
+/// it outlives this process where it is late.
+fn begin(launch: Launch, scope: Scope, tell: Sender<Told>) -> bool {
+    let running = thread::Builder::new().spawn(move || {
+        let kept = Cancel::new()
+            .ok()
+            .and_then(|cancel| run(&launch, &cancel, &mut |_, _| {}).ok())
+            .map_or(Kept::Failed, |ended| match ended.ending {
                 Ending::Exited(0) => Kept::Taken(serde_json::from_slice(&ended.output).ok()),
                 _ => Kept::Failed,
-            })
-        }
-        Ok(Err(_)) | Err(mpsc::RecvTimeoutError::Disconnected) => Ok(Kept::Failed),
-        Err(mpsc::RecvTimeoutError::Timeout) => Ok(Kept::Late),
-    }
+            });
+        drop(tell.send((scope, kept)));
+    });
+    running.is_ok()
 }

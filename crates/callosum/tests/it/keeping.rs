@@ -345,6 +345,30 @@ fn what_is_ignored_and_named_is_kept_and_what_is_not_kept_is_recorded() {
     assert!(log.contains(&said), "{log}");
 }
 
+/// CAKE-SNAP-1: where a tree takes longer than an answer may wait, what the command names is held by itself before it runs.
+#[test]
+fn what_is_named_is_held_before_a_tree_that_takes_long() {
+    let env = repository();
+    env.write("note.txt", "hours of work\n");
+    passes(&env, "claude", "rm note.txt");
+    let trees = std::fs::read_dir(env.machine_home().join("snapshots")).unwrap();
+    let trees: Vec<_> = trees.map(|tree| tree.unwrap().path()).collect();
+    let lock = std::fs::File::open(trees[0].join("lock")).unwrap();
+    lock.lock().unwrap();
+    let [person, model] = told(&env, "claude", "rm note.txt");
+    assert!(person.unwrap().contains("has kept note.txt"));
+    assert!(model.unwrap().contains("has kept note.txt"));
+    drop(lock);
+    let told = records(&env).pop().unwrap();
+    assert_eq!(told["details"]["snapshot"], "late");
+    let id = told["details"]["snapshot_id"].as_str().unwrap();
+    std::fs::remove_file(env.project().join("note.txt")).unwrap();
+    let restore = env.callosum().without("CALLOSUM_TEST_IDS");
+    let restore = restore.arguments(["snapshot", "restore", id, "--yes"]);
+    restore.run().success();
+    assert_eq!(env.read("note.txt"), "hours of work\n");
+}
+
 /// CAKE-SNAP-1: names are seen from the project, though the repository begins above it.
 #[test]
 fn what_is_named_in_a_part_of_a_repository_is_kept() {

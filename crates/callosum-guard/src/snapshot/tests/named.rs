@@ -1,5 +1,7 @@
 //! Snapshots of what is named, alone or besides the tree.
 
+use std::time::Duration;
+
 use super::{super::*, ground::*};
 
 fn also(names: &[&str]) -> Wanted {
@@ -102,4 +104,23 @@ fn what_is_named_and_not_held_is_said() {
     assert_eq!(ground.text("x.secret").as_deref(), Some("hush"));
     let other = store.create(&also(&["a.txt"])).unwrap();
     assert_eq!(other.not_covered.named, [""; 0]);
+}
+
+/// CAKE-SNAP-1: what is named alone is held while a tree is read, which may take long.
+#[test]
+fn what_is_named_alone_waits_for_no_tree() {
+    let ground = Ground::repository();
+    let store = ground.store();
+    let _tree = store.lock_tree(Duration::ZERO).unwrap();
+    // One that was killed is in nobody's way.
+    let left = store.repository.folder.join("named.index.lock");
+    store.surroundings.disk.create(&left, b"", 0o600).unwrap();
+    let wanted = Wanted {
+        only: vec!["x.secret".to_owned()],
+        ..labelled("named")
+    };
+    let snapshot = store.create(&wanted).unwrap();
+    assert_eq!(snapshot.dirty_files, ["x.secret"]);
+    let refused = store.lock_tree(Duration::ZERO).unwrap_err();
+    assert!(matches!(refused, SnapshotError::Lock(_)), "{refused}");
 }

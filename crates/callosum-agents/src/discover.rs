@@ -59,7 +59,7 @@ pub static KNOWN: [Known; 16] = [
     agent("codex-acp", "codex-acp", "codex-acp"),
     agent("gemini-acp", "gemini", "gemini --acp"),
     agent("opencode-acp", "opencode", "opencode acp"),
-    agent("qwen-acp", "qwen", "qwen --acp"),
+    agent("qwen-acp", "qwen", "qwen --safe-mode --acp"),
     Known {
         id: "ollama",
         program: "ollama",

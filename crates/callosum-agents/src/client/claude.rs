@@ -7,8 +7,9 @@ use super::{
 
 pub(super) const CLIENT: Client = Client {
     program: "claude",
-    // Reading inside the root needs no permission there, and what does is denied without a person.
-    command_template: "claude -p --output-format stream-json --verbose --json-schema {schema}",
+    // Reading inside the root needs no permission there, and what does is denied without a person. Settings of
+    // the tree would be obeyed without one, too: their hooks are commands.
+    command_template: "claude -p --setting-sources user --output-format stream-json --verbose --json-schema {schema}",
     acp: Acp::Through("claude-agent-acp"),
     help: &["--help"],
     oldest: Version(2, 0, 0),

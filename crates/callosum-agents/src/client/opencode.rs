@@ -17,7 +17,12 @@ pub(super) const CLIENT: Client = Client {
         "XDG_CACHE_HOME",
         "LANG",
     ],
-    set: &[("OPENCODE_DISABLE_AUTOUPDATE", "true"), ("NO_COLOR", "1")],
+    set: &[
+        ("OPENCODE_DISABLE_AUTOUPDATE", "true"),
+        // Plugins of the tree are programs.
+        ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
+        ("NO_COLOR", "1"),
+    ],
     home: Home {
         variable: None,
         folder: ".local/share/opencode",

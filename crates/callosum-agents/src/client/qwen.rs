@@ -7,8 +7,9 @@ use super::{
 
 pub(super) const CLIENT: Client = Client {
     program: "qwen",
-    command_template: "qwen --output-format stream-json --json-schema {schema}",
-    acp: Acp::Itself("qwen --acp"),
+    // Settings of the tree are obeyed by it without a person's word; its own say which model answers all the same.
+    command_template: "qwen --safe-mode --output-format stream-json --json-schema {schema}",
+    acp: Acp::Itself("qwen --safe-mode --acp"),
     help: &["--help"],
     oldest: Version(0, 4, 0),
     update: "npm install -g @qwen-code/qwen-code@latest",

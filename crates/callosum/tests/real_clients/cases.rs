@@ -28,6 +28,10 @@ pub(crate) static ALL: &[Case] = &[
         "reads_the_tree_where_it_is_held",
         reads_the_tree_where_it_is_held,
     ),
+    (
+        "obeys_no_settings_of_the_tree",
+        obeys_no_settings_of_the_tree,
+    ),
     ("speaks_acp", speaks_acp),
     ("names_faults_over_acp", names_faults_over_acp),
     ("names_a_refused_key", names_a_refused_key),
@@ -300,6 +304,54 @@ fn reads_the_tree_where_it_is_held(client: &Client, installed: &Installed) {
         told.any(|body| body.contains("seen_by_the_model")),
         "{heard:#?}"
     );
+}
+
+/// REQ-SEC-001: a repository's own hooks and plugins are not run by who is asked about it, also where nothing holds it.
+fn obeys_no_settings_of_the_tree(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let marks = stage.env.folder().join("obeyed");
+    let command = format!("cat >/dev/null; echo hook >> '{}'", marks.display());
+    let hooks = json!([{"matcher": "*", "hooks": [{"type": "command", "command": command}]}]);
+    let events = [
+        "SessionStart",
+        "UserPromptSubmit",
+        "BeforeAgent",
+        "BeforeModel",
+        "Stop",
+        "AfterAgent",
+    ];
+    let hooks: serde_json::Map<_, _> = events
+        .iter()
+        .map(|event| ((*event).to_owned(), hooks.clone()))
+        .collect();
+    let servers = json!({"mark": {"command": "sh", "args": ["-c", command]}});
+    let settings = json!({"hooks": hooks, "mcpServers": servers}).to_string();
+    for path in [
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".gemini/settings.json",
+        ".qwen/settings.json",
+        ".codex/hooks.json",
+        ".mcp.json",
+    ] {
+        stage.env.write(path, &settings);
+    }
+    stage
+        .env
+        .write(".codex/config.toml", "[features]\nhooks = true\n");
+    let plugin = format!(
+        "import fs from \"fs\";\nexport const Mark = async () => {{\n  fs.appendFileSync({:?}, \
+         \"plugin\\n\");\n  return {{}};\n}};\n",
+        marks.display().to_string()
+    );
+    stage.env.write(".opencode/plugin/mark.js", &plugin);
+    stage.env.write(".opencode/plugins/mark.js", plugin);
+    stage.register_as(client.name, &["--confinement", "off"]);
+    let summary = "It has `fn main() {}` [src/main.rs:1].";
+    let (code, said) = stage.delegate(&stage.answer(summary));
+    assert_eq!(code, 0, "{said}");
+    let obeyed = std::fs::read_to_string(&marks).ok();
+    assert_eq!(obeyed, None);
 }
 
 /// CAL-COM-1: spoken to by the Agent Client Protocol it answers the same, and what it wants to write is

@@ -9,7 +9,7 @@ use std::{
 use callosum_host::{
     Disk,
     confine::{ForkServer, Layers, Order},
-    process::{self, Cancel, Ending, Launch, Limits},
+    process::{self, Cancel, Ending, Launch, Limits, Pulse},
 };
 use serde_json::Value;
 
@@ -266,6 +266,7 @@ impl Run {
                 &launch.input,
                 launch.limits,
                 &cancel,
+                &Pulse::default(),
                 &mut |_, _| {},
             )
             .expect("the program starts");

@@ -8,8 +8,10 @@ use super::{
 pub(super) const CLIENT: Client = Client {
     program: "claude",
     // Reading inside the root needs no permission there, and what does is denied without a person. Settings of
-    // the tree would be obeyed without one, too: their hooks are commands.
-    command_template: "claude -p --setting-sources user --output-format stream-json --verbose --json-schema {schema}",
+    // the tree would be obeyed without one, too: their hooks are commands. Without the parts of a message it
+    // writes nothing between the beginning of one and its end.
+    command_template: "claude -p --setting-sources user --output-format stream-json --verbose \
+                       --include-partial-messages --json-schema {schema}",
     acp: Acp::Through("claude-agent-acp"),
     help: &["--help"],
     oldest: Version(2, 0, 0),

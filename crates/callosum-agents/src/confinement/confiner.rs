@@ -259,9 +259,11 @@ impl Confiner {
             environment,
         };
         let (cancel, input) = (&surroundings.cancel, &launch.input);
+        // What its model's server streams is life, also where the program keeps it back until it is whole.
+        let pulse = surroundings.connections.pulse();
         let ran = self
             .server
-            .run(&order, input, launch.limits, cancel, heard)
+            .run(&order, input, launch.limits, cancel, pulse, heard)
             .map_err(not_started);
         // What is still open is told of before anybody asks.
         drop(proxy);

@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use callosum_host::{
     Disk,
     confine::{Access, ForkServer, Layers, Order, Outcome, Place, Report, Step},
-    process::{Cancel, Limits},
+    process::{Cancel, Limits, Pulse},
 };
 
 use std::time::Duration;
@@ -150,6 +150,13 @@ fn trial(
         error_bytes: 0,
     };
     let cancel = Cancel::new().ok()?;
-    let ran = server.run(&order, &[], limits, &cancel, &mut |_, _| {});
+    let ran = server.run(
+        &order,
+        &[],
+        limits,
+        &cancel,
+        &Pulse::default(),
+        &mut |_, _| {},
+    );
     ran.ok().map(|(_, report)| report)
 }

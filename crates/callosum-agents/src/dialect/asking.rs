@@ -230,7 +230,8 @@ pub(super) struct Ear {
     dialect: Dialect,
     events: Events,
     hearing: Hearing,
-    bytes: usize,
+    /// How many bytes of an answer were told last.
+    told: usize,
     /// What was written, where it is the answer itself.
     plain: Vec<u8>,
 }
@@ -241,8 +242,16 @@ impl Ear {
             dialect,
             events: Events::default(),
             hearing: Hearing::default(),
-            bytes: 0,
+            told: 0,
             plain: Vec::new(),
+        }
+    }
+
+    /// How many bytes of an answer have come; what else a client writes is none.
+    fn answered(&self) -> usize {
+        match self.dialect {
+            Dialect::Text => self.plain.len(),
+            _ => self.hearing.text.len().max(self.hearing.streamed),
         }
     }
 
@@ -267,7 +276,6 @@ impl Ear {
 
 impl Listener for Ear {
     fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
-        self.bytes += bytes.len();
         if self.dialect == Dialect::Text {
             let room = LONGEST_TEXT.saturating_sub(self.plain.len());
             self.plain
@@ -277,13 +285,16 @@ impl Listener for Ear {
             self.events
                 .push(bytes, &mut |event| hearing.take(dialect, event));
         }
-        match self.hearing.doing.take() {
-            Some(doing) => {
-                let line = fit_line(&doing, LONGEST_DOING);
-                heard(Sign::Doing(&line));
-            }
-            None => heard(Sign::Answering { bytes: self.bytes }),
+        if let Some(doing) = self.hearing.doing.take() {
+            let line = fit_line(&doing, LONGEST_DOING);
+            heard(Sign::Doing(&line));
+            return;
         }
+        let bytes = self.answered();
+        if bytes > 0 && bytes != self.told {
+            heard(Sign::Answering { bytes });
+        }
+        self.told = bytes;
     }
 
     /// The text of the last message; of plain text, all of it.
@@ -340,6 +351,50 @@ pub(crate) fn as_answer(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is told as an answer is one, and not what a client writes around it.
+    #[test]
+    fn only_an_answer_is_counted_as_one() {
+        let mut ear = Ear::new(Dialect::Claude);
+        let mut told = Vec::new();
+        let part = |event: Value| json!({"type": "stream_event", "event": event, "parent_tool_use_id": null});
+        let words = |words: &str| {
+            part(
+                json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": words}}),
+            )
+        };
+        for event in [
+            json!({"type": "system", "subtype": "init", "model": "m", "tools": ["Read", "Bash"]}),
+            part(json!({"type": "message_start"})),
+            part(
+                json!({"type": "content_block_start", "content_block": {"type": "text", "text": ""}}),
+            ),
+            words("It "),
+            part(json!({"type": "ping"})),
+            words("adds."),
+            part(json!({"type": "message_start"})),
+            part(
+                json!({"type": "content_block_start", "content_block": {"type": "tool_use", "name": "Read"}}),
+            ),
+            part(
+                json!({"type": "content_block_delta", "delta": {"type": "input_json_delta", "partial_json": "{}"}}),
+            ),
+            part(
+                json!({"type": "content_block_start", "content_block": {"type": "tool_use", "name": "StructuredOutput"}}),
+            ),
+            part(
+                json!({"type": "content_block_delta", "delta": {"type": "input_json_delta", "partial_json": "{\"summary\""}}),
+            ),
+        ] {
+            ear.hear(format!("{event}\n").as_bytes(), &mut |sign| match sign {
+                Sign::Answering { bytes } => told.push(bytes),
+                other => panic!("{other:?}"),
+            });
+        }
+        assert_eq!(told, [3, 8, 10]);
+        // Parts are told again as a whole, and are no answer by themselves.
+        assert_eq!(ear.partial(), None);
+    }
 
     /// CAL-ERR-2: a client that waits for a server which refuses it is told as refused, not as slow.
     #[test]

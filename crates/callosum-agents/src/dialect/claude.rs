@@ -13,6 +13,7 @@ use super::{
 pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
     match text(event, &["type"]) {
         Some("system") => system(hearing, event),
+        Some("stream_event") => part(hearing, event),
         Some("assistant") => message(hearing, event),
         Some("result") => result(hearing, event),
         _ => {}
@@ -34,6 +35,29 @@ pub(super) fn system(hearing: &mut Hearing, event: &Value) {
                 format!(" {status}")
             };
             hearing.doing = Some(format!("tries again after {error}{status}"));
+        }
+        _ => {}
+    }
+}
+
+/// The tool by which a model hands over its answer in the form that was asked for.
+const FORM: &str = "StructuredOutput";
+
+/// A part of a message that is being written, which counts and is heard again as a whole.
+fn part(hearing: &mut Hearing, event: &Value) {
+    if text(event, &["parent_tool_use_id"]).is_some() {
+        return;
+    }
+    match text(event, &["event", "type"]) {
+        Some("message_start") => hearing.streamed = 0,
+        Some("content_block_start") => {
+            hearing.in_form = text(event, &["event", "content_block", "name"]) == Some(FORM);
+        }
+        Some("content_block_delta") => {
+            let of_the_form = text(event, &["event", "delta", "partial_json"]);
+            let words = text(event, &["event", "delta", "text"])
+                .or(of_the_form.filter(|_| hearing.in_form));
+            hearing.streamed += words.map_or(0, str::len);
         }
         _ => {}
     }

@@ -42,6 +42,10 @@ pub(crate) struct Hearing {
     pub(crate) session: Option<String>,
     /// What it is doing, on one line.
     pub(crate) doing: Option<String>,
+    /// Bytes of a message that is being written, where its parts are told.
+    pub(super) streamed: usize,
+    /// Whether the part of it that is being written is the answer in the form that was asked for.
+    pub(super) in_form: bool,
 }
 
 /// Most tokens that anybody can have used; beyond that not every whole number has a JSON of its own.

@@ -76,7 +76,7 @@ impl Surroundings {
 /// How long an executor may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// Longest silence: no byte on either output.
+    /// Longest silence: no byte on either output, nor from a host by way of the proxy.
     pub quiet: Duration,
     /// Longest time in all, if there is a bound.
     pub total: Option<Duration>,
@@ -96,7 +96,7 @@ impl Default for Patience {
 pub enum Sign<'a> {
     /// So many bytes of its answer have come so far.
     Answering {
-        /// Bytes on standard output until now.
+        /// Bytes of it until now.
         bytes: usize,
     },
     /// A line that it wrote to standard error, masked and fit for a terminal.

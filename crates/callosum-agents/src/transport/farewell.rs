@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_host::process::{Cancel, Ending, Run};
+use callosum_host::process::{Cancel, Ending, Pulse, Run};
 use tokio::io::AsyncReadExt as _;
 
 use crate::runner::{Patience, RunError, Sign, Surroundings};
@@ -82,7 +82,8 @@ impl Farewell {
         let (tell, news) = channel();
         thread::scope(|scope| {
             let (end, over, cancelled) = (&end, &over, tell.clone());
-            let watch = scope.spawn(move || self.watch(&news, patience, end));
+            let pulse = surroundings.connections.pulse();
+            let watch = scope.spawn(move || self.watch(&news, patience, pulse, end));
             scope.spawn(move || pass_cancel_on(&surroundings.cancel, over, &cancelled));
             let run = run(&held, last_resort, &mut |sign| {
                 drop(tell.send(News::Heard));
@@ -97,11 +98,18 @@ impl Farewell {
 
     /// Closes the socket for the first reason that comes up, and ends the process where that does
     /// not do it.
-    fn watch(self, news: &Receiver<News>, patience: Patience, end: &Cancel) -> Option<Ending> {
+    fn watch(
+        self,
+        news: &Receiver<News>,
+        patience: Patience,
+        pulse: &Pulse,
+        end: &Cancel,
+    ) -> Option<Ending> {
         let started = Instant::now();
         let deadline = patience.total.map(|total| started + total);
         let mut silent_since = started;
         let why = loop {
+            silent_since = silent_since.max(pulse.last());
             let quiet = silent_since + patience.quiet;
             let until = deadline.map_or(quiet, |deadline| deadline.min(quiet));
             match news.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -111,6 +119,7 @@ impl Farewell {
                 Err(RecvTimeoutError::Timeout) if Some(until) == deadline => {
                     break Ending::Deadline;
                 }
+                Err(RecvTimeoutError::Timeout) if pulse.last() > silent_since => {}
                 Err(RecvTimeoutError::Timeout) => break Ending::Quiet,
             }
         };
@@ -194,7 +203,7 @@ mod tests {
             }
             let end = Cancel::new().unwrap();
             let farewell = Farewell::open(own.path()).unwrap();
-            let why = farewell.watch(&news, patience, &end);
+            let why = farewell.watch(&news, patience, &Pulse::default(), &end);
             (why, end.is_cancelled())
         };
         let long = patience(60_000, 60_000);

@@ -26,8 +26,8 @@ use super::{
     server::SERVER,
 };
 use crate::process::{
-    Cancel, Ending, Limits, Run, SpawnError, Stream,
-    follow::{EXIT_CHECK, Ends, Leader, follow, wait_until},
+    Cancel, Ending, Limits, Pulse, Run, SpawnError, Stream,
+    follow::{EXIT_CHECK, Ends, Leader, Terms, follow, wait_until},
 };
 
 /// How long a guard may take to end what its program started, before it is ended itself.
@@ -79,7 +79,7 @@ impl ForkServer {
 
     /// Has an order carried out, and hears its program out.
     ///
-    /// `heard` sees each piece of output as it comes. Returns within a fraction of a second of a
+    /// `heard` sees each piece of output as it comes; a beat of `pulse` counts as life as that does. Returns within a fraction of a second of a
     /// deadline or a cancellation, with all that was started ended. The error is about the server;
     /// why a program was not started is in the report.
     pub fn run(
@@ -88,6 +88,7 @@ impl ForkServer {
         input: &[u8],
         limits: Limits,
         cancel: &Cancel,
+        pulse: &Pulse,
         heard: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<(Run, Report), SpawnError> {
         let started = Instant::now();
@@ -96,7 +97,12 @@ impl ForkServer {
             source,
         };
         let (mut line, ends) = self.submit(order).map_err(failed)?;
-        let run = follow(&mut line, ends, input, limits, cancel, heard, started);
+        let terms = Terms {
+            limits,
+            cancel,
+            pulse,
+        };
+        let run = follow(&mut line, ends, input, &terms, heard, started);
         let report = line.report();
         if is_left_alone(order, &report) {
             self.end_what_is_left(order, &report);

@@ -19,6 +19,7 @@ use rustix::{
 use super::{
     cancel::Cancel,
     launch::Limits,
+    pulse::Pulse,
     run::{Ending, Run, Stream},
 };
 
@@ -51,16 +52,30 @@ pub(crate) struct Ends {
     pub(crate) error: Option<OwnedFd>,
 }
 
+/// What ends a child that does not end by itself.
+pub(crate) struct Terms<'a> {
+    /// What it may take.
+    pub(crate) limits: Limits,
+    /// Ends it when asked.
+    pub(crate) cancel: &'a Cancel,
+    /// Signs of life that are none of its pipes'.
+    pub(crate) pulse: &'a Pulse,
+}
+
 /// Sends `input`, hears all that is said, and ends the child where it does not end in time.
 pub(crate) fn follow(
     leader: &mut impl Leader,
     ends: Ends,
     input: &[u8],
-    limits: Limits,
-    cancel: &Cancel,
+    terms: &Terms<'_>,
     heard: &mut dyn FnMut(Stream, &[u8]),
     started: Instant,
 ) -> io::Result<Run> {
+    let Terms {
+        limits,
+        cancel,
+        pulse,
+    } = *terms;
     let mut pipes = Pipes::new(ends, input)?;
     let exit = leader.exit_descriptor();
     let mut last_sign = started;
@@ -75,6 +90,7 @@ pub(crate) fn follow(
             break None;
         }
         let now = Instant::now();
+        last_sign = last_sign.max(pulse.last());
         if cancel.is_cancelled() {
             break Some(Ending::Cancelled);
         }

@@ -13,6 +13,7 @@ mod launch;
 mod leave;
 mod output;
 mod parent;
+mod pulse;
 mod run;
 mod talk;
 
@@ -23,6 +24,7 @@ pub use self::{
     leave::leave,
     output::output_is_thrown_away,
     parent::end_with_parent,
+    pulse::Pulse,
     run::{Ending, Run, SpawnError, Stream, run},
     talk::Talk,
 };

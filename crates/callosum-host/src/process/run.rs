@@ -17,8 +17,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::{
     cancel::Cancel,
-    follow::{Ends, Leader, follow},
+    follow::{Ends, Leader, Terms, follow},
     launch::Launch,
+    pulse::Pulse,
 };
 
 /// One of a child's two outputs.
@@ -126,8 +127,12 @@ pub fn run(
         child,
         reaped: None,
     };
-    let (input, limits) = (&launch.input, launch.limits);
-    follow(&mut group, ends, input, limits, cancel, heard, started).map_err(|source| {
+    let terms = Terms {
+        limits: launch.limits,
+        cancel,
+        pulse: &Pulse::default(),
+    };
+    follow(&mut group, ends, &launch.input, &terms, heard, started).map_err(|source| {
         SpawnError::System {
             program: launch.program.clone(),
             source,

@@ -121,6 +121,45 @@ tried("named", lambda: tunnel("example.org:443"))
     }
 }
 
+/// CAL-ERR-2: what an executor's host streams is its life, though it writes nothing itself until all of it is there.
+#[test]
+fn what_a_named_host_streams_counts_as_life() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let env = project(
+        &format!(
+            r#"
+def streamed():
+    with socket.create_connection(("127.0.0.1", {port}), 60) as s:
+        return sum(iter(lambda: len(s.recv(100)), 0))
+tried("streamed", streamed)
+"#
+        ),
+        &[
+            "--network",
+            &format!("127.0.0.1:{port}"),
+            "--quiet-ms",
+            "4000",
+        ],
+    );
+    let streaming = std::thread::spawn(move || {
+        use std::io::Write as _;
+        let (mut stream, _) = listener.accept().unwrap();
+        for _ in 0..14 {
+            std::thread::sleep(std::time::Duration::from_millis(450));
+            stream.write_all(b"x").unwrap();
+        }
+    });
+    let output = delegate(&env);
+    let spawned = &records(&env, "spawn")[0]["details"]["confinement"];
+    if spawned["level"] != "full" {
+        return;
+    }
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert_eq!(output.json()["summary"], "streamed: 14");
+    streaming.join().unwrap();
+}
+
 /// CAL-SEC-1: where this machine gets out by way of a proxy, so does an executor, which sees neither its
 /// place nor its password; what the entry does not name is not asked of it.
 #[test]

@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use callosum_host::process::Pulse;
+
 /// A connection that a confined executor asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
@@ -42,6 +44,7 @@ pub struct Connections(Arc<Shared>);
 struct Shared {
     told: Mutex<Told>,
     changed: Condvar,
+    pulse: Pulse,
 }
 
 #[derive(Debug, Default)]
@@ -78,6 +81,11 @@ impl Connections {
                 told = changed.unwrap_or_else(PoisonError::into_inner);
             }
         }
+    }
+
+    /// Beats with all that comes from a host by way of one.
+    pub(crate) fn pulse(&self) -> &Pulse {
+        &self.0.pulse
     }
 
     /// Says that no more are to be watched for.

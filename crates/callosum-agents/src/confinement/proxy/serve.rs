@@ -313,7 +313,7 @@ impl Shared {
                 drop(refuse(&live.inner, status, &reason));
             }
             Some(_) => {}
-            None => live.pass_on(),
+            None => live.pass_on(&self.connections),
         }
     }
 
@@ -415,20 +415,23 @@ impl Live {
     }
 
     /// Passes bytes on in both directions until both have ended.
-    fn pass_on(self: &Arc<Self>) {
+    fn pass_on(self: &Arc<Self>, connections: &Connections) {
         let outer = self.state().outer.as_ref().map(TcpStream::try_clone);
         let Some(Ok(outer)) = outer else {
             return;
         };
         thread::scope(|scope| {
-            scope.spawn(|| copy(&self.inner, &outer, &self.sent));
-            copy(&outer, &self.inner, &self.received);
+            // What the executor sends is no life: it may ask the same for ever.
+            scope.spawn(|| copy(&self.inner, &outer, &self.sent, || {}));
+            copy(&outer, &self.inner, &self.received, || {
+                connections.pulse().beat();
+            });
         });
     }
 }
 
-/// Copies until the end of `from`, of which `to` is told, or until either breaks.
-fn copy(mut from: &TcpStream, mut to: &TcpStream, count: &AtomicU64) {
+/// Copies until the end of `from`, of which `to` is told, or until either breaks; `passed` hears of each piece.
+fn copy(mut from: &TcpStream, mut to: &TcpStream, count: &AtomicU64, passed: impl Fn()) {
     let mut buffer = vec![0; 32 * 1024];
     loop {
         match from.read(&mut buffer) {
@@ -438,6 +441,7 @@ fn copy(mut from: &TcpStream, mut to: &TcpStream, count: &AtomicU64) {
             }
             Ok(length) if to.write_all(&buffer[..length]).is_ok() => {
                 count.fetch_add(length as u64, Ordering::Relaxed);
+                passed();
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(_) | Err(_) => {

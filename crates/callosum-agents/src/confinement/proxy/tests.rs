@@ -35,6 +35,7 @@ fn ask(named: &[String], names: &[(&str, Ipv4Addr)], asked: &str) -> (String, Co
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (inner, _) = listener.accept().unwrap();
     let connections = Connections::default();
+    let begun = connections.pulse().last();
     let names: BTreeMap<_, _> = names
         .iter()
         .map(|(name, address)| ((*name).to_owned(), vec![(*address).into()]))
@@ -62,7 +63,11 @@ fn ask(named: &[String], names: &[(&str, Ipv4Addr)], asked: &str) -> (String, Co
     serving.join().unwrap();
     let mut told = connections.take();
     assert_eq!(told.len(), 1, "{told:?}");
-    (answer, told.remove(0))
+    let told = told.remove(0);
+    // What a host sends is life, and nothing else is.
+    let lives = connections.pulse().last() > begun;
+    assert_eq!(lives, told.received > 0, "{told:?}");
+    (answer, told)
 }
 
 fn reason(connection: &Connection) -> String {

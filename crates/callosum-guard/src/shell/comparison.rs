@@ -136,8 +136,8 @@ fn collect(node: Node<'_>, text: &str, names: &mut Names) {
             .all(|c| c.is_alphanumeric() || "-_./".contains(c))
         && !RESERVED.contains(&word)
         && !begins_with_option(node, text)
-        // Of a word that goes on with backticks the grammar takes the beginning alone for the name.
-        && !text[name.end_byte()..].starts_with('`')
+        // Of a word that goes on with a substitution the grammar takes the beginning alone for the name.
+        && !["`", "<(", ">("].iter().any(|begun| text[name.end_byte()..].starts_with(begun))
         // `x/!(keep)` is a pattern, which the grammar takes for a subshell at the beginning.
         && !text[..node.start_byte()].ends_with("!(")
     {

@@ -8,6 +8,10 @@ pub(crate) type Setting = (String, String);
 /// Under which name the state keeps what `git config` set before.
 pub(super) const KEPT: &str = "git ";
 
+/// What the variable `GIT_DIR` says, as if it were a setting, and the one that `GIT_WORK_TREE` is above.
+const GIT_DIR: &str = "git dir";
+const WORK_TREE: &str = "core.worktree";
+
 /// The settings of a command of git: those that were set before it, its environment's, its own.
 pub(super) fn settings(words: &[Arg], state: &State) -> Vec<Setting> {
     let mut all: Vec<Setting> = state
@@ -22,6 +26,10 @@ pub(super) fn settings(words: &[Arg], state: &State) -> Vec<Setting> {
         let key = state.known(&format!("GIT_CONFIG_KEY_{number}"));
         let value = state.known(&format!("GIT_CONFIG_VALUE_{number}"));
         all.extend(key.map(|key| (lowered(key), value.unwrap_or("").to_owned())));
+    }
+    for (variable, key) in [("GIT_DIR", GIT_DIR), ("GIT_WORK_TREE", WORK_TREE)] {
+        let given = state.get(variable).and_then(|values| values.first());
+        all.extend(given.map(|value| (key.to_owned(), value.text.clone())));
     }
     // `'core.pager=x' 'a.b'='c'`
     if let Some(given) = state.known("GIT_CONFIG_PARAMETERS") {
@@ -65,6 +73,12 @@ pub(crate) fn set_by(words: &[Arg]) -> Option<Setting> {
         ["set", key, value, ..] | [key, value, ..] => Some((lowered(key), (*value).to_owned())),
         _ => None,
     }
+}
+
+/// Whether git works on another repository, or tree, than that of the folder that it is in.
+pub(crate) fn is_moved(settings: &[Setting]) -> bool {
+    let mut settings = settings.iter();
+    settings.any(|(key, value)| matches!(key.as_str(), GIT_DIR | WORK_TREE) && !value.is_empty())
 }
 
 /// Whether git runs the value of this setting, as a shell would.

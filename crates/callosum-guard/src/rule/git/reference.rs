@@ -2,7 +2,11 @@
 //! committed.
 
 use super::super::Subject;
-use crate::{link, path, place::is_temporary};
+use crate::{
+    link, path,
+    place::{Place, is_temporary},
+    unwrap::setting,
+};
 
 /// What a push is asked to push.
 pub(super) fn refspecs<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a str> {
@@ -51,20 +55,26 @@ pub(super) fn brings_back(subject: &Subject<'_>) -> bool {
     files.peek().is_some() && files.all(|(word, _)| word.source.gone)
 }
 
-/// Whether it is about a repository among temporary files, which is not the project.
+/// Whether it is about a repository among temporary files, which is not the project, nor a folder or tree that is worked
+/// in besides.
 pub(super) fn in_temporary(subject: &Subject<'_>) -> bool {
+    let facts = subject.facts;
     let folder = link::resolve(
         subject.value("-C").unwrap_or("."),
         subject.call.cwd.as_deref(),
-        subject.facts,
+        facts,
     );
     let is_elsewhere = ["--git-dir", "--work-tree"]
         .iter()
-        .any(|option| subject.has(option));
-    let root = subject.facts.root.as_deref();
+        .any(|option| subject.has(option))
+        || setting::is_moved(&subject.call.settings);
+    // Without a project it is where the session is.
+    let own = facts.root.iter().chain(&facts.state).chain(&facts.given);
+    let mut own = own.chain(facts.cwd.iter().filter(|_| facts.root.is_none()));
     is_temporary(&folder)
+        && subject.place(&folder) == Place::Free
         && !is_elsewhere
-        && !root.is_some_and(|root| path::is_within(&folder, root))
+        && !own.any(|own| path::is_within(&folder, own))
 }
 
 pub(super) fn drops_changes(subject: &Subject<'_>) -> bool {

@@ -193,6 +193,10 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
             return Place::Inside;
         }
     }
+    // What stands in it, as the other temporary folders; it is itself a file system.
+    if pattern && absolute == "/dev/shm" {
+        return Place::Free;
+    }
     if let Some(place) = device(&absolute).or_else(|| in_given(&absolute, pattern, facts)) {
         return place;
     }

@@ -22,6 +22,7 @@ pub(super) const LISTED: Source = Source {
     ours: false,
     changes: false,
     gone: false,
+    made: false,
     file: false,
 };
 

@@ -3,7 +3,10 @@
 //! Kept by value: a subshell works on a copy. Deliberately not here: the real environment, of
 //! which nothing is known but the home folder.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use super::value::{Arg, MAX_VALUE, MAX_VALUES, MAYBE, Value};
 use crate::{
@@ -22,6 +25,8 @@ pub(crate) struct State {
     pub(crate) cwd: Option<String>,
     /// What is known of files that were written before, by their path.
     pub(crate) files: BTreeMap<String, Value>,
+    /// Working trees that git was told to make.
+    pub(crate) trees: BTreeSet<String>,
     /// What takes what is written to a file, as `>(…)` does, by its path.
     pub(crate) takers: BTreeMap<String, Rc<Script>>,
     /// `$1` and on.

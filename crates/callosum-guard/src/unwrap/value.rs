@@ -36,6 +36,8 @@ pub(crate) struct Source {
     pub(crate) changes: bool,
     /// Names of files that were deleted.
     pub(crate) gone: bool,
+    /// The path of a tree that git was told to make before.
+    pub(crate) made: bool,
     /// What stands in a file that was there before, unchanged: to run it is to run the file.
     pub(crate) file: bool,
 }
@@ -52,6 +54,7 @@ impl Source {
             ours: self.ours || other.ours,
             changes: self.changes || other.changes,
             gone: self.gone || other.gone,
+            made: self.made || other.made,
             file: self.file || other.file,
         }
     }

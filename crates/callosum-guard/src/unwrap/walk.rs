@@ -460,6 +460,7 @@ impl Walker<'_> {
         };
         let script = self.script_of(&name, &words, input.as_ref());
         let settings = if name == "git" {
+            self.mark_made(&mut words);
             setting::settings(&words, &self.state)
         } else {
             Vec::new()

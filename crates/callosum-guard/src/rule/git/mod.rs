@@ -11,7 +11,7 @@ use self::{
     setting::{is_own, own_programs, set, unsafe_key},
 };
 use super::{Rule, Severity, Subject, Tool};
-use crate::unwrap::setting as kept;
+use crate::{place::Place, unwrap::setting as kept};
 
 /// Whether what is read is the changes that are not committed.
 fn reads_changes(subject: &Subject<'_>) -> bool {
@@ -93,6 +93,12 @@ const GIT: Tool = Tool {
         ("recreates", recreates),
         ("brings-back", brings_back),
         ("in-temporary", in_temporary),
+        ("made-here", |s| {
+            // Among others' files one that could not be made may have been there.
+            let mut trees = s.operands.iter().skip(2);
+            trees.len() > 0
+                && trees.all(|(word, _)| word.source.made && s.place(&word.text) == Place::Free)
+        }),
         ("all-listed", |s| {
             s.operands.iter().any(|(word, _)| word.source.listed)
         }),
@@ -393,7 +399,7 @@ const GIT: Tool = Tool {
         Rule {
             id: "git.worktree-remove",
             when: &[
-                "worktree remove -f|--force",
+                "worktree remove -f|--force !&made-here",
                 "submodule deinit -f|--force",
                 "submodule deinit --all",
             ],
@@ -403,11 +409,14 @@ const GIT: Tool = Tool {
             catches: &[
                 "git worktree remove --force ../x",
                 "git worktree remove -f x",
+                "git worktree add ../x && git worktree remove -f ../x",
+                "git worktree add /tmp/x && git worktree remove -f /tmp/y",
                 "git submodule deinit -f lib",
             ],
             spares: &[
                 "git worktree list",
                 "git worktree add ../x",
+                "git worktree add -b topic /tmp/x && cargo test; git worktree remove --force /tmp/x",
                 "git worktree remove ../x",
             ],
         },

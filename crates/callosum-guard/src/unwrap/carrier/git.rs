@@ -10,6 +10,16 @@ use crate::unwrap::{
 };
 
 impl Walker<'_> {
+    /// Marks the working trees among words of git's that it was told to make before.
+    pub(in crate::unwrap) fn mark_made(&self, words: &mut [Arg]) {
+        if self.state.trees.is_empty() {
+            return;
+        }
+        for word in words {
+            word.source.made = self.state.trees.contains(&self.state.absolute(&word.text));
+        }
+    }
+
     pub(in crate::unwrap) fn git(&mut self, words: &[Arg], settings: &[Setting]) -> Value {
         const GLOBAL: &str = "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source";
         let at = first_operand(words, 1, GLOBAL);
@@ -65,6 +75,13 @@ impl Walker<'_> {
                 run.extend_from_slice(rest.get(from..).unwrap_or_default());
                 if run.len() > 1 {
                     self.inner("git for-each-repo", &run, None);
+                }
+            }
+            "worktree" if rest.first().is_some_and(|word| word.text == "add") => {
+                let at = first_operand(&rest, 1, "-b -B --reason");
+                if let Some(tree) = rest.get(at).filter(|_| folder.is_none()) {
+                    let tree = self.state.absolute(&tree.text);
+                    self.state.trees.insert(tree);
                 }
             }
             "bulk" => {

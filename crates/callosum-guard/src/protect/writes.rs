@@ -409,11 +409,20 @@ fn patched(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
                 .iter()
                 .find_map(|option| subject.value(option));
             let to = to.or(Some(first).filter(|first| !first.is_empty()));
-            paths.extend(to.map(str::to_owned));
-            paths.extend(patch::paths_of_diff(&patch_text(call)));
             let folder = ["-d", "--directory"]
                 .iter()
                 .find_map(|option| subject.value(option));
+            let mut files = patch::paths_of_diff(&patch_text(call));
+            files.extend(to.map(str::to_owned));
+            if files.is_empty() {
+                // Files of any name, as a patch that is not seen says.
+                files.push("\u{2026}".to_owned());
+            }
+            let within = |file: String| match folder {
+                Some(folder) if !file.starts_with('/') => format!("{folder}/{file}"),
+                _ => file,
+            };
+            paths.extend(files.into_iter().map(within));
             paths.extend(folder.map(str::to_owned));
         }
         _ => paths = patch::paths(&patch_text(call)),

@@ -6,7 +6,7 @@ use crate::place::Place;
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
         names: &["docker", "podman", "nerdctl"],
-        takes: "-e -u -w -v -p -H --env --user --workdir --volume --name --network --net --mount --entrypoint --context --env-file --publish --hostname --pid --ipc --uts --userns --cap-add --cap-drop --device --security-opt --filter --label -l --host --config --project-name --memory -m --cpus --platform --format --tag --build-arg --target",
+        takes: "-o --output -e -u -w -v -p -H --env --user --workdir --volume --name --network --net --mount --entrypoint --context --env-file --publish --hostname --pid --ipc --uts --userns --cap-add --cap-drop --device --security-opt --filter --label -l --host --config --project-name --memory -m --cpus --platform --format --tag --build-arg --target",
         one_dash: false,
         tests: &[
             ("mounts-vital", mounts_vital),
@@ -61,6 +61,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     "image push !localhost*|127.0.0.1*",
                     "buildx|builder build --push",
                     "build --push",
+                    "buildx|builder build --output=*type=registry*|--output=*push=true*|-o=*type=registry*|-o=*push=true*",
+                    "build --output=*type=registry*|--output=*push=true*|-o=*type=registry*|-o=*push=true*",
                     "manifest push",
                 ],
                 severity: Severity::Ask,
@@ -71,11 +73,15 @@ pub(super) const TOOLS: &[Tool] = &[
                     "podman push app docker://quay.io/me/app",
                     "docker image push me/app",
                     "docker buildx build --push -t me/app .",
+                    "docker buildx build --output type=registry -t me/app .",
+                    "docker build -o type=image,name=me/app,push=true .",
                     "docker manifest push me/app",
                 ],
                 spares: &[
                     "docker push localhost:5000/app",
                     "docker buildx build -t me/app .",
+                    "docker buildx build -t me/app --output type=local,dest=out .",
+                    "docker build -o out .",
                     "docker pull alpine",
                     "docker run --rm app git push",
                 ],

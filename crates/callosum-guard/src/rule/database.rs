@@ -116,6 +116,32 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
     },
     Tool {
+        names: &["pg_ctl", "pg_ctlcluster"],
+        takes: "-D -m -l -o -p -s -t --pgdata --mode --log --options --timeout",
+        one_dash: false,
+        tests: &[("stops", |s| {
+            let mut words = s.operands.iter().map(|(word, _)| word.text.as_str());
+            words.any(|word| matches!(word, "stop" | "restart"))
+        })],
+        rules: &[Rule {
+            id: "database.stop",
+            when: &["&stops -m=i*|--mode=i*"],
+            severity: Severity::Ask,
+            reason: "the server stops as if the power went, and what is under way with it",
+            alternatives: &["pg_ctl status"],
+            catches: &[
+                "pg_ctl stop -m immediate",
+                "pg_ctl -D data -mi restart",
+                "pg_ctlcluster 16 main stop --mode immediate",
+            ],
+            spares: &[
+                "pg_ctl -D data stop",
+                "pg_ctl stop -m fast",
+                "pg_ctl -D data -l log start",
+            ],
+        }],
+    },
+    Tool {
         names: &[
             "dropdb",
             "dropuser",
@@ -125,7 +151,6 @@ pub(super) const TOOLS: &[Tool] = &[
             "pg_restore",
             "pg_resetwal",
             "pg_dropcluster",
-            "pg_ctlcluster",
         ],
         takes: "-h -p -U -u -d",
         one_dash: false,

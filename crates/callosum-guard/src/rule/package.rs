@@ -4,6 +4,7 @@ use super::{Rule, Severity, Subject, Tool};
 use crate::{
     path,
     place::{self, Place},
+    unpack::Unpacked,
 };
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -103,7 +104,9 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
     Tool {
-        names: &["tar", "unzip", "bsdtar", "7z"],
+        names: &[
+            "tar", "gtar", "unzip", "bsdtar", "7z", "cpio", "bsdcpio", "pax",
+        ],
         takes: "-f -C -d --directory --file --exclude",
         one_dash: false,
         tests: &[
@@ -114,6 +117,11 @@ pub(super) const TOOLS: &[Tool] = &[
                     || s.operand(0).contains('x') && !s.operand(0).contains(['.', '/']);
                 let moved = s.has("-C") || s.has("--directory") || s.has("-d");
                 unpacks && !moved && is_of_system(s, ".")
+            }),
+            ("unpacks-into-system", |s| {
+                let unpacked = Unpacked::of(s.call, s.facts).filter(|unpacked| unpacked.overwrites);
+                let to = unpacked.map(|unpacked| unpacked.within);
+                to.is_some_and(|to| to.iter().any(|to| is_of_system(s, to)))
             }),
             ("into-system", |s| {
                 s.value("-C")
@@ -131,6 +139,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &[
                 "&into-system",
                 "&in-system",
+                "&unpacks-into-system",
                 "--absolute-names|-P -x",
                 "--remove-files",
             ],
@@ -141,11 +150,15 @@ pub(super) const TOOLS: &[Tool] = &[
                 "tar -xf a.tar -C /",
                 "tar xzf a.tgz -C /usr",
                 "unzip a.zip -d /etc",
+                "cpio -id -D ~ < a.cpio",
+                "cd ~ && cpio -idu < a.cpio",
                 "tar -cf a.tar --remove-files src",
             ],
             spares: &[
                 "tar xzf a.tgz",
                 "tar -xf a.tar -C build",
+                "cpio -id -D build < a.cpio",
+                "cpio -t -D / < a.cpio",
                 "tar -czf a.tgz -C / etc/hosts",
             ],
         }],

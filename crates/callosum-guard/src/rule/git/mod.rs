@@ -19,7 +19,31 @@ fn reads_changes(subject: &Subject<'_>) -> bool {
     input.any(|input| input.source.changes)
 }
 
-pub(super) const TOOLS: &[Tool] = &[PATCH, GIT];
+pub(super) const TOOLS: &[Tool] = &[PATCH, BFG, GIT];
+
+const BFG: Tool = Tool {
+    names: &["bfg"],
+    takes: "-b -bi -D -rt -fi -fe -p --strip-blobs-bigger-than --strip-blobs-with-ids --delete-files --delete-folders --replace-text --filter-content-including --protect-blobs-from",
+    one_dash: true,
+    tests: &[],
+    rules: &[Rule {
+        id: "git.history-rewrite",
+        when: &[
+            "-D|--delete-files|--delete-folders",
+            "-b|--strip-blobs-bigger-than|-bi|--strip-blobs-with-ids|-B",
+            "-rt|--replace-text|--convert-to-git-lfs",
+        ],
+        severity: Severity::Block,
+        reason: "it writes the whole history anew, and what it takes out is nowhere else",
+        alternatives: &["git count-objects -vH"],
+        catches: &[
+            "bfg --delete-files id_rsa",
+            "bfg --strip-blobs-bigger-than 10M repo.git",
+            "bfg -rt passwords.txt",
+        ],
+        spares: &["bfg --help", "bfg --version", "echo bfg --delete-files x"],
+    }],
+};
 
 const PATCH: Tool = Tool {
     names: &["patch"],
@@ -272,6 +296,7 @@ const GIT: Tool = Tool {
                 "git ls-files -d | xargs -r git checkout --",
                 "git restore $(git ls-files --deleted)",
                 "git checkout --ours package-lock.json",
+                "git checkout --theirs .",
                 "git switch -c x",
             ],
         },
@@ -364,6 +389,24 @@ const GIT: Tool = Tool {
                 "git tag -d $(git tag -l 'rc-*')",
                 "git tag -d $(git tag --merged old)",
                 "git tag | grep '^rc-' | xargs git tag -d",
+            ],
+        },
+        Rule {
+            id: "git.remotes-delete",
+            when: &["remote remove|rm &all-listed"],
+            severity: Severity::Ask,
+            reason: "it forgets every place that the repository is pushed to and fetched from",
+            alternatives: &["git remote -v"],
+            catches: &[
+                "git remote | xargs -n1 git remote remove",
+                "for r in $(git remote); do git remote rm \"$r\"; done",
+                "git remote show | xargs -I{} git remote remove {}",
+            ],
+            spares: &[
+                "git remote remove fork",
+                "git remote | grep fork- | xargs -n1 git remote remove",
+                "git remote | xargs -n1 git fetch",
+                "git remote remove upstream fork",
             ],
         },
         Rule {

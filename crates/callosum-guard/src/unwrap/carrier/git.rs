@@ -157,6 +157,10 @@ impl Walker<'_> {
                 text: SOME.to_string(),
                 source: LISTED,
             },
+            ("remote", None | Some("show" | "-v" | "--verbose")) if rest.len() < 2 => Value {
+                text: SOME.to_string(),
+                source: LISTED,
+            },
             // Without a path it lists all that git keeps, or all that it does not.
             ("ls-files", _) => {
                 let is_gone = |word: &Arg| matches!(word.text.as_str(), "-d" | "--deleted");

@@ -140,6 +140,9 @@ impl Walker<'_> {
             .clone()
             .unwrap_or_else(|| "/root".to_owned());
         if language.name == "tclsh" {
+            let source = source
+                .replace("$::env(HOME)", &home)
+                .replace("$env(HOME)", &home);
             for line in source.split(['\n', ';', '[', ']']).map(str::trim) {
                 let command = line.strip_prefix("exec ").map(str::to_owned).or_else(|| {
                     let paths = line.strip_prefix("file delete ")?;

@@ -127,9 +127,11 @@ fn snapshots_are_listed_and_let_go() {
             .len(),
         2
     );
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    assert!(!create(&env, &token).to_string().contains(&token));
     let clean = ["clean", "--max-bytes", "0", "--json"];
     let cleaned = snapshot(&env, &clean).run().success().json();
-    assert_eq!(cleaned["removed"].as_array().unwrap().len(), 2);
+    assert_eq!(cleaned["removed"].as_array().unwrap().len(), 3);
     let left = snapshot(&env, &["list"]).run().success();
     assert!(left.stdout.contains("kept"), "{}", left.stdout);
     snapshot(&env, &["diff", "nothing"]).run().ended_with(2);

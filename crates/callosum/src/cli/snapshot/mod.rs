@@ -7,7 +7,7 @@ mod restore;
 
 use std::{path::Path, time::Duration};
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::{secrets::mask, terminal::on_one_line};
 use callosum_guard::snapshot::{NotCovered, Retention, SnapshotError, Store, Surroundings, Wanted};
 use callosum_ledger::Checksum;
 use clap::{Args, Subcommand};
@@ -177,7 +177,8 @@ fn explained(error: &SnapshotError) -> CommandError {
 
 fn create(context: &Context, store: &Store, args: &CreateArgs) -> Result<(), CommandError> {
     let wanted = Wanted {
-        label: args.label.clone(),
+        // It is listed, and may be an agent's words.
+        label: mask(&args.label).text,
         linked_errors: args.errors.clone(),
         checkpoint: args.checkpoint,
         only: from_top(context, store, &args.only),

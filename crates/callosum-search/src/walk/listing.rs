@@ -1,11 +1,12 @@
 //! Listing: which names of a tree become [`SourceFile`]s.
 
-use std::{collections::HashSet, ffi::OsStr, path::Path};
+use std::{collections::HashSet, ffi::OsStr, path::Path, sync::Arc};
 
 use callosum_host::{Disk, disk::EntryKind};
 use ignore::{DirEntry, WalkBuilder};
 
 use super::{
+    ignored::Ignored,
     scope::{RelativePath, Scope},
     tree::{Skipped, SourceFile, SourceTree, WalkError, Why},
 };
@@ -54,7 +55,8 @@ impl SourceTree {
     /// `.gitignore` and `.ignore` files of the tree and `.git/info/exclude` are obeyed, with or
     /// without a git repository; hidden files are left out, but for those that say how a project
     /// is built (`.github`, `.cargo`, …), and so is what Callosum itself keeps at the root. Links
-    /// are not followed. Opens no file; costs one look at each entry.
+    /// are not followed. Opens no other file; costs one look at each entry. An ignore file that is a link, a pipe
+    /// or too large is passed over, and named among what was left out.
     ///
     /// Fails only where the root is no folder, or a path of the scope is not there or leads out
     /// of the tree.
@@ -74,7 +76,8 @@ impl SourceTree {
             skipped: Vec::new(),
         };
         let mut reached = HashSet::new();
-        for found in walk(root, scope) {
+        let ignored = Arc::new(Ignored::new(disk, root));
+        for found in walk(root, scope, &ignored) {
             match found {
                 Ok(entry) => {
                     if let Ok(path) = entry.path().strip_prefix(root) {
@@ -90,6 +93,7 @@ impl SourceTree {
                 Err(error) => tree.skipped.push(unreadable(root, &error)),
             }
         }
+        tree.skipped.extend(ignored.passed_over());
         for path in &scope.paths {
             let seen = |listed: &str| {
                 Scope {
@@ -214,13 +218,10 @@ fn out_of_reach(disk: &Disk, root: &Path, path: &RelativePath) -> Result<Skipped
 }
 
 /// Every entry that the ignore files let through. Lists folders itself, not by way of [`Disk`].
-fn walk(root: &Path, scope: &Scope) -> ignore::Walk {
-    let (base, scope) = (root.to_owned(), scope.clone());
+fn walk(root: &Path, scope: &Scope, ignored: &Arc<Ignored>) -> ignore::Walk {
+    let (base, scope, ignored) = (root.to_owned(), scope.clone(), Arc::clone(ignored));
     WalkBuilder::new(root)
-        .hidden(false)
-        .parents(false)
-        .git_global(false)
-        .require_git(false)
+        .standard_filters(false)
         .follow_links(false)
         .filter_entry(move |entry| {
             entry.depth() == 0
@@ -228,7 +229,11 @@ fn walk(root: &Path, scope: &Scope) -> ignore::Walk {
                     && entry
                         .path()
                         .strip_prefix(&base)
-                        .is_ok_and(|path| scope.leads_through(&slashed(path))))
+                        .is_ok_and(|path| scope.leads_through(&slashed(path)))
+                    && !ignored.holds(
+                        entry.path(),
+                        entry.file_type().is_some_and(|kind| kind.is_dir()),
+                    ))
         })
         .build()
 }

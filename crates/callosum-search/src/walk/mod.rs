@@ -1,9 +1,10 @@
 //! The files of a tree that are worth reading, and their text.
 //!
-//! Start with [`SourceTree::read`]. Listing never opens a file; [`SourceTree::text`] opens one, and
+//! Start with [`SourceTree::read`]. Listing opens no file but those that say what to leave out; [`SourceTree::text`] opens one, and
 //! [`SourceTree::map_texts`] all of them, on every core. What cannot be read is named with the
 //! reason and never stops the rest.
 
+mod ignored;
 mod listing;
 mod scope;
 mod text;

@@ -89,6 +89,55 @@ fn ignore_files_of_the_tree_are_obeyed_without_a_repository() {
     ");
 }
 
+/// The nearer file counts more, one of `.ignore` more than one of git, and a line can take back another.
+#[test]
+fn ignore_files_count_in_gits_order() {
+    let folder = tree_of(&[
+        (".gitignore", "*.log\n/out/*\n!/out/kept.txt\nmade/\n"),
+        (".ignore", "!wanted.log\n"),
+        ("wanted.log", ""),
+        ("other.log", ""),
+        ("out/kept.txt", ""),
+        ("out/gone.txt", ""),
+        ("sub/.gitignore", "!own.log\nonly.txt\n"),
+        ("sub/own.log", ""),
+        ("sub/only.txt", ""),
+        ("only.txt", ""),
+        ("sub/made/a.rs", ""),
+        ("made.rs", ""),
+        ("deep/made", "a file, and no folder"),
+    ]);
+    assert_snapshot!(listed(folder.path(), &[]), @r"
+    deep/made
+    made.rs
+    only.txt
+    out/kept.txt
+    sub/own.log
+    wanted.log
+    ");
+}
+
+/// REQ-SEC-001: what stands in the place of an ignore file and is none is not read, and is named.
+#[test]
+fn what_is_no_ignore_file_is_not_read() {
+    let folder = tree_of(&[("a.rs", ""), ("sub/b.rs", ""), ("huge/c.rs", "")]);
+    symlink("/dev/zero", folder.path().join(".gitignore")).unwrap();
+    let _socket = UnixListener::bind(folder.path().join("sub/.ignore")).unwrap();
+    let huge = vec![b'\n'; (1 << 20) + 1];
+    put(folder.path(), "huge/.gitignore", &huge);
+    put(folder.path(), "dir/.gitignore/d.rs", b"");
+    put(folder.path(), "dir/e.rs", b"");
+    assert_snapshot!(listed(folder.path(), &[]), @r"
+    a.rs
+    dir/e.rs
+    huge/c.rs
+    sub/b.rs
+    - .gitignore (symbolic link)
+    - huge/.gitignore (too large: 1048577 bytes)
+    - sub/.ignore (pipe, socket or device)
+    ");
+}
+
 /// CAL-EXE-3: the same tree gives the same answer on every machine.
 #[test]
 fn ignore_files_above_the_root_are_not_looked_at() {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{
+    bare::is_random,
     command::{is_known_elsewhere, lower},
     kind::Kind,
     placeholder::is_placeholder,
@@ -53,8 +54,13 @@ pub(super) fn passwords(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
         let is_address = scheme.take_while(|c| is_of_scheme(*c)).count() >= 2;
         let is_served =
             text[end + 1..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[');
-        let Some((name, password)) = user.split_once(':').filter(|_| is_address && is_served)
-        else {
+        if !is_address || !is_served {
+            continue;
+        }
+        let Some((name, password)) = user.split_once(':') else {
+            if is_random(user) {
+                found.push((start..end, Kind::Address));
+            }
             continue;
         };
         // What goes on behind several servers or a path is another part of the address.

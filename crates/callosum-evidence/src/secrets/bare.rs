@@ -46,6 +46,15 @@ static SAID_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
+/// An option of that name within any text, and the word behind it: `deploy --token …`.
+static OPTION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?-u:--(?:[a-z]{1,20}-){0,4}(?:token|password|passwd|secret|api-?key|access-?key|credentials?)(?:[ \t]{1,4}|=)",
+        r"['\x22]?([!#-&(-_a-~]{8,512}))",
+    ))
+    .expect("the expression is valid")
+});
+
 /// What a value without quotes never has, as code has it.
 const OF_CODE: &str = "\"'`,;()[]{}<>$|\\";
 
@@ -82,7 +91,9 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let tokens = SAID_TOKEN.captures_iter(text);
     let tokens =
         tokens.filter_map(|said| told(&said).filter(|(at, _)| is_random(&text[at.clone()])));
-    set.chain(said).chain(tokens).collect()
+    let options = OPTION.captures_iter(text);
+    let options = options.filter_map(|said| told(&said).map(|(at, _)| (at, Kind::Argument)));
+    set.chain(said).chain(tokens).chain(options).collect()
 }
 
 /// What something is said to be, where that is a secret.
@@ -96,7 +107,7 @@ fn told(said: &regex::Captures<'_>) -> Option<(Range<usize>, Kind)> {
 }
 
 /// Whether a value is as random as a token: a password may be less.
-fn is_random(value: &str) -> bool {
+pub(super) fn is_random(value: &str) -> bool {
     value.len() >= 16 && is_secret(value, BARE_BITS) && !is_name(value)
 }
 

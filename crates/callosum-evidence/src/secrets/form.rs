@@ -319,8 +319,8 @@ const FORMS: [(Kind, &str, &str); 57] = [
     ),
     (
         Kind::ModelProvider,
-        "r8_ nvapi-",
-        r"\b(?:r8_[A-Za-z0-9]{37,}|nvapi-[A-Za-z0-9_-]{60,})",
+        "r8_ nvapi- pplx-",
+        r"\b(?:r8_[A-Za-z0-9]{37,}|nvapi-[A-Za-z0-9_-]{60,}|pplx-[A-Za-z0-9]{40,})",
     ),
 ];
 

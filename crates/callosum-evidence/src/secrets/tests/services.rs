@@ -16,6 +16,7 @@ fn tokens_of_further_services_are_masked() {
         (key(&["secr", "et_", &LETTERS[..43]]), Kind::AccessToken),
         (key(&["r", "8_", &LETTERS[..37]]), Kind::ModelProvider),
         (key(&["nva", "pi-", &long[..64]]), Kind::ModelProvider),
+        (key(&["ppl", "x-", &LETTERS[..48]]), Kind::ModelProvider),
         (key(&["sb", "p_", &DIGITS[..40]]), Kind::AccessToken),
         (
             key(&["tskey", "-auth-", &LETTERS[..12], "CNTRL-", &LETTERS[..32]]),
@@ -127,6 +128,43 @@ fn passwords_of_several_words_are_masked() {
         "password: \"{{ vault_password_1 }}\", passphrase='wrong or missing one'",
         "Passwort: 'bitte das neue Passwort eingeben'",
         "password = \"SELECT pw FROM users WHERE id_2 = 1\"",
+    ] {
+        check(text, text);
+    }
+}
+
+/// LOA-SEC-1: what an option or an address hands over is masked in prose as on a command line; a name is not.
+#[test]
+fn what_options_and_addresses_hand_over_is_masked_in_prose() {
+    for (text, shown) in [
+        (
+            "deploy --token Zg71QpLm0aBc99 to live",
+            "deploy --token [secret: argument] to live",
+        ),
+        (
+            "run `login --password Zh71QpLm0aBcZh71` once",
+            "run `login --password [secret: argument]` once",
+        ),
+        (
+            "by --client-secret=Zh71QpLm0aBcZh71, then",
+            "by --client-secret=[secret: assigned value], then",
+        ),
+    ] {
+        check(text, shown);
+    }
+    let address = format!("clone https://{}@example.com/a", &DIGITS[..40]);
+    check(
+        &address,
+        "clone https://[secret: password in address]@example.com/a",
+    );
+    for text in [
+        "use --token to authenticate",
+        "pass the --password option on standard input",
+        "--token requires Base64Url",
+        "--password-file /run/secrets/db1",
+        "--secret id=npm2,src=.npmrc2x",
+        "--token $DEPLOY_TOKEN_2",
+        "ssh://deploy@example.com/a and https://release-bot-2@example.com",
     ] {
         check(text, text);
     }

@@ -2,7 +2,7 @@
 //! that `:session.decide` quotes files that it cites.
 //!
 //! A policy about `agent.codex` holds for a task that codex is handed by whatever name. So where an executor is
-//! named, the call must be permitted for it too; where none is, those that it would not be permitted for
+//! named, the call must be permitted for it too, and one that no policy can speak of is not asked; where none is, those that it would not be permitted for
 //! are barred, and whoever performs the call chooses among the others. A decision with citations must be permitted as
 //! `fs.read` is.
 
@@ -22,6 +22,8 @@ pub(super) enum Addressee {
     Named(CapabilityName),
     /// One that is chosen later.
     Any,
+    /// Somebody by a text under which no executor is a capability, so that no policy can speak of it.
+    Nobody(String),
 }
 
 impl Addressee {
@@ -38,7 +40,10 @@ impl Addressee {
             // What is no name is refused by whoever performs the call.
             return Self::Any;
         };
-        CapabilityName::parse(&format!("agent.{id}")).map_or(Self::Any, Self::Named)
+        match CapabilityName::parse(&format!("agent.{id}")) {
+            Ok(executor) if executor != request.capability => Self::Named(executor),
+            _ => Self::Nobody(id.to_string()),
+        }
     }
 }
 

@@ -104,7 +104,7 @@ impl Kernel {
             Addressee::Named(executor) => {
                 self.may_hand_on(&executor, request, standing)?;
                 let verdict = self.verdict(own, request, standing, &redacted);
-                // One that nobody knows whoever performs the call will not find either.
+                // Whoever performs the call asks nobody but those of the catalogue.
                 let verdict = match self.catalogue.get(&executor) {
                     Some(_) => stricter(
                         verdict,
@@ -114,6 +114,7 @@ impl Kernel {
                 };
                 (verdict, BTreeSet::new())
             }
+            Addressee::Nobody(text) => return Err(no_addressee(&text, own)),
             Addressee::Any => (
                 self.verdict(own, request, standing, &redacted),
                 self.barred(request, standing, &redacted),
@@ -287,6 +288,18 @@ fn revoked(name: &CapabilityName) -> Objection {
         hint: Some(format!(
             "`callosum capability restore {name}` gives it back"
         )),
+    }
+}
+
+fn no_addressee(text: &str, name: &CapabilityName) -> Objection {
+    Objection {
+        kind: DenialKind::NotAllowed,
+        policy: "kernel.addressee",
+        text: format!(
+            "`{}` is no executor that plans can call, and is not asked by way of `{name}`",
+            text.escape_debug()
+        ),
+        hint: Some("`callosum capability list` tells what there is".to_owned()),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Ways round the door that each effect of a plan passes, and what a person sees of a call there.
 
-use callosum_testkit::TestEnv;
+use callosum_testkit::{TestEnv, fakes};
+use serde_json::{Value, json};
 
-use crate::projects::{carried_out, only_run, two_languages};
+use crate::projects::{carried_out, only_run, register, two_languages};
 
 /// What a plan that has to fail fails with.
 fn refused(env: &TestEnv, plan: &str) -> String {
@@ -69,6 +70,49 @@ fn a_decision_quotes_no_more_than_a_plan_may_read() {
     assert!(told.contains("project.no"), "{told}");
     let without = "(:title (call :session.decide {:decision \"q\" :assume true}))";
     carried_out(&env, &["-e", without]).success();
+}
+
+/// CCOS-GOV-1: an executor that is no capability, of which no policy can speak, is asked by nobody's leave but its own name's.
+#[test]
+fn an_executor_that_is_no_capability_is_not_asked() {
+    let env = two_languages();
+    let template = fakes::fake("");
+    for name in ["delegate", "w..x", "w."] {
+        let refused = env.run(["executor", "register", name, "--command", &template]);
+        let refused = refused.ended_with(2).stderr;
+        let why = format!("`{name}` can be no executor's name");
+        assert!(refused.contains(&why), "{refused}");
+    }
+    register(&env, "quick", &template);
+    let named = |name: &str| {
+        format!(
+            "(:executor (call :agent.delegate {{:executor \"{name}\" :prompt \"p\" :fresh true}}))"
+        )
+    };
+    let unnamed = "(:executor (call :agent.delegate {:prompt \"p\" :kind \"scan\" :fresh true}))";
+    let asked = |plan: &str| carried_out(&env, &["-e", plan]).success().json()["value"].clone();
+    assert_eq!(asked(&named("quick")), "\"quick\"");
+    assert_eq!(asked(unnamed), "\"quick\"");
+    // Entries that somebody wrote into the registry, whose command is trusted.
+    let before = env.read("registry.json");
+    for (key, value) in [
+        ("id", json!("delegate")),
+        ("id", json!("w..x")),
+        ("trust_tier", json!(7)),
+        ("sensitive_fields", json!("x")),
+    ] {
+        let mut registry: Value = serde_json::from_str(&before).unwrap();
+        let executors = registry["executors"].as_array_mut().unwrap();
+        let quick = executors.iter_mut().find(|one| one["id"] == "quick");
+        let quick = quick.unwrap();
+        quick[key] = value;
+        let name = quick["id"].as_str().unwrap().to_owned();
+        env.write("registry.json", registry.to_string());
+        env.run(["trust", "--yes"]).success();
+        let told = refused(&env, &named(&name));
+        assert!(told.contains(&format!("`{name}`")), "{told}");
+        assert_eq!(asked(unnamed), "\"scout\"", "{registry}");
+    }
 }
 
 /// A constitution of the user's by which a person is asked for each call.

@@ -40,6 +40,12 @@ fn a_policy_about_an_executor_holds_by_whatever_name_it_is_asked() {
         ("\"claude\"", "approved"),
         ("\"new\"", "not-allowed"),
         ("\"writer\"", "asked"),
+        // Nobody can be forbidden what has no name.
+        ("\"delegate\"", "not-allowed"),
+        (":delegate", "not-allowed"),
+        ("\"w..x\"", "not-allowed"),
+        ("\"w.\"", "not-allowed"),
+        ("\"\"", "not-allowed"),
     ] {
         let asked = call("agent.delegate", &format!("{{:executor {executor}}}"));
         let ruled = kernel.gate(&asked, &standing());

@@ -10,6 +10,8 @@ use callosum_agents::{
     template::Template,
     transport::Transport,
 };
+use callosum_arbiter::kernel::built_in_manifests;
+use callosum_plan::CapabilityName;
 use clap::{ArgGroup, Args};
 
 use super::{
@@ -125,6 +127,7 @@ fn host(text: &str) -> Result<String, InvalidHost> {
 pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandError> {
     Executor::check_id(&args.name)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    capability_of(&args.name)?;
     let mut roster = Roster::load(context)?;
     let standing = roster.registry().get(&args.name);
     let standing = standing.filter(|standing| !args.replace && roster.is_of_here(standing));
@@ -179,6 +182,23 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
         )
         .hint(helps.unwrap_or_else(|| format!("callosum executor check {id}")))),
     }
+}
+
+/// Refuses a name that plans could not call, and no policy could speak of.
+fn capability_of(name: &str) -> Result<(), CommandError> {
+    let refuse = |why: String| {
+        let what = format!("`{name}` can be no executor's name: {why}");
+        CommandError::new(Exit::Usage, what)
+    };
+    let capability = CapabilityName::parse(&format!("agent.{name}"));
+    let capability = capability.map_err(|error| refuse(error.to_string()))?;
+    let own = built_in_manifests(env!("CARGO_PKG_VERSION"));
+    if own.iter().any(|manifest| manifest.id == capability) {
+        return Err(refuse(format!(
+            "`{capability}` is a capability of Callosum's own"
+        )));
+    }
+    Ok(())
 }
 
 /// The entry that the arguments ask for.

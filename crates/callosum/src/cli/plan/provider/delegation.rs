@@ -75,8 +75,8 @@ fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 }
 
 /// Who is asked. A capability that is an executor is nobody else's; through `:agent.delegate` only those can be
-/// asked that need no more leave than it, and where nobody is named, none that the kernel barred: where it barred
-/// all others, `scout`.
+/// asked that are capabilities themselves and need no more leave than it, and where nobody is named, none that the kernel
+/// barred: where it barred all others, `scout`.
 fn executor(
     surroundings: &Surroundings<'_>,
     call: &ApprovedCall,
@@ -92,6 +92,12 @@ fn executor(
         return Ok(Some(id.clone()));
     }
     let roster = Roster::load(surroundings.context).map_err(|error| failed(&error))?;
+    // What is no capability no policy speaks of, neither the kernel's nor a person's.
+    let is_capability = |id: &str| {
+        catalogue
+            .iter()
+            .any(|manifest| matches!(&manifest.provenance, Provenance::Executor(own) if own == id))
+    };
     let is_barred = |id: &String| {
         let name = format!("agent.{id}");
         call.barred().iter().any(|barred| barred.as_str() == name)
@@ -102,7 +108,7 @@ fn executor(
             .ready()
             .into_iter()
             .chain(roster.embedded())
-            .find(|id| !is_barred(id))
+            .find(|id| is_capability(id) && !is_barred(id))
     };
     let Some(chosen) = asked.or_else(free) else {
         let what = "no executor that is ready may be asked: name one with `:executor`";
@@ -114,6 +120,17 @@ fn executor(
     let called = roster.registry().get(&chosen);
     if called.is_some_and(|executor| !executor.takes_tasks()) {
         let what = format!(
+    if !is_capability(&chosen) {
+        roster.known(&chosen).map_err(|error| failed(&error))?;
+        let what = format!(
+            "no policy speaks of `{chosen}`: it is no capability, `callosum capability list` says why, or was none \
+             when the run was taken up"
+        );
+        return Err(ProviderFailure::before(
+            FailureKind::SecurityViolation,
+            what,
+        ));
+    }
             "`{chosen}` is a server of tools, none of which takes a task; call them as `:tool.{chosen}.NAME`"
         );
         return Err(unfit(call, &what));

@@ -78,6 +78,12 @@ impl Homes {
         self.machine.join("server-tools").join(name.to_string())
     }
 
+    /// Where the locks of the runs of plans of the project at `root` are (`docs/formats/plan-run.md`).
+    pub(crate) fn plan_locks(&self, root: &Path) -> PathBuf {
+        let name = Checksum::of(root.as_os_str().as_bytes());
+        self.machine.join("plan-locks").join(name.to_string())
+    }
+
     /// The machine's own journal, of what happened outside of projects
     /// (`docs/formats/hooks.md`).
     pub(crate) fn journal(&self) -> PathBuf {

@@ -102,6 +102,8 @@ mod permits;
 mod plan_door;
 /// Plans that are carried out, killed and gone on with.
 mod plan_kills;
+/// Where a run is gone on with, and by whom.
+mod plan_places;
 mod plan_runs;
 /// Records that others add to those of a run.
 #[cfg(target_os = "linux")]

@@ -1,4 +1,7 @@
 //! [`RunLock`]: the right to carry on a run, and how another process asks whoever has it to end it.
+//!
+//! It is held in the machine's home, for each folder that has a run apart: in the project it would be a file that git
+//! does not know, which `git clean` and `git stash -u` remove, and whoever came next would make each call again.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,7 +10,7 @@ use std::{
 };
 
 use callosum_arbiter::plan_run::RunId;
-use callosum_host::{Disk, FileLock, process::Cancel};
+use callosum_host::{Disk, FileLock, LockFile, process::Cancel};
 
 use crate::{
     cli::{context::Context, store},
@@ -16,6 +19,9 @@ use crate::{
 
 /// How often a process looks whether somebody wants its run to end.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Permission bits of the mark by which somebody asks for the end.
+const MODE: u32 = 0o600;
 
 /// The right to carry on a run. A process that dies gives it back.
 pub(super) struct RunLock {
@@ -28,11 +34,14 @@ pub(super) struct RunLock {
 impl RunLock {
     /// Takes it; `None` where another process has it.
     pub(super) fn take(context: &Context, run: &RunId) -> Result<Option<Self>, CommandError> {
-        let folder = context.ledger_paths().locks;
+        let folder = folder(context);
         let failed = |error| store::disk_failed(&error);
-        context.disk.create_dir_all(&folder).map_err(failed)?;
+        let homes = &context.project.homes;
+        homes.create_machine(&context.disk).map_err(failed)?;
+        context.disk.create_private_dir(&folder).map_err(failed)?;
         let path = path(&folder, run);
-        let lock = FileLock::try_acquire(&context.disk, &path).map_err(failed)?;
+        let lock = LockFile::private().try_acquire(&context.disk, &path);
+        let lock = lock.map_err(failed)?;
         Ok(lock.map(|lock| Self {
             disk: context.disk.clone(),
             path,
@@ -62,25 +71,30 @@ impl RunLock {
 
 /// Whether a process has the lock of a run at this moment. Creates nothing.
 pub(super) fn is_held(context: &Context, run: &RunId) -> bool {
-    let path = path(&context.ledger_paths().locks, run);
+    let path = path(&folder(context), run);
     if !context.disk.exists(&path).unwrap_or(false) {
         return false;
     }
     // One that can't be asked for is nobody's, as far as this user can tell.
-    FileLock::try_acquire(&context.disk, &path).is_ok_and(|lock| lock.is_none())
+    let lock = LockFile::private().try_acquire(&context.disk, &path);
+    lock.is_ok_and(|lock| lock.is_none())
 }
 
 /// Asks whoever has the lock of a run to end it.
 pub(super) fn ask_for_end(context: &Context, run: &RunId) -> Result<(), CommandError> {
-    let mark = mark(&context.ledger_paths().locks, run);
-    let written = context.disk.replace_unsynced(&mark, b"", 0o644);
+    let mark = mark(&folder(context), run);
+    let written = context.disk.replace_unsynced(&mark, b"", MODE);
     written.map_err(|error| store::disk_failed(&error))
 }
 
+fn folder(context: &Context) -> PathBuf {
+    context.project.homes.plan_locks(context.state())
+}
+
 fn path(folder: &Path, run: &RunId) -> PathBuf {
-    folder.join(format!("plan_{run}"))
+    folder.join(run.as_str())
 }
 
 fn mark(folder: &Path, run: &RunId) -> PathBuf {
-    folder.join(format!("plan_{run}.end"))
+    folder.join(format!("{run}.end"))
 }

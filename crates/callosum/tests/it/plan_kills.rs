@@ -78,6 +78,17 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     let key = &waiting["key"].as_str().unwrap()[..12];
     let hint = format!("callosum plan resume {run} --answer '{key}=VALUE', or --not-done {key}\n");
     assert!(told.stderr.ends_with(&hint), "{}", told.stderr);
+    let said = format!("{key}={{:summary \"b\"}}");
+    for twice in [
+        ["--not-done", key, "--not-done", &key[..6]],
+        ["--answer", &said, "--not-done", key],
+        ["--answer", &said, "--answer", &said],
+    ] {
+        let resume = env.callosum().arguments(["plan", "resume", &run]);
+        let refused = resume.arguments(twice).run().ended_with(2);
+        let why = "is named twice: say one thing of it, once";
+        assert!(refused.stderr.contains(why), "{}", refused.stderr);
+    }
     let number = format!("{key}=5");
     let refused = env.run(["plan", "resume", &run, "--answer", &number]);
     let refused = refused.ended_with(2);

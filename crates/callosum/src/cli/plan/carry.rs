@@ -158,20 +158,20 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
     })
 }
 
-/// Puts records on the run, and has the state follow.
+/// Puts records on the run, and has the state follow. What does not fit the run is not put there.
 pub(super) fn tell(
     context: &Context,
     taken: &mut Taken,
     records: Vec<RunRecord>,
 ) -> Result<(), CommandError> {
-    taken
-        .journal
-        .tell(taken.state.run(), &records)
-        .map_err(|error| store::unwritten(&error))?;
-    for record in records {
-        let applied = taken.state.apply(record, 0, context.clock.now());
+    let mut state = taken.state.clone();
+    for record in &records {
+        let applied = state.apply(record.clone(), 0, context.clock.now());
         applied.map_err(CommandError::internal)?;
     }
+    let told = taken.journal.tell(state.run(), &records);
+    told.map_err(|error| store::unwritten(&error))?;
+    taken.state = state;
     Ok(())
 }
 

@@ -1,6 +1,10 @@
 //! `callosum plan resume`: a run gone on with, from where its records stand.
 
-use callosum_arbiter::plan_run::{CallStanding, Decided, DecisionWord, RunRecord, keep};
+use std::collections::BTreeSet;
+
+use callosum_arbiter::plan_run::{
+    CallKey, CallStanding, CallState, Decided, DecisionWord, KeptText, RunRecord, RunState, keep,
+};
 use callosum_plan::{CapabilityName, Value};
 use clap::Args;
 
@@ -43,6 +47,7 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
     let mut taken = carry::take(context, &args.run)?;
     let catalogue = capability::catalogue(context)?;
     let mut records = Vec::new();
+    let mut said_of = SaidOf::default();
     for pair in &args.answers {
         let refuse = |why: String, of: &str| {
             CommandError::new(Exit::Usage, format!("--answer {pair}: {why}")).hint(format!(
@@ -53,7 +58,7 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
             let why = "there is no `=` in it".to_owned();
             return Err(refuse(why, "Any"));
         };
-        let call = call_of(&taken.state, key)?;
+        let call = said_of.call(&taken.state, key)?;
         let name = CapabilityName::parse(&call.intended.capability);
         let manifest = name.ok().and_then(|name| catalogue.get(&name));
         let of = manifest.map_or("Any", |manifest| manifest.output.as_str());
@@ -73,10 +78,11 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
         }
         let value = keep(&carry::answers(context), text);
         let value = value.map_err(|error| store::disk_failed(&error))?;
-        records.push(decided(&taken.state, key, DecisionWord::Done, Some(value))?);
+        records.push(decided(call, DecisionWord::Done, Some(value)));
     }
     for key in &args.not_done {
-        records.push(decided(&taken.state, key, DecisionWord::NotDone, None)?);
+        let call = said_of.call(&taken.state, key)?;
+        records.push(decided(call, DecisionWord::NotDone, None));
     }
     if !records.is_empty() {
         carry::tell(context, &mut taken, records)?;
@@ -84,21 +90,32 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
     carry_on(context, taken)
 }
 
-fn decided(
-    state: &callosum_arbiter::plan_run::RunState,
-    key: &str,
-    decision: DecisionWord,
-    value: Option<callosum_arbiter::plan_run::KeptText>,
-) -> Result<RunRecord, CommandError> {
-    let call = call_of(state, key)?;
-    if call.standing != CallStanding::Begun {
-        let what = format!("whether the call under `{key}` was made is not in doubt");
-        return Err(CommandError::new(Exit::Usage, what)
-            .hint(format!("callosum plan show {}", state.run())));
+/// The calls that something was said of, each once: two words for one would be two outcomes.
+#[derive(Default)]
+struct SaidOf(BTreeSet<CallKey>);
+
+impl SaidOf {
+    /// The call of this key, or of what begins it, of which nothing was said yet and nobody knows whether it was made.
+    fn call<'s>(&mut self, state: &'s RunState, key: &str) -> Result<&'s CallState, CommandError> {
+        let call = call_of(state, key)?;
+        let show = format!("callosum plan show {}", state.run());
+        let refuse = |what: String| CommandError::new(Exit::Usage, what);
+        if call.standing != CallStanding::Begun {
+            let what = format!("whether the call under `{key}` was made is not in doubt");
+            return Err(refuse(what).hint(show));
+        }
+        if !self.0.insert(call.intended.key) {
+            let what = format!("the call under `{key}` is named twice: say one thing of it, once");
+            return Err(refuse(what).hint(show));
+        }
+        Ok(call)
     }
-    Ok(RunRecord::Decided(Decided {
+}
+
+fn decided(call: &CallState, decision: DecisionWord, value: Option<KeptText>) -> RunRecord {
+    RunRecord::Decided(Decided {
         key: call.intended.key,
         decision,
         value,
-    }))
+    })
 }

@@ -19,6 +19,7 @@ use callosum_search::walk::{RelativePath, Scope, SourceTree};
 use serde_json::{Map, Value, json};
 
 use super::{
+    change::may_change,
     judge::{self, Demands, Judged, MOST_TOLD, Objection},
     means::{Means, Rules, SHORT_SUMMARY},
     record::{self, About, KeptPrompt},
@@ -208,6 +209,11 @@ impl Workshop<'_> {
         if let Some(reached) = self.means.surroundings.reach(job.executor) {
             let confinement = reached.to_json();
             spawn.details.insert("confinement".to_owned(), confinement);
+        }
+        if job.task.plan_call.is_some() {
+            let may_change = may_change(job.executor, self.means.surroundings);
+            let key = record::MAY_CHANGE.to_owned();
+            spawn.details.insert(key, may_change.into());
         }
         let id = self.means.ledger.reserve(spawn)?;
         job.id = Some(id.clone());

@@ -11,6 +11,7 @@
 mod admission;
 mod asking;
 mod attempt;
+mod change;
 mod denial;
 mod driver;
 mod judge;
@@ -21,9 +22,10 @@ mod reuse;
 mod stop;
 
 pub use self::{
+    change::may_change,
     driver::{RunError, run},
     means::{Means, Provenance, Rules},
-    record::PLAN_CALL,
+    record::{MAY_CHANGE, PLAN_CALL},
     report::{Failure, Report, TaskReport, TaskStatus},
     reuse::Reuse,
 };

@@ -18,6 +18,10 @@ use crate::{
 /// The key, in a spawn's details and an entry's metadata, of the plan's call that a task is for.
 pub const PLAN_CALL: &str = "plan_call";
 
+/// The key, in the details of a plan's spawn, of whether the executor may change something, as its entry and its confinement
+/// stand when it is called.
+pub const MAY_CHANGE: &str = "may_change";
+
 /// Bytes of a prompt that records and entries keep.
 const KEPT_PROMPT: usize = 1024;
 

@@ -154,6 +154,46 @@ fn a_client_that_was_killed_with_its_run_is_asked_again() {
     }
 }
 
+/// CCOS-RTFS-2: what a killed executor may have changed is judged by what it was allowed when it was called, whatever its
+/// entry says by now.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_executor_that_could_write_when_it_was_killed_is_not_asked_again() {
+    let env = two_languages();
+    let may_write = &["--writable", "build/"];
+    register_with(&env, "writer", &fakes::fake("--slow 2000"), may_write);
+    let plan = "(:summary (call :agent.writer {:prompt \"w\"}))";
+    let plain = || env.callosum().without("CALLOSUM_TEST_IDS");
+    let run = plain().arguments(["plan", "run", "-e", plan]).run();
+    run.ended_with(5);
+    let run = only_run(&env);
+    let approve = plain().arguments(["plan", "approve", &run]);
+    let mut child = approve
+        .command()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let query = ["audit", "query", "--event", "spawn", "--json"];
+    let since = Instant::now();
+    while !env.run(query).stdout.contains("\"writer\"") {
+        assert!(since.elapsed() < Duration::from_mins(1), "it never began");
+        thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut registry: Value = serde_json::from_str(&env.read("registry.json")).unwrap();
+    for executor in registry["executors"].as_array_mut().unwrap() {
+        executor.as_object_mut().unwrap().remove("writable");
+    }
+    env.write("registry.json", registry.to_string());
+    env.run(["trust", "--yes"]).success();
+    let asked = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
+    assert_eq!(asked.json()["waits_for"][0]["waits_for"], "outcome");
+    assert_eq!(prompts(&env), [""; 0]);
+}
+
 /// Carries a plan out in processes that are killed after the time that `patience` says of each, until it is over;
 /// `settle` is asked where it waits for a person. Returns what it came to.
 fn killed_and_gone_on_with(

@@ -3,18 +3,14 @@
 //!
 //! The call's key goes with the task into the journal and the ledger. So a call that an earlier process
 //! made is found by it: its entry is the answer. Where there is none, the executor may have been at work;
-//! it is asked again only where it can't have changed anything: the embedded one, and one that is
-//! confined and has no place to write to but its own login. For others a person says what became of it.
+//! it is asked again only where it can't have changed anything, as it stood when it was called: the embedded one, and one
+//! that is confined and has no place to write to but its own login. For others a person says what became of it.
 
 use std::ops::ControlFlow;
 
-use callosum_agents::{
-    registry::{Executor, Kind},
-    runner as agents,
-};
 use callosum_arbiter::{
     budget::Money,
-    delegation::PLAN_CALL,
+    delegation::{MAY_CHANGE, PLAN_CALL, may_change},
     kernel::{
         Answer, AnsweredCost, ApprovedCall, KnownOutcome, Manifest, Provenance, ProviderFailure,
         TrustTier,
@@ -92,15 +88,15 @@ fn executor(
         return Ok(Some(id.clone()));
     }
     let roster = Roster::load(surroundings.context).map_err(|error| failed(&error))?;
+    let is_barred = |id: &String| {
+        let name = format!("agent.{id}");
+        call.barred().iter().any(|barred| barred.as_str() == name)
+    };
     // What is no capability no policy speaks of, neither the kernel's nor a person's.
     let is_capability = |id: &str| {
         catalogue
             .iter()
             .any(|manifest| matches!(&manifest.provenance, Provenance::Executor(own) if own == id))
-    };
-    let is_barred = |id: &String| {
-        let name = format!("agent.{id}");
-        call.barred().iter().any(|barred| barred.as_str() == name)
     };
     let free = || {
         roster
@@ -120,6 +116,10 @@ fn executor(
     let called = roster.registry().get(&chosen);
     if called.is_some_and(|executor| !executor.takes_tasks()) {
         let what = format!(
+            "`{chosen}` is a server of tools, none of which takes a task; call them as `:tool.{chosen}.NAME`"
+        );
+        return Err(unfit(call, &what));
+    }
     if !is_capability(&chosen) {
         roster.known(&chosen).map_err(|error| failed(&error))?;
         let what = format!(
@@ -130,10 +130,6 @@ fn executor(
             FailureKind::SecurityViolation,
             what,
         ));
-    }
-            "`{chosen}` is a server of tools, none of which takes a task; call them as `:tool.{chosen}.NAME`"
-        );
-        return Err(unfit(call, &what));
     }
     let called = called.and_then(|executor| executor.tool.clone());
     let is_it = |manifest: &Manifest| match &manifest.provenance {
@@ -183,14 +179,17 @@ pub(super) fn outcome(
     let read = reader.query(&query, |record| {
         let said = record.details.get(PLAN_CALL).and_then(|said| said.as_str());
         if said == Some(key) {
-            tasks.extend(record.task_id.zip(record.executor));
+            // One that does not say so may have changed something.
+            let did_change = record.details.get(MAY_CHANGE) != Some(&false.into());
+            let task = record.task_id.zip(record.executor);
+            tasks.extend(task.map(|(id, executor)| (id, executor, did_change)));
         }
         ControlFlow::Continue(())
     });
     read.map_err(|error| broken(&error))?;
     let reader = Reader::open(context.disk.clone(), context.ledger_paths());
     let reader = reader.map_err(|error| broken(&error))?;
-    for (task, _) in &tasks {
+    for (task, ..) in &tasks {
         if let Some(found) = reader.find(task).map_err(|error| broken(&error))? {
             return Ok(KnownOutcome::Answered(answer(&found.entry)));
         }
@@ -200,25 +199,16 @@ pub(super) fn outcome(
     }
     let roster = Roster::load(context).map_err(|error| failed(&error))?;
     let around = context.surroundings().map_err(|error| failed(&error))?;
-    let changes_nothing = |(_, id): &(TaskId, String)| {
+    // As it was when it was called, and, since nobody vouches for that record, as it is.
+    let may_have_changed = |(_, id, did_change): &(TaskId, String, bool)| {
         let executor = roster.registry().get(id);
-        executor.is_some_and(|executor| changes_nothing(executor, &around))
+        *did_change || executor.is_none_or(|executor| may_change(executor, &around))
     };
-    Ok(if tasks.iter().all(changes_nothing) {
-        KnownOutcome::Repeatable
-    } else {
+    Ok(if tasks.iter().any(may_have_changed) {
         KnownOutcome::Unknown
+    } else {
+        KnownOutcome::Repeatable
     })
-}
-
-/// Whether an executor that was at work can't have changed anything.
-fn changes_nothing(executor: &Executor, around: &agents::Surroundings) -> bool {
-    executor.is_embedded()
-        || executor.kind == Kind::Cli
-            && !executor.may_change_files()
-            && around
-                .reach(executor)
-                .is_some_and(|reached| reached.layers.landlock)
 }
 
 fn answer(entry: &Entry) -> Answer {

@@ -404,6 +404,12 @@ fn a_removed_executor_is_gone_and_scout_stays() {
     env.run(["executor", "remove", "fake"]).success();
     let list = env.run(["executor", "list", "--json"]).success().json();
     assert_eq!(list["executors"].as_array().unwrap().len(), 1);
+    // What another name stands for as well stays trusted.
+    for name in ["one", "other"] {
+        register(&env, name, &fakes::noop());
+    }
+    env.run(["executor", "remove", "other"]).success();
+    env.run(["executor", "check", "one"]).success();
     env.run(["executor", "remove", "scout"]).ended_with(2);
     env.run(["executor", "remove", "fake"]).ended_with(2);
 }

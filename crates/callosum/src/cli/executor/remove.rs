@@ -38,7 +38,12 @@ pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandErr
     }
     roster.save()?;
     if let Ok(executor) = executor {
-        roster.forget(&executor)?;
+        let fingerprint = executor.fingerprint();
+        let mut others = roster.registry().executors().iter();
+        // What this machine may start is a command, by whatever names.
+        if !others.any(|other| other.fingerprint() == fingerprint) {
+            roster.forget(&executor)?;
+        }
         KeptTools::of_project(context).forget(id)?;
     }
     let event = AuditEvent {

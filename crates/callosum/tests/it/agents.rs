@@ -10,7 +10,7 @@ const CLIENTS: [(&str, &str, &str); 5] = [
     (
         "claude",
         "2.1.330 (Claude Code)",
-        "-p, --print\n--output-format <format>\n--verbose\n--include-partial-messages\n--json-schema <schema>",
+        "-p, --print\n--setting-sources <sources>\n--output-format <format>\n--verbose\n--include-partial-messages\n--json-schema <schema>",
     ),
     (
         "codex",
@@ -19,7 +19,7 @@ const CLIENTS: [(&str, &str, &str); 5] = [
     ),
     ("gemini", "0.61.0", "--skip-trust\n-o, --output-format"),
     ("opencode", "1.18.33", "--format"),
-    ("qwen", "0.24.4", "-o, --output-format\n--json-schema"),
+    ("qwen", "0.24.4", "--safe-mode\n-o, --output-format\n--json-schema"),
 ];
 
 fn recorded(name: &str) -> Vec<u8> {
@@ -194,7 +194,7 @@ fn an_agent_that_is_too_old_or_lacks_an_option_is_inactive() {
     old.version = "codex-cli 0.2.0";
     old.install(&env);
     let mut bare = fake("claude", "ok", 0);
-    bare.help = "-p, --print\n--output-format <format>\n--verbose\n--include-partial-messages";
+    bare.help = "-p, --print\n--setting-sources <sources>\n--output-format <format>\n--verbose\n--include-partial-messages";
     bare.install(&env);
     let found = env.run(["executor", "discover", "--json"]).success().json();
     let reason = |at: usize| found["found"][at]["reason"].as_str().unwrap().to_owned();

@@ -255,7 +255,7 @@ fn a_held_client_plants_nothing_for_its_next_run() {
         r#"#!/bin/sh
 case "$1" in
 --version) echo "2.1.330 (Claude Code)"; exit ;;
---help) echo "-p --output-format --verbose --include-partial-messages --json-schema"; exit ;;
+--help) echo "-p --setting-sources --safe-mode --output-format --verbose --include-partial-messages --json-schema"; exit ;;
 esac
 for path in {}; do
     mkdir -p "$(dirname "$HOME/$path")"
@@ -363,7 +363,7 @@ fn a_held_client_sees_no_keys_of_others() {
             r#"#!/bin/sh
 case "$*" in
 *--version*) echo "{version}"; exit ;;
-*--help*) echo "-p --output-format --verbose --include-partial-messages --json-schema --json --format --sandbox --output-schema --skip-git-repo-check --skip-trust"; exit ;;
+*--help*) echo "-p --setting-sources --safe-mode --output-format --verbose --include-partial-messages --json-schema --json --format --sandbox --output-schema --skip-git-repo-check --skip-trust"; exit ;;
 esac
 kept=$(grep -rl kept "$HOME" | wc -l)
 echo "kept in $kept, others': $(grep -rc canary "$HOME" | grep -v ':0$' | tr '\n' ' ')." >&2

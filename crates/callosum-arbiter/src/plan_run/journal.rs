@@ -34,14 +34,15 @@ pub trait RunJournal: Sync {
 #[derive(Debug)]
 pub struct SealedJournal {
     ledger: Ledger,
-    sealing: Option<(RunSecret, RunTally)>,
+    sealing: Option<(RunSecret, Option<RunTally>)>,
     /// The number of the next record.
     next: Mutex<u64>,
 }
 
 impl SealedJournal {
-    /// Seals what is told, from the record of this number on, and keeps in `tally` how many there are once they are on disk.
-    pub fn new(ledger: Ledger, secret: RunSecret, next: u64, tally: RunTally) -> Self {
+    /// Seals what is told, from the record of this number on, and keeps in `tally` how many there are once they are on disk;
+    /// `None` in a copy of the project, whose records are not the ones that are counted.
+    pub fn new(ledger: Ledger, secret: RunSecret, next: u64, tally: Option<RunTally>) -> Self {
         Self {
             ledger,
             sealing: Some((secret, tally)),
@@ -88,7 +89,7 @@ impl RunJournal for SealedJournal {
         let next = self.record(run, records)?;
         self.ledger.flush()?;
         // Before anything is done that they permit.
-        if let Some((_, tally)) = &self.sealing {
+        if let Some((_, Some(tally))) = &self.sealing {
             let kept = tally.keep(next);
             kept.map_err(|error| WriteError::Disk(Arc::new(error)))?;
         }

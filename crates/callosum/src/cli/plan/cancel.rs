@@ -64,7 +64,10 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         ended.outcome
     } else {
         let journal = match own.seals().filter(|_| read.is_sealed) {
-            Some(seals) => SealedJournal::new(ledger, seals.secret, read.sealed, own.tally()),
+            Some(seals) => {
+                let tally = own.is_of_here().then(|| own.tally());
+                SealedJournal::new(ledger, seals.secret, read.sealed, tally)
+            }
             None => SealedJournal::unsealed(ledger),
         };
         let records = [

@@ -142,7 +142,7 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
     let journal = match secret {
         Some(secret) => {
             let tally = OwnRun::of(context, &run).tally();
-            SealedJournal::new(ledger, secret, sealed, tally)
+            SealedJournal::new(ledger, secret, sealed, Some(tally))
         }
         None => SealedJournal::unsealed(ledger),
     };

@@ -158,7 +158,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
     };
     let own = OwnRun::of(context, &id);
     let secret = own.begin(context, new.source_sha256(), new.input_sha256())?;
-    let journal = SealedJournal::new(ledger, secret, 0, own.tally());
+    let journal = SealedJournal::new(ledger, secret, 0, Some(own.tally()));
     let begun = begin(new, &journal, &carry::answers(context));
     let state = match begun {
         Ok(state) => state,

@@ -179,7 +179,19 @@ impl Writer {
             let archives = position.archives.clone();
             looked_up = self.known.look_up(disk, paths, &archives, requests);
         }
-        let held = ExclusiveLedger::acquire_kept(disk, paths, &self.locks).map_err(lock_failed)?;
+        let acquire = || ExclusiveLedger::acquire_kept(disk, paths, &self.locks);
+        let held = match acquire() {
+            // The folder was cleared away, as by `git clean`: git does not know it.
+            Err(LockError::Disk(error))
+                if error.is_absent() && disk.exists(&paths.root).unwrap_or(false) =>
+            {
+                let created = disk.create_dir_all(&paths.locks);
+                created.map_err(|error| lock_failed(error.into()))?;
+                acquire()
+            }
+            held => held,
+        };
+        let held = held.map_err(lock_failed)?;
         let task_locks = self.lock_tasks(&held, requests);
         let _audit = held.lock_audit().map_err(lock_failed)?;
         let known = self.position.take();

@@ -303,6 +303,19 @@ fn a_removed_lock_file_is_noticed_by_a_ledger_that_had_it_open() {
     );
     drop(held);
     project.store(&ledger, "after");
+    // The same with their folder.
+    for entry in project.disk.list_dir(&project.paths.locks).unwrap() {
+        let path = project.paths.locks.join(entry.name);
+        project.disk.remove_file(&path).unwrap();
+    }
+    project.disk.remove_dir(&project.paths.locks).unwrap();
+    project.store(&ledger, "after that");
+    let held = ExclusiveLedger::acquire(&project.disk, &project.paths).unwrap();
+    assert_eq!(
+        ledger.flush().unwrap_err().code(),
+        Some(ErrorCode::LockTimeout)
+    );
+    drop(held);
 }
 
 /// CAL-ERR-7, REQ-MSP-001: another process's lock is waited for 1.5 s, then it is E007.

@@ -17,7 +17,10 @@ use callosum_host::{
 };
 use callosum_search::find::Proposal;
 
-use crate::config::{Environment, Homes};
+use crate::{
+    config::{Environment, Homes},
+    ui::shell_word,
+};
 
 /// How long it may take for an answer. The first in a tree may take it minutes; that is for its user to
 /// begin.
@@ -155,11 +158,12 @@ impl<'c> Ck<'c> {
     pub(crate) fn preparation(&self) -> String {
         let folder = self.environment.iter().find(|(name, _)| name == INDEXES);
         let folder = folder.map_or_else(PathBuf::new, |(_, folder)| PathBuf::from(folder));
+        let word = |path: &Path| shell_word(&path.display().to_string());
         format!(
-            "{INDEXES}='{}' '{}' --index --no-ckignore '{}'",
-            folder.display(),
-            self.program.display(),
-            self.tree.display()
+            "{INDEXES}={} {} --index --no-ckignore {}",
+            word(&folder),
+            word(&self.program),
+            word(self.tree)
         )
     }
 

@@ -1,10 +1,12 @@
 //! From the errors of `config` to what failed, why, and one hint to paste.
 
+use std::path::Path;
+
 use crate::{
     config::{
         EnvironmentError, Governance, GovernanceError, ProjectError, SetError, StateFileError,
     },
-    ui::{CommandError, Exit},
+    ui::{CommandError, Exit, shell_word},
 };
 
 /// Why it is not known where a command runs.
@@ -40,8 +42,9 @@ fn state_file(error: &StateFileError, anew: &str) -> CommandError {
     match error {
         StateFileError::Newer { .. } => explained.hint("use the newer callosum that wrote it"),
         StateFileError::Corrupt { path, .. } => explained.hint(format!(
-            "move it away and {anew} anew: mv '{0}' '{0}.damaged'",
-            path.display()
+            "move it away and {anew} anew: mv {} {}",
+            pasted(path),
+            pasted(&path.with_added_extension("damaged"))
         )),
         StateFileError::Disk(error) => super::store::disk_failed(error),
         StateFileError::Lock(_) => explained,
@@ -52,25 +55,24 @@ fn state_file(error: &StateFileError, anew: &str) -> CommandError {
 pub(super) fn governance(error: &GovernanceError) -> CommandError {
     match error {
         GovernanceError::Unsigned { path } => CommandError::from_error(Exit::Environment, error)
-            .hint(format!("callosum constitution sign '{}'", path.display())),
+            .hint(format!("callosum constitution sign {}", pasted(path))),
         GovernanceError::Older { path, signed, .. } => CommandError::from_error(
             Exit::Environment,
             error,
         )
         .hint(format!(
-            "if it is to hold, say version {} in its first line, then: callosum constitution sign \
-                 '{}'",
+            "if it is to hold, say version {} in its first line, then: callosum constitution sign {}",
             signed + 1,
-            path.display()
+            pasted(path)
         )),
         GovernanceError::File { path, .. } if path.ends_with(Governance::PROJECT) => {
             CommandError::from_error(Exit::Environment, error).hint(format!(
-                "callosum constitution check --project '{}'",
-                path.display()
+                "callosum constitution check --project {}",
+                pasted(path)
             ))
         }
         GovernanceError::File { path, .. } => CommandError::from_error(Exit::Environment, error)
-            .hint(format!("callosum constitution check '{}'", path.display())),
+            .hint(format!("callosum constitution check {}", pasted(path))),
         GovernanceError::Disk(error) => super::store::disk_failed(error),
         GovernanceError::Key(_) | GovernanceError::Lock(_) => {
             CommandError::from_error(Exit::Environment, error)
@@ -90,4 +92,9 @@ pub(super) fn set(error: &SetError) -> CommandError {
 /// Why a variable of the environment makes no sense.
 pub(super) fn environment(error: &EnvironmentError) -> CommandError {
     CommandError::from_error(Exit::Environment, error)
+}
+
+/// A path as a hint has it.
+fn pasted(path: &Path) -> String {
+    shell_word(&path.display().to_string())
 }

@@ -8,6 +8,7 @@ mod failure;
 mod list;
 mod number;
 mod progress;
+mod shell_word;
 mod table;
 
 use std::{
@@ -23,6 +24,7 @@ pub(crate) use self::{
     list::List,
     number::{at_least_one, lasting, many},
     progress::Progress,
+    shell_word::shell_word,
     table::Table,
 };
 

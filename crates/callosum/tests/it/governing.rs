@@ -56,7 +56,7 @@ fn a_constitution_holds_only_as_it_was_signed() {
     let unsigned = show(3);
     let told = env.run(["constitution", "show"]).ended_with(3);
     let way_out = format!(
-        "callosum constitution sign '{}'\n",
+        "callosum constitution sign {}\n",
         constitution_file(&env).display()
     );
     assert!(told.stderr.ends_with(&way_out), "{}", told.stderr);

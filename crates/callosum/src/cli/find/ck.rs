@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     ck::{Ck, CkError},
     cli::context::Context,
-    ui::{CommandError, Exit, Progress},
+    ui::{CommandError, Exit, Progress, shell_word},
 };
 
 /// What `ck` had to say.
@@ -33,7 +33,10 @@ pub(super) fn ask(
     let answer = match find(context) {
         Ok(None) if is_needed => {
             let place = context.project.homes.ck();
-            let hint = format!("ln -s \"$(command -v ck)\" '{}'", place.display());
+            let hint = format!(
+                "ln -s \"$(command -v ck)\" {}",
+                shell_word(&place.display().to_string())
+            );
             let what = "`ck` is not configured";
             return Err(CommandError::new(Exit::Environment, what).hint(hint));
         }

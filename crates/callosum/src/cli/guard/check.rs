@@ -11,7 +11,7 @@ use super::place::{self, StrictnessArgs};
 use crate::{
     cli::context::Context,
     hook::UNREADABLE,
-    ui::{CommandError, Exit},
+    ui::{CommandError, Exit, shell_word},
 };
 
 /// Say whether a command may run
@@ -134,19 +134,10 @@ pub(super) fn line(words: &[String]) -> String {
         [one] => one.clone(),
         words => words
             .iter()
-            .map(|word| quoted(word))
+            .map(|word| shell_word(word))
             .collect::<Vec<_>>()
             .join(" "),
     }
-}
-
-/// A word as a shell is given it.
-fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=+./:@%^,".contains(&byte);
-    if !word.is_empty() && word.bytes().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {

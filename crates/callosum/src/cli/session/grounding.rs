@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::{agent, mend, session, zones};
 use crate::{
     cli::context::Context,
-    ui::{CommandError, Exit},
+    ui::{CommandError, Exit, shell_word},
 };
 
 /// Print the share of claims since the last hand-off whose quotes stand in the tree
@@ -123,7 +123,10 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
     let read = read.map_err(|error| super::explain(&error))?;
     if let Some(file) = read.not_files.first() {
         let what = format!("{file} is not a file, so that nobody knows which claims there are");
-        let hint = format!("look at it, move it away, and check again: ls -ld '{file}'");
+        let hint = format!(
+            "look at it, move it away, and check again: ls -ld {}",
+            shell_word(file)
+        );
         return Err(CommandError::new(Exit::Usage, what).hint(hint));
     }
     let tree = Tree::new(&context.disk, &zones.tree);

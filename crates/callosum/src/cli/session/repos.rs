@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::{
     cli::{context::Context, store},
     config::{Repositories, Roots},
-    ui::{CommandError, Exit},
+    ui::{CommandError, Exit, shell_word},
 };
 
 /// List the projects that this machine knows, to hand over to and to recover from
@@ -177,7 +177,7 @@ pub(super) fn other(context: &Context, path: &str) -> Result<Zones, CommandError
         return Err(CommandError::new(Exit::Usage, what));
     }
     let shown = roots.sessions.display().to_string();
-    let begin = format!("callosum -C '{shown}' init");
+    let begin = format!("callosum -C {} init", shell_word(&shown));
     let is_known = list(context).know(&roots.state);
     if !is_known.map_err(|error| store::disk_failed(&error))? {
         let what = format!("`{shown}` is no project that was begun on this machine");

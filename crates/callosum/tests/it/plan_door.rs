@@ -194,7 +194,7 @@ fn a_run_is_gone_on_with_in_the_folder_that_it_was_begun_in() {
     let run = only_run(&env);
     let own = env.machine_home().join(format!("plan-runs/{run}.json"));
     let kept = std::fs::read(&own).unwrap();
-    let (project, copy) = (env.project(), env.folder().join("copy"));
+    let (project, copy) = (env.project(), env.folder().join("a copy"));
     let copied = std::process::Command::new("cp")
         .arg("-r")
         .args([&project, &copy])
@@ -212,16 +212,17 @@ fn a_run_is_gone_on_with_in_the_folder_that_it_was_begun_in() {
         let told = there(&copy, verb).ended_with(1).stderr;
         assert!(told.contains("of which this is a copy"), "{told}");
         assert!(
-            told.contains(&format!("-C '{}'", project.display())),
+            told.contains(&format!("-C {} plan", project.display())),
             "{told}"
         );
     }
     there(&copy, "cancel").success();
     assert_eq!(std::fs::read(&own).unwrap(), kept);
-    let moved = env.folder().join("moved");
+    let moved = env.folder().join("it's moved");
     std::fs::rename(&project, &moved).unwrap();
     let told = there(&moved, "approve").ended_with(1).stderr;
-    let back = format!("mv '{}' '{}'", moved.display(), project.display());
+    let shown = moved.display().to_string().replace('\'', r"'\''");
+    let back = format!("mv '{shown}' {};", project.display());
     assert!(told.contains(&back), "{told}");
     std::fs::rename(&moved, &project).unwrap();
     env.run(["plan", "approve", &run]).success();

@@ -1,6 +1,7 @@
 //! Where a run is gone on with, and that one process at a time does.
 
 use std::{
+    path::Path,
     process::{Child, Stdio},
     thread,
     time::{Duration, Instant},
@@ -8,7 +9,7 @@ use std::{
 
 use callosum_testkit::{TestEnv, fakes};
 
-use crate::projects::{register, two_languages};
+use crate::projects::{register, register_with, two_languages};
 
 /// A process that carries on a run of a plan, and the run's id, once the run is on record.
 fn begun(env: &TestEnv, plan: &str) -> (Child, String) {
@@ -56,4 +57,39 @@ fn a_run_at_work_stays_its_process_s_whatever_is_cleared_away() {
     let locks = std::fs::read_dir(env.machine_home().join("plan-locks")).unwrap();
     let left = locks.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
     assert_eq!(left.count(), 0);
+}
+
+/// CCOS-RTFS-2: a run whose first half was done in one worktree is not gone on with in another.
+#[test]
+fn a_run_is_gone_on_with_in_the_worktree_that_it_was_begun_in() {
+    let env = two_languages();
+    env.run(["init"]).success();
+    register_with(&env, "writer", &fakes::fake(""), &["--writable", "build/"]);
+    let linked = env.folder().join("linked");
+    env.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
+    let plan = "[(:lines (call :fs.read \"README.md\")) \
+                 (:summary (call :agent.writer {:prompt \"w\"}))]";
+    let in_tree = |tree: &Path, arguments: &[&str]| {
+        let run = env.callosum().without("CALLOSUM_TEST_IDS");
+        run.in_folder(tree).arguments(arguments).run()
+    };
+    for (here, there) in [(env.project(), &linked), (linked.clone(), &env.project())] {
+        let asked = in_tree(&here, &["plan", "run", "--json", "-e", plan]).ended_with(5);
+        let run = asked.json()["run"].as_str().unwrap().to_owned();
+        for verb in ["approve", "resume"] {
+            let told = in_tree(there, &["plan", verb, &run]).ended_with(1).stderr;
+            let why = format!("was begun in the worktree `{}`", here.display());
+            assert!(told.contains(&why), "{told}");
+            let hint = format!("callosum -C {} plan resume {run}", here.display());
+            assert!(told.contains(&hint), "{told}");
+        }
+        in_tree(there, &["plan", "show", &run]).success();
+        in_tree(&here, &["plan", "approve", &run]).success();
+    }
+    let asked = in_tree(&linked, &["plan", "run", "--json", "-e", plan]).ended_with(5);
+    let run = asked.json()["run"].as_str().unwrap().to_owned();
+    env.git(&["worktree", "remove", "--force", linked.to_str().unwrap()]);
+    let told = env.run(["plan", "resume", &run]).ended_with(1).stderr;
+    assert!(told.contains("which is not there any more"), "{told}");
+    env.run(["plan", "cancel", &run]).success();
 }

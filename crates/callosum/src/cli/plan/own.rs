@@ -1,4 +1,4 @@
-//! [`OwnRun`]: what this machine itself knows of a run: that it was begun here, in which folder, of which plan, what its
+//! [`OwnRun`]: what this machine itself knows of a run: that it was begun here, in which folder and tree, of which plan, what its
 //! records are sealed with, and what a person approved here.
 //!
 //! A journal may come along with a repository, and its chain needs no key: whoever can write to it can add that
@@ -19,11 +19,14 @@ use serde::{Deserialize, Serialize};
 use super::leftovers;
 use crate::{
     cli::{context::Context, store},
-    ui::{CommandError, Exit},
+    ui::{CommandError, Exit, shell_word},
 };
 
 /// The format of the file.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
+
+/// The format of versions that did not keep the tree.
+const WITHOUT_TREE: u32 = 3;
 
 /// The format of versions that did not keep the folder.
 const WITHOUT_FOLDER: u32 = 2;
@@ -44,6 +47,8 @@ pub(super) struct OwnRun {
     run: RunId,
     /// The folder that keeps the project's state, every link resolved.
     folder: String,
+    /// The tree that is read and changed, every link resolved: in a linked worktree of git another than the folder.
+    tree: String,
 }
 
 /// The content of the file.
@@ -54,6 +59,9 @@ struct Kept {
     /// The folder that keeps the state of the project that it was begun in; not in formats below 3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     folder: Option<String>,
+    /// The tree that it was begun in, the same folder or a linked worktree; not in formats below 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tree: Option<String>,
     source_sha256: Checksum,
     input_sha256: Checksum,
     approved: BTreeSet<CallKey>,
@@ -84,7 +92,8 @@ impl OwnRun {
             disk: context.disk.clone(),
             file: folder.join(format!("{run}.json")),
             run: run.clone(),
-            folder: context.project.roots.state.to_string_lossy().into_owned(),
+            folder: context.state().to_string_lossy().into_owned(),
+            tree: context.tree().to_string_lossy().into_owned(),
         }
     }
 
@@ -107,6 +116,7 @@ impl OwnRun {
         self.write(&Kept {
             format: FORMAT,
             folder: Some(self.folder.clone()),
+            tree: Some(self.tree.clone()),
             source_sha256,
             input_sha256,
             approved: BTreeSet::new(),
@@ -174,6 +184,7 @@ impl OwnRun {
         self.write(&Kept {
             format: FORMAT,
             folder: Some(self.folder.clone()),
+            tree: Some(self.tree.clone()),
             secret: Some(secret.clone()),
             unsealed_to: last,
             ..kept
@@ -224,23 +235,37 @@ impl OwnRun {
         self.disk.exists(Path::new(folder)).unwrap_or(true)
     }
 
-    /// What is kept, where the run was begun in this folder.
+    /// What is kept, where the run was begun in this folder and this tree.
     fn read_of_here(&self) -> Result<Kept, CommandError> {
         let kept = self.read()?;
-        let Some(folder) = self.elsewhere(&kept) else {
-            return Ok(kept);
-        };
-        let (run, here) = (&self.run, &self.folder);
-        let error = |what| CommandError::new(Exit::No, what);
-        if self.is_there(&folder) {
-            let what = format!("the run {run} was begun in `{folder}`, of which this is a copy");
-            let hint = format!("go on with it there: callosum -C '{folder}' plan resume {run}");
-            return Err(error(what).hint(hint));
+        if let Some(folder) = self.elsewhere(&kept) {
+            return Err(self.begun_in("", &folder, &self.folder, "of which this is a copy"));
         }
-        let what = format!("the run {run} was begun in `{folder}`, which is not there any more");
-        Err(error(what).hint(format!(
-            "nothing was done; move the project back: mv '{here}' '{folder}'; or end the run: callosum plan cancel {run}"
-        )))
+        let tree = kept.tree.clone().filter(|tree| *tree != self.tree);
+        if let Some(tree) = tree {
+            let why = "and what it did there was not done in this one";
+            return Err(self.begun_in("the worktree ", &tree, &self.tree, why));
+        }
+        Ok(kept)
+    }
+
+    /// Why it is not gone on with `here`; `why_not` where the place that it was begun in is there still.
+    fn begun_in(&self, noun: &str, place: &str, here: &str, why_not: &str) -> CommandError {
+        let run = &self.run;
+        let begun = format!("the run {run} was begun in {noun}`{place}`");
+        if self.is_there(place) {
+            let hint = format!(
+                "go on with it there: callosum -C {} plan resume {run}",
+                shell_word(place)
+            );
+            return CommandError::new(Exit::No, format!("{begun}, {why_not}")).hint(hint);
+        }
+        let what = format!("{begun}, which is not there any more");
+        CommandError::new(Exit::No, what).hint(format!(
+            "nothing was done; move it back: mv {} {}; or end the run: callosum plan cancel {run}",
+            shell_word(here),
+            shell_word(place)
+        ))
     }
 
     fn read(&self) -> Result<Kept, CommandError> {
@@ -259,7 +284,8 @@ impl OwnRun {
         self.refuse_newer_format(&bytes)?;
         let kept = serde_json::from_slice(&bytes).ok();
         let is_known = |kept: &Kept| match kept.format {
-            FORMAT => kept.secret.is_some() && kept.folder.is_some(),
+            FORMAT => kept.secret.is_some() && kept.folder.is_some() && kept.tree.is_some(),
+            WITHOUT_TREE => kept.secret.is_some() && kept.folder.is_some(),
             WITHOUT_FOLDER => kept.secret.is_some(),
             WITHOUT_SEALS => kept.secret.is_none(),
             _ => false,

@@ -1,10 +1,10 @@
-//! What else a call does by its arguments that policies speak of under another name: whom `:agent.delegate` asks, and
-//! that `:session.decide` quotes files that it cites.
+//! What else a call does by its arguments that policies speak of under another name: whom `:agent.delegate` asks,
+//! that `:session.decide` quotes files that it cites, and that `:horizon.build` answers with what the ledger has.
 //!
 //! A policy about `agent.codex` holds for a task that codex is handed by whatever name. So where an executor is
 //! named, the call must be permitted for it too, and one that no policy can speak of is not asked; where none is, those that it would not be permitted for
 //! are barred, and whoever performs the call chooses among the others. A decision with citations must be permitted as
-//! `fs.read` is.
+//! `fs.read` is, and a horizon that asks the ledger as `ledger.query` is.
 
 use callosum_plan::{CapabilityName, Key, Value};
 
@@ -18,7 +18,7 @@ use super::{
 pub(super) enum Addressee {
     /// Who is called is who is asked.
     Itself,
-    /// This capability as well: an executor, or what reads files.
+    /// This capability as well: an executor, or what reads files or the ledger.
     Named(CapabilityName),
     /// One that is chosen later.
     Any,
@@ -28,8 +28,15 @@ pub(super) enum Addressee {
 
 impl Addressee {
     pub(super) fn of(request: &CallRequest, manifest: &Manifest) -> Self {
-        if quotes_files(request, manifest) {
-            return CapabilityName::parse("fs.read").map_or(Self::Itself, Self::Named);
+        let besides = if quotes_files(request, manifest) {
+            Some("fs.read")
+        } else if asks_ledger(request, manifest) {
+            Some("ledger.query")
+        } else {
+            None
+        };
+        if let Some(besides) = besides {
+            return CapabilityName::parse(besides).map_or(Self::Itself, Self::Named);
         }
         let hands_on = manifest.provenance == Provenance::BuiltIn
             && manifest.effects.contains(&Effect::StartsExecutor);
@@ -53,6 +60,19 @@ fn quotes_files(request: &CallRequest, manifest: &Manifest) -> bool {
         && manifest.effects.contains(&Effect::WritesSession)
         && manifest.effects.contains(&Effect::ReadsFiles)
         && matches!(argument(request, "cite"), Some(Value::Vector(places)) if !places.is_empty())
+}
+
+/// Whether a call answers with the ledger's entries among other things that are known.
+fn asks_ledger(request: &CallRequest, manifest: &Manifest) -> bool {
+    let is_ledger = |source: &Value| matches!(source, Value::Text(name) | Value::Keyword(name) if name.as_ref() == "ledger");
+    manifest.provenance == Provenance::BuiltIn
+        && manifest.effects.contains(&Effect::ReadsLedger)
+        && manifest.effects.contains(&Effect::ReadsSession)
+        && match argument(request, "sources") {
+            // All, where none is named. What are no sources is refused by whoever performs the call.
+            Some(Value::Vector(sources)) => sources.is_empty() || sources.iter().any(is_ledger),
+            _ => true,
+        }
 }
 
 /// What stands under a name in a map that a call is made with.

@@ -103,7 +103,7 @@ const ROWS: [Row; 9] = [
         description: "Answers what is known about a matter within a number of tokens, and what was left out.",
         kind: CapabilityKind::Composite,
         skills: &["history", "context"],
-        input: "[:map [:intent String ?] [:about String ?] [:max-tokens Int ?] [:sources [:vector \
+        input: "[:map [:intent [:union String Keyword] ?] [:about String ?] [:max-tokens Int ?] [:sources [:vector \
                 [:union String Keyword]] ?]]",
         output: "Map",
         effects: &[Effect::ReadsLedger, Effect::ReadsSession],

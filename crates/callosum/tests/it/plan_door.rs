@@ -43,6 +43,27 @@ fn forbid(env: &TestEnv, capability: &str) {
     env.write(".cal_constitution.cedar", text);
 }
 
+/// CCOS-GOV-1: what a project forbids of the ledger is not answered as what is known of a matter.
+#[test]
+fn a_horizon_has_nothing_of_a_ledger_that_is_forbidden() {
+    let env = two_languages();
+    env.run(["delegate", "about pools", "--kind", "scan"])
+        .success();
+    let horizon = |sources: &str| {
+        format!("(count (:items (call :horizon.build {{:intent \"pools\" {sources}}})))")
+    };
+    carried_out(&env, &["-e", &horizon("")]).success();
+    forbid(&env, "ledger.query");
+    for sources in [
+        "",
+        ":sources [:ledger]",
+        ":sources [\"decision\" \"ledger\"]",
+    ] {
+        refused(&env, &horizon(sources));
+    }
+    carried_out(&env, &["-e", &horizon(":sources [:decision]")]).success();
+}
+
 /// CCOS-GOV-1: a decision cites nothing that a plan may not read, and hands nothing of what it quotes to the plan.
 #[test]
 fn a_decision_quotes_no_more_than_a_plan_may_read() {

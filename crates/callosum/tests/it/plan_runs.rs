@@ -49,6 +49,8 @@ fn a_run_is_carried_out_and_its_causal_chain_shown() {
     let asked = "(let [tree (call :chain.query {:run :this})] [(:kind tree) (:standing tree)])";
     let output = carried_out(&env, &["-e", asked]).success();
     assert_eq!(output.json()["value"], "[\"plan\" \"running\"]");
+    let sample = "(:left-out (call :horizon.build {:intent :intent-123 :max-tokens 2048}))";
+    carried_out(&env, &["-e", sample]).success();
     let output = carried_out(&env, &["-e", "(call :chain.query {:intent :123})"]).success();
     assert_eq!(output.json()["value"], "[]");
     let why = "nothing on record is of an intent yet";

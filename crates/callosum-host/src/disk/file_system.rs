@@ -93,6 +93,8 @@ pub struct FileStat {
     pub modified: SystemTime,
     /// Which file it is, whatever its name; `None` where the file system cannot say.
     pub id: Option<FileId>,
+    /// How many names it has; of a folder, whatever the file system says.
+    pub names: u64,
 }
 
 /// What tells a file from every other that is there at the same time.

@@ -123,6 +123,7 @@ impl FileSystem for RealFileSystem {
             len: found.len(),
             modified: found.modified()?,
             id: Some(id_of(&found)),
+            names: found.nlink(),
         })
     }
 

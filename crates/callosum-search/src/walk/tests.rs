@@ -341,6 +341,7 @@ impl FileSystem for Refusing {
             len: found.len(),
             modified: found.modified()?,
             id: None,
+            names: 1,
         })
     }
     fn create_dir(&self, _: &Path) -> std::io::Result<()> {

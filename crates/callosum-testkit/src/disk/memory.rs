@@ -306,6 +306,7 @@ impl FileSystem for MemoryDisk {
             len,
             modified: SystemTime::UNIX_EPOCH,
             id,
+            names: 1,
         })
     }
 

@@ -194,6 +194,7 @@ fn what_was_read_counts_by_where_it_stands() {
     for read in [
         "(call :fs.read \"loa-grimoire/NOTES.md\")",
         "(call :fs.read \"plain.md\")",
+        "(call :fs.read \"sub/loa-grimoire/NOTES.md\")",
         "(call :fs.read {:path \"./.beads/bd-a1b2.md\"})",
         "(call :ledger.query)",
         "(call :chain.query {:run :this})",

@@ -3,39 +3,24 @@
 use std::path::{Component, Path, PathBuf};
 
 use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure, Sensitivity};
-use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind, process::Cancel};
+use callosum_host::{
+    Disk, DiskError, OpenHow,
+    disk::{EntryKind, FileStat},
+    process::Cancel,
+};
 use callosum_plan::{CapabilityName, FailureKind, Value};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Surroundings, arguments, free, keyed, unfit};
+use super::{Surroundings, arguments, free, kept_back::kept_back, keyed, unfit};
 
 /// Bytes that a file may have.
 const LARGEST: u64 = 512 << 10;
 
-/// Names of files that hold secrets, whatever stands in them.
-const SECRET_NAMES: [&str; 12] = [
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".htpasswd",
-    ".pgpass",
-    "credentials",
-    "credentials.json",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_rsa",
-];
+/// Names of the tree that are looked at for those of one file.
+const MOST_NAMES: usize = 200_000;
 
-/// Endings of such names.
-const SECRET_ENDINGS: [&str; 7] = ["pem", "key", "p12", "pfx", "kdbx", "keystore", "jks"];
-
-/// Folders whose files are.
-const SECRET_FOLDERS: [&str; 4] = [".aws", ".gnupg", ".ssh", ".git"];
-
-/// Folders at the root whose files are notes, and what prompts and answers left: `personal`.
+/// Folders whose files are notes, and what prompts and answers left: `personal`.
 const PERSONAL_FOLDERS: [&str; 2] = ["loa-grimoire", ".beads"];
 
 #[derive(Deserialize)]
@@ -100,11 +85,11 @@ fn is_personal(disk: &Disk, tree: &Path, found: &Path) -> bool {
         .and_then(|tree| found.strip_prefix(tree).ok().map(Path::to_owned));
     // What is not known to be anything else is held to be one.
     let Some(below) = below else { return true };
-    let first = below
+    // Also those of a project within this one.
+    let mut names = below
         .iter()
-        .next()
         .map(|name| name.to_string_lossy().to_ascii_lowercase());
-    first.is_none_or(|first| PERSONAL_FOLDERS.contains(&first.as_str()))
+    names.any(|name| PERSONAL_FOLDERS.contains(&name.as_str()))
 }
 
 /// A file of the tree that a plan may be told of, by its path from there: with every link resolved.
@@ -141,14 +126,53 @@ pub(super) fn admitted(
     if let Some(why) = kept_back(real_below) {
         return Err(refuse(why));
     }
-    if disk
-        .stat(&real)
-        .map_err(gone)?
-        .is_none_or(|found| found.kind != EntryKind::File)
-    {
+    let found = disk.stat(&real).map_err(gone)?;
+    let Some(found) = found.filter(|found| found.kind == EntryKind::File) else {
         return Err(refuse("is not a file"));
+    };
+    if found.names > 1 {
+        // By another name it may be what is kept back, or no file of the project.
+        may_be_told_by_each_name(disk, &real_tree, &found).map_err(refuse)?;
     }
     Ok(real)
+}
+
+/// Whether each name of a file that has several is one of the tree that a plan may be told of; else why it may not.
+fn may_be_told_by_each_name(disk: &Disk, tree: &Path, file: &FileStat) -> Result<(), &'static str> {
+    const UNKNOWN: &str = "has more names, and not all of them are files of the project";
+    let mut left = file.names;
+    let mut folders = vec![PathBuf::new()];
+    let mut looked_at = 0;
+    while let Some(folder) = folders.pop() {
+        // What can't be listed has no name that counts.
+        for entry in disk.list_dir(&tree.join(&folder)).unwrap_or_default() {
+            looked_at += 1;
+            if looked_at > MOST_NAMES {
+                return Err(UNKNOWN);
+            }
+            let below = folder.join(&entry.name);
+            match entry.kind {
+                EntryKind::Folder => folders.push(below),
+                EntryKind::File => {
+                    let other = disk.stat(&tree.join(&below)).ok().flatten();
+                    let is_it =
+                        other.is_some_and(|other| other.id.is_some() && other.id == file.id);
+                    if !is_it {
+                        continue;
+                    }
+                    if let Some(why) = kept_back(&below) {
+                        return Err(why);
+                    }
+                    left -= 1;
+                    if left == 0 {
+                        return Ok(());
+                    }
+                }
+                EntryKind::Link | EntryKind::Other => {}
+            }
+        }
+    }
+    Err(UNKNOWN)
 }
 
 /// The text of a file that was [`admitted`] under this path.
@@ -183,35 +207,6 @@ fn below(path: &str) -> Option<PathBuf> {
     parts.filter(|path| !path.as_os_str().is_empty())
 }
 
-/// Why a path of the project is not handed to a plan.
-fn kept_back(path: &Path) -> Option<&'static str> {
-    const SECRET: &str = "is a file that holds secrets";
-    let names: Vec<String> = path
-        .iter()
-        .map(|name| name.to_string_lossy().to_ascii_lowercase())
-        .collect();
-    let (file, folders) = names.split_last()?;
-    if names
-        .first()
-        .is_some_and(|first| first.starts_with(".cal_") || first == "cal_audit")
-    {
-        return Some("is state of this program's own: `:ledger.query` and `:chain.query` read it");
-    }
-    let is_environment = file == ".env" || file.starts_with(".env.") && !file.ends_with(".example");
-    let ends = |ending: &&str| {
-        Path::new(file)
-            .extension()
-            .is_some_and(|own| own == *ending)
-    };
-    let is_secret = is_environment
-        || SECRET_NAMES.contains(&file.as_str())
-        || SECRET_ENDINGS.iter().any(ends)
-        || folders
-            .iter()
-            .any(|folder| SECRET_FOLDERS.contains(&folder.as_str()));
-    is_secret.then_some(SECRET)
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -243,6 +238,10 @@ mod tests {
             .unwrap();
         symlink(folder.path().join("outside"), tree.join("src/link")).unwrap();
         symlink(tree.join(".env"), tree.join("src/environment")).unwrap();
+        let linked = |from: PathBuf, to: &str| disk.hard_link(&from, &tree.join(to)).unwrap();
+        linked(tree.join(".env"), "src/hard");
+        linked(folder.path().join("outside"), "src/hard-outside");
+        linked(tree.join("src/a.rs"), "src/twice.rs");
         (folder, tree)
     }
 
@@ -253,6 +252,7 @@ mod tests {
             read(&Disk::real(), &tree, "./src/a.rs").unwrap(),
             "fn a() {}\n"
         );
+        assert!(read(&Disk::real(), &tree, "src/twice.rs").is_ok());
         let missing = read(&Disk::real(), &tree, "src/b.rs").unwrap_err();
         assert_eq!(
             missing.message,
@@ -270,6 +270,8 @@ mod tests {
             "/etc/passwd",
             "src/link",
             "src/environment",
+            "src/hard",
+            "src/hard-outside",
             ".env",
             ".ENV",
             ".ssh/config",

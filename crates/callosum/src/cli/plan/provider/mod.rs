@@ -12,6 +12,7 @@ mod delegation;
 mod event;
 mod file;
 mod horizon;
+mod kept_back;
 mod ledger;
 mod server_tool;
 mod task;

@@ -208,7 +208,7 @@ async fn listed(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, Complaint> {
             _ => return Err(not_done(&ServiceError::UnexpectedResponse)),
         };
         if cursor.is_none() {
-            return Ok(listed);
+            return Ok(tool::without_unnameable(listed));
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Tools: what a server lists, which argument of one a prompt goes to, and what its result says.
 
+use std::collections::{HashMap, hash_map::Entry};
+
+use callosum_evidence::secrets;
 use rmcp::model::{CallToolResult, Tool};
 use serde_json::{Map, Value};
 
@@ -144,6 +147,12 @@ impl Listed {
         }
     }
 
+    /// Has it count as no tool. Of one that is none the first reason stays.
+    fn refuse(&mut self, why: &str) {
+        self.tool = None;
+        self.told.unfit.get_or_insert_with(|| why.to_owned());
+    }
+
     /// One by itself: others of the list are tools whatever this is. `number`, from 1, names one without a name.
     pub(super) fn of_json(entry: Value, number: usize) -> Self {
         let name = match entry.get("name").and_then(Value::as_str) {
@@ -172,6 +181,33 @@ impl Listed {
             tool: None,
         }
     }
+}
+
+/// Refuses those that nobody can name for certain: of several that have one name and are not the same, all; and what has a
+/// secret for a name, which would stand wherever the tool is told of.
+pub(super) fn without_unnameable(listed: Vec<Listed>) -> Vec<Listed> {
+    let mut kept: Vec<Listed> = Vec::with_capacity(listed.len());
+    let mut by_name: HashMap<String, usize> = HashMap::new();
+    for mut one in listed {
+        let masked = secrets::mask(&one.told.name);
+        if !masked.found.is_empty() {
+            one.told.name = masked.text;
+            one.refuse("its name holds what looks like a secret");
+            kept.push(one);
+            continue;
+        }
+        match by_name.entry(one.told.name.clone()) {
+            Entry::Vacant(place) => {
+                place.insert(kept.len());
+                kept.push(one);
+            }
+            Entry::Occupied(first) if kept[*first.get()].told == one.told => {}
+            Entry::Occupied(first) => {
+                kept[*first.get()].refuse("its server tells of several of this name");
+            }
+        }
+    }
+    kept
 }
 
 /// The arguments of a call.
@@ -218,6 +254,35 @@ mod tests {
             assert_eq!(listed.told.unfit.as_deref(), why, "{entry}");
             assert_eq!(listed.tool.is_none(), why.is_some(), "{entry}");
         }
+    }
+
+    /// CCOS-CAP-1: of two tools of one name nobody can say which is called, and a secret is nobody's name.
+    #[test]
+    fn what_cannot_be_named_is_refused() {
+        let entry = |name: &str, title: &str| json!({"name": name, "description": title, "inputSchema": {"type": "object"}});
+        let secret = format!("ghp_{}", "a1B2".repeat(9));
+        let listed = [
+            entry("a", "Reads."),
+            entry("b", "Reads."),
+            entry("a", "Removes all."),
+            entry("b", "Reads."),
+            entry(&secret, ""),
+        ];
+        let listed = listed.map(|entry| Listed::of_json(entry, 1));
+        let kept = without_unnameable(listed.into());
+        let told = kept
+            .iter()
+            .map(|one| (one.told.name.as_str(), one.told.unfit.as_deref()));
+        let told: Vec<_> = told.collect();
+        assert_eq!(
+            told[0],
+            ("a", Some("its server tells of several of this name"))
+        );
+        assert_eq!(told[1], ("b", None));
+        assert_eq!(told[2].1, Some("its name holds what looks like a secret"));
+        assert!(!told[2].0.contains("a1B2a1B2"), "{}", told[2].0);
+        assert_eq!(told.len(), 3);
+        assert!(kept[0].tool.is_none() && kept[1].tool.is_some());
     }
 
     /// CAL-EXE-2: the prompt goes where the entry or the tool's own form says, and nowhere by guess.

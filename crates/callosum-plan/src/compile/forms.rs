@@ -193,7 +193,7 @@ impl Compiler<'_> {
             .position(|item| matches!(item.head(), Some("catch" | "finally")))
             .unwrap_or(items.len());
         let (body, handlers) = items.split_at(handlers);
-        let catches = handlers.iter().any(|item| item.head() == Some("catch"));
+        let catches = handlers.iter().any(may_catch_unknown);
         self.catching += usize::from(catches);
         let body = self.body(body, form.span);
         self.catching -= usize::from(catches);
@@ -414,4 +414,17 @@ impl Compiler<'_> {
         self.pure -= 1;
         self.emit(Expression::Pure(inner), form.span)
     }
+}
+
+/// Whether a handler catches the failure of a call that nobody provides, as far as its kind says.
+fn may_catch_unknown(handler: &Form) -> bool {
+    let FormKind::List(parts) = &handler.kind else {
+        return false;
+    };
+    let kind = match parts.get(1).map(|first| &first.kind) {
+        Some(FormKind::Keyword(name) | FormKind::Symbol(name)) => FailureKind::named(name),
+        _ => None,
+    };
+    handler.head() == Some("catch")
+        && kind.is_none_or(|kind| kind == FailureKind::UnknownCapability)
 }

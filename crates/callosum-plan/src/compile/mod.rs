@@ -43,7 +43,7 @@ pub struct CompileOptions {
     /// The capabilities that it may call; all where there is no list.
     pub allowed: Option<Allowlist>,
     /// The capabilities that somebody provides, where that is known. A call of another is refused,
-    /// unless it stands in a `try` that catches.
+    /// unless it stands in a `try` that catches such a failure.
     pub provided: Option<BTreeSet<CapabilityName>>,
     /// How many calls it may make.
     pub max_yields: Option<u64>,

@@ -293,6 +293,18 @@ fn a_call_of_what_nobody_provides_is_refused_unless_it_is_caught() {
         ),
         ("(try (call :agent.codex 1) (finally 2))", unknown(None)),
         (
+            "(try (call :agent.codex 1) (catch :Timeout e 2) (catch TypeError 3))",
+            unknown(None),
+        ),
+        (
+            "(try (call :agent.codex 1) (catch :Timeout e 2) (catch :UnknownCapability e 3))",
+            Vec::new(),
+        ),
+        (
+            "(try (call :agent.codex 1) (catch {:kind k} k))",
+            Vec::new(),
+        ),
+        (
             "(do (try 1 (catch e 2)) (call :agent.codex 1))",
             unknown(None),
         ),

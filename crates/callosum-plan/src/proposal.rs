@@ -8,7 +8,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
 use crate::{
@@ -21,12 +21,12 @@ use crate::{
     program::Program,
     reader::{MAX_SOURCE, read, read_one},
     span::Span,
-    value::Value,
+    value::{OnceKeyed, Value},
 };
 
 /// What a model hands in.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object, a plan that is handed in")]
 pub struct PlanProposal {
     /// The version of this shape, `1.0` or another that begins with `1.`.
     #[schemars(regex(pattern = r"^1\.[0-9]+$"))]
@@ -43,7 +43,7 @@ pub struct PlanProposal {
 
 /// One step of a plan that comes as steps.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object, a step")]
 pub struct ProposedStep {
     /// Its name: a letter or digit, then letters, digits, `_`, `.` and `-`, 64 at most.
     #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"))]
@@ -58,17 +58,18 @@ pub struct ProposedStep {
 
 /// A call of a step.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object, a call")]
 pub struct ProposedYield {
     /// The capability, as `:storage.read`.
     pub cap: String,
     /// What it is called with; data. A key of an object that can be a keyword is one.
+    #[serde(deserialize_with = "once_keyed")]
     pub args: Vec<serde_json::Value>,
 }
 
 /// What a plan says that it needs.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object, what the plan needs")]
 pub struct ProposedConstraints {
     /// The capabilities, as `:storage.read` or `:storage/*`.
     pub caps: Vec<String>,
@@ -107,7 +108,7 @@ pub struct AcceptedPlan {
 
 /// Why a plan was not taken.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{path}: {rule}: {message}")]
+#[error("{}{rule}: {message}", in_front(path))]
 pub struct Rejection {
     /// The place in the JSON, as a JSON pointer.
     pub path: String,
@@ -171,8 +172,8 @@ pub fn accept(json: &str, request: &ProposalRequest) -> Result<AcceptedPlan, Vec
         let message = format!("the JSON has {} bytes, more than {MAX_SOURCE}", json.len());
         return Err(vec![Rejection::new("", "json-shape", message)]);
     }
-    let proposal: PlanProposal = serde_json::from_str(json)
-        .map_err(|error| vec![Rejection::new("", "json-shape", error.to_string())])?;
+    let proposal: PlanProposal =
+        serde_json::from_str(json).map_err(|error| vec![misshapen(json, &error)])?;
     let mut rejections = Vec::new();
     let version = proposal.version.strip_prefix("1.").unwrap_or("");
     if version.is_empty() || !version.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -218,6 +219,36 @@ pub fn accept(json: &str, request: &ProposalRequest) -> Result<AcceptedPlan, Vec
             Err(rejections)
         }
     }
+}
+
+fn once_keyed<'de, D: Deserializer<'de>>(json: D) -> Result<Vec<serde_json::Value>, D::Error> {
+    let args = Vec::<OnceKeyed>::deserialize(json)?;
+    Ok(args.into_iter().map(|OnceKeyed(arg)| arg).collect())
+}
+
+/// The path before what is wrong there; the whole has none.
+fn in_front(path: &str) -> String {
+    if path.is_empty() {
+        return String::new();
+    }
+    format!("{path}: ")
+}
+
+/// Says in a model's words what of the JSON is not of the shape.
+fn misshapen(json: &str, error: &serde_json::Error) -> Rejection {
+    let words = error.to_string();
+    let words = words
+        .replace("expected u64", "expected a whole number, 0 or more")
+        .replace("expected a sequence", "expected a list");
+    let rejection = Rejection::new("", "json-shape", words);
+    let begins = json.trim_start();
+    if begins.starts_with("```") {
+        return rejection.with_hint("hand in the JSON alone, without the fence around it");
+    }
+    if !begins.starts_with('{') {
+        return rejection.with_hint("hand in one JSON object and nothing else");
+    }
+    rejection
 }
 
 fn of_findings(path: &str, findings: Vec<Finding>) -> Vec<Rejection> {

@@ -1,7 +1,10 @@
 //! Strings, and JSON in strings. Places in strings are counted in characters.
 
 use super::{MANY, Row, Workshop, count, counted, items_of, string, wrong};
-use crate::{failure::Failure, value::Value};
+use crate::{
+    failure::Failure,
+    value::{OnceKeyed, Value},
+};
 
 pub(super) const FUNCTIONS: &[Row] = &[
     ("str", 0, MANY, |workshop, arguments| {
@@ -85,7 +88,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
         // A value takes up to some thirty times its text: `[0,0,…]`.
         workshop.budget.allocate(text.len() as u64 * 32)?;
         let json = serde_json::from_str(text).map_err(crate::value::JsonError::from);
-        json.and_then(|json| Value::of_json(&json))
+        json.and_then(|OnceKeyed(json)| Value::of_json(&json))
             .map_err(|error| Failure::argument(error.to_string()))
     }),
     ("serialize-json", 1, 1, |workshop, arguments| {

@@ -9,10 +9,11 @@ mod container;
 mod equality;
 mod json;
 mod notation;
+mod once_keyed;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-pub(crate) use self::container::Known;
+pub(crate) use self::{container::Known, once_keyed::OnceKeyed};
 pub use self::{
     container::{Map, Vector},
     json::JsonError,

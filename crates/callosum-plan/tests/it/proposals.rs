@@ -278,6 +278,21 @@ fn every_rejection_says_where_and_why() {
             "{proposal}"
         );
     }
+    for (json, words) in [
+        ("[]", "expected an object, a plan that is handed in"),
+        (
+            r#"{"version": "1.0", "steps": [{"step_id": "a", "purpose": "", "yields": [{"cap": ":nlp.a", "args":
+                [{"a": 1, "a": 2}]}]}]}"#,
+            r#"the key "a" is there twice"#,
+        ),
+        (
+            r#"{"version": "1.0", "constraints": {"caps": [], "max_yields": "3"}}"#,
+            "expected a whole number, 0 or more",
+        ),
+    ] {
+        let told = accept(json, &request()).err().unwrap();
+        assert!(told[0].message.contains(words), "{}", told[0]);
+    }
     let broken = accept("{\"version\": ", &request()).err().unwrap();
     assert_eq!(broken[0].rule, "json-shape");
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));

@@ -448,9 +448,24 @@ fn what_a_model_hands_in_is_a_plan_or_refused_on_record() {
     );
     let text = env.run(["plan", "check", "--proposal", "answer.json"]);
     assert!(text.ended_with(1).stderr.contains("json-shape"));
+    let plan = proposal(":fs.read");
+    env.write("answer.json", plan.replace("README.md", &secret));
+    let held = env.run(check).ended_with(1).json();
+    assert_eq!(held["rejections"][0]["rule"], "secret", "{held}");
+    env.write("answer.json", &plan);
+    let untold = env.run(["plan", "check", "answer.json"]).ended_with(1);
+    assert!(untold.stderr.contains("plan check --proposal"));
+    env.write("answer.json", format!("```json\n{plan}\n```"));
+    let fenced = env.run(["plan", "check", "--proposal", "answer.json"]);
+    let fenced = fenced.ended_with(1).stderr;
+    assert!(fenced.contains("without the fence"), "{fenced}");
+    assert!(
+        fenced.contains("\njson-shape: ") || fenced.starts_with("json-shape: "),
+        "{fenced}"
+    );
     let journal = env.run(["audit", "tail", "-n", "20", "--json"]).success();
     let refusals = journal.stdout.matches("plan-refused").count();
-    assert_eq!(refusals, 3, "{}", journal.stdout);
+    assert_eq!(refusals, 5, "{}", journal.stdout);
     assert!(journal.stdout.contains("wider-than-allowed"));
     assert!(!journal.stdout.contains("ghp_a1B2"));
 }

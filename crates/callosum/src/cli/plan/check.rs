@@ -200,7 +200,18 @@ pub(super) fn check(
             };
             shown(&output, ui)
         }
-        Err(findings) => wrong(&source, &findings, looked_up, ui),
+        Err(findings) => {
+            let told = wrong(&source, &findings, looked_up, ui);
+            let is_proposal = serde_json::from_str::<serde_json::Value>(&source.text)
+                .is_ok_and(|json| json.get("constraints").is_some());
+            told.map_err(|error| {
+                if is_proposal {
+                    error.hint("it is what a model hands in: callosum plan check --proposal")
+                } else {
+                    error
+                }
+            })
+        }
     }
 }
 

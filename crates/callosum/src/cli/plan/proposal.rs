@@ -87,7 +87,20 @@ pub(super) fn taken(
         parameters: Vec::new(),
         library: Library::standard(),
     };
-    accept(&source.text, &request)
+    let plan = accept(&source.text, &request)?;
+    // A run's records keep it, and refuse it.
+    let found = secrets::mask(&plan.source).found;
+    if found.is_empty() {
+        return Ok(plan);
+    }
+    let kinds: Vec<&str> = found.iter().map(|kind| kind.name()).collect();
+    Err(vec![Rejection {
+        path: String::new(),
+        rule: "secret",
+        message: format!("it holds what looks like a secret ({})", kinds.join(", ")),
+        hint: Some("name the secret, so that whoever does the work finds it".to_owned()),
+        span: None,
+    }])
 }
 
 /// Tells why it is refused, with the places in the sources of what was handed in.

@@ -1,0 +1,100 @@
+//! [`OnceKeyed`]: JSON in which no object says a key twice.
+//!
+//! Of two values under one key a reader takes one without a word, and another reader the other.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Value as Json};
+
+/// A value of JSON; one that says a key twice is none.
+pub(crate) struct OnceKeyed(pub(crate) Json);
+
+struct OnceKeyedVisitor;
+
+impl<'de> Deserialize<'de> for OnceKeyed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OnceKeyedVisitor).map(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for OnceKeyedVisitor {
+    type Value = Json;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Json, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+        let mut array = Vec::new();
+        while let Some(OnceKeyed(item)) = items.next_element()? {
+            array.push(item);
+        }
+        Ok(array.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(format!("the key {key:?} is there twice")));
+            }
+            let OnceKeyed(value) = entries.next_value()?;
+            object.insert(key, value);
+        }
+        Ok(object.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_said_once() {
+        for json in [
+            r#"{"a": [1, -2, 1.5, null, true, "x\n"], "b": {"a": {}}}"#,
+            "18446744073709551615",
+            "\"a\"",
+        ] {
+            let OnceKeyed(read) = serde_json::from_str(json).unwrap();
+            assert_eq!(read, serde_json::from_str::<Json>(json).unwrap());
+        }
+        for json in [r#"{"a": 1, "a": 1}"#, r#"[{"b": {"a": 1, "\u0061": 2}}]"#] {
+            let refused = serde_json::from_str::<OnceKeyed>(json).err().unwrap();
+            let told = refused.to_string();
+            assert!(told.starts_with("the key \"a\" is there twice"), "{told}");
+        }
+    }
+}

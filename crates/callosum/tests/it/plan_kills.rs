@@ -74,6 +74,10 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     assert_eq!(listed["runs"][0]["standing"], "waiting");
     let told = env.run(["plan", "show", &run]).success().stdout;
     assert!(told.contains("nobody can tell"), "{told}");
+    let of = "where VALUE is of type [:map [:summary String] [:task String ?]";
+    assert!(told.contains(of), "{told}");
+    let of = waiting["answer_type"].as_str().unwrap();
+    assert!(of.starts_with("[:map [:summary String]"), "{of}");
     let told = env.run(["plan", "resume", &run]).ended_with(5);
     let key = &waiting["key"].as_str().unwrap()[..12];
     let hint = format!("callosum plan resume {run} --answer '{key}=VALUE', or --not-done {key}\n");

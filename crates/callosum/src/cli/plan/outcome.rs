@@ -1,7 +1,7 @@
 //! What a person, or a program, is told of how far a run came.
 
 use callosum_arbiter::plan_run::{CallStanding, CallState, RunEnd, RunId, text_of};
-use callosum_plan::Finding;
+use callosum_plan::{CapabilityName, Finding};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use super::{
     source::{FindingOutput, Source},
 };
 use crate::{
-    cli::context::Context,
+    cli::{capability, context::Context},
     ui::{CommandError, Exit, many},
 };
 
@@ -80,6 +80,9 @@ pub(super) struct WaitingOutput {
     waits_for: String,
     /// The question, or why it is not known.
     question: String,
+    /// The type of the value that `plan resume --answer` takes for it; null where its outcome is not asked for, or nobody
+    /// provides it any more.
+    answer_type: Option<String>,
     /// Whether going on may find out by itself what came of it.
     #[serde(skip)]
     may_be_found: bool,
@@ -118,6 +121,9 @@ impl WaitingOutput {
             arguments: text_of(&answers(context), &call.intended.arguments).ok(),
             waits_for: waits_for.to_owned(),
             question,
+            answer_type: (call.standing == CallStanding::Begun)
+                .then(|| answer_type(context, &call.intended.capability))
+                .flatten(),
             may_be_found: false,
         }
     }
@@ -148,8 +154,10 @@ impl WaitingOutput {
         let ways = if self.may_be_found {
             format!("  go on: callosum plan resume {run}\n")
         } else if self.waits_for == "outcome" {
+            let of = self.answer_type.as_deref().unwrap_or("Any");
             format!(
                 "  it was done:     callosum plan resume {run} --answer '{key}=VALUE'\n  \
+                                   where VALUE is of type {of}, in the language's notation\n  \
                    it was not done: callosum plan resume {run} --not-done {key}\n"
             )
         } else {
@@ -164,6 +172,14 @@ impl WaitingOutput {
             self.position, self.question
         )
     }
+}
+
+/// What a capability answers, where somebody provides it.
+fn answer_type(context: &Context, capability: &str) -> Option<String> {
+    let name = CapabilityName::parse(capability).ok()?;
+    // What is wrong with the catalogue is told where it is called by.
+    let catalogue = capability::catalogue(context).ok()?;
+    Some(catalogue.get(&name)?.output.as_str().to_owned())
 }
 
 /// Tells how far a run came.

@@ -131,10 +131,13 @@ pub fn next<'a>(
 fn check_waits(base: &KeyBase, call: &CallState, outcome: &Outcome) -> Result<(), Divergence> {
     let computed = match outcome {
         Outcome::Yield(waiting) => match waiting.iter().find(|one| one.position == call.position) {
-            Some(waiting) if base.key(waiting, call.intended.attempt) == call.intended.key => {
-                return Ok(());
+            Some(waiting) => {
+                let key = base.key(waiting, call.intended.attempt);
+                if key == call.intended.key {
+                    return Ok(());
+                }
+                format!("{} under the key {key}", shown(waiting))
             }
-            Some(waiting) => shown(waiting),
             None => "no call there".to_owned(),
         },
         Outcome::Complete(_) => "its value".to_owned(),
@@ -144,10 +147,11 @@ fn check_waits(base: &KeyBase, call: &CallState, outcome: &Outcome) -> Result<()
     Err(Divergence {
         position: call.position.to_string(),
         recorded: format!(
-            "`:{} {}` with the arguments' hash {}",
+            "`:{} {}` with the arguments' hash {} under the key {}",
             call.intended.capability,
             arguments.map_or("…", |text| excerpt(text)),
             call.intended.arguments_sha256,
+            call.intended.key,
         ),
         computed,
     })

@@ -84,7 +84,8 @@ impl Shape {
                         return Ok(true);
                     }
                     // The one that fits furthest is probably the one that was meant.
-                    if of_shape.way.len() > misfit.way.len() {
+                    let is_further = of_shape.way.len() > misfit.way.len();
+                    if is_further || misfit.why.is_empty() {
                         *misfit = of_shape;
                     }
                 }
@@ -96,6 +97,7 @@ impl Shape {
                         return Ok(true);
                     }
                 }
+                *misfit = Misfit::new(String::new(), "is none of the values that are allowed");
                 false
             }
             (Self::And(base, predicates), value) => {
@@ -147,7 +149,7 @@ fn within<E>(
 ) -> Result<bool, E> {
     let fits = shape.fits(value, misfit, permit)?;
     if !fits {
-        if misfit.way.is_empty() {
+        if misfit.why.is_empty() {
             misfit.why = format!("is {}", value.noun());
         }
         misfit.way.insert_str(0, &step());

@@ -283,6 +283,10 @@ mod tests {
                 format!("{told}, so that the whole is not of type {query}")
             );
         }
+        let kind = "[:map [:kind [:union Nil [:enum :scan :deps]]]]";
+        let told = said(kind, "{:kind :sacn}").unwrap();
+        let why = "the value{:kind} is none of the values that are allowed, so that";
+        assert!(told.starts_with(why), "{told}");
         let only = "[:vector [:and Map [:only-keys [:a]]]]";
         assert_eq!(
             said(only, "[{:a 1} {:a 2 :b 3}]").as_deref(),

@@ -18,6 +18,7 @@ mod dialect;
 mod expand;
 mod flow;
 mod folder;
+mod invocation;
 mod listing;
 mod output;
 pub(crate) mod pattern;

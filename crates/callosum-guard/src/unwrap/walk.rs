@@ -1,20 +1,19 @@
 //! The walk through a script, command by command.
 //!
 //! Each command is given what it reads and gives back what it would write, as far as either can
-//! be known: that is how a pipe into a shell is followed.
+//! be known: that is how a pipe into a shell is followed. What becomes of a command whose words are known is
+//! `invocation`'s.
 
 use std::rc::Rc;
 
 use super::{
-    call::{Call, Found, Write},
-    renamed::named,
-    setting,
+    call::{Call, Found},
     state::State,
     value::{Arg, MAX_VALUE, Value, shown},
 };
 use crate::{
     facts::Facts,
-    link, path,
+    link,
     shell::{
         self, Budget, Fault,
         tree::{Command, Script, Simple},
@@ -25,8 +24,6 @@ use crate::{
 const MAX_BYTES: usize = 256 * 1024;
 /// Bytes of a command beyond which it is not looked at.
 pub(crate) const MAX_COMMAND: usize = 64 * 1024;
-/// Commands that are looked at in one decision.
-const MAX_STEPS: usize = 2_000;
 /// How deep commands may run one another.
 const MAX_DEPTH: usize = 24;
 /// How many rounds of a loop are walked.
@@ -66,11 +63,11 @@ pub(super) struct Walker<'a> {
     pub(super) facts: &'a Facts,
     budget: Budget,
     pub(super) found: Found,
-    steps: usize,
-    depth: usize,
-    via: String,
-    elsewhere: bool,
-    guessed: bool,
+    pub(super) steps: usize,
+    pub(super) depth: usize,
+    pub(super) via: String,
+    pub(super) elsewhere: bool,
+    pub(super) guessed: bool,
     /// How many pipelines are around the command.
     pub(super) piped: usize,
     pub(super) recursions: usize,
@@ -363,162 +360,11 @@ impl Walker<'_> {
         path
     }
 
-    pub(super) fn record(&mut self, call: Call) {
-        const STAGES: [&str; 5] = ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV"];
-        let is_test = |name: &&str| matches!(self.state.known(name), Some("test" | "testing"));
-        let says_test = |word: &Arg| {
-            let (name, value) = word.text.split_once('=').unwrap_or_default();
-            let is_stage = STAGES.contains(&name) || name == "--env";
-            is_stage && matches!(value, "test" | "testing")
-        };
-        let for_tests = STAGES.iter().any(is_test) || call.words.iter().any(says_test);
-        self.found.calls.push(Call {
-            for_tests,
-            depth: self.depth,
-            via: self.via.clone(),
-            cwd: self.state.cwd.clone(),
-            elsewhere: self.elsewhere,
-            guessed: self.guessed,
-            ..call
-        });
-    }
-
     /// Does what is only a guess.
     pub(super) fn guessing(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
         let before = std::mem::replace(&mut self.guessed, true);
         let value = self.apart(walk);
         self.guessed = before;
         value
-    }
-
-    /// Runs a command of which the words are known, and gives what it would write.
-    pub(super) fn invoke(
-        &mut self,
-        mut words: Vec<Arg>,
-        input: Option<Value>,
-        writes: Vec<Write>,
-    ) -> Value {
-        // Long commands count for several, since all that is found is kept.
-        let bytes: usize = words.iter().map(|word| word.text.len()).sum();
-        self.steps += 1 + words.len() / 32 + bytes / 2048;
-        if self.steps > MAX_STEPS {
-            self.found.faults.insert(Fault::TooMuch);
-            return Value::unknown();
-        }
-        // What comes to nothing in front leaves the next word to be the command.
-        while words.len() > 1 && words[0].text.is_empty() && !words[0].quoted {
-            words.remove(0);
-        }
-        let Some(first) = words.first() else {
-            return Value::default();
-        };
-        let name = if super::value::is_known(path::name(&first.text)) {
-            self.put_there(&first.text)
-                .unwrap_or_else(|| named(&first.text))
-        } else {
-            String::new()
-        };
-        if words[0].glob && words[0].text.contains('/') && name.contains(['*', '?', '[']) {
-            self.any_of(&name, &words, input.as_ref());
-        }
-        // `git-reset` is `git reset`.
-        if let Some(verb) = name.strip_prefix("git-")
-            && matches!(
-                verb,
-                "reset"
-                    | "push"
-                    | "clean"
-                    | "checkout"
-                    | "restore"
-                    | "branch"
-                    | "stash"
-                    | "update-ref"
-                    | "reflog"
-                    | "gc"
-                    | "prune"
-                    | "filter-branch"
-                    | "rm"
-            )
-        {
-            let verb = Arg::plain(verb);
-            words[0] = Arg::plain("git");
-            words.insert(1, verb);
-            return self.invoke(words, input, writes);
-        }
-        if let Some(body) = self.state.functions.get(&name).cloned()
-            && !words[0].text.contains('/')
-        {
-            return self.function(&name, &body, words, input.as_ref());
-        }
-        // `git apply -R <(git diff)`
-        let input = match input {
-            None if matches!(name.as_str(), "git" | "patch") => words
-                .iter()
-                .filter(|word| word.text.starts_with("/dev/fd/"))
-                .find_map(|word| self.state.files.get(&word.text).cloned()),
-            input => input,
-        };
-        let script = self.script_of(&name, &words, input.as_ref());
-        let settings = if name == "git" {
-            self.mark_made(&mut words);
-            setting::settings(&words, &self.state)
-        } else {
-            Vec::new()
-        };
-        self.record(Call {
-            settings: settings.clone(),
-            name: name.clone(),
-            words: words.clone(),
-            input: input.clone(),
-            fed_from: self.fed_from.clone(),
-            script: script.clone(),
-            writes,
-            open: name.is_empty(),
-            ..Call::default()
-        });
-        if name == "git" {
-            return self.git(&words, &settings);
-        }
-        self.carry(&name, &words, script, input)
-    }
-
-    fn function(
-        &mut self,
-        name: &str,
-        body: &Command,
-        words: Vec<Arg>,
-        input: Option<&Value>,
-    ) -> Value {
-        if self.state.running.iter().any(|running| running == name) {
-            self.recursions += 1;
-            if self.piped > 0 || self.recursions > 1 {
-                self.record(Call {
-                    name: "fork-bomb".to_owned(),
-                    words: vec![Arg::plain("fork-bomb")],
-                    ..Call::default()
-                });
-            }
-            return Value::unknown();
-        }
-        self.state.running.push(name.to_owned());
-        let before = self
-            .state
-            .arguments
-            .replace(words.into_iter().skip(1).collect());
-        let output = self.under(name, |walker| walker.command(body, input));
-        self.state.arguments = before;
-        self.state.running.retain(|running| running != name);
-        output
-    }
-
-    /// Runs words that came out of another command.
-    pub(super) fn inner(&mut self, via: &str, words: &[Arg], input: Option<&Value>) -> Value {
-        if words.is_empty() {
-            return Value::default();
-        }
-        let words = words.to_vec();
-        self.under(via, |walker| {
-            walker.invoke(words, input.cloned(), Vec::new())
-        })
     }
 }

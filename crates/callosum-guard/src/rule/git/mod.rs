@@ -1,5 +1,6 @@
 //! git: what throws work away, here or where it was pushed to.
 
+mod history;
 mod reference;
 mod setting;
 
@@ -19,31 +20,7 @@ fn reads_changes(subject: &Subject<'_>) -> bool {
     input.any(|input| input.source.changes)
 }
 
-pub(super) const TOOLS: &[Tool] = &[PATCH, BFG, GIT];
-
-const BFG: Tool = Tool {
-    names: &["bfg"],
-    takes: "-b -bi -D -rt -fi -fe -p --strip-blobs-bigger-than --strip-blobs-with-ids --delete-files --delete-folders --replace-text --filter-content-including --protect-blobs-from",
-    one_dash: true,
-    tests: &[],
-    rules: &[Rule {
-        id: "git.history-rewrite",
-        when: &[
-            "-D|--delete-files|--delete-folders",
-            "-b|--strip-blobs-bigger-than|-bi|--strip-blobs-with-ids|-B",
-            "-rt|--replace-text|--convert-to-git-lfs",
-        ],
-        severity: Severity::Block,
-        reason: "it writes the whole history anew, and what it takes out is nowhere else",
-        alternatives: &["git count-objects -vH"],
-        catches: &[
-            "bfg --delete-files id_rsa",
-            "bfg --strip-blobs-bigger-than 10M repo.git",
-            "bfg -rt passwords.txt",
-        ],
-        spares: &["bfg --help", "bfg --version", "echo bfg --delete-files x"],
-    }],
-};
+pub(super) const TOOLS: &[Tool] = &[PATCH, GIT, history::HISTORY, history::BFG];
 
 const PATCH: Tool = Tool {
     names: &["patch"],
@@ -70,9 +47,12 @@ const PATCH: Tool = Tool {
     }],
 };
 
+/// Options of git's that take the next word.
+const TAKES: &str = "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m -F --message --file --author --date -o --push-option --receive-pack --repo --template";
+
 const GIT: Tool = Tool {
     names: &["git"],
-    takes: "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m -F --message --file --author --date -o --push-option --receive-pack --repo --template",
+    takes: TAKES,
     one_dash: false,
     tests: &[
         ("forced-refspec", |s| {
@@ -107,10 +87,6 @@ const GIT: Tool = Tool {
             let mut settings = s.call.settings.iter();
             settings.any(|(key, value)| key.starts_with("remote.") && kept::unguards(key, value))
         }),
-        ("prunes-by-setting", |s| {
-            let mut settings = s.call.settings.iter();
-            settings.any(|(key, value)| key == "gc.pruneexpire" && kept::unguards(key, value))
-        }),
         ("unguards", |s| {
             set(s).is_some_and(|(key, value)| kept::unguards(&key, &value))
         }),
@@ -123,9 +99,6 @@ const GIT: Tool = Tool {
             trees.len() > 0
                 && trees.all(|(word, _)| word.source.made && s.place(&word.text) == Place::Free)
         }),
-        ("all-listed", |s| {
-            s.operands.iter().any(|(word, _)| word.source.listed)
-        }),
         ("fetches-over", fetches_over),
         ("unsafe-key", unsafe_key),
         ("answered", |s| s.call.input.is_some()),
@@ -134,16 +107,6 @@ const GIT: Tool = Tool {
                 .iter()
                 .skip(1)
                 .any(|(word, _)| matches!(word.text.as_str(), "." | "*" | ":/" | "./" | ":/*"))
-        }),
-        ("prunes-now", |s| {
-            s.options.iter().any(|given| {
-                given.name.starts_with("--prune")
-                    && given.value.is_some_and(|v| matches!(v, "now" | "all"))
-                    || given.name.starts_with("--expire")
-                        && given
-                            .value
-                            .is_some_and(|v| matches!(v, "now" | "all" | "0"))
-            })
         }),
     ],
     rules: &[
@@ -370,74 +333,6 @@ const GIT: Tool = Tool {
                 "git stash drop stash@{1}",
             ],
             spares: &["git stash", "git stash pop", "git stash list"],
-        },
-        Rule {
-            id: "git.tags-delete",
-            when: &["tag -d|--delete &all-listed"],
-            severity: Severity::Ask,
-            reason: "it deletes every tag here, and nothing remembers where they stood",
-            alternatives: &["git tag -l"],
-            catches: &[
-                "git tag -d $(git tag -l)",
-                "git tag -d $(git tag)",
-                "git tag | xargs git tag -d",
-                "git tag --list --sort=-creatordate | xargs -n1 git tag --delete",
-                "for t in $(git tag); do git tag -d \"$t\"; done",
-            ],
-            spares: &[
-                "git tag -d v1",
-                "git tag -d $(git tag -l 'rc-*')",
-                "git tag -d $(git tag --merged old)",
-                "git tag | grep '^rc-' | xargs git tag -d",
-            ],
-        },
-        Rule {
-            id: "git.remotes-delete",
-            when: &["remote remove|rm &all-listed"],
-            severity: Severity::Ask,
-            reason: "it forgets every place that the repository is pushed to and fetched from",
-            alternatives: &["git remote -v"],
-            catches: &[
-                "git remote | xargs -n1 git remote remove",
-                "for r in $(git remote); do git remote rm \"$r\"; done",
-                "git remote show | xargs -I{} git remote remove {}",
-            ],
-            spares: &[
-                "git remote remove fork",
-                "git remote | grep fork- | xargs -n1 git remote remove",
-                "git remote | xargs -n1 git fetch",
-                "git remote remove upstream fork",
-            ],
-        },
-        Rule {
-            id: "git.history-loss",
-            when: &[
-                "reflog expire|delete",
-                "gc &prunes-now",
-                "gc --prune=now",
-                "gc &prunes-by-setting",
-                "prune !-n|--dry-run",
-                "filter-branch",
-                "filter-repo",
-                "replace -f|--force",
-                "lfs migrate import|export",
-            ],
-            severity: Severity::Block,
-            reason: "it removes the commits by which a mistake could be undone",
-            alternatives: &["git gc"],
-            catches: &[
-                "git reflog expire --expire=now --all",
-                "git gc --prune=now --aggressive",
-                "git filter-branch --tree-filter 'rm x' HEAD",
-                "git reflog delete HEAD@{1}",
-                "git lfs migrate import --everything",
-            ],
-            spares: &[
-                "git gc",
-                "git reflog",
-                "git log --reflog",
-                "git lfs migrate info",
-            ],
         },
         Rule {
             id: "git.worktree-remove",

@@ -1,0 +1,126 @@
+//! What git and its companions forget for good: commits, every tag, every remote.
+
+use super::{
+    super::{Rule, Severity, Tool},
+    TAKES,
+};
+use crate::unwrap::setting as kept;
+
+pub(super) const HISTORY: Tool = Tool {
+    names: &["git"],
+    takes: TAKES,
+    one_dash: false,
+    tests: &[
+        ("prunes-by-setting", |s| {
+            let mut settings = s.call.settings.iter();
+            settings.any(|(key, value)| key == "gc.pruneexpire" && kept::unguards(key, value))
+        }),
+        ("prunes-now", |s| {
+            s.options.iter().any(|given| {
+                given.name.starts_with("--prune")
+                    && given.value.is_some_and(|v| matches!(v, "now" | "all"))
+                    || given.name.starts_with("--expire")
+                        && given
+                            .value
+                            .is_some_and(|v| matches!(v, "now" | "all" | "0"))
+            })
+        }),
+        ("all-listed", |s| {
+            s.operands.iter().any(|(word, _)| word.source.listed)
+        }),
+    ],
+    rules: &[
+        Rule {
+            id: "git.tags-delete",
+            when: &["tag -d|--delete &all-listed"],
+            severity: Severity::Ask,
+            reason: "it deletes every tag here, and nothing remembers where they stood",
+            alternatives: &["git tag -l"],
+            catches: &[
+                "git tag -d $(git tag -l)",
+                "git tag -d $(git tag)",
+                "git tag | xargs git tag -d",
+                "git tag --list --sort=-creatordate | xargs -n1 git tag --delete",
+                "for t in $(git tag); do git tag -d \"$t\"; done",
+            ],
+            spares: &[
+                "git tag -d v1",
+                "git tag -d $(git tag -l 'rc-*')",
+                "git tag -d $(git tag --merged old)",
+                "git tag | grep '^rc-' | xargs git tag -d",
+            ],
+        },
+        Rule {
+            id: "git.remotes-delete",
+            when: &["remote remove|rm &all-listed"],
+            severity: Severity::Ask,
+            reason: "it forgets every place that the repository is pushed to and fetched from",
+            alternatives: &["git remote -v"],
+            catches: &[
+                "git remote | xargs -n1 git remote remove",
+                "for r in $(git remote); do git remote rm \"$r\"; done",
+                "git remote show | xargs -I{} git remote remove {}",
+            ],
+            spares: &[
+                "git remote remove fork",
+                "git remote | grep fork- | xargs -n1 git remote remove",
+                "git remote | xargs -n1 git fetch",
+                "git remote remove upstream fork",
+            ],
+        },
+        Rule {
+            id: "git.history-loss",
+            when: &[
+                "reflog expire|delete",
+                "gc &prunes-now",
+                "gc --prune=now",
+                "gc &prunes-by-setting",
+                "prune !-n|--dry-run",
+                "filter-branch",
+                "filter-repo",
+                "replace -f|--force",
+                "lfs migrate import|export",
+            ],
+            severity: Severity::Block,
+            reason: "it removes the commits by which a mistake could be undone",
+            alternatives: &["git gc"],
+            catches: &[
+                "git reflog expire --expire=now --all",
+                "git gc --prune=now --aggressive",
+                "git filter-branch --tree-filter 'rm x' HEAD",
+                "git reflog delete HEAD@{1}",
+                "git lfs migrate import --everything",
+            ],
+            spares: &[
+                "git gc",
+                "git reflog",
+                "git log --reflog",
+                "git lfs migrate info",
+            ],
+        },
+    ],
+};
+
+pub(super) const BFG: Tool = Tool {
+    names: &["bfg"],
+    takes: "-b -bi -D -rt -fi -fe -p --strip-blobs-bigger-than --strip-blobs-with-ids --delete-files --delete-folders --replace-text --filter-content-including --protect-blobs-from",
+    one_dash: true,
+    tests: &[],
+    rules: &[Rule {
+        id: "git.history-rewrite",
+        when: &[
+            "-D|--delete-files|--delete-folders",
+            "-b|--strip-blobs-bigger-than|-bi|--strip-blobs-with-ids|-B",
+            "-rt|--replace-text|--convert-to-git-lfs",
+        ],
+        severity: Severity::Block,
+        reason: "it writes the whole history anew, and what it takes out is nowhere else",
+        alternatives: &["git count-objects -vH"],
+        catches: &[
+            "bfg --delete-files id_rsa",
+            "bfg --strip-blobs-bigger-than 10M repo.git",
+            "bfg -rt passwords.txt",
+        ],
+        spares: &["bfg --help", "bfg --version", "echo bfg --delete-files x"],
+    }],
+};

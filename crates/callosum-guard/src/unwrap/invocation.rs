@@ -1,0 +1,171 @@
+//! A command of which the words are known: it is recorded, and whoever it runs is followed.
+//!
+//! Start with [`Walker::invoke`]. What is special to a program is in `carrier`.
+
+use super::{
+    call::{Call, Write},
+    renamed::named,
+    setting,
+    value::{Arg, Value},
+    walk::Walker,
+};
+use crate::{
+    path,
+    shell::{Fault, tree::Command},
+};
+
+/// Commands that are looked at in one decision.
+const MAX_STEPS: usize = 2_000;
+
+impl Walker<'_> {
+    /// Runs a command of which the words are known, and gives what it would write.
+    pub(super) fn invoke(
+        &mut self,
+        mut words: Vec<Arg>,
+        input: Option<Value>,
+        writes: Vec<Write>,
+    ) -> Value {
+        // Long commands count for several, since all that is found is kept.
+        let bytes: usize = words.iter().map(|word| word.text.len()).sum();
+        self.steps += 1 + words.len() / 32 + bytes / 2048;
+        if self.steps > MAX_STEPS {
+            self.found.faults.insert(Fault::TooMuch);
+            return Value::unknown();
+        }
+        // What comes to nothing in front leaves the next word to be the command.
+        while words.len() > 1 && words[0].text.is_empty() && !words[0].quoted {
+            words.remove(0);
+        }
+        let Some(first) = words.first() else {
+            return Value::default();
+        };
+        let name = if super::value::is_known(path::name(&first.text)) {
+            self.put_there(&first.text)
+                .unwrap_or_else(|| named(&first.text))
+        } else {
+            String::new()
+        };
+        if words[0].glob && words[0].text.contains('/') && name.contains(['*', '?', '[']) {
+            self.any_of(&name, &words, input.as_ref());
+        }
+        // `git-reset` is `git reset`.
+        if let Some(verb) = name.strip_prefix("git-")
+            && matches!(
+                verb,
+                "reset"
+                    | "push"
+                    | "clean"
+                    | "checkout"
+                    | "restore"
+                    | "branch"
+                    | "stash"
+                    | "update-ref"
+                    | "reflog"
+                    | "gc"
+                    | "prune"
+                    | "filter-branch"
+                    | "rm"
+            )
+        {
+            let verb = Arg::plain(verb);
+            words[0] = Arg::plain("git");
+            words.insert(1, verb);
+            return self.invoke(words, input, writes);
+        }
+        if let Some(body) = self.state.functions.get(&name).cloned()
+            && !words[0].text.contains('/')
+        {
+            return self.function(&name, &body, words, input.as_ref());
+        }
+        // `git apply -R <(git diff)`
+        let input = match input {
+            None if matches!(name.as_str(), "git" | "patch") => words
+                .iter()
+                .filter(|word| word.text.starts_with("/dev/fd/"))
+                .find_map(|word| self.state.files.get(&word.text).cloned()),
+            input => input,
+        };
+        let script = self.script_of(&name, &words, input.as_ref());
+        let settings = if name == "git" {
+            self.mark_made(&mut words);
+            setting::settings(&words, &self.state)
+        } else {
+            Vec::new()
+        };
+        self.record(Call {
+            settings: settings.clone(),
+            name: name.clone(),
+            words: words.clone(),
+            input: input.clone(),
+            fed_from: self.fed_from.clone(),
+            script: script.clone(),
+            writes,
+            open: name.is_empty(),
+            ..Call::default()
+        });
+        if name == "git" {
+            return self.git(&words, &settings);
+        }
+        self.carry(&name, &words, script, input)
+    }
+
+    fn function(
+        &mut self,
+        name: &str,
+        body: &Command,
+        words: Vec<Arg>,
+        input: Option<&Value>,
+    ) -> Value {
+        if self.state.running.iter().any(|running| running == name) {
+            self.recursions += 1;
+            if self.piped > 0 || self.recursions > 1 {
+                self.record(Call {
+                    name: "fork-bomb".to_owned(),
+                    words: vec![Arg::plain("fork-bomb")],
+                    ..Call::default()
+                });
+            }
+            return Value::unknown();
+        }
+        self.state.running.push(name.to_owned());
+        let before = self
+            .state
+            .arguments
+            .replace(words.into_iter().skip(1).collect());
+        let output = self.under(name, |walker| walker.command(body, input));
+        self.state.arguments = before;
+        self.state.running.retain(|running| running != name);
+        output
+    }
+
+    /// Runs words that came out of another command.
+    pub(super) fn inner(&mut self, via: &str, words: &[Arg], input: Option<&Value>) -> Value {
+        if words.is_empty() {
+            return Value::default();
+        }
+        let words = words.to_vec();
+        self.under(via, |walker| {
+            walker.invoke(words, input.cloned(), Vec::new())
+        })
+    }
+
+    pub(super) fn record(&mut self, call: Call) {
+        const STAGES: [&str; 5] = ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV"];
+        let is_test = |name: &&str| matches!(self.state.known(name), Some("test" | "testing"));
+        let says_test = |word: &Arg| {
+            let (name, value) = word.text.split_once('=').unwrap_or_default();
+            let is_stage = STAGES.contains(&name) || name == "--env";
+            is_stage && matches!(value, "test" | "testing")
+        };
+        let for_tests = STAGES.iter().any(is_test) || call.words.iter().any(says_test);
+        self.found.calls.push(Call {
+            for_tests,
+            depth: self.depth,
+            via: self.via.clone(),
+            cwd: self.state.cwd.clone(),
+            elsewhere: self.elsewhere,
+            guessed: self.guessed,
+            ..call
+        });
+    }
+}

@@ -94,6 +94,16 @@ impl Zones {
         Ok(names.any(|name| BeadId::of_file(name).is_some()))
     }
 
+    /// Whether a path from the root is of a file by which sessions are kept.
+    pub fn are_named(path: &str) -> bool {
+        let of_bead = path.strip_prefix(".beads/").and_then(BeadId::of_file);
+        path == ".loa.config.yaml"
+            || of_bead.is_some()
+            || path
+                .strip_prefix(STATE)
+                .is_some_and(|rest| rest.starts_with('/'))
+    }
+
     /// Creates [`own`](Self::own) where it is missing, so that git passes it over.
     pub(crate) fn create_own(&self, disk: &Disk) -> Result<PathBuf, ZoneError> {
         let own = self.real(disk, &self.own())?;

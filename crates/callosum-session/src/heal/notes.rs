@@ -11,18 +11,22 @@ use crate::{
 };
 
 impl Held<'_> {
-    /// Makes notes whole that end within a line, as a torn write leaves them, before something is
-    /// added to them. What notes of any other form lack is left to [`Held::heal`].
+    /// Makes notes whole that end within a line, as a torn write leaves them, or that are gone and were committed, before
+    /// something is added to them. What notes of any other form lack is left to [`Held::heal`].
     pub fn heal_torn_notes(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
         let notes = match self.session.notes() {
-            Ok(Some(notes)) => notes,
-            Ok(None) | Err(SessionError::TooLarge { .. } | SessionError::NotFile { .. }) => {
-                return Ok(healed);
-            }
+            Ok(notes) => notes,
+            Err(SessionError::TooLarge { .. } | SessionError::NotFile { .. }) => return Ok(healed),
             Err(error) => return Err(error),
         };
-        if !notes.is_blank() && !notes.bytes().ends_with(b"\n") {
+        let is_torn = if let Some(notes) = notes {
+            !notes.is_blank() && !notes.bytes().ends_with(b"\n")
+        } else {
+            let name = self.session.zones.named(&self.session.zones.notes());
+            past.file(&name).is_some()
+        };
+        if is_torn {
             healed.extend(self.heal_notes(past)?);
             self.heal_decisions(&mut healed)?;
         }

@@ -227,6 +227,11 @@ impl Context {
         &self.project.roots.sessions
     }
 
+    /// Whether files of sessions are committed there, also where all of them are lost.
+    pub(super) fn commit_sessions(&self) -> bool {
+        self.project.roots.commit_sessions(&self.disk)
+    }
+
     /// The tree that is read.
     pub(super) fn tree(&self) -> &Path {
         &self.project.roots.tree

@@ -127,7 +127,7 @@ fn known(client: &str) -> Option<&'static Client> {
 impl Call<'_> {
     fn decide(&mut self, begun: Instant, progress: &Progress, voice: &Voice) -> Reply {
         if self.moment == Moment::Clear {
-            let answer = session::may_clear(self.client);
+            let answer = session::may_clear(self.client, None);
             return self.reply(&answer, None);
         }
         let read = read_input();

@@ -161,6 +161,18 @@ pub(super) fn folders(
     (cwd, here)
 }
 
+/// Where the project of a session's event is looked for: where the client names it, or in the other tree of its repository
+/// that the event happens in. A client that moves into a linked worktree goes on naming the tree that it was started in.
+pub(super) fn session_place(
+    disk: &Disk,
+    environment: &Environment,
+    said: Option<&Path>,
+) -> Option<PathBuf> {
+    let (cwd, here) = folders(disk, environment, said);
+    let trees = here.as_deref().map(|here| trees(disk, here));
+    tree_of(&trees.unwrap_or_default(), here, cwd.as_deref())
+}
+
 /// Where the project of a call is looked for that may have been given a folder of its own: in the repository
 /// that the hook was started in, where the client names none.
 ///

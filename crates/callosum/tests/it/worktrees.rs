@@ -74,3 +74,110 @@ fn a_linked_worktree_without_files_of_sessions_shares_those_of_the_main_one() {
     assert!(env.read("loa-grimoire/NOTES.md").contains("- Also here"));
     assert!(!linked.join("loa-grimoire").exists());
 }
+
+/// LOA-ZONE-1, LOA-HEAL-1: a linked worktree that has lost all files of sessions that its branch has goes on with its own, as git
+/// has them, and never with those of the main one; whoever asks first heals them.
+#[test]
+fn a_linked_worktree_that_lost_its_files_of_sessions_heals_them() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["session", "decide", "Unproven"]).success();
+    env.write(".loa.config.yaml", "grounding_enforcement: strict\n");
+    env.git_init();
+    let linked = link(&env);
+    env.run(["session", "cite", &first_time(&env), "src/a.rs:1"])
+        .success();
+    env.run(["session", "check"]).success();
+    let lose = || {
+        for name in ["loa-grimoire", ".beads", ".loa.config.yaml"] {
+            let path = linked.join(name);
+            if path.is_dir() {
+                std::fs::remove_dir_all(path).unwrap();
+            } else if path.exists() {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
+    };
+    lose();
+    let healed = inside(&env, &linked, ["session", "heal"]).success().stdout;
+    assert!(
+        healed.contains("NOTES.md: missing, healed from git"),
+        "{healed}"
+    );
+    assert!(
+        env.read(linked.join("loa-grimoire/NOTES.md"))
+            .contains("- Unproven\n")
+    );
+    lose();
+    let check = inside(&env, &linked, ["session", "check"]).ended_with(1);
+    assert!(
+        check.stdout.contains(": Unproven (no evidence)\n"),
+        "{}",
+        check.stdout
+    );
+    assert!(check.stderr.contains("healed from git"), "{}", check.stderr);
+    lose();
+    inside(&env, &linked, ["hook", "claude", "pre-clear"]).ended_with(2);
+    lose();
+    inside(
+        &env,
+        &linked,
+        ["session", "decide", "Also here", "--assume"],
+    )
+    .success();
+    let notes = env.read(linked.join("loa-grimoire/NOTES.md"));
+    assert!(
+        notes.contains("- Unproven\n") && notes.contains("- Also here\n"),
+        "{notes}"
+    );
+    assert!(!env.read("loa-grimoire/NOTES.md").contains("Also here"));
+}
+
+fn first_time(env: &TestEnv) -> String {
+    let notes = env.read("loa-grimoire/NOTES.md");
+    let heading = notes.lines().find_map(|line| line.strip_prefix("#### "));
+    heading.unwrap().split(' ').next().unwrap().to_owned()
+}
+
+/// LOA-HOOK-1, LOA-ZONE-1: the hooks of a client that goes on naming the tree it was started in ask the one that it works in, and
+/// the main one where the branch has no sessions.
+#[test]
+fn hooks_ask_the_worktree_that_a_client_works_in() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.git_init();
+    let linked = link(&env);
+    inside(&env, &linked, ["session", "decide", "Branch off"]).success();
+    let hook = |folder: &Path, word: &str, cwd: &Path| {
+        let run = env
+            .callosum()
+            .in_folder(folder)
+            .env("CLAUDE_PROJECT_DIR", env.project());
+        let event = serde_json::json!({
+            "session_id": "s1", "transcript_path": "/nowhere", "cwd": cwd, "hook_event_name": "SessionStart",
+            "source": "startup",
+        });
+        run.arguments(["hook", "claude", word])
+            .input(event.to_string())
+            .run()
+    };
+    let main = env.project().clone();
+    hook(&linked, "pre-clear", &linked).ended_with(2);
+    hook(&main, "pre-clear", &main).success();
+    let told = hook(&main, "session-start", &linked).success().stdout;
+    assert!(told.contains("Branch off (no evidence)"), "{told}");
+    let told = hook(&main, "session-start", &main).success().stdout;
+    assert!(
+        told.contains("Use one [verified]") && !told.contains("Branch off"),
+        "{told}"
+    );
+    let none = env.folder().join("none");
+    let name = none.to_str().unwrap();
+    env.git(&["rm", "--quiet", "--cached", "-r", "loa-grimoire"]);
+    env.git(&["commit", "--quiet", "--message=no sessions"]);
+    env.git(&["worktree", "add", "--quiet", name, "-b", "none"]);
+    let told = hook(&none, "session-start", &none).success().stdout;
+    assert!(told.contains("Use one [verified]"), "{told}");
+}

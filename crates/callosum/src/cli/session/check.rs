@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    WhoseArgs, explain, grounding::GroundingOutput, session, tell_faults, tell_mended, zones,
+    WhoseArgs, explain, grounding::GroundingOutput, heal, session, tell_faults, tell_mended, zones,
 };
 use crate::{
     cli::{context::Context, store},
@@ -66,10 +66,16 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     let zones = zones(context);
     let (agent, whose) = args.whose.whose()?;
     let session = session(context, &zones, agent);
+    let are_used = zones.are_used(&context.disk);
+    let are_used = are_used.map_err(|error| store::disk_failed(&error))?;
+    let are_lost = !are_used && context.commit_sessions();
+    if are_lost {
+        let held = session.hold().map_err(|error| explain(&error))?;
+        heal::heal_all(context, &held)?;
+    }
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     tell_faults(context, &config);
-    let are_used = zones.are_used(&context.disk);
-    let checked = if are_used.map_err(|error| store::disk_failed(&error))? {
+    let checked = if are_used || are_lost {
         let held = session.hold().map_err(|error| explain(&error))?;
         tell_mended(context, &held);
         held.check(&config, &threshold, whose)

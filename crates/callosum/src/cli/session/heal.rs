@@ -127,6 +127,14 @@ pub(super) fn heal_torn_notes(context: &Context, held: &Held<'_>) -> Result<(), 
     tell_healed(context, held, healed)
 }
 
+/// Makes good whatever is missing, where all that was committed is lost, and says so.
+pub(super) fn heal_all(context: &Context, held: &Held<'_>) -> Result<(), CommandError> {
+    let healed = held
+        .heal(&committed(context))
+        .map_err(|error| explain(&error))?;
+    tell_healed(context, held, healed)
+}
+
 fn tell_healed(
     context: &Context,
     held: &Held<'_>,

@@ -1,11 +1,14 @@
 //! [`Roots`]: the tree that is read, and the folder that keeps its state.
 
-use std::path::{Path, PathBuf};
+use std::{
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
 
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 use callosum_session::Zones;
 
-use super::git;
+use super::{git, index};
 
 /// What marks a folder as a root.
 const MARKS: [&str; 2] = [".calrc", ".cal_memory.json"];
@@ -17,7 +20,7 @@ pub(crate) struct Roots {
     /// main worktree, so that nothing is lost with the linked one.
     pub(crate) state: PathBuf,
     /// Where sessions are kept: in the tree, where it has files of theirs, so that those that a branch commits are
-    /// read where it is checked out; else beside the other state.
+    /// read where it is checked out, or where its branch has them and they are lost; else beside the other state.
     pub(crate) sessions: PathBuf,
     /// The tree that is read: the one in which the user stands.
     pub(crate) tree: PathBuf,
@@ -47,8 +50,8 @@ impl Roots {
         };
         // A root above the toplevel holds whole repositories; git has no say in it.
         let own_toplevel = toplevel.filter(|toplevel| tree.starts_with(toplevel));
-        let state = match own_toplevel {
-            Some(toplevel) => state_of(disk, &tree, &toplevel)?,
+        let state = match &own_toplevel {
+            Some(toplevel) => state_of(disk, &tree, toplevel)?,
             None => tree.clone(),
         };
         Ok(Self {
@@ -56,6 +59,12 @@ impl Roots {
             state,
             tree,
         })
+    }
+
+    /// Whether files of sessions are committed where they are kept, also where all of them are lost. Costs the reading of git's
+    /// index.
+    pub(crate) fn commit_sessions(&self, disk: &Disk) -> bool {
+        has_committed(disk, &self.sessions)
     }
 
     /// Whether this is a linked git worktree, so that state and tree are apart.
@@ -89,8 +98,28 @@ fn sessions_of(disk: &Disk, tree: &Path, state: &Path) -> PathBuf {
         root: tree.to_owned(),
     };
     // What cannot be looked at is told by whoever asks for a session.
-    let is_own = tree == state || own.are_used(disk).unwrap_or(true);
+    let is_own = tree == state || own.are_used(disk).unwrap_or(true) || has_committed(disk, tree);
     if is_own { tree } else { state }.to_owned()
+}
+
+/// Whether the branch that is checked out has files of sessions in a folder.
+fn has_committed(disk: &Disk, folder: &Path) -> bool {
+    let Ok(Some(toplevel)) = git::toplevel(disk, folder) else {
+        return false;
+    };
+    let below = folder.strip_prefix(&toplevel).unwrap_or(Path::new(""));
+    let below = below.as_os_str().as_bytes();
+    let of_session = |path: &[u8]| {
+        let path = match below {
+            b"" => Some(path),
+            below => path
+                .strip_prefix(below)
+                .and_then(|path| path.strip_prefix(b"/")),
+        };
+        let path = path.and_then(|path| std::str::from_utf8(path).ok());
+        path.is_some_and(Zones::are_named)
+    };
+    index::names(disk, &toplevel, of_session)
 }
 
 /// The nearest folder upwards that is marked as a root.

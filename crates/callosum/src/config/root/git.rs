@@ -27,6 +27,15 @@ pub(super) fn toplevel(disk: &Disk, from: &Path) -> Result<Option<PathBuf>, Disk
     Ok(None)
 }
 
+/// The folder that git keeps of the worktree with this toplevel.
+pub(super) fn folder(disk: &Disk, toplevel: &Path) -> Result<Option<PathBuf>, DiskError> {
+    let link = toplevel.join(".git");
+    if is_folder(disk, &link)? {
+        return Ok(Some(link));
+    }
+    Ok(path_in(disk, &link, b"gitdir: ")?.and_then(|path| real(disk, &path)))
+}
+
 /// The main worktree, where `toplevel` is a linked one; `None` for a main worktree, a submodule,
 /// a worktree of a bare repository, and whatever does not hold together.
 pub(super) fn main_worktree(disk: &Disk, toplevel: &Path) -> Result<Option<PathBuf>, DiskError> {

@@ -4,6 +4,7 @@
 
 mod find;
 mod git;
+mod index;
 
 #[cfg(test)]
 mod tests;

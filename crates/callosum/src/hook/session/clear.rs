@@ -1,6 +1,6 @@
 //! The gate before a clear: shut while `callosum session check` says no.
 
-use std::{error::Error, time::Duration};
+use std::{error::Error, path::Path, time::Duration};
 
 use callosum_evidence::terminal::untagged;
 use callosum_session::{
@@ -20,9 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Most lines of reasons that are told.
 const MOST_LINES: usize = 12;
 
-/// Whether a context may be cleared, in the folder that this process was started in.
-pub(in crate::hook) fn may_clear(client: &str) -> Answer {
-    let ground = match Ground::find(None) {
+/// Whether a context may be cleared, in this folder; in the one that this process was started in where none is said.
+pub(in crate::hook) fn may_clear(client: &str, folder: Option<&Path>) -> Answer {
+    let ground = match Ground::find(folder) {
         Ok(Some(ground)) => ground,
         Ok(None) => return Answer::Pass,
         Err(unfound) => {
@@ -52,8 +52,8 @@ pub(in crate::hook) fn unchecked_in(time: Duration) -> Answer {
 
 /// What is said to a `/clear` that is shadowed: whether the context may be cleared, and by what. It is
 /// refused either way, since what was typed can only reach the model.
-pub(super) fn typed(client: &str) -> Reply {
-    let said = match may_clear(client) {
+pub(super) fn typed(client: &str, folder: Option<&Path>) -> Reply {
+    let said = match may_clear(client, folder) {
         Answer::Pass => "Nothing stands against it: /new clears the context.".to_owned(),
         Answer::Ask(reason) | Answer::Deny(reason) => format!("Not cleared. {reason}"),
     };
@@ -66,8 +66,13 @@ pub(super) fn typed(client: &str) -> Reply {
 
 fn checked(ground: &Ground) -> Result<Checked, Problem> {
     let session = ground.session(Agent::default());
-    let config = Config::load(&session)?;
     let held = session.hold_within(PATIENCE)?;
+    if ground.is_lost {
+        // Of nothing, nothing is missing: what was committed is looked at.
+        let healed = held.heal(&ground.committed())?;
+        held.note_healed(&healed)?;
+    }
+    let config = Config::load(&session)?;
     Ok(held.check(&config, &Threshold::default(), Whose::Everyone)?)
 }
 

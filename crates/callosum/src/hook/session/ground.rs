@@ -10,7 +10,7 @@ use super::{neighbours::NeighboursError, said::Said};
 use crate::{
     committed::Committed,
     config::{Environment, EnvironmentError, Homes, Project, ProjectError, Told},
-    hook::place::{folders, journal},
+    hook::place::{journal, session_place},
     transcript::SaveError,
 };
 
@@ -27,6 +27,8 @@ pub(super) struct Ground {
     pub(super) clock: Clock,
     project: Project,
     pub(super) zones: Zones,
+    /// Whether all files of sessions that are committed here were lost.
+    pub(super) is_lost: bool,
     cancel: Cancel,
 }
 
@@ -80,7 +82,7 @@ impl Ground {
         environment: &Environment,
         said: Option<&Path>,
     ) -> Result<Option<Self>, Problem> {
-        let (_, Some(here)) = folders(disk, environment, said) else {
+        let Some(here) = session_place(disk, environment, said) else {
             return Ok(None);
         };
         let project = Project::load(disk, environment, &here, &Told::default())?;
@@ -88,7 +90,8 @@ impl Ground {
             tree: project.roots.tree.clone(),
             root: project.roots.sessions.clone(),
         };
-        if !zones.are_used(disk)? {
+        let is_lost = !zones.are_used(disk)?;
+        if is_lost && !project.roots.commit_sessions(disk) {
             return Ok(None);
         }
         Ok(Some(Self {
@@ -97,6 +100,7 @@ impl Ground {
             clock: environment.clock()?,
             project,
             zones,
+            is_lost,
             cancel: Cancel::new().map_err(Problem::Cancel)?,
         }))
     }

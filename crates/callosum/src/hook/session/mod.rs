@@ -127,7 +127,7 @@ pub(super) fn observe(
     };
     if moment == Moment::Typed {
         return if said.command == CLEAR {
-            clear::typed(client.program)
+            clear::typed(client.program, said.folder.as_deref())
         } else {
             silence
         };

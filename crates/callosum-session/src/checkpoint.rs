@@ -178,7 +178,11 @@ impl Session<'_> {
         let read = session.since_handoff(asked.whose)?;
         let tree = Tree::new(session.disk, &session.zones.tree);
         let grounding = Grounding::of(&read, &tree);
-        let notes = session.notes()?.unwrap_or_else(|| Notes::read(Vec::new()));
+        let (notes, foreign) = match session.notes() {
+            Err(SessionError::Foreign { what, .. }) => (None, Some(what)),
+            notes => (notes?, None),
+        };
+        let notes = notes.unwrap_or_else(|| Notes::read(Vec::new()));
         let current = || notes.active().bead.as_deref().and_then(BeadId::new);
         let id = asked.bead.cloned().or_else(current);
         let bead = match id.as_ref().map(|id| session.bead(id)) {
@@ -225,8 +229,19 @@ impl Session<'_> {
             })
             .collect();
         of_records.extend(of_trajectory);
+        let unsettled = notes.unsettled().into_iter().take(MOST_NAMED);
+        let unsettled = unsettled.map(|fault| format!("{file}:{}: {}", fault.line, fault.what));
+        let foreign = foreign.map(|what| format!("{file}:1: {what}"));
+        let unsettled: Vec<String> = foreign.into_iter().chain(unsettled).collect();
+        // Nothing is written into what cannot be read.
+        let (first, identifiers) = if unsettled.is_empty() {
+            (grounded(&grounding, config, threshold), identifiers)
+        } else {
+            let first = unreadable(&unsettled, notes.has_merge(), config);
+            (first, Vec::new())
+        };
         let steps = vec![
-            grounded(&grounding, config, threshold),
+            first,
             ghosts(&records, config),
             warned("decision log", in_notes),
             bead_step(named, of_bead),
@@ -247,6 +262,21 @@ impl Session<'_> {
         let unread = listing.unread.into_iter();
         let unread = unread.map(|unread| format!("{}: {}", unread.file, unread.problem));
         Ok(unread.chain(uncounted).take(MOST_NAMED).collect())
+    }
+}
+
+/// What is claimed cannot be known while the notes cannot be read as they are meant.
+fn unreadable(unsettled: &[String], has_merge: bool, config: &Config) -> Step {
+    let mut said = vec![format!("Cannot clear: {}", unsettled[0])];
+    if has_merge {
+        let hint = "finish the merge, or take the entries of both sides (callosum session heal); what is claimed is looked up then";
+        said.push(hint.to_owned());
+    }
+    said.extend_from_slice(&unsettled[1..]);
+    Step {
+        name: "grounding",
+        outcome: config.enforcement.outcome(),
+        said,
     }
 }
 

@@ -204,7 +204,12 @@ impl Held<'_> {
     fn title_in_notes(&self, id: &BeadId) -> Result<Option<String>, SessionError> {
         let notes = match self.session.notes() {
             Ok(Some(notes)) => notes,
-            Ok(None) | Err(SessionError::TooLarge { .. } | SessionError::NotFile { .. }) => {
+            Ok(None)
+            | Err(
+                SessionError::TooLarge { .. }
+                | SessionError::NotFile { .. }
+                | SessionError::Foreign { .. },
+            ) => {
                 return Ok(None);
             }
             Err(error) => return Err(error),

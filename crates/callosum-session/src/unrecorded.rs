@@ -214,6 +214,7 @@ impl Session<'_> {
             Err(
                 SessionError::TooLarge { .. }
                 | SessionError::NotFile { .. }
+                | SessionError::Foreign { .. }
                 | SessionError::Zone(ZoneError::Outside { .. }),
             ) => None,
             Err(error) => return Err(error),

@@ -63,6 +63,7 @@ impl Session<'_> {
             | Err(
                 SessionError::TooLarge { .. }
                 | SessionError::NotFile { .. }
+                | SessionError::Foreign { .. }
                 | SessionError::Zone(ZoneError::Outside { .. }),
             ) => Ok(Marked::default()),
             Err(error) => Err(error),

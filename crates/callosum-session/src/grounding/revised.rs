@@ -139,6 +139,7 @@ impl Session<'_> {
             | Err(
                 SessionError::TooLarge { .. }
                 | SessionError::NotFile { .. }
+                | SessionError::Foreign { .. }
                 | SessionError::Zone(ZoneError::Outside { .. }),
             ) => HashMap::new(),
             Err(error) => return Err(error),

@@ -17,7 +17,11 @@ impl Held<'_> {
         let mut healed = Vec::new();
         let notes = match self.session.notes() {
             Ok(notes) => notes,
-            Err(SessionError::TooLarge { .. } | SessionError::NotFile { .. }) => return Ok(healed),
+            Err(
+                SessionError::TooLarge { .. }
+                | SessionError::NotFile { .. }
+                | SessionError::Foreign { .. },
+            ) => return Ok(healed),
             Err(error) => return Err(error),
         };
         let is_torn = if let Some(notes) = notes {
@@ -50,6 +54,14 @@ impl Held<'_> {
                 return Ok(Some(Healed {
                     file: name,
                     was: format!("larger than {} MiB", LARGEST_NOTES >> 20),
+                    from: Healer::Nobody,
+                    aside: None,
+                }));
+            }
+            Err(SessionError::Foreign { what, .. }) => {
+                return Ok(Some(Healed {
+                    file: name,
+                    was: what.to_owned(),
                     from: Healer::Nobody,
                     aside: None,
                 }));
@@ -99,7 +111,12 @@ impl Held<'_> {
         }
         let notes = match session.notes() {
             Ok(Some(notes)) => notes,
-            Ok(None) | Err(SessionError::TooLarge { .. } | SessionError::NotFile { .. }) => {
+            Ok(None)
+            | Err(
+                SessionError::TooLarge { .. }
+                | SessionError::NotFile { .. }
+                | SessionError::Foreign { .. },
+            ) => {
                 return Ok(());
             }
             Err(error) => return Err(error),

@@ -264,8 +264,25 @@ impl Notes {
                     entries.push((index, lines.start..lines.end.min(body.end)));
                 }
             }
+            for index in self.behind(body.end) {
+                if read.insert(index) {
+                    entries.push((index, self.above_next(index, &self.outline.body(index))));
+                }
+            }
         }
         entries
+    }
+
+    /// Headings of decisions that stand behind a Decision Log whose end is this line, since their level is not below it.
+    fn behind(&self, end: usize) -> Vec<usize> {
+        let headings = self.outline.headings.iter().enumerate();
+        let behind = headings.filter(|(_, heading)| heading.line >= end);
+        let is_entry = |index: usize| {
+            let lines = self.outline.body(index);
+            self.heading(index).is_some() && self.is_undated(index, &lines)
+        };
+        let entries = behind.map(|(index, _)| index);
+        entries.take_while(|index| is_entry(*index)).collect()
     }
 
     /// Entries of a Decision Log that are written like decisions, and whose heading is no time and title: the words of
@@ -301,7 +318,7 @@ impl Notes {
     }
 
     /// The lines of an entry up to the next heading, whatever its level.
-    fn above_next(&self, heading: usize, lines: &Range<usize>) -> Range<usize> {
+    pub(super) fn above_next(&self, heading: usize, lines: &Range<usize>) -> Range<usize> {
         let next = self.outline.headings.get(heading + 1);
         lines.start..next.map_or(lines.end, |next| next.line.min(lines.end))
     }

@@ -5,11 +5,18 @@ use std::collections::HashMap;
 use super::{
     document::{ACTIVE, CONTINUITY, IDENTIFIERS, LOG, Notes, QUESTIONS},
     edit::Field,
+    outline::{Line, OPEN_MERGE},
 };
 
 /// What is wrong with an entry whose heading is no time and title.
 pub(super) const UNDATED: &str = "a decision whose heading is no time and title, as in `#### \
                                   2026-01-02T03:04:05Z - Title`, is not read";
+
+/// What is wrong with a line in which others hide.
+const OLD_END: &str = "lines that end with CR alone, which are not read: end them with LF";
+
+/// What is wrong where a merge begins.
+const MERGE: &str = "a merge that nobody has finished";
 
 /// Faults of one kind that are told.
 const MOST_FAULTS: usize = 20;
@@ -49,8 +56,11 @@ impl Notes {
         for (line, what) in self.outline.unclosed.iter().take(MOST_FAULTS) {
             fault(*line, (*what).to_owned());
         }
+        for line in self.old_ends().take(MOST_FAULTS) {
+            fault(line, OLD_END.to_owned());
+        }
         for line in self.outline.merges.iter().take(MOST_FAULTS) {
-            fault(*line, "a merge that nobody has finished".to_owned());
+            fault(*line, MERGE.to_owned());
         }
         for title in [CONTINUITY, ACTIVE, LOG, IDENTIFIERS, QUESTIONS] {
             let mut all = self.outline.titled(title);
@@ -95,6 +105,47 @@ impl Notes {
         }
         faults.sort_by_key(|fault| fault.line);
         faults
+    }
+
+    /// What keeps the document from being read as it is meant, with lines counted from 1: merges that nobody has finished, and
+    /// headings or decisions behind a CR alone, which ends no line.
+    pub(crate) fn unsettled(&self) -> Vec<Fault> {
+        let old = self.old_ends().map(|line| (line, OLD_END));
+        let lines = self.open_merges().chain(old).map(|(line, what)| Fault {
+            line: line + 1,
+            what: what.to_owned(),
+        });
+        lines.collect()
+    }
+
+    /// Lines, counted from 0, in which a heading or a decision stands behind a CR.
+    fn old_ends(&self) -> impl Iterator<Item = usize> + '_ {
+        let lines = self.outline.lines.iter().enumerate();
+        let hides_one = |line: &&(usize, &Line)| {
+            let parts = self.bytes[line.1.at.clone()].split(|byte| *byte == b'\r');
+            let mut behind = parts.skip(1).map(<[u8]>::trim_ascii_start);
+            behind.any(|part| part.starts_with(b"#") || part.starts_with(b"**Decision"))
+        };
+        let old = lines.filter(move |line| hides_one(&line));
+        old.map(|(line, _)| line)
+    }
+
+    /// Whether it holds a merge that nobody has finished.
+    pub(crate) fn has_merge(&self) -> bool {
+        self.open_merges().next().is_some()
+    }
+
+    fn open_merges(&self) -> impl Iterator<Item = (usize, &'static str)> + '_ {
+        let merges = self.outline.merges.iter().map(|line| (*line, MERGE));
+        let open = self.outline.unclosed.iter();
+        merges.chain(open.filter(|(_, what)| *what == OPEN_MERGE).copied())
+    }
+
+    /// What kind of text it is that is not read.
+    pub(crate) fn foreign(&self) -> Option<&'static str> {
+        let marks = [b"\xff\xfe", b"\xfe\xff"];
+        let is_wide = marks.iter().any(|mark| self.bytes.starts_with(*mark));
+        is_wide.then_some("text in UTF-16, which is not read: write it as UTF-8")
     }
 
     /// What is written like decisions and does not say what a decision of its own does, with lines counted from 1.

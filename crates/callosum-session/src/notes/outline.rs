@@ -3,6 +3,12 @@
 
 use std::{borrow::Cow, ops::Range};
 
+/// What is wrong where a merge begins that never ends.
+pub(super) const OPEN_MERGE: &str = "a merge that never ends";
+
+/// So many blanks may stand before the mark of a heading.
+const MOST_INDENT: usize = 3;
+
 /// A line, by its place in the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
@@ -48,7 +54,7 @@ impl Outline {
         let open = outline.find_merges(bytes);
         outline.find_code_and_comments(bytes);
         let open = open.filter(|line| outline.lines[*line].is_text);
-        let open = open.map(|line| (line, "a merge that never ends"));
+        let open = open.map(|line| (line, OPEN_MERGE));
         outline.unclosed.splice(..0, open);
         outline.find_headings(bytes);
         outline
@@ -85,6 +91,7 @@ impl Outline {
                 self.merges.push(first);
                 for torn in &mut self.lines[first..=index] {
                     torn.is_torn = true;
+                    torn.is_text = !is_mark_of_merge(&bytes[torn.at.clone()]);
                 }
             }
         }
@@ -140,6 +147,9 @@ impl Outline {
                 continue;
             }
             let text = &bytes[line.at.clone()];
+            // As in Markdown, up to three blanks may stand before it.
+            let indent = text.iter().take_while(|byte| **byte == b' ').count();
+            let text = &text[indent.min(MOST_INDENT)..];
             let level = text.iter().take_while(|byte| **byte == b'#').count();
             let is_heading = (1..=6).contains(&level)
                 && text
@@ -160,6 +170,12 @@ impl Outline {
     pub(super) fn text<'b>(&self, bytes: &'b [u8], line: usize) -> Cow<'b, str> {
         String::from_utf8_lossy(&bytes[self.lines[line].at.clone()])
     }
+}
+
+/// Whether a line is one of those that git puts around and between the sides of a merge.
+pub(super) fn is_mark_of_merge(line: &[u8]) -> bool {
+    let marks = [&b"<<<<<<< "[..], b"||||||| ", b">>>>>>> "];
+    line == b"=======" || marks.iter().any(|mark| line.starts_with(mark))
 }
 
 /// The mark and the length of the fence that a line opens.
@@ -200,8 +216,7 @@ mod tests {
 
     #[test]
     fn headings_in_code_and_comments_are_none() {
-        let text =
-            "# A\r\n```md\n# no\n```\n<!-- x\n# no\n-->\n## B ##\n<!-- one line -->\n### C\n#no\n";
+        let text = "# A\r\n```md\n# no\n```\n<!-- x\n# no\n-->\n## B ##\n<!-- one line -->\n   ### C\n#no\n    # no\n";
         assert_eq!(titles(text), ["A", "B", "C"]);
     }
 

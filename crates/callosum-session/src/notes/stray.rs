@@ -1,20 +1,66 @@
 //! What is written like a decision, and stands where or how none is read: it is named, and left as it is.
 
+use std::collections::HashSet;
+
 use super::{
     decision::Decision,
     document::{LOG, Notes},
     fault::UNDATED,
 };
 
-/// Titles of sections that people give to a log of decisions.
-const OTHER_TITLES: [&str; 4] = ["Decisions", "Decision", "Decisions Log", "Decision Records"];
+/// Words of titles that people give to a log of decisions, beside the one that says so.
+const OF_TITLES: [&str; 32] = [
+    "log",
+    "logs",
+    "key",
+    "made",
+    "taken",
+    "record",
+    "records",
+    "register",
+    "history",
+    "journal",
+    "list",
+    "notes",
+    "today",
+    "session",
+    "this",
+    "the",
+    "our",
+    "main",
+    "major",
+    "important",
+    "recent",
+    "latest",
+    "last",
+    "new",
+    "current",
+    "design",
+    "technical",
+    "architecture",
+    "architectural",
+    "project",
+    "so",
+    "far",
+];
 
 /// What is wrong with a list's item that is written like the heading of a decision.
 const ITEM: &str =
     "a decision in a list is not read: its heading is `#### 2026-01-02T03:04:05Z - Title`";
 
+/// What is wrong with a line of text that is written like one.
+const UNHEADED: &str = "a decision whose time and title are no heading is not read: it is \
+                        `#### 2026-01-02T03:04:05Z - Title`";
+
+/// What is wrong with a field that no heading stands above.
+const ALONE: &str =
+    "a decision without a heading is not read: it is `#### 2026-01-02T03:04:05Z - Title`";
+
 /// What is wrong with a heading whose marks touch its words.
 const UNPARTED: &str = "a heading without a blank behind its `#` is none";
+
+/// What is wrong with a heading that ends the log.
+const ENDING: &str = "a heading that is not below the Decision Log ends it: `####`";
 
 impl Notes {
     /// Lines, counted from 0, of what is written like a decision and is none, with what is wrong with each. Entries of a
@@ -22,52 +68,91 @@ impl Notes {
     pub(super) fn strays(&self) -> Vec<(usize, String)> {
         let mut strays: Vec<(usize, String)> = Vec::new();
         let mut stray = |line: usize, what: &str| strays.push((line, what.to_owned()));
-        for title in OTHER_TITLES {
-            for section in self.outline.titled(title) {
-                let lines = self.outline.body(section);
-                let below = self.outline.headings[section + 1..].iter();
-                let mut headings = below.take_while(|entry| entry.line < lines.end);
-                if headings.any(|entry| begins_with_time(&entry.title))
-                    || lines.clone().any(|line| self.is_field_of_decision(line))
-                    || lines.clone().any(|line| self.is_item(line))
-                {
-                    let what =
-                        "a section of decisions that is not called `Decision Log` is not read";
-                    stray(self.outline.headings[section].line, what);
-                }
+        let entries = self.entries();
+        let in_log: HashSet<usize> = entries.iter().map(|(heading, _)| *heading).collect();
+        for (section, heading) in self.outline.headings.iter().enumerate() {
+            if !is_of_decisions(&heading.title) || in_log.contains(&section) {
+                continue;
+            }
+            let lines = self.outline.body(section);
+            let below = self.outline.headings[section + 1..].iter();
+            let mut headings = below.take_while(|entry| entry.line < lines.end);
+            if headings.any(|entry| begins_with_time(&entry.title))
+                || lines.clone().any(|line| self.is_field_of_decision(line))
+                || lines
+                    .clone()
+                    .any(|line| self.unheaded(line, false).is_some())
+            {
+                let what = "a section of decisions that is not called `Decision Log` is not read";
+                stray(heading.line, what);
             }
         }
-        for (heading, lines) in self.entries() {
-            let entry = &self.outline.headings[heading];
+        for (heading, lines) in &entries {
+            let entry = &self.outline.headings[*heading];
             let is_read = Decision::read(&entry.title, std::iter::empty()).is_some();
-            if !is_read && begins_with_time(&entry.title) && !self.is_undated(heading, &lines) {
+            if !is_read && begins_with_time(&entry.title) && !self.is_undated(*heading, lines) {
                 stray(entry.line, UNDATED);
             }
         }
+        for log in self.outline.titled(LOG) {
+            let own = &self.outline.headings[log];
+            let next = self.outline.headings[log + 1..].iter();
+            let next = next.enumerate().find(|(_, next)| next.level <= own.level);
+            if let Some((at, next)) = next
+                && next.level == own.level
+                && begins_with_time(&next.title)
+                && !in_log.contains(&(log + 1 + at))
+            {
+                stray(next.line, ENDING);
+            }
+        }
+        let first = entries
+            .iter()
+            .map(|(heading, _)| self.outline.headings[*heading].line);
+        let first = first.min().unwrap_or(usize::MAX);
+        let mut is_named = false;
         for line in self.lines_of(LOG) {
-            if self.is_item(line) {
-                stray(line, ITEM);
+            if let Some(what) = self.unheaded(line, line > first) {
+                stray(line, what);
+                is_named = true;
             } else if self.is_unparted(line) {
                 stray(line, UNPARTED);
+            } else if line < first && self.is_field_of_decision(line) && !is_named {
+                stray(line, ALONE);
+                is_named = true;
             }
         }
         strays
     }
 
-    /// Whether a line is `- TIME - Title`.
-    fn is_item(&self, line: usize) -> bool {
+    /// What is wrong with a line that is written like the heading of a decision and is none: in a list, a quote or a table,
+    /// or text that a field of a decision or an underline follows, that is all bold, or that stands below no entry.
+    fn unheaded(&self, line: usize, is_below_entry: bool) -> Option<&'static str> {
         let text = self.outline.text(&self.bytes, line);
-        let words = text.trim_start().strip_prefix(['-', '*', '+']);
-        let words = words.and_then(|words| words.strip_prefix([' ', '\t']));
-        self.outline.lines[line].is_text
-            && words.is_some_and(|words| {
-                let words = words.trim().replace(['*', '_', '`'], "");
-                // A time and a colon begin a line of a journal as well.
-                let is_parted = [" - ", " – ", " — "]
-                    .iter()
-                    .any(|mark| words.contains(mark));
-                is_parted && Decision::read(&words, std::iter::empty()).is_some()
-            })
+        let text = text.trim();
+        if !self.outline.lines[line].is_text || text.starts_with('#') {
+            return None;
+        }
+        let (words, is_marked) = without_marks(text);
+        let plain = words.replace(['*', '_', '`'], "");
+        Decision::read(plain.trim(), std::iter::empty())?;
+        let below = (line + 1..self.outline.lines.len()).find(|next| !self.is_blank_line(*next));
+        let is_followed = below.is_some_and(|next| self.is_field_of_decision(next));
+        if is_marked {
+            // A time and a colon begin a line of a journal as well.
+            let is_parted = [" - ", " – ", " — "]
+                .iter()
+                .any(|mark| plain.contains(mark));
+            return (is_parted || is_followed).then_some(ITEM);
+        }
+        let is_rule = |next: &str| {
+            next.len() > 1 && ["-", "="].iter().any(|c| next.replace(c, "").is_empty())
+        };
+        let under = self.outline.lines.get(line + 1);
+        let under = under.map(|_| self.outline.text(&self.bytes, line + 1));
+        let is_underlined = under.is_some_and(|next| is_rule(next.trim()));
+        let is_bold = text.starts_with("**") && text.ends_with("**");
+        (is_followed || is_underlined || is_bold || !is_below_entry).then_some(UNHEADED)
     }
 
     /// Whether a line is `####TIME`.
@@ -80,6 +165,53 @@ impl Notes {
             && !words.starts_with([' ', '\t'])
             && begins_with_time(words)
     }
+}
+
+/// The words of a line without what marks it as an item, a quote or the row of a table, and whether something did.
+fn without_marks(text: &str) -> (String, bool) {
+    if let Some(row) = text.strip_prefix('|') {
+        let cells = row
+            .split('|')
+            .map(str::trim)
+            .filter(|cell| !cell.is_empty());
+        return (cells.collect::<Vec<_>>().join(" - "), true);
+    }
+    let mut words = text;
+    loop {
+        let number = words.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_numbered = (1..=3).contains(&(words.len() - number.len()));
+        let item = if is_numbered {
+            number.strip_prefix(['.', ')'])
+        } else {
+            words.strip_prefix(['-', '*', '+'])
+        };
+        let item = item.filter(|rest| rest.starts_with([' ', '\t']));
+        let boxed = || {
+            ["[ ] ", "[x] ", "[X] "]
+                .iter()
+                .find_map(|mark| words.strip_prefix(mark))
+        };
+        let headed = || words.strip_prefix('#').filter(|_| words.len() < text.len());
+        let Some(rest) = item
+            .or_else(|| words.strip_prefix('>'))
+            .or_else(boxed)
+            .or_else(headed)
+        else {
+            return (words.to_owned(), words.len() < text.len());
+        };
+        words = rest.trim_start();
+    }
+}
+
+/// Whether a title is one that people give to a log of decisions, and not ours.
+fn is_of_decisions(title: &str) -> bool {
+    let words = title.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
+    let (says, others): (Vec<String>, Vec<String>) =
+        words.partition(|word| matches!(&**word, "decision" | "decisions" | "adr" | "adrs"));
+    let is_known =
+        |word: &String| OF_TITLES.contains(&&**word) || word.chars().all(|c| c.is_ascii_digit());
+    !says.is_empty() && others.iter().all(is_known) && !title.eq_ignore_ascii_case(LOG)
 }
 
 /// Whether the words of a heading begin with a time, whatever follows.
@@ -114,6 +246,39 @@ mod tests {
         );
         assert_eq!(lines("## Decision Log\n#### 2026-01-02\nwords\n"), [2]);
         assert_eq!(lines("## Decision Log\n####2026-01-02 - A\nwords\n"), [2]);
+        for (text, named) in [
+            ("2026-01-02 - a\n------\n", 2),
+            ("1. 2026-01-02 - a\n**Decision**: a\n", 2),
+            ("* 2026-01-02: a\n**Decision**: a\n", 2),
+            ("**2026-01-02 - a**\n\nwe do\n", 2),
+            ("2026-01-02 - a\n**Decision**: a\n", 2),
+            ("> #### 2026-01-02 - a\n", 2),
+            ("- [x] 2026-01-02 - a\n", 2),
+            ("| when | what |\n|---|---|\n| 2026-01-02 | a |\n", 4),
+            ("**Decision**: a\n**Rationale**: b\n", 2),
+            (
+                "#### 2026-01-02 - A\n**Decision**: a\n**2026-01-03 - b**\n",
+                4,
+            ),
+            ("#### 2026-01-02 - A\nwords\n### 2026-01-03 - b\nwords\n", 4),
+        ] {
+            assert_eq!(
+                lines(&format!("### Decision Log\n{text}")),
+                [named],
+                "{text}"
+            );
+        }
+        for title in [
+            "### Key Decisions",
+            "### Decision Log (today)",
+            "### Decision-Log",
+            "## Decisions Made",
+            "### ADR",
+            "## Decisions 2026-01-02",
+        ] {
+            let text = format!("{title}\n#### 2026-01-02 - A\n**Decision**: a\n");
+            assert_eq!(lines(&text), [1], "{title}");
+        }
         for section in [
             "#### 2026-01-02 - A\n",
             "#### A\n**Decision**: a\n",
@@ -133,6 +298,10 @@ mod tests {
             "## Decision Log\n#### Ideas - later\n- 3 tries\n- see 2026-01-02\n#2026\n",
             "## Decisions\nsee the [log](log.md)\n- one\n",
             "## Decisions of others\n#### 2026-01-02 - A\n",
+            "## Decision Log\n#### 2026-01-02 - A\n**Decision**: a\n**Rationale**: of\n2026-01-03 - the day after\n1. 2026-01-04: seen\n",
+            "## Decision Log\n   #### 2026-01-02 - A\n**Decision**: a\n",
+            "### Decision Log\n### 2026-01-02 - A\n**Decision**: a\n### Pending Questions\n",
+            "### Decision Log\n## 2026-01-02 - a day\nwords\n",
             "## Decision Log\n```\n- 2026-01-02 - in code\n```\n<!-- ####2026-01-02 - A -->\n",
         ] {
             assert_eq!(lines(text), [0; 0], "{text}");

@@ -218,6 +218,7 @@ impl Held<'_> {
             Err(
                 SessionError::NotFile { .. }
                 | SessionError::TooLarge { .. }
+                | SessionError::Foreign { .. }
                 | SessionError::Zone(ZoneError::Outside { .. }),
             ) => Ok(()),
             Err(error) => Err(error),

@@ -110,6 +110,14 @@ pub enum SessionError {
         /// What stands there.
         file: String,
     },
+    /// The notes are text of a kind that is not read.
+    #[error("`{file}` is {what}")]
+    Foreign {
+        /// The file.
+        file: String,
+        /// What it is, and what would be read.
+        what: &'static str,
+    },
     /// The notes come and go while they are written.
     #[error("`{file}` is moved by others while it is written")]
     Unsettled {
@@ -190,7 +198,14 @@ impl<'s> Session<'s> {
                 file: self.zones.named(&path),
             });
         }
-        Ok(Some(Notes::read(self.disk.read(&path)?)))
+        let notes = Notes::read(self.disk.read(&path)?);
+        match notes.foreign() {
+            None => Ok(Some(notes)),
+            Some(what) => Err(SessionError::Foreign {
+                file: self.zones.named(&path),
+                what,
+            }),
+        }
     }
 
     /// A bead's file.

@@ -312,3 +312,77 @@ fn evidence_by_hand_that_is_of_records_is_none() {
         "{told}"
     );
 }
+
+/// LOA-CHK-1, LOA-FMT-1: notes that cannot be read as they are meant shut the gate, by line: another encoding, another end of lines, a
+/// merge that nobody has finished, of which no word is taken for a decision.
+#[test]
+fn notes_that_cannot_be_read_shut_the_gate() {
+    let entry = "#### 2026-01-02T05:00:00Z - By hand\n**Decision**: By hand\n";
+    let torn = format!(
+        "<<<<<<< HEAD\n{entry}=======\n{}>>>>>>> other\n",
+        entry.replace("hand", "mouse")
+    );
+    let wide = |text: &str| {
+        let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+        b"\xff\xfe"
+            .iter()
+            .copied()
+            .chain(units)
+            .collect::<Vec<u8>>()
+    };
+    for (kind, said) in [
+        (
+            "wide",
+            "NOTES.md:1: text in UTF-16, which is not read: write it as UTF-8",
+        ),
+        (
+            "cr",
+            "NOTES.md:1: lines that end with CR alone, which are not read: end them with LF",
+        ),
+        ("torn", ": a merge that nobody has finished"),
+    ] {
+        let place = Place::new();
+        place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+        let text = String::from_utf8(notes(&place)).unwrap();
+        let bytes = match kind {
+            "wide" => wide(&text),
+            "cr" => text.replace('\n', "\r").into_bytes(),
+            _ => text
+                .replace("### Pending", &format!("{torn}\n### Pending"))
+                .into_bytes(),
+        };
+        put(&place, "loa-grimoire/NOTES.md", &bytes);
+        let checked = place.check(&Config::default());
+        let first = &checked.steps[0];
+        assert_eq!(first.outcome, Outcome::Blocked, "{kind}");
+        assert!(
+            first.said[0].starts_with("Cannot clear: ") && first.said[0].ends_with(said),
+            "{first:?}"
+        );
+        assert!(!first.said.join("\n").contains("======="), "{first:?}");
+        assert_eq!(
+            first
+                .said
+                .iter()
+                .any(|line| line.contains("callosum session heal")),
+            kind == "torn"
+        );
+        if kind == "wide" {
+            let held = place.session().hold().unwrap();
+            let refused = held.decide(&NewDecision {
+                decision: "Use two".to_owned(),
+                ..NewDecision::default()
+            });
+            assert!(refused.is_err());
+            let healed = held.heal(&crate::lost::Nothing).unwrap();
+            assert!(
+                healed.iter().any(|one| one.was.contains("not read")),
+                "{healed:?}"
+            );
+        }
+        assert!(
+            notes(&place) == bytes,
+            "what cannot be read is left as it is"
+        );
+    }
+}

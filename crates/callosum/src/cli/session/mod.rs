@@ -253,6 +253,10 @@ pub(super) fn explain(error: &SessionError) -> CommandError {
         SessionError::TooLarge { file } => CommandError::from_error(Exit::Environment, error).hint(
             format!("keep what is old elsewhere: mv {file} {file}.old && callosum session heal"),
         ),
+        SessionError::Foreign { file, .. } => CommandError::from_error(Exit::Environment, error)
+            .hint(format!(
+                "iconv -f utf-16 -t utf-8 {file} -o {file}.new && mv {file}.new {file}"
+            )),
         _ => CommandError::from_error(Exit::Environment, error),
     }
 }

@@ -151,9 +151,11 @@ fn notes(
             Ok((Some(notes), faults))
         }
         Ok(None) => Ok((Some(Notes::read(Vec::new())), Vec::new())),
-        Err(error @ (SessionError::TooLarge { .. } | SessionError::NotFile { .. })) => {
-            Ok((None, vec![error.to_string()]))
-        }
+        Err(
+            error @ (SessionError::TooLarge { .. }
+            | SessionError::NotFile { .. }
+            | SessionError::Foreign { .. }),
+        ) => Ok((None, vec![error.to_string()])),
         Err(error) => Err(explain(&error)),
     }
 }

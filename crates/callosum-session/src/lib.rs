@@ -25,6 +25,7 @@ pub mod ghost;
 pub mod grounding;
 mod handoff;
 pub mod heal;
+pub mod merge;
 pub mod notes;
 mod opening;
 mod pickup;

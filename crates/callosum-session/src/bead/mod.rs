@@ -10,6 +10,7 @@ mod change;
 mod fault;
 mod id;
 mod index;
+mod merge;
 mod ready;
 mod sheet;
 mod view;
@@ -17,6 +18,7 @@ mod view;
 pub(crate) use self::{
     beads::ReadError,
     index::Mark,
+    merge::merged,
     view::{REPLACES, evidence_of, evidence_value, needed},
 };
 pub use self::{
@@ -25,6 +27,7 @@ pub use self::{
     fault::{LAST_PRIORITY, STATUSES, circles},
     id::BeadId,
     index::Row,
+    merge::BeadMergeError,
     ready::{is_closed, ready},
     sheet::{Sheet, SheetError, Step},
     view::{Bead, BeadDecision},

@@ -1,12 +1,13 @@
 //! [`Held::heal`]: missing, blank or broken files are made good from what is known of them.
 //!
 //! Start with [`Past`], what the project's history knows, and [`Healed`], what was done. `notes` heals
-//! `NOTES.md` and brings back its decisions, `beads` heals the files of beads, `trajectory` brings back records.
+//! `NOTES.md` and brings back its decisions, `merges` takes both sides of a merge, `beads` heals the files of beads, `trajectory` brings back records.
 //!
 //! What is broken is set aside and never thrown away, and nothing here keeps anybody from going on:
 //! what cannot be healed is said.
 
 mod beads;
+mod merges;
 mod notes;
 mod trajectory;
 
@@ -49,6 +50,8 @@ pub enum Healer {
     Beads,
     /// The notes.
     Notes,
+    /// Both sides of a merge.
+    Sides,
     /// Nothing: an empty folder is made.
     Anew,
     /// Nowhere: it stays as it is.
@@ -63,6 +66,7 @@ impl fmt::Display for Healer {
             Self::Trajectory => "trajectory",
             Self::Beads => "beads",
             Self::Notes => "notes",
+            Self::Sides => "both sides",
             Self::Anew => "anew",
             Self::Nobody => "not healed",
         })

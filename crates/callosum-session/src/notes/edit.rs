@@ -154,7 +154,7 @@ impl Notes {
 
     /// The document made, where what it was made for can be read in it; else one with the section at
     /// its end: a comment or a merge may hide where it would belong.
-    fn readable(
+    pub(super) fn readable(
         &self,
         section: &str,
         made: Self,

@@ -386,3 +386,80 @@ fn notes_that_cannot_be_read_shut_the_gate() {
         );
     }
 }
+
+/// LOA-FMT-1, LOA-HEAL-1: a merge that nobody has finished is finished with the entries and records of both, and what git left is set
+/// aside.
+#[test]
+fn a_merge_that_nobody_has_finished_is_healed_with_both_sides() {
+    let place = Place::new();
+    let id = place.with_current_bead(&["go on"]);
+    place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+    let text = String::from_utf8(notes(&place)).unwrap();
+    let start = text.find("#### ").unwrap();
+    let end = text.find("### Pending").unwrap();
+    let ours = text[start..end].trim_end();
+    let theirs = "#### 2026-01-01T05:00:00Z - By hand\n**Decision**: By hand";
+    let torn = format!(
+        "{}<<<<<<< HEAD\n{ours}\n=======\n{theirs}\n>>>>>>> other\n\n{}",
+        &text[..start],
+        &text[end..]
+    );
+    put(&place, "loa-grimoire/NOTES.md", torn.as_bytes());
+    let file = place.session().trajectory().file_of("2026-01-02").unwrap();
+    let records = place.disk.read(&file).unwrap();
+    let theirs = "{\"phase\":\"cite\",\"ts\":\"2026-01-02T05:00:00Z\",\"claim\":\"theirs\"}\n";
+    let torn = [
+        b"<<<<<<< HEAD\n",
+        &*records,
+        b"=======\n",
+        theirs.as_bytes(),
+        b">>>>>>> other\n",
+    ]
+    .concat();
+    place.disk.replace(&file, &torn, 0o644).unwrap();
+    let bead = place.session().beads().path(&id).unwrap();
+    let said = String::from_utf8(place.disk.read(&bead).unwrap()).unwrap();
+    let torn = format!(
+        "{said}<<<<<<< HEAD\nnext_steps_of: us\n=======\nnext_steps_of: them\n>>>>>>> other\n"
+    );
+    place.disk.replace(&bead, torn.as_bytes(), 0o644).unwrap();
+
+    let healed = place.session().hold().unwrap().finish_merges().unwrap();
+    let from: Vec<String> = healed.iter().map(|one| one.from.to_string()).collect();
+    assert_eq!(
+        from,
+        ["both sides", "not healed", "both sides"],
+        "{healed:?}"
+    );
+    assert!(
+        healed[1]
+            .was
+            .ends_with("(both sides changed `next_steps_of`)"),
+        "{healed:?}"
+    );
+    assert_eq!(place.disk.read(&bead).unwrap(), torn.as_bytes());
+    let text = String::from_utf8(notes(&place)).unwrap();
+    let places = ["- By hand\n", "- Use one\n", "### Pending"].map(|said| text.find(said).unwrap());
+    assert!(places.is_sorted() && !text.contains("======="), "{text}");
+    let made = String::from_utf8(place.disk.read(&file).unwrap()).unwrap();
+    assert_eq!(
+        made,
+        format!("{}{theirs}", String::from_utf8(records).unwrap())
+    );
+    assert!(
+        healed[0]
+            .aside
+            .as_ref()
+            .is_some_and(|aside| place.zones.root.join(aside).exists())
+    );
+    assert_eq!(
+        place
+            .session()
+            .hold()
+            .unwrap()
+            .finish_merges()
+            .unwrap()
+            .len(),
+        1
+    );
+}

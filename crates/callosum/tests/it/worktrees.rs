@@ -181,3 +181,109 @@ fn hooks_ask_the_worktree_that_a_client_works_in() {
     let told = hook(&none, "session-start", &none).success().stdout;
     assert!(told.contains("Use one [verified]"), "{told}");
 }
+
+/// Two branches, each with a decision of its own in the same second, of which one has evidence.
+fn parted(env: &TestEnv) {
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.write(
+        ".gitattributes",
+        "loa-grimoire/NOTES.md merge=callosum\nloa-grimoire/a2a/trajectory/*.jsonl merge=callosum\n.beads/*.yaml merge=callosum\n",
+    );
+    env.git_init();
+    let linked = link(env);
+    let branch = linked.to_str().unwrap();
+    inside(env, &linked, ["session", "decide", "Branch off"]).success();
+    env.git(&["-C", branch, "add", "--all"]);
+    env.git(&["-C", branch, "commit", "--quiet", "--message=branch"]);
+    env.run(["session", "decide", "Stay", "--cite", "src/a.rs:2"])
+        .success();
+    env.git(&["add", "--all"]);
+    env.git(&["commit", "--quiet", "--message=main"]);
+}
+
+#[track_caller]
+fn is_merged(env: &TestEnv) {
+    let notes = env.read("loa-grimoire/NOTES.md");
+    for title in ["Use one", "Stay", "Branch off"] {
+        assert_eq!(
+            notes.matches(&format!(" - {title}\n")).count(),
+            1,
+            "{notes}"
+        );
+    }
+    assert!(!notes.contains("<<<<<<<"), "{notes}");
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(
+        check.contains("Cannot clear: 1 decisions lack evidence\n"),
+        "{check}"
+    );
+    assert!(check.contains(": Branch off (no evidence)\n"), "{check}");
+    let seed = env.run(["session", "grounding"]).ended_with(1).stdout;
+    assert!(
+        seed.starts_with("total_claims=3\ngrounded_claims=2\n"),
+        "{seed}"
+    );
+}
+
+/// LOA-ZONE-1, LOA-GRD-1: git merges the sessions of two branches by `session merge`, where it is told of it.
+#[test]
+fn git_merges_the_sessions_of_two_branches() {
+    let env = project();
+    parted(&env);
+    let driver = format!(
+        "merge.callosum.driver='{}' session merge %O %A %B --path %P",
+        env!("CARGO_BIN_EXE_callosum")
+    );
+    env.git(&["-c", &driver, "merge", "--quiet", "other"]);
+    is_merged(&env);
+    let odd = ["a", "b", "c", "--path", "src/a.rs"];
+    let odd = env
+        .run(["session", "merge"].iter().chain(&odd))
+        .ended_with(1);
+    assert!(
+        odd.stderr.contains("`src/a.rs` is no file of a session"),
+        "{}",
+        odd.stderr
+    );
+}
+
+/// LOA-CHK-1, LOA-HEAL-1: a merge that git left to a person shuts the gate by its name, and is finished with both sides when that is
+/// asked for, not by itself.
+#[test]
+fn a_merge_that_git_left_is_named_and_healed() {
+    let env = project();
+    parted(&env);
+    let merge = env.program("git".into());
+    let merge = merge.arguments([
+        "-c",
+        "user.name=T",
+        "-c",
+        "user.email=t@example.org",
+        "merge",
+        "other",
+    ]);
+    merge.run().ended_with(1);
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(
+        check.contains("Cannot clear: loa-grimoire/NOTES.md:"),
+        "{check}"
+    );
+    assert!(
+        check.contains(": a merge that nobody has finished\n"),
+        "{check}"
+    );
+    assert!(
+        check.contains("finish the merge") && !check.contains("======="),
+        "{check}"
+    );
+    let healed = env.run(["session", "heal"]).success().stdout;
+    assert_eq!(
+        healed
+            .matches("a merge that nobody has finished, healed from both sides")
+            .count(),
+        2,
+        "{healed}"
+    );
+    is_merged(&env);
+}

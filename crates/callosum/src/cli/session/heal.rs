@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Make good what is missing, blank or broken of NOTES.md and beads
 ///
-/// What was last committed is taken, else the template. Decisions that NOTES.md has lost, committed or
+/// Of a merge that nobody has finished, both sides are taken; else what was last committed, else the template. Decisions that NOTES.md has lost, committed or
 /// not, come back from trajectories and beads. What is broken is set aside beside it. What nobody knows stays as it is. Trajectories that are older than .loa.config.yaml keeps them are
 /// compressed, and removed after a year. Ends with 0, also where there is no git, and where nothing can be
 /// written: then it says what is wrong, and leaves it.
@@ -49,7 +49,7 @@ pub(crate) struct HealedOutput {
     pub(crate) file: String,
     /// What was wrong with it.
     pub(crate) was: String,
-    /// Where it was taken from: `git`, `template`, `trajectory`, `beads`, `notes`, `anew` or `not healed`.
+    /// Where it was taken from: `git`, `template`, `trajectory`, `beads`, `notes`, `both sides`, `anew` or `not healed`.
     pub(crate) from: String,
     /// Where the broken one stands now.
     pub(crate) aside: Option<String>,
@@ -167,9 +167,9 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
         Err(error) => return Err(explain(&error)),
     };
     tell_mended(context, &held);
-    let healed = held
-        .heal(&committed(context))
-        .map_err(|error| explain(&error))?;
+    let mut healed = held.finish_merges().map_err(|error| explain(&error))?;
+    let others = held.heal(&committed(context));
+    healed.extend(others.map_err(|error| explain(&error))?);
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     tell_faults(context, &config);
     let kept = held

@@ -9,6 +9,7 @@ mod ghost;
 mod grounding;
 mod handoff;
 mod heal;
+mod merge;
 mod recipient;
 mod recover;
 mod repos;
@@ -59,6 +60,7 @@ pub(crate) enum SessionCommand {
     Recover(recover::RecoverArgs),
     Status(status::StatusArgs),
     Heal(heal::HealArgs),
+    Merge(merge::MergeArgs),
     Budget(budget::BudgetArgs),
     Checkpoint(checkpoint::CheckpointArgs),
     Ghost(ghost::GhostArgs),
@@ -81,6 +83,7 @@ pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), Com
         SessionCommand::Handoff(args) => handoff::run(context, args),
         SessionCommand::Recover(args) => recover::run(context, args),
         SessionCommand::Heal(args) => heal::run(context, args),
+        SessionCommand::Merge(args) => merge::run(context, args),
         SessionCommand::Budget(args) => budget::run(context, args),
         SessionCommand::Ghost(args) => ghost::run(context, args),
         SessionCommand::Checkpoint(args) => checkpoint::run(context, args),
@@ -250,13 +253,13 @@ pub(super) fn explain(error: &SessionError) -> CommandError {
             .hint("what is there can be read all the same: callosum session recover"),
         SessionError::NotFile { file } => CommandError::from_error(Exit::Environment, error)
             .hint(format!("mv {file} {file}.aside && callosum session heal")),
-        SessionError::TooLarge { file } => CommandError::from_error(Exit::Environment, error).hint(
-            format!("keep what is old elsewhere: mv {file} {file}.old && callosum session heal"),
-        ),
         SessionError::Foreign { file, .. } => CommandError::from_error(Exit::Environment, error)
             .hint(format!(
                 "iconv -f utf-16 -t utf-8 {file} -o {file}.new && mv {file}.new {file}"
             )),
+        SessionError::TooLarge { file } => CommandError::from_error(Exit::Environment, error).hint(
+            format!("keep what is old elsewhere: mv {file} {file}.old && callosum session heal"),
+        ),
         _ => CommandError::from_error(Exit::Environment, error),
     }
 }

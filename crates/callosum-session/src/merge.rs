@@ -1,0 +1,281 @@
+//! [`merged`]: a session's file as two branches have it, as one.
+//!
+//! Git's own merge goes by lines, and what two branches add stands at the same place: it is a conflict, or, where the lines of
+//! both are taken, entries torn apart. Start with [`Kind`], which files are known, and [`sides`], for a file in which git has
+//! left its marks.
+
+use std::collections::HashSet;
+
+use crate::{
+    bead::{BeadId, BeadMergeError, Sheet, SheetError, merged as merged_beads},
+    notes::Notes,
+    trajectory::records,
+};
+
+/// What kind of file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `NOTES.md`.
+    Notes,
+    /// A trajectory.
+    Trajectory,
+    /// A bead.
+    Bead,
+}
+
+impl Kind {
+    /// The kind of the file of this path; `None` where it is none of a session.
+    pub fn of(path: &str) -> Option<Self> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if name == "NOTES.md" {
+            return Some(Self::Notes);
+        }
+        if name.strip_suffix(".jsonl").is_some() {
+            return Some(Self::Trajectory);
+        }
+        BeadId::of_file(name).map(|_| Self::Bead)
+    }
+}
+
+/// Why two files cannot be made one. Neither is changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// One is no bead, or both changed what only a person can tell.
+    #[error(transparent)]
+    Bead(#[from] BeadMergeError),
+    /// One has the marks of a merge that nobody has finished.
+    #[error("a side has a merge that nobody has finished")]
+    Unfinished,
+    /// One is no text in UTF-8.
+    #[error("a side is no text in UTF-8")]
+    NotText,
+}
+
+/// Our file with what theirs has beside it; `base` is what both came from, where that is known.
+pub fn merged(
+    kind: Kind,
+    base: Option<&[u8]>,
+    ours: &[u8],
+    theirs: &[u8],
+) -> Result<Vec<u8>, MergeError> {
+    if sides(ours).is_some() || sides(theirs).is_some() {
+        return Err(MergeError::Unfinished);
+    }
+    match kind {
+        Kind::Notes => {
+            let read = |bytes: &[u8]| Notes::read(bytes.to_vec());
+            let base = base.map(read);
+            let made = Notes::merged(base.as_ref(), &read(ours), &read(theirs));
+            Ok(made.bytes().to_vec())
+        }
+        Kind::Trajectory => Ok(merged_records(ours, theirs)),
+        Kind::Bead => {
+            let read = |bytes: &[u8]| {
+                let text = std::str::from_utf8(bytes).map_err(|_| MergeError::NotText)?;
+                let sheet: Result<Sheet, SheetError> = Sheet::read(text);
+                sheet.map_err(|error| MergeError::Bead(error.into()))
+            };
+            // One that both made has no base.
+            let base = base.filter(|base| !base.is_empty()).map(read).transpose()?;
+            let made = merged_beads(base.as_ref(), &read(ours)?, &read(theirs)?)?;
+            Ok(made.text().as_bytes().to_vec())
+        }
+    }
+}
+
+/// Our side and theirs of a file in which git has left the marks of a merge; `None` where there are none, or one never ends.
+pub fn sides(bytes: &[u8]) -> Option<[Vec<u8>; 2]> {
+    /// Where a line stands.
+    #[derive(PartialEq)]
+    enum At {
+        Common,
+        Ours,
+        Base,
+        Theirs,
+    }
+    let mut sides = [Vec::new(), Vec::new()];
+    let mut at = At::Common;
+    let mut is_marked = false;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.trim_ascii_end();
+        let next = match at {
+            At::Common if text.starts_with(b"<<<<<<< ") => At::Ours,
+            At::Ours if text.starts_with(b"||||||| ") => At::Base,
+            At::Ours | At::Base if text == b"=======" => At::Theirs,
+            At::Theirs if text.starts_with(b">>>>>>> ") => At::Common,
+            _ => {
+                if matches!(at, At::Common | At::Ours) {
+                    sides[0].extend_from_slice(line);
+                }
+                if matches!(at, At::Common | At::Theirs) {
+                    sides[1].extend_from_slice(line);
+                }
+                continue;
+            }
+        };
+        is_marked = true;
+        at = next;
+    }
+    (is_marked && at == At::Common).then_some(sides)
+}
+
+/// The records of both, each once. What one side claimed since its last hand-off stands behind the hand-offs of both, so that
+/// it goes on counting.
+fn merged_records(ours: &[u8], theirs: &[u8]) -> Vec<u8> {
+    fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+        let lines = bytes.split(|byte| *byte == b'\n');
+        lines.filter(|line| !line.trim_ascii().is_empty()).collect()
+    }
+    /// How many of the lines end with the last hand-off.
+    fn ended(lines: &[&[u8]]) -> usize {
+        let is_handoff = |line: &&[u8]| {
+            let records = records(line).records;
+            records
+                .first()
+                .is_some_and(|record| record.phase() == "session_handoff")
+        };
+        lines
+            .iter()
+            .rposition(is_handoff)
+            .map_or(0, |last| last + 1)
+    }
+    let (ours, theirs) = (lines(ours), lines(theirs));
+    let shared = ours.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
+    let (prefix, ours) = ours.split_at(shared);
+    let known: HashSet<&[u8]> = ours.iter().copied().collect();
+    // Lines of a record that spreads over several may be alike.
+    let is_new = |line: &&&[u8]| !(line.starts_with(b"{\"") && known.contains(**line));
+    let theirs: Vec<&[u8]> = theirs[shared..].iter().filter(is_new).copied().collect();
+    let (ours_over, ours_since) = ours.split_at(ended(ours));
+    let (theirs_over, theirs_since) = theirs.split_at(ended(&theirs));
+    let mut made = Vec::new();
+    for line in [prefix, ours_over, theirs_over, ours_since, theirs_since].concat() {
+        made.extend_from_slice(line);
+        made.push(b'\n');
+    }
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str = "# Notes\n\n## Session Continuity\n\n### Active Context\n- **Current Bead**: bd-1\n- **Last Checkpoint**: \
+                        none\n\n### Lightweight Identifiers\n| Identifier | Purpose | Last Verified |\n|---|---|---|\n\n### Decision \
+                        Log\n\n#### 2026-01-01T00:00:00Z - Old\n**Decision**: Old\n\n### Pending Questions\n- [ ] why?\n\n## Blockers\nnone\n";
+
+    fn entry(ts: &str, words: &str) -> String {
+        format!("#### 2026-01-02T{ts}Z - {words}\n**Decision**: {words}\n**Rationale**: x\n\n")
+    }
+
+    fn with(entries: &[String]) -> String {
+        BASE.replace("### Pending", &format!("{}### Pending", entries.concat()))
+    }
+
+    fn notes(base: Option<&str>, ours: &str, theirs: &str) -> String {
+        let base = base.map(str::as_bytes);
+        let made = merged(Kind::Notes, base, ours.as_bytes(), theirs.as_bytes()).unwrap();
+        String::from_utf8(made).unwrap()
+    }
+
+    fn titles(text: &str) -> Vec<String> {
+        let notes = Notes::read(text.as_bytes().to_vec());
+        notes
+            .decisions()
+            .into_iter()
+            .map(|made| made.title)
+            .collect()
+    }
+
+    /// LOA-FMT-1, LOA-GRD-1: the entries of both branches are there whole and in order of time, those of one second too; what one
+    /// side changed is changed, and what both wrote elsewhere is there.
+    #[test]
+    fn the_notes_of_two_branches_have_the_entries_of_both() {
+        let ours = with(&[
+            entry("03:00:01", "A"),
+            entry("03:00:05", "Same second, ours"),
+        ])
+        .replace("none\n\n### Light", "2026-01-02T03:00:06Z\n\n### Light")
+        .replace("## Blockers\nnone\n", "## Blockers\nnone\nours waits\n");
+        let theirs = with(&[
+            entry("03:00:03", "B"),
+            entry("03:00:05", "Same second, theirs"),
+        ])
+        .replace(
+            "**Decision**: Old\n",
+            "**Decision**: Old\n**Rationale**: said later\n",
+        )
+        .replace("- [ ] why?\n", "- [ ] why?\n- [ ] and how?\n")
+        .replace(
+            "|---|---|---|\n",
+            "|---|---|---|\n| ${PROJECT_ROOT}/a.rs:1 | B | 03:00:04Z |\n",
+        )
+        .replace(
+            "## Blockers\nnone\n",
+            "## Blockers\nnone\ntheirs waits\n\n## Later\nmore\n",
+        );
+        for base in [Some(BASE), None] {
+            let made = notes(base, &ours, &theirs);
+            assert_eq!(
+                titles(&made),
+                ["Old", "A", "B", "Same second, ours", "Same second, theirs"],
+                "{made}"
+            );
+            for said in [
+                "- **Last Checkpoint**: 2026-01-02T03:00:06Z\n",
+                "- [ ] and how?\n",
+                "| ${PROJECT_ROOT}/a.rs:1 | B | 03:00:04Z |\n",
+                "ours waits\n",
+                "theirs waits\n",
+                "## Later\nmore\n",
+            ] {
+                assert_eq!(made.matches(said).count(), 1, "{said} in {made}");
+            }
+            assert_eq!(
+                made.contains("**Rationale**: said later\n"),
+                base.is_some(),
+                "{made}"
+            );
+            assert_eq!(
+                notes(base, &made, &theirs),
+                made,
+                "made again, it changes nothing"
+            );
+            assert_eq!(notes(Some(BASE), &made, BASE), made);
+        }
+        assert_eq!(
+            notes(Some(BASE), BASE, &ours).matches("ours waits").count(),
+            1
+        );
+    }
+
+    /// LOA-FMT-1: the marks that git leaves are taken apart into both sides.
+    #[test]
+    fn the_sides_of_a_conflict_are_found() {
+        let torn = b"a\n<<<<<<< HEAD\nb\n||||||| 1\nx\n=======\nc\n>>>>>>> o\nd\n<<<<<<< HEAD\r\n=======\r\ne\n>>>>>>> o\n";
+        let [ours, theirs] = sides(torn).unwrap();
+        assert_eq!(
+            (&*ours, &*theirs),
+            (&b"a\nb\nd\n"[..], &b"a\nc\nd\ne\n"[..])
+        );
+        assert_eq!(sides(b"a\n=======\nb\n"), None);
+        assert_eq!(sides(b"<<<<<<< HEAD\na\n"), None);
+        let refused = merged(Kind::Notes, None, torn, b"");
+        assert_eq!(refused, Err(MergeError::Unfinished));
+    }
+
+    /// LOA-TRJ-1, LOA-GRD-1: records are there once each, and a hand-off of one branch ends no claim of the other.
+    #[test]
+    fn claims_of_one_branch_stand_behind_the_hand_off_of_the_other() {
+        let cite = |of: &str| format!("{{\"phase\":\"cite\",\"claim\":\"{of}\"}}\n");
+        let over = "{\"phase\":\"session_handoff\"}\n";
+        let base = cite("old");
+        let ended = format!("{base}{}{over}", cite("ours"));
+        let going = format!("{base}{}", cite("theirs"));
+        let wanted = format!("{ended}{}", cite("theirs"));
+        for (ours, theirs) in [(&ended, &going), (&going, &ended)] {
+            let made = merged(Kind::Trajectory, None, ours.as_bytes(), theirs.as_bytes());
+            assert_eq!(String::from_utf8(made.unwrap()).unwrap(), wanted);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `callosum session merge`: what git asks to merge a session's file.
+
+use std::path::PathBuf;
+
+use callosum_session::merge::{Kind, merged};
+use clap::Args;
+
+use crate::{
+    cli::{context::Context, store},
+    ui::{CommandError, Exit},
+};
+
+/// Merge NOTES.md, a trajectory or a bead for git
+///
+/// Writes OURS with what THEIRS has beside it: entries, records, rows and questions of both, by what they are and not by their
+/// lines. Ends with 1, and writes nothing, where only a person can tell; git calls that a conflict.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ git config merge.callosum.driver 'callosum session merge %O %A %B --path %P'
+  $ git check-attr merge loa-grimoire/NOTES.md")]
+pub(crate) struct MergeArgs {
+    /// The file that both sides come from; an empty one where there is none
+    base: PathBuf,
+    /// Our file, which is written
+    ours: PathBuf,
+    /// Their file
+    theirs: PathBuf,
+    /// The path in the project, which says what kind of file it is
+    #[arg(long, value_name = "PATH")]
+    path: String,
+}
+
+pub(super) fn run(context: &Context, args: &MergeArgs) -> Result<(), CommandError> {
+    let Some(kind) = Kind::of(&args.path) else {
+        let what = format!("`{}` is no file of a session", args.path);
+        let hint = "NOTES.md, a trajectory (*.jsonl) or a bead (.beads/ID.yaml)";
+        return Err(CommandError::new(Exit::No, what).hint(hint));
+    };
+    let read = |path: &PathBuf| {
+        let bytes = context.disk.read(path);
+        bytes.map_err(|error| store::disk_failed(&error))
+    };
+    let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
+    let made = merged(kind, Some(&base), &ours, &theirs);
+    let made = made.map_err(|error| CommandError::from_error(Exit::No, &error))?;
+    let written = context.disk.rewrite(&args.ours, &made, 0o644);
+    written.map_err(|error| store::disk_failed(&error))
+}

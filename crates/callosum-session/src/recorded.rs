@@ -111,19 +111,19 @@ impl<'n> Lacking<'n> {
 #[derive(Default)]
 struct Unsaid {
     unsaid: BTreeMap<String, Vec<Lost>>,
-    /// The lines of entries that have a record of their own, by their times.
-    recorded: HashMap<String, HashSet<usize>>,
+    /// The lines of entries that have a record of their own.
+    recorded: HashSet<usize>,
 }
 
 impl Unsaid {
     fn take(&mut self, lacking: &Lacking<'_>, record: &Record) {
         let (ts, revision) = (record.text("decision"), revision_of(record));
         match lacking.saying(ts, record.text("claim")) {
-            Some(line) if revision == 0 => {
-                let lines = self.recorded.entry(ts.to_owned()).or_default();
-                lines.insert(line);
+            Some(line) => {
+                if revision == 0 {
+                    self.recorded.insert(line);
+                }
             }
-            Some(_) => {}
             None => keep(
                 &mut self.unsaid,
                 decided(record),
@@ -136,7 +136,9 @@ impl Unsaid {
     /// Those for which there is no entry left that could be theirs.
     fn lost(self, lacking: &Lacking<'_>) -> impl Iterator<Item = Lost> {
         let left = |ts: &str| {
-            let recorded = self.recorded.get(ts).map_or(0, HashSet::len);
+            let of_its_time = lacking.entries.get(ts).into_iter().flatten();
+            let recorded = of_its_time.filter(|entry| self.recorded.contains(&entry.line));
+            let recorded = recorded.count();
             let headed = lacking.headed.get(ts).copied().unwrap_or(0);
             headed.saturating_sub(recorded)
         };

@@ -19,7 +19,11 @@ const CLIENTS: [(&str, &str, &str); 5] = [
     ),
     ("gemini", "0.61.0", "--skip-trust\n-o, --output-format"),
     ("opencode", "1.18.33", "--format"),
-    ("qwen", "0.24.4", "--safe-mode\n-o, --output-format\n--json-schema"),
+    (
+        "qwen",
+        "0.24.4",
+        "--safe-mode\n-o, --output-format\n--json-schema",
+    ),
 ];
 
 fn recorded(name: &str) -> Vec<u8> {

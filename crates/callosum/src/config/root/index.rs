@@ -134,9 +134,9 @@ mod tests {
             if version == 4 {
                 bytes.push((before.len() - shared) as u8);
             }
-            bytes.extend(path[shared..].as_bytes());
+            bytes.extend(&path.as_bytes()[shared..]);
             bytes.push(0);
-            while version < 4 && (bytes.len() - begin) % 8 > 0 {
+            while version < 4 && !(bytes.len() - begin).is_multiple_of(8) {
                 bytes.push(0);
             }
             before = path;

@@ -90,6 +90,9 @@ fn a_run_is_gone_on_with_in_the_worktree_that_it_was_begun_in() {
     let run = asked.json()["run"].as_str().unwrap().to_owned();
     env.git(&["worktree", "remove", "--force", linked.to_str().unwrap()]);
     let told = env.run(["plan", "resume", &run]).ended_with(1).stderr;
-    assert!(told.contains("which is not there any more"), "{told}");
+    let hint = format!(
+        "not there any more\nhint: nothing was done; end the run: callosum plan cancel {run}\n"
+    );
+    assert!(told.ends_with(&hint), "{told}");
     env.run(["plan", "cancel", &run]).success();
 }

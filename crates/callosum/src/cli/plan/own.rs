@@ -239,18 +239,31 @@ impl OwnRun {
     fn read_of_here(&self) -> Result<Kept, CommandError> {
         let kept = self.read()?;
         if let Some(folder) = self.elsewhere(&kept) {
-            return Err(self.begun_in("", &folder, &self.folder, "of which this is a copy"));
+            let back = format!(
+                "move the project back: mv {} {}",
+                shell_word(&self.folder),
+                shell_word(&folder)
+            );
+            return Err(self.begun_in("", &folder, "of which this is a copy", Some(back)));
         }
         let tree = kept.tree.clone().filter(|tree| *tree != self.tree);
         if let Some(tree) = tree {
             let why = "and what it did there was not done in this one";
-            return Err(self.begun_in("the worktree ", &tree, &self.tree, why));
+            // What it had done there is gone with it.
+            return Err(self.begun_in("the worktree ", &tree, why, None));
         }
         Ok(kept)
     }
 
-    /// Why it is not gone on with `here`; `why_not` where the place that it was begun in is there still.
-    fn begun_in(&self, noun: &str, place: &str, here: &str, why_not: &str) -> CommandError {
+    /// Why it is not gone on with here: `why_not` where the place that it was begun in is there still, and else with a way
+    /// `back`, where there is one.
+    fn begun_in(
+        &self,
+        noun: &str,
+        place: &str,
+        why_not: &str,
+        back: Option<String>,
+    ) -> CommandError {
         let run = &self.run;
         let begun = format!("the run {run} was begun in {noun}`{place}`");
         if self.is_there(place) {
@@ -261,10 +274,9 @@ impl OwnRun {
             return CommandError::new(Exit::No, format!("{begun}, {why_not}")).hint(hint);
         }
         let what = format!("{begun}, which is not there any more");
+        let back = back.map_or_else(String::new, |back| format!("{back}; or "));
         CommandError::new(Exit::No, what).hint(format!(
-            "nothing was done; move it back: mv {} {}; or end the run: callosum plan cancel {run}",
-            shell_word(here),
-            shell_word(place)
+            "nothing was done; {back}end the run: callosum plan cancel {run}"
         ))
     }
 

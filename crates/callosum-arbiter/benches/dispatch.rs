@@ -132,6 +132,7 @@ fn main() {
         budget: &budget,
         circuits: &circuits,
         fallbacks: &[],
+        start_mark: None,
         caps: std::collections::BTreeMap::new(),
         slots: None,
     };

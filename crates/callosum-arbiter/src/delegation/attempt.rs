@@ -214,6 +214,9 @@ impl Workshop<'_> {
             let may_change = may_change(job.executor, self.means.surroundings);
             let key = record::MAY_CHANGE.to_owned();
             spawn.details.insert(key, may_change.into());
+            if let Some(mark) = &self.means.start_mark {
+                mark.keep(may_change)?;
+            }
         }
         let id = self.means.ledger.reserve(spawn)?;
         job.id = Some(id.clone());

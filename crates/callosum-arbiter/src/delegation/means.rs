@@ -6,7 +6,7 @@ use callosum_agents::{registry::Registry, runner::Surroundings};
 use callosum_host::{Clock, process::Cancel};
 use callosum_ledger::{Answers, Ledger};
 
-use super::reuse::Reuse;
+use super::{reuse::Reuse, start_mark::StartMark};
 use crate::{budget::Budget, circuit::Circuits, schedule::Limits, share::Share, slots::Slots};
 
 /// Everything that a delegation leans on.
@@ -39,6 +39,8 @@ pub struct Means<'a> {
     pub caps: BTreeMap<String, usize>,
     /// Where runs beside this one are counted too; `None` in a run that an executor began.
     pub slots: Option<Slots>,
+    /// Where it is kept that the executor of a plan's call was about to be started.
+    pub start_mark: Option<StartMark>,
 }
 
 /// Where a tree comes from, as entries name it (Seed CAL §3.1, `metadata`).

@@ -19,6 +19,7 @@ mod means;
 mod record;
 mod report;
 mod reuse;
+mod start_mark;
 mod stop;
 
 pub use self::{
@@ -28,6 +29,7 @@ pub use self::{
     record::{MAY_CHANGE, PLAN_CALL},
     report::{Failure, Report, TaskReport, TaskStatus},
     reuse::Reuse,
+    start_mark::StartMark,
 };
 pub use watch::{Notice, Watch};
 

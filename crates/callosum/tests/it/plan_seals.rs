@@ -162,6 +162,29 @@ fn a_run_whose_last_records_are_gone_makes_nothing_twice() {
     assert!(!own_file(&env, &run).exists());
 }
 
+/// CCOS-RTFS-2: the same where all that is gone is that an executor was started, which no run's record tells.
+#[test]
+fn an_executor_whose_start_is_off_the_record_is_not_asked_again() {
+    let env = two_languages();
+    let (run, key) = killed_at_work(&env);
+    let journal = env.project().join("cal_audit/2026-01-02.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let is_ruled = |line: &&str| line.contains(&key) && line.contains("\"ruled\"");
+    let at = lines.iter().position(is_ruled).unwrap();
+    assert!(
+        lines[at + 1..]
+            .iter()
+            .any(|line| line.contains("\"spawn\""))
+    );
+    std::fs::write(&journal, format!("{}\n", lines[..=at].join("\n"))).unwrap();
+    let output = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
+    assert_eq!(output.json()["waits_for"][0]["waits_for"], "outcome");
+    env.run(["plan", "cancel", &run]).success();
+    let left = std::fs::read_dir(own_file(&env, &run).parent().unwrap()).unwrap();
+    assert_eq!(left.count(), 0);
+}
+
 /// A run of which a newer version keeps something is neither gone on with nor ended by this one.
 #[test]
 fn what_a_newer_version_keeps_of_a_run_is_left_to_it() {
@@ -199,6 +222,10 @@ fn what_was_left_of_runs_that_never_were_is_cleared() {
     let names = std::fs::read_dir(own_file(&env, &run).parent().unwrap()).unwrap();
     let mut names: Vec<String> = names
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| {
+            let ending = std::path::Path::new(name).extension();
+            ending.is_none_or(|ending| ending != "start")
+        })
         .collect();
     names.sort();
     let mut expected = [

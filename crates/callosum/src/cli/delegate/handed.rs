@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use callosum_arbiter::delegation::{TaskReport, TaskStatus};
+use callosum_arbiter::delegation::{StartMark, TaskReport, TaskStatus};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -36,6 +36,9 @@ pub(crate) struct Wanted {
     /// The key of the plan's call that it is for.
     #[serde(skip)]
     pub(crate) plan_call: Option<String>,
+    /// Where it is kept that its executor was about to be started.
+    #[serde(skip)]
+    pub(crate) start_mark: Option<StartMark>,
 }
 
 /// Delegates one task, and gives back its summary, and on the last line what there is to know of it.
@@ -68,6 +71,7 @@ pub(super) fn arguments(wanted: Wanted) -> Result<DelegateArgs, CommandError> {
         max_tokens: wanted.max_tokens,
         max_cost: wanted.max_cost,
         plan_call: wanted.plan_call,
+        start_mark: wanted.start_mark,
         ..DelegateArgs::default()
     })
 }

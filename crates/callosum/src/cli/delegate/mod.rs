@@ -17,7 +17,7 @@ use callosum_agents::registry::Status;
 use callosum_arbiter::{
     Limits, RecoveryPolicy, Share, Submission,
     budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE},
-    delegation::{self, Means, Report, Reuse, Rules},
+    delegation::{self, Means, Report, Reuse, Rules, StartMark},
     kind_name,
     priority::assign_executors,
     tree_print::TreePrint,
@@ -114,6 +114,9 @@ pub(crate) struct DelegateArgs {
     /// The plan's call that it is for
     #[arg(skip)]
     plan_call: Option<String>,
+    /// Where it is kept that the executor of that call was about to be started
+    #[arg(skip)]
+    start_mark: Option<StartMark>,
 }
 
 /// The fewest tokens that a summary can be cut to and still say something.
@@ -234,6 +237,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         budget: &budget,
         circuits: &circuits,
         fallbacks: &fallbacks,
+        start_mark: args.start_mark.clone(),
         caps: context.project.settings.caps(),
         slots: (!budget.is_nested()).then(|| context.slots()),
     };

@@ -11,8 +11,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_arbiter::plan_run::{CallKey, RunId, RunSeals, RunSecret, RunTally, Started};
-use callosum_host::{Disk, random};
+use callosum_arbiter::{
+    delegation::StartMark,
+    plan_run::{CallKey, RunId, RunSeals, RunSecret, RunTally, Started},
+};
+use callosum_host::{Disk, DiskError, random};
 use callosum_ledger::Checksum;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +39,9 @@ const WITHOUT_SEALS: u32 = 1;
 
 /// The ending of the file beside it that has how many records were on disk.
 const TALLY: &str = "tally";
+
+/// The ending of the files beside it that tell whose executors were about to be started.
+const START: &str = "start";
 
 /// Permission bits of the file.
 const MODE: u32 = 0o600;
@@ -151,6 +157,26 @@ impl OwnRun {
         RunTally::new(self.disk.clone(), self.file.with_extension(TALLY))
     }
 
+    /// Where it is kept that the executor of a call was about to be started.
+    pub(super) fn start_mark(&self, key: &str) -> StartMark {
+        let file = self.file.with_extension(format!("{key}.{START}"));
+        StartMark::new(self.disk.clone(), file)
+    }
+
+    /// Forgets whose executors were about to be started.
+    fn remove_start_marks(&self) -> Result<(), DiskError> {
+        let Some(folder) = self.file.parent() else {
+            return Ok(());
+        };
+        for entry in self.disk.list_dir(folder)? {
+            let name = entry.name.to_string_lossy();
+            if name.starts_with(self.run.as_str()) && name.ends_with(START) {
+                self.disk.remove_file(&folder.join(&entry.name))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Fails where a newer version keeps it, which alone may end it.
     pub(super) fn refuse_newer(&self) -> Result<(), CommandError> {
         let bytes = self.disk.read_if_there(&self.file);
@@ -220,6 +246,7 @@ impl OwnRun {
             return;
         }
         // Left behind it is about a run that nobody can go on with.
+        drop(self.remove_start_marks());
         drop(self.tally().remove());
         drop(self.disk.remove_file(&self.file));
     }

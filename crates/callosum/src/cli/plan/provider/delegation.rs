@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use callosum_arbiter::{
     budget::Money,
-    delegation::{MAY_CHANGE, PLAN_CALL, may_change},
+    delegation::{MAY_CHANGE, PLAN_CALL, StartMark, may_change},
     kernel::{
         Answer, AnsweredCost, ApprovedCall, KnownOutcome, Manifest, Provenance, ProviderFailure,
         TrustTier,
@@ -25,6 +25,7 @@ use crate::cli::{
     constitution::governance,
     delegate::{Wanted, planned},
     explain,
+    plan::own::OwnRun,
     roster::Roster,
 };
 
@@ -50,6 +51,7 @@ pub(super) fn perform(
         max_tokens: least(left.tokens, set.tokens),
         max_cost: least(left.cost, set.cost).map(Money::to_dollars),
         plan_call: Some(call.key().to_owned()),
+        start_mark: Some(start_mark(surroundings, call.key())),
         ..asked
     };
     let context = surroundings.context.for_call(cancel);
@@ -61,6 +63,11 @@ pub(super) fn perform(
             ..failed(&error)
         }),
     }
+}
+
+/// Where this machine keeps that the executor of a call was about to be started.
+fn start_mark(surroundings: &Surroundings<'_>, key: &str) -> StartMark {
+    OwnRun::of(surroundings.context, &surroundings.run).start_mark(key)
 }
 
 fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
@@ -194,8 +201,11 @@ pub(super) fn outcome(
             return Ok(KnownOutcome::Answered(answer(&found.entry)));
         }
     }
-    if tasks.is_empty() {
-        return Ok(KnownOutcome::NotBegun);
+    match (tasks.is_empty(), start_mark(surroundings, key).read()) {
+        (true, None) => return Ok(KnownOutcome::NotBegun),
+        (true, Some(false)) => return Ok(KnownOutcome::Repeatable),
+        (_, Some(true)) => return Ok(KnownOutcome::Unknown),
+        (false, _) => {}
     }
     let roster = Roster::load(context).map_err(|error| failed(&error))?;
     let around = context.surroundings().map_err(|error| failed(&error))?;

@@ -1,5 +1,12 @@
 //! Records that others add to those of a run: they count for nothing, and are told of.
 
+use std::time::Duration;
+
+use callosum_arbiter::plan_run::{
+    Decided, DecisionWord, RunJournal as _, RunRecord, RunSecret, SealedJournal,
+};
+use callosum_host::{Clock, Disk, Ids};
+use callosum_ledger::{Ledger, LedgerPaths};
 use callosum_testkit::TestEnv;
 use serde_json::{Value, json};
 
@@ -183,6 +190,34 @@ fn an_executor_whose_start_is_off_the_record_is_not_asked_again() {
     env.run(["plan", "cancel", &run]).success();
     let left = std::fs::read_dir(own_file(&env, &run).parent().unwrap()).unwrap();
     assert_eq!(left.count(), 0);
+}
+
+/// CCOS-RTFS-2: a run whose own records do not add up, as a version left it that took two words for one call, is not gone on
+/// with, and can be cancelled.
+#[test]
+fn a_run_whose_own_records_do_not_add_up_can_be_cancelled() {
+    let env = two_languages();
+    let (run, key) = killed_at_work(&env);
+    let own: Value = serde_json::from_slice(&std::fs::read(own_file(&env, &run)).unwrap()).unwrap();
+    let secret: RunSecret = serde_json::from_value(own["secret"].clone()).unwrap();
+    let paths = LedgerPaths::in_root(env.project());
+    let clock = Clock::fixed("2026-01-02T03:04:05Z".parse().unwrap(), Duration::ZERO);
+    let ledger = Ledger::open(Disk::real(), paths, clock, Ids::random()).unwrap();
+    let journal = SealedJournal::new(ledger, secret, 6, None);
+    let decided = RunRecord::Decided(Decided {
+        key: serde_json::from_value(json!(key)).unwrap(),
+        decision: DecisionWord::NotDone,
+        value: None,
+    });
+    let twice = [decided.clone(), decided];
+    journal.tell(&run.parse().unwrap(), &twice).unwrap();
+    let refused = env.run(["plan", "resume", &run]).ended_with(3);
+    let hint = format!("or end the run: callosum plan cancel {run}");
+    assert!(refused.stderr.contains(&hint), "{}", refused.stderr);
+    env.run(["plan", "cancel", &run]).success();
+    let listed = env.run(["plan", "list"]).success();
+    assert!(listed.stdout.contains("cancelled"), "{}", listed.stdout);
+    assert!(!own_file(&env, &run).exists());
 }
 
 /// A run of which a newer version keeps something is neither gone on with nor ended by this one.

@@ -24,14 +24,14 @@ pub(super) fn run_of(context: &Context, text: &str) -> Result<ReadRun, CommandEr
         .map_err(|passed_over| unreadable(passed_over.run.as_ref(), &passed_over.why))
 }
 
-/// The same for whoever ends it: one whose records are not all there as they were written is read as what is left of
-/// it says.
+/// The same for whoever ends it: one whose records are not all there as they were written, or do not add up, is read as what
+/// fits of them says.
 pub(super) fn run_to_end(context: &Context, text: &str) -> Result<ReadRun, CommandError> {
     match find(context, text)? {
         Ok(read) => Ok(read),
         Err(PassedOver {
             run: Some(run),
-            why: ReadRunError::Missing(_),
+            why: ReadRunError::Missing(_) | ReadRunError::Unfitting(_) | ReadRunError::Record(_),
         }) => {
             let read = read_run(&reader(context), &run, None);
             let read = read.map_err(|error| unreadable(Some(&run), &error))?;
@@ -160,7 +160,9 @@ fn unreadable(run: Option<&RunId>, error: &ReadRunError) -> CommandError {
             ))
         }
         (Some(run), ReadRunError::Record(_) | ReadRunError::Unfitting(_)) => {
-            failed(&format!("cannot read the run {run}")).hint("callosum audit verify")
+            failed(&format!("cannot read the run {run}")).hint(format!(
+                "callosum audit verify; or end the run: callosum plan cancel {run}"
+            ))
         }
         _ => failed("cannot read the project's runs").hint("callosum audit verify"),
     }

@@ -7,8 +7,9 @@ use crate::{
     bead::{Bead, BeadId, evidence_value},
     decide::{DecideError, Decided, Ground, NOT_CURRENT, cite_record},
     evidence::{Evidence, Standing, Tree},
-    grounding::Brief,
-    notes::{Decision, EvidenceChange},
+    grounding::{Brief, time_of},
+    notes::{Decision, EvidenceChange, Notes},
+    recorded::decided,
     span::Whose,
     statement::Redaction,
     step::{BeadChange, Held, Intent, NoteChange, SessionError, second},
@@ -69,7 +70,10 @@ impl Held<'_> {
                 ts: ts.to_owned(),
                 ..found
             }),
-            None => self.of_beads_alone(ts)?,
+            None => match self.of_beads_alone(ts)? {
+                Some(found) => Some(found),
+                None => self.of_trajectories_alone(ts)?,
+            },
         };
         let decision = found.ok_or_else(|| DecideError::NoDecision { ts: ts.to_owned() })?;
         Ok(Decision {
@@ -83,6 +87,20 @@ impl Held<'_> {
         let all = self.session.unrecorded(std::iter::empty())?.into_iter();
         let mut all = all.map(|found| found.decision);
         Ok(all.find(|decision| decision.ts == ts))
+    }
+
+    /// The decision of this name where trajectories alone have it, as of one that was commented out in the notes and goes on
+    /// being claimed.
+    fn of_trajectories_alone(&self, name: &str) -> Result<Option<Decision>, SessionError> {
+        let read = self.session.recorded_since_handoff(Whose::Everyone)?;
+        let records = read.records.iter().rev();
+        let cited = records.filter(|(_, record)| record.phase() == "cite");
+        let mut made = cited.filter_map(|(_, record)| decided(record));
+        let found = made.find(|made| made.is_named(name));
+        Ok(found.map(|found| Decision {
+            ts: name.to_owned(),
+            ..found
+        }))
     }
 
     fn lean(
@@ -133,19 +151,24 @@ impl Held<'_> {
             };
             (id.to_string(), vec![change])
         };
+        // What was taken back in the notes stays so.
+        let notes = session.notes()?;
+        let headed = notes.as_ref().map(Notes::headed_times).unwrap_or_default();
+        let is_taken_back = decision.line == 0 && headed.contains_key(time_of(&decision.ts));
         let intent = Intent {
             format: 1,
             agent: session.agent.to_string(),
             day: second(session.clock.now())[..10].to_owned(),
-            notes: vec![match decision.line {
-                0 => NoteChange::Decision(decision.clone()),
-                _ => NoteChange::Evidence(EvidenceChange {
+            notes: match decision.line {
+                0 if is_taken_back => Vec::new(),
+                0 => vec![NoteChange::Decision(decision.clone())],
+                _ => vec![NoteChange::Evidence(EvidenceChange {
                     ts: decision.ts.clone(),
                     written: new.iter().filter_map(Evidence::written).collect(),
                     replaced: replaced.iter().map(|(old, _)| old.clone()).collect(),
                     is_assumption: decision.is_assumption,
-                }),
-            }],
+                })],
+            },
             bead: known.bead.as_ref().map(bead_change),
             records: vec![record],
         };

@@ -217,6 +217,7 @@ impl Config {
             }
         };
         config.unknown = unknown_keys(&members);
+        said.extend(valued_sections(&members));
         let enforced = members.get("grounding_enforcement");
         config.enforcement = enforced.map_or(Enforcement::Strict, |word| {
             Enforcement::named(word).unwrap_or_else(|| {
@@ -225,7 +226,12 @@ impl Config {
                 Enforcement::Strict
             })
         });
-        let enforced = members.get("edd").and_then(|edd| edd.get("enforcement"));
+        let enforced = members.get("edd").and_then(|edd| match edd {
+            Value::Object(edd) => edd.get("enforcement"),
+            Value::Null => None,
+            // It is named above, and leaves nothing open.
+            _ => Some(&Value::Null),
+        });
         config.edd = enforced.map_or(Enforcement::Warn, |word| {
             Enforcement::named(word).unwrap_or_else(|| {
                 let what = "`edd.enforcement` is none of strict, warn and disabled: strict";
@@ -285,6 +291,22 @@ impl Config {
         }
         (config, said)
     }
+}
+
+/// Sections that have a value in place of keys.
+fn valued_sections(members: &Map<String, Value>) -> Vec<String> {
+    let sections = KEYS.iter().filter(|(section, _)| !section.is_empty());
+    let valued = sections.filter(|(section, _)| {
+        let value = members.get(*section);
+        value.is_some_and(|value| !value.is_object() && !value.is_null())
+    });
+    let said = valued.map(|(section, keys)| {
+        format!(
+            "`{section}` has a value, and not the keys {} below it",
+            keys.join(", ")
+        )
+    });
+    said.collect()
 }
 
 /// The keys of a file that nothing reads, without their lines.
@@ -408,6 +430,19 @@ mod tests {
         let wrong = Config::read("edd:\n  enforcement: 1\n");
         assert_eq!((wrong.edd, wrong.faults[0].line), (Enforcement::Strict, 2));
         assert_eq!(Config::read(""), Config::default());
+        let valued = Config::read("edd: strict\ntrajectory: 30\nclient_hooks:\n");
+        let said: Vec<(usize, bool)> = valued
+            .faults
+            .iter()
+            .map(|fault| {
+                (
+                    fault.line,
+                    fault.what.contains(" has a value, and not the keys "),
+                )
+            })
+            .collect();
+        assert_eq!(said, [(2, true), (1, true), (1, false)]);
+        assert_eq!(valued.edd, Enforcement::Strict);
         let misspelt = Config::read("edd:\n  enabled: true\n  enforcment: strict\nother: 1\n");
         let unknown: Vec<(usize, &str)> = misspelt
             .unknown

@@ -1,11 +1,12 @@
 //! [`Recollection`]: what notes and the current bead say, and which of it still holds.
 
 use crate::{
-    bead::{Bead, BeadId},
+    bead::{Bead, BeadDecision, BeadId},
     evidence::{Standing, Tree},
-    notes::Decision,
+    grounding::says_the_same,
+    notes::{Decision, Notes},
     pickup::Waiting,
-    statement::one_line,
+    statement::{one_line, title_of},
     step::{Session, SessionError},
 };
 
@@ -90,6 +91,7 @@ impl Recollection {
         let tree = Tree::new(session.disk, &session.zones.tree);
         let newest = notes.newest();
         let decisions = newest.all().take(looked_up);
+        let of_bead = bead.as_ref().and_then(|(_, bead)| bead.clone());
         let mut questions: Vec<String> = notes.questions();
         let more = bead.iter().filter_map(|(_, bead)| bead.as_ref());
         for question in more.flat_map(|bead| &bead.questions) {
@@ -103,6 +105,7 @@ impl Recollection {
             checkpoint: active.checkpoint.map(|text| one_line(&text)),
             reasoning: active.reasoning.map(|text| one_line(&text)),
             decisions: decisions
+                .map(|decision| believed(decision, of_bead.as_ref(), &notes))
                 .map(|decision| Recollected::of(decision, &tree))
                 .collect(),
             older: newest.len().saturating_sub(looked_up),
@@ -116,6 +119,33 @@ impl Recollection {
         let step = bead.and_then(|bead| bead.next_steps.first());
         step.map(|step| one_line(step))
             .or_else(|| self.reasoning.clone())
+    }
+}
+
+/// The decision as the current bead has it, which is believed before the notes, where it has other words.
+fn believed(decision: Decision, bead: Option<&Bead>, notes: &Notes) -> Decision {
+    let made = bead.into_iter().flat_map(|bead| &bead.decisions);
+    let made: Vec<&BeadDecision> = made
+        .filter(|made| made.ts == decision.ts && !made.decision.is_empty())
+        .collect();
+    let is_said = |made: &&BeadDecision| says_the_same(&made.decision, decision.words());
+    let Some(first) = made.first().filter(|_| !made.iter().any(is_said)) else {
+        return decision;
+    };
+    // Of several of one time, another one may be meant.
+    if notes.decisions_where(|ts, _| ts == decision.ts).len() > 1 {
+        return decision;
+    }
+    let of_words = made.iter().filter(|made| made.decision == first.decision);
+    Decision {
+        title: title_of(&first.decision),
+        decision: first.decision.clone(),
+        rationale: first.rationale.clone(),
+        evidence: of_words.flat_map(|made| made.evidence.clone()).collect(),
+        unread: 0,
+        is_assumption: false,
+        is_user_input: false,
+        ..decision
     }
 }
 

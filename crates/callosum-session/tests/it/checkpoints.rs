@@ -394,3 +394,35 @@ fn a_drifted_citation_is_made_good_by_a_new_one() {
     let notes = ground.session().notes().unwrap().unwrap();
     assert!(!notes.decisions()[0].is_assumption);
 }
+
+/// LOA-GRD-1: a decision that was commented out is claimed until it is handed off, and what a check says to be rid of that is taken; the
+/// notes stay as they are.
+#[test]
+fn a_decision_that_was_commented_out_is_made_good_by_its_name() {
+    let place = Place::new();
+    place.decide("Use one", None, Ground::Nothing);
+    let notes = place.session().notes().unwrap().unwrap();
+    let ts = notes.decisions()[0].ts.clone();
+    let text = String::from_utf8(notes.bytes().to_vec()).unwrap();
+    let text = text.replacen("#### ", "<!--\n#### ", 1);
+    let text = text.replacen("### Pending", "-->\n\n### Pending", 1);
+    place
+        .disk
+        .replace(&place.zones.notes(), text.as_bytes(), 0o644)
+        .unwrap();
+    assert!(!place.check(&Config::default()).permits());
+    let cited = Evidence::parse("a.rs:1", Relative::Accepted).unwrap();
+    let held = place.session().hold().unwrap();
+    assert!(held.assume(&ts).is_ok());
+    held.cite(&ts, &[cited]).unwrap();
+    drop(held);
+    assert_eq!(
+        place.disk.read(&place.zones.notes()).unwrap(),
+        text.as_bytes()
+    );
+    let checked = place.check(&Config::default());
+    assert_eq!(
+        (checked.grounding.grounded(), checked.grounding.total()),
+        (1, 1)
+    );
+}

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use callosum_evidence::tokens::estimate;
-use callosum_session::recovery::Found;
+use callosum_session::{
+    Ground,
+    recovery::{Found, Recollection, level_1},
+};
 
 use crate::place::Place;
 
@@ -59,4 +62,30 @@ fn a_query_finds_the_oldest_decision_and_hand_off() {
         Found::gather(&session, "pool", 100).unwrap().told(100)
     );
     assert!(Found::gather(&session, "giraffe", 500).unwrap().is_empty());
+}
+
+/// LOA-TRUTH-1, LOA-REC-1: where the current bead has other words of a decision, they are told, with what the bead cites.
+#[test]
+fn the_words_of_the_current_bead_are_told_before_those_of_the_notes() {
+    let place = Place::new();
+    let id = place.with_current_bead(&[]);
+    place.decide("Use one pool", Some("a.rs:1"), Ground::Nothing);
+    let path = place.session().beads().path(&id).unwrap();
+    let bead = String::from_utf8(place.disk.read(&path).unwrap()).unwrap();
+    let changed = bead.replace(
+        "decision: \"Use one pool\"",
+        "decision: \"Drop the backups\"",
+    );
+    let changed = changed.replace("decision: Use one pool", "decision: Drop the backups");
+    assert_ne!(bead, changed);
+    place
+        .disk
+        .replace(&path, changed.as_bytes(), 0o644)
+        .unwrap();
+    let told = level_1(&Recollection::gather(&place.session(), 3).unwrap(), 100);
+    assert!(
+        told.contains("Decided: Drop the backups [verified]\n"),
+        "{told}"
+    );
+    assert!(!told.contains("Use one pool"), "{told}");
 }

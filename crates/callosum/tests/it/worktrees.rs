@@ -287,3 +287,31 @@ fn a_merge_that_git_left_is_named_and_healed() {
     );
     is_merged(&env);
 }
+
+/// LOA-FUT-1: a hand-off reaches a linked worktree that has sessions of its own, and never the project itself.
+#[test]
+fn a_hand_off_reaches_a_linked_worktree_with_sessions_of_its_own() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.git_init();
+    let linked = link(&env);
+    let branch = linked.to_str().unwrap();
+    let words = "go on with the branch";
+    env.run(["session", "handoff", "--repo", branch, "--reasoning", words])
+        .success();
+    let files = std::fs::read_dir(linked.join("loa-grimoire/a2a/trajectory")).unwrap();
+    let told: String = files.map(|file| env.read(file.unwrap().path())).collect();
+    assert!(
+        told.contains("\"handoff_received\"") && told.contains(words),
+        "{told}"
+    );
+    let own = env.project().to_str().unwrap().to_owned();
+    let refused = env.run(["session", "handoff", "--force", "--repo", &own]);
+    assert!(
+        refused
+            .ended_with(2)
+            .stderr
+            .contains("is this project itself")
+    );
+}

@@ -172,7 +172,8 @@ pub(super) fn other(context: &Context, path: &str) -> Result<Zones, CommandError
             CommandError::from_error(Exit::Usage, &error).hint("callosum session repos")
         })?;
     let roots = known_above(context, roots)?;
-    if roots.state == context.state() {
+    // A linked worktree with sessions of its own is another one.
+    if roots.sessions == context.sessions() {
         let what = format!("`{path}` is this project itself");
         return Err(CommandError::new(Exit::Usage, what));
     }

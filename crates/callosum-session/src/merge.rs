@@ -249,6 +249,18 @@ mod tests {
         );
     }
 
+    /// LOA-FMT-1: a section of text that one branch alone changed is as that branch has it.
+    #[test]
+    fn a_section_that_one_branch_changed_is_as_it_has_it() {
+        let changed = BASE.replace("## Blockers\nnone\n", "## Blockers\nwaits\n");
+        let ours = with(&[entry("03:00:01", "A")]);
+        for (ours, theirs) in [(&ours, &changed), (&changed, &ours)] {
+            let made = notes(Some(BASE), ours, theirs);
+            assert!(made.ends_with("## Blockers\nwaits\n"), "{made}");
+            assert_eq!(titles(&made), ["Old", "A"]);
+        }
+    }
+
     /// LOA-FMT-1: the marks that git leaves are taken apart into both sides.
     #[test]
     fn the_sides_of_a_conflict_are_found() {

@@ -164,6 +164,36 @@ impl Notes {
         })
     }
 
+    /// The document with the text that theirs has in a section which ours has as the base has it; `None` where that is not so.
+    fn with_their_text(
+        &self,
+        base: Option<&Self>,
+        ours: &Self,
+        theirs: &Self,
+        index: usize,
+    ) -> Option<Self> {
+        let title = &theirs.outline.headings[index].title;
+        let is_kept = [ACTIVE, IDENTIFIERS, LOG, QUESTIONS];
+        let is_kept = is_kept.iter().any(|kept| title.eq_ignore_ascii_case(kept));
+        if is_kept || ours.own_lines(title) != base?.own_lines(title) {
+            return None;
+        }
+        let only = |notes: &Self| {
+            let mut all = notes.outline.titled(title);
+            let only = all.next().filter(|_| all.next().is_none())?;
+            let lines = notes.above_next(only, &notes.outline.body(only));
+            Some(notes.line_start(lines.start)..notes.line_start(lines.end))
+        };
+        let (at, text) = (only(self)?, only(theirs)?);
+        let text = String::from_utf8_lossy(&theirs.bytes[text]);
+        let end = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            self.eol()
+        };
+        Some(self.spliced(at, &format!("{text}{end}")))
+    }
+
     /// The document with the lines of text that theirs has in a section and neither ours nor the base has there.
     fn with_texts(&self, base: Option<&Self>, ours: &Self, theirs: &Self) -> Self {
         let entries: HashSet<usize> = theirs
@@ -175,6 +205,9 @@ impl Notes {
         let texts = headings.filter(|(index, _)| !entries.contains(index));
         texts.fold(self.clone(), |made, (index, heading)| {
             let title = &heading.title;
+            if let Some(made) = made.with_their_text(base, ours, theirs, index) {
+                return made;
+            }
             let known: HashSet<String> = [Some(ours), base]
                 .into_iter()
                 .flatten()

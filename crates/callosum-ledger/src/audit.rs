@@ -1,7 +1,7 @@
 //! [`AuditReader`]: the journal, read without a lock.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     fmt,
     ops::ControlFlow,
     path::PathBuf,
@@ -27,6 +27,13 @@ pub struct AuditReader {
     disk: Disk,
     paths: LedgerPaths,
     unreadable: Mutex<Vec<UnreadableLine>>,
+}
+
+/// How far a journal was read, for who goes on from there: [`AuditReader::go_on`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditPlace {
+    /// Bytes of each day file.
+    read: BTreeMap<PathBuf, u64>,
 }
 
 /// A line of the journal that was passed over because it is not a record.
@@ -181,6 +188,49 @@ impl AuditReader {
             }
         }
         Ok(())
+    }
+
+    /// Hands the records that were written since `place` to `take`, and moves it behind them; `false`, and nothing is handed
+    /// over, where what was read is not there as it was: `place` is then at the beginning.
+    ///
+    /// Costs a look at each day file, and the reading of what is new. After an error some records may have been handed over
+    /// without that `place` was moved.
+    pub fn go_on(
+        &self,
+        place: &mut AuditPlace,
+        mut take: impl FnMut(AuditRecord),
+    ) -> Result<bool, AuditReadError> {
+        let days = day_files(&self.disk, &self.paths.audit)?;
+        let is_there = |path: &PathBuf| days.iter().any(|day| day.path == *path);
+        let mut is_kept = place.read.keys().all(is_there);
+        let mut files = Vec::new();
+        for DayFile { path, .. } in days {
+            let file = self.disk.open(&path, OpenHow::READ)?;
+            let size = file.size()?;
+            let from = place.read.get(&path).copied().unwrap_or(0);
+            is_kept &= from <= size;
+            files.push((path, file, from, size));
+        }
+        if !is_kept {
+            place.read.clear();
+            return Ok(false);
+        }
+        for (path, file, from, size) in files {
+            let mut lines = Lines::new(&file, from, size);
+            let mut end = from;
+            while let Some(line) = lines.next()? {
+                if !line.is_whole {
+                    // It is being written.
+                    break;
+                }
+                end = line.end();
+                if let Ok(record) = serde_json::from_slice(line.bytes) {
+                    take(record);
+                }
+            }
+            place.read.insert(path, end);
+        }
+        Ok(true)
     }
 
     fn read_day(

@@ -66,7 +66,7 @@ pub use crate::{
     align::{OpenError, Repair, RepairKind},
     answers::Answers,
     archive_name::ArchiveName,
-    audit::{AuditQuery, AuditReadError, AuditReader, UnreadableLine},
+    audit::{AuditPlace, AuditQuery, AuditReadError, AuditReader, UnreadableLine},
     backup::{Backup, BackupError},
     checksum::{Checksum, InvalidChecksum},
     creation::{Adoption, CreateError, Creation},

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::{follow::is_at, *};
 use crate::{
-    AuditEvent, AuditQuery, AuditReader, Event, LedgerPaths, checksum::Checksum,
+    AuditEvent, AuditPlace, AuditQuery, AuditReader, Event, LedgerPaths, checksum::Checksum,
     open_files::OpenFiles, position::Position,
 };
 
@@ -189,6 +189,36 @@ fn a_clock_that_goes_back_stays_in_the_later_file() {
         longest = recent.len();
     }
     assert_eq!(longest, 4);
+}
+
+/// CAKE-MET-1: who goes on from where they ended is handed each record once, and told where what they read is gone.
+#[test]
+fn who_goes_on_reading_is_handed_what_is_new() {
+    let mut journal = Journal::new();
+    let reader = AuditReader::new(journal.disk.clone(), journal.paths.clone());
+    let mut place = AuditPlace::default();
+    let mut go_on = || {
+        let mut seqs = Vec::new();
+        let is_kept = reader.go_on(&mut place, |record| seqs.push(record.seq));
+        (is_kept.unwrap(), seqs)
+    };
+    assert_eq!(go_on(), (true, vec![]));
+    journal.write(2, true);
+    assert_eq!(go_on(), (true, vec![1, 2]));
+    let (path, whole) = (journal.path(), journal.bytes());
+    let torn = [whole.as_slice(), b"{\"seq\":"].concat();
+    journal.disk.replace(&path, &torn, 0o600).unwrap();
+    assert_eq!(go_on(), (true, vec![]));
+    journal.disk.replace(&path, &whole, 0o600).unwrap();
+    journal.clock = Clock::fixed("2026-11-03T00:00:00Z".parse().unwrap(), Duration::ZERO);
+    journal.write(1, true);
+    assert_eq!(go_on(), (true, vec![3, 4]));
+    journal.disk.replace(&path, &whole, 0o600).unwrap();
+    assert_eq!(go_on(), (false, vec![]));
+    assert_eq!(go_on(), (true, vec![1, 2, 4]));
+    journal.disk.remove_file(&path).unwrap();
+    assert_eq!(go_on(), (false, vec![]));
+    assert_eq!(go_on(), (true, vec![4]));
 }
 
 #[test]

@@ -125,7 +125,7 @@ pub(crate) struct DecisionOutput {
 }
 
 impl DecisionOutput {
-    fn of(record: AuditRecord) -> (Timestamp, Self) {
+    pub(super) fn of(record: AuditRecord) -> (Timestamp, Self) {
         let at = record.timestamp;
         let event = AuditEvent {
             executor: record.executor,
@@ -136,7 +136,7 @@ impl DecisionOutput {
         (at, Self::of_event(&event, at))
     }
 
-    fn of_event(event: &AuditEvent, at: Timestamp) -> Self {
+    pub(super) fn of_event(event: &AuditEvent, at: Timestamp) -> Self {
         let details = &event.details;
         let text = |key: &str| details.get(key).and_then(Value::as_str).map(str::to_owned);
         let list = |key: &str| {
@@ -326,6 +326,6 @@ pub(super) fn each_of(
 }
 
 /// The id of an event that waited.
-fn id(details: &Map<String, Value>) -> Option<String> {
+pub(super) fn id(details: &Map<String, Value>) -> Option<String> {
     details.get("buffered")?.as_str().map(str::to_owned)
 }

@@ -2,16 +2,13 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use callosum_host::Disk;
-use callosum_ledger::{AuditQuery, Event, Journal};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::log::{self, DecisionOutput};
 use crate::{
-    cli::{context::Context, moment::Moment, store},
-    config::{Environment, Homes, Project, Repositories, Told},
+    cli::{context::Context, moment::Moment},
     ui::CommandError,
 };
 
@@ -99,8 +96,8 @@ struct BucketOutput {
 const BOUNDS: [f64; 6] = [0.01, 0.05, 0.1, 0.25, 0.5, 1.0];
 
 /// What is counted.
-#[derive(Debug, Default)]
-struct Counts {
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
     /// By type and severity.
     interventions: BTreeMap<(&'static str, &'static str), u64>,
     /// By rule.
@@ -110,7 +107,7 @@ struct Counts {
 }
 
 /// How long something took.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Latency {
     within: [u64; BOUNDS.len()],
     count: u64,
@@ -118,7 +115,7 @@ struct Latency {
 }
 
 impl Counts {
-    fn add(&mut self, decision: &DecisionOutput) {
+    pub(super) fn add(&mut self, decision: &DecisionOutput) {
         let Some(took) = decision.took_us else {
             return;
         };
@@ -146,8 +143,26 @@ impl Counts {
         }
     }
 
+    /// Adds what was counted elsewhere.
+    pub(super) fn join(&mut self, other: &Self) {
+        for (what, count) in &other.interventions {
+            *self.interventions.entry(*what).or_default() += count;
+        }
+        for (rule, count) in &other.prevented {
+            *self.prevented.entry(rule.clone()).or_default() += count;
+        }
+        for (operation, theirs) in &other.latencies {
+            let ours = self.latencies.entry(operation).or_default();
+            ours.count += theirs.count;
+            ours.micros = ours.micros.saturating_add(theirs.micros);
+            for (within, count) in ours.within.iter_mut().zip(theirs.within) {
+                *within += count;
+            }
+        }
+    }
+
     /// The text form, as version 0.0.4 of it has it.
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let begin = |text: &mut String, name: &str, kind: &str, help: &str| {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -254,50 +269,6 @@ pub(super) fn run(context: &Context, args: &MetricsArgs) -> Result<(), CommandEr
         return context.ui.json_data(&counts.output());
     }
     context.ui.foreign(&counts.text())
-}
-
-/// The same of the machine's own journal and of those of the projects that were begun on it, for whoever serves it.
-pub(in crate::cli) fn of_machine(
-    disk: &Disk,
-    homes: &Homes,
-    environment: &Environment,
-) -> Result<String, CommandError> {
-    let mut counts = Counts::default();
-    let query = AuditQuery {
-        event: Some(Event::Guard),
-        ..AuditQuery::default()
-    };
-    let mut add = |paths| {
-        let mut take = |_, decision: DecisionOutput| counts.add(&decision);
-        log::each_of(disk, paths, &query, &mut take).map(drop)
-    };
-    add(Journal::Machine(homes.journal()).paths())?;
-    let known = Repositories::new(disk, homes.repositories()).all();
-    let known = known.map_err(|error| store::disk_failed(&error))?.known;
-    let mut unread = 0u64;
-    for root in known.into_iter().map(|repository| repository.root) {
-        // One that was removed since has no decisions any more.
-        if !disk.exists(&root).unwrap_or(true) {
-            continue;
-        }
-        let project = Project::load(disk, environment, &root, &Told::default()).ok();
-        let project = project.filter(|project| project.roots.state == root);
-        let is_read = project.is_some_and(|project| {
-            let paths = project.places.ledger;
-            match disk.exists(&paths.audit) {
-                Ok(true) => add(paths).is_ok(),
-                is_there => is_there.is_ok(),
-            }
-        });
-        unread += u64::from(!is_read);
-    }
-    let mut text = counts.text();
-    let name = "cake_unread_projects";
-    let _ = writeln!(
-        text,
-        "# HELP {name} Projects whose decisions could not be read\n# TYPE {name} gauge\n{name} {unread}"
-    );
-    Ok(text)
 }
 
 #[cfg(test)]

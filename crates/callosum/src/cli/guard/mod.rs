@@ -8,10 +8,10 @@ mod log;
 mod metrics;
 mod place;
 mod revoke;
+mod tally;
 
 use clap::Subcommand;
 
-pub(super) use self::metrics::of_machine as metrics_of_machine;
 pub(super) use self::{
     allow::{PermitOutput, PermitsOutput},
     check::CheckOutput,
@@ -19,6 +19,7 @@ pub(super) use self::{
     explain::ExplainOutput,
     log::LogOutput,
     metrics::MetricsOutput,
+    tally::Tally,
 };
 
 use super::context::Context;

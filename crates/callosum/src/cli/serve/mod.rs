@@ -8,7 +8,7 @@ use std::{
     fmt::Write as _,
     io,
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -223,8 +223,10 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         guard: Arc::new({
             let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
             let environment = ground.environment.clone();
+            let tally = Mutex::new(guard::Tally::default());
             move || {
-                let text = guard::metrics_of_machine(&disk, &homes, &environment);
+                let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+                let text = tally.text(&disk, &homes, &environment);
                 text.map_err(|error| error.one_line())
             }
         }),

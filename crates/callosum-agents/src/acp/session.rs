@@ -1,5 +1,7 @@
 //! [`Session`]: what is known of an answer while an agent works on it.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::{
@@ -15,6 +17,9 @@ const WORK: [&str; 4] = [
     "tool_call",
     "tool_call_update",
 ];
+
+/// Kinds of tools that only read, as the protocol names them.
+const READING: [&str; 4] = ["read", "search", "fetch", "think"];
 
 /// An answer that is coming. The last message is the answer: what an agent says before it calls a
 /// tool is not.
@@ -40,6 +45,8 @@ pub(super) struct Session {
     /// What each call of its model took, where the agent says it with the call.
     used: Option<Tokens>,
     cost_usd: Option<f64>,
+    /// The uses of tools that only read.
+    reading: BTreeSet<String>,
     /// What came of all that, until it was told.
     pub(super) events: Vec<Event>,
 }
@@ -84,7 +91,9 @@ impl Session {
                 self.interrupted = true;
                 let title = update["title"].as_str().unwrap_or("a tool");
                 self.doing(format!("runs {title}"));
+                self.tool(update);
             }
+            "tool_call_update" => self.tool(update),
             "usage_update"
                 if update
                     .pointer("/cost/currency")
@@ -95,6 +104,28 @@ impl Session {
             _ => {}
         }
         self.bytes <= LARGEST_ANSWER
+    }
+
+    /// Takes in what is told of the use of a tool, whose result counts once it is whole.
+    fn tool(&mut self, update: &Value) {
+        let id = update["toolCallId"].as_str().unwrap_or_default();
+        let kind = update["kind"].as_str().unwrap_or_default();
+        if READING.contains(&kind) {
+            self.reading.insert(id.to_owned());
+        }
+        let status = update["status"].as_str().unwrap_or_default();
+        if !matches!(status, "completed" | "failed") || self.reading.contains(id) {
+            return;
+        }
+        let parts = update["content"].as_array().into_iter().flatten();
+        let texts = parts.filter_map(|part| part.pointer("/content/text")?.as_str());
+        let raw = &update["rawOutput"];
+        let raw = [raw, &raw["output"], &raw["error"]].into_iter();
+        for text in texts.chain(raw.filter_map(Value::as_str)) {
+            self.events.push(Event::Used {
+                text: text.to_owned(),
+            });
+        }
     }
 
     /// Takes note that the agent wants to use a tool: some tell of the call only where it is granted.

@@ -285,6 +285,9 @@ impl Listener for Ear {
             self.events
                 .push(bytes, &mut |event| hearing.take(dialect, event));
         }
+        for words in self.hearing.tools.take() {
+            heard(Sign::Tool(&words));
+        }
         if let Some(doing) = self.hearing.doing.take() {
             let line = fit_line(&doing, LONGEST_DOING);
             heard(Sign::Doing(&line));

@@ -15,6 +15,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
         Some("system") => system(hearing, event),
         Some("stream_event") => part(hearing, event),
         Some("assistant") => message(hearing, event),
+        Some("user") => tool_results(hearing, event),
         Some("result") => result(hearing, event),
         _ => {}
     }
@@ -63,13 +64,33 @@ fn part(hearing: &mut Hearing, event: &Value) {
     }
 }
 
+/// The blocks of a message.
+fn blocks(event: &Value) -> impl Iterator<Item = &Value> {
+    let content = at(event, &["message", "content"]).and_then(Value::as_array);
+    content.into_iter().flatten()
+}
+
+/// What tools gave back, those of a sub-agent included.
+pub(super) fn tool_results(hearing: &mut Hearing, event: &Value) {
+    for block in blocks(event) {
+        if text(block, &["type"]) == Some("tool_result") {
+            let id = text(block, &["tool_use_id"]);
+            hearing.tools.end(id, block.get("content"));
+        }
+    }
+}
+
 pub(super) fn message(hearing: &mut Hearing, event: &Value) {
+    for block in blocks(event) {
+        hearing
+            .tools
+            .begin(text(block, &["id"]), text(block, &["name"]));
+    }
     // A sub-agent's words are not the answer's.
     if text(event, &["parent_tool_use_id"]).is_some() {
         return;
     }
-    let content = at(event, &["message", "content"]).and_then(Value::as_array);
-    for block in content.into_iter().flatten() {
+    for block in blocks(event) {
         match text(block, &["type"]) {
             Some("text") => {
                 text(block, &["text"])

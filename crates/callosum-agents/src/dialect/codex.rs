@@ -38,7 +38,11 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
             Some("agent_message") => hearing.text = said(&["item", "text"]).unwrap_or_default(),
             Some("error") => hearing.warning = said(&["item", "message"]),
             // Some tools are told of only once they are done.
-            _ if uses_a_tool(event) => hearing.text.clear(),
+            _ if uses_a_tool(event) => {
+                hearing.text.clear();
+                let output = at(event, &["item", "aggregated_output"]);
+                hearing.tools.end(None, output);
+            }
             _ => {}
         },
         Some("error") => {

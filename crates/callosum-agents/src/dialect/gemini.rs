@@ -33,6 +33,14 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
             hearing.text.clear();
             hearing.stopped = None;
             hearing.doing = text(event, &["tool_name"]).map(|name| format!("uses {name}"));
+            hearing
+                .tools
+                .begin(text(event, &["tool_id"]), text(event, &["tool_name"]));
+        }
+        Some("tool_result") => {
+            let complaint = at(event, &["error", "message"]);
+            let result = event.get("output").or(complaint);
+            hearing.tools.end(text(event, &["tool_id"]), result);
         }
         Some("error") => {
             let words = text(event, &["message"]).unwrap_or_default();

@@ -10,6 +10,7 @@ use super::{
     gemini,
     name::Dialect,
     opencode, qwen,
+    tool_result::ToolResults,
 };
 use crate::{
     client::Client,
@@ -42,6 +43,8 @@ pub(crate) struct Hearing {
     pub(crate) session: Option<String>,
     /// What it is doing, on one line.
     pub(crate) doing: Option<String>,
+    /// What its tools gave back.
+    pub(crate) tools: ToolResults,
     /// Bytes of a message that is being written, where its parts are told.
     pub(super) streamed: usize,
     /// Whether the part of it that is being written is the answer in the form that was asked for.

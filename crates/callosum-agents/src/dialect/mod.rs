@@ -22,6 +22,7 @@ mod inner_sandbox;
 mod name;
 mod opencode;
 mod qwen;
+mod tool_result;
 
 pub use self::{
     asking::{DIALECT_QUIET, DIALECT_TOTAL, LARGEST_STREAM},

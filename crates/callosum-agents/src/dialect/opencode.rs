@@ -25,7 +25,12 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
             hearing.text.push_str(words);
         }
         Some("tool_use") => {
-            hearing.doing = text(event, &["part", "tool"]).map(|tool| format!("uses {tool}"));
+            let tool = text(event, &["part", "tool"]);
+            hearing.doing = tool.map(|tool| format!("uses {tool}"));
+            for result in ["output", "error"] {
+                let result = at(event, &["part", "state", result]);
+                hearing.tools.of_tool(tool, result);
+            }
         }
         Some("step_finish") => step_finish(hearing, event),
         Some("error") => {

@@ -17,6 +17,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
     match text(event, &["type"]) {
         Some("system") => claude::system(hearing, event),
         Some("assistant") => claude::message(hearing, event),
+        Some("user") => claude::tool_results(hearing, event),
         Some("result") => {
             claude::end(hearing, event);
             hearing.tokens = event.get("usage").map(|usage| Tokens {

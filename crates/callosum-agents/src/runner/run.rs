@@ -105,6 +105,8 @@ pub enum Sign<'a> {
     Doing(&'a str),
     /// How long its server is waited for, and why, likewise.
     Waiting(&'a str),
+    /// What a tool of it gave back that does more than read, as it came: neither masked nor fit for a terminal.
+    Tool(&'a str),
 }
 
 /// What an executor wrote before it ended well.

@@ -315,6 +315,9 @@ impl Listener for Ear {
         if let Some(what) = self.waiting.take() {
             heard(Sign::Waiting(&fit_line(&what, LONGEST_WAITING)));
         }
+        for words in self.hearing.tools.take() {
+            heard(Sign::Tool(&words));
+        }
         match self.hearing.doing.take() {
             Some(what) => heard(Sign::Doing(&fit_line(&what, LONGEST_DOING))),
             None => heard(Sign::Answering {
@@ -351,6 +354,7 @@ impl Ear {
         match event {
             Event::Life => {}
             Event::Doing { what } => hearing.doing = Some(what),
+            Event::Used { text } => hearing.tools.end(None, Some(&text.into())),
             Event::Odd { line } => self.odd = Some(line),
             Event::Waiting { what } => self.waiting = Some(what),
             Event::Given {

@@ -80,6 +80,11 @@ pub(crate) enum Event {
         /// Whether it failed.
         is_error: bool,
     },
+    /// What a tool that the other side used itself gave back, where it does more than read.
+    Used {
+        /// Its text.
+        text: String,
+    },
     /// The answer is whole.
     Done,
     /// The agent went on after its input had ended, so that it may not have written down why its answer ended.

@@ -29,19 +29,19 @@ pub(super) struct Asked {
     pub(super) whole: Option<Value>,
     /// Tokens of the answer that was too long.
     pub(super) tokens_before: u64,
-    /// What it said of writes to the ledger that were denied it.
-    pub(super) denials: Denials,
 }
 
 impl Workshop<'_> {
     /// Asks the executor, once more where its summary is too long (CAL-SCH-3).
     ///
-    /// Whatever comes of it, the connections that it asked for are on the record.
+    /// Whatever comes of it, the connections that it asked for are on the record, and `denials` has heard what it
+    /// says of writes to the ledger that were denied it.
     pub(super) fn ask(
         &self,
         job: &Job<'_>,
         about: About<'_>,
         request: &Request,
+        denials: &mut Denials,
     ) -> Result<Asked, Stop> {
         let surroundings = &Surroundings {
             connections: Connections::default(),
@@ -49,10 +49,12 @@ impl Workshop<'_> {
             ..self.means.surroundings.clone()
         };
         let mut unrecorded = None;
-        let mut denials = Denials::default();
         let mut heard = |sign: Sign<'_>| {
-            if let Sign::Line(line) = sign {
-                denials.hear(line);
+            match sign {
+                Sign::Line(line) => denials.hear(line),
+                // As it came: it is for nobody to see.
+                Sign::Tool(result) => return denials.hear_tool(result),
+                _ => {}
             }
             if let Sign::Waiting(why) = sign
                 && let Err(stop) = self.record(about.waiting(why))
@@ -72,7 +74,7 @@ impl Workshop<'_> {
         for connection in surroundings.connections.take() {
             self.record(about.connection(&connection))?;
         }
-        asked.map(|asked| Asked { denials, ..asked })
+        asked
     }
 
     /// Tells of each place that the executor is not let reach, once, while it runs: most programs try again for minutes
@@ -143,7 +145,6 @@ impl Workshop<'_> {
                     answer,
                     whole: None,
                     tokens_before: 0,
-                    denials: Denials::default(),
                 });
             }
             Err(error) => error,
@@ -167,7 +168,6 @@ impl Workshop<'_> {
                 answer,
                 whole: Some(json!({"sha256": kept, "summary_bytes": bytes})),
                 tokens_before: long.tokens_used,
-                denials: Denials::default(),
             }),
             Err(error) => {
                 self.charge(error.spent())?;

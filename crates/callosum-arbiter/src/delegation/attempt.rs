@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     change::may_change,
+    denial::Denials,
     judge::{self, Demands, Judged, MOST_TOLD, Objection},
     means::{Means, Rules, SHORT_SUMMARY},
     record::{self, About, KeptPrompt},
@@ -253,9 +254,11 @@ impl Workshop<'_> {
         loop {
             step(Trigger::Assigned)?;
             let before = self.ledger_before(job.executor)?;
-            let asked = match self.ask(job, about, &request) {
+            let mut denials = Denials::default();
+            let asked = match self.ask(job, about, &request, &mut denials) {
                 Ok(asked) => asked,
                 Err(stop) => {
+                    self.tell_denial(job, about, denials.of_tools(), before)?;
                     let event = match &stop {
                         Stop::Failed(failure) | Stop::Unstorable(failure) => about.error(failure),
                         Stop::OverBudget(_) | Stop::Cancelled => about.cancelled(),
@@ -275,11 +278,7 @@ impl Workshop<'_> {
                 }
             };
             step(Trigger::Answered)?;
-            if let Some(words) = asked.denials.words() {
-                self.watch.notice(job.index, Notice::Denied(&words));
-                let after = self.ledger_after(before)?;
-                self.record(record::beside_ledger(about.denied(&words), before, after))?;
-            }
+            self.tell_denial(job, about, denials.words(), before)?;
             let answer = &asked.answer;
             self.charge(answer.spent())?;
             let objection = match self.judge(job.task, answer) {
@@ -357,6 +356,22 @@ impl Workshop<'_> {
             return Ok(None);
         }
         Ok(self.ledger_file.anew(&self.means.surroundings.disk)?)
+    }
+
+    /// Tells and records that a try was denied a write to the ledger, where its words say so.
+    fn tell_denial(
+        &self,
+        job: &Job<'_>,
+        about: About<'_>,
+        words: Option<String>,
+        before: Option<Checksum>,
+    ) -> Result<(), Stop> {
+        let Some(words) = words else {
+            return Ok(());
+        };
+        self.watch.notice(job.index, Notice::Denied(&words));
+        let after = self.ledger_after(before)?;
+        self.record(record::beside_ledger(about.denied(&words), before, after))
     }
 
     /// Whether an answer that is short is sent back: not one of ours, which says what there is each time.

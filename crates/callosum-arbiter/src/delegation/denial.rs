@@ -1,7 +1,10 @@
 //! [`Denials`]: what an executor said of a write to the ledger that was denied it (REQ-GOV-005).
 //!
-//! The operating system denies the write and tells only the executor, so what that says on standard error is all
-//! that there is: a claim, which the hashes beside it bear out or not. Deliberately not here: tries that failed, whose words are kept whatever they say.
+//! The operating system denies the write and tells only the executor, so what that says on standard error, or what a
+//! tool of it gave back, is all that there is: a claim, which the hashes beside it bear out or not. Deliberately not here: what
+//! tries that failed said on standard error, which is kept whatever it is.
+
+use callosum_evidence::{secrets, terminal::harmless};
 
 /// How the names begin of what the ledger consists of, and of what steers it.
 const OF_THE_LEDGER: [&str; 10] = [
@@ -33,25 +36,53 @@ const MOST_LINES: usize = 8;
 /// Longest part of a line that is kept, in bytes.
 const LONGEST_LINE: usize = 500;
 
-/// The lines of an executor's standard error that tell of a denied write to the ledger.
+/// The lines of an executor that tell of a denied write to the ledger.
 #[derive(Debug, Default)]
 pub(super) struct Denials {
-    lines: Vec<String>,
+    /// On standard error.
+    said: Vec<String>,
+    /// Of what its tools gave back.
+    of_tools: Vec<String>,
 }
 
 impl Denials {
     /// Hears a line, already masked; keeps it where it tells of a denial.
     pub(super) fn hear(&mut self, line: &str) {
-        if self.lines.len() < MOST_LINES && tells_of_a_denial(line) {
-            let end = line.floor_char_boundary(LONGEST_LINE);
-            self.lines.push(line[..end].to_owned());
+        if tells_of_a_denial(line) {
+            keep(&mut self.said, line);
         }
     }
 
-    /// Its words; `None` where it told of no denial.
-    pub(super) fn words(&self) -> Option<String> {
-        (!self.lines.is_empty()).then(|| self.lines.join("\n"))
+    /// Hears what a tool gave back, as it came; keeps the lines that tell of a denial, masked.
+    pub(super) fn hear_tool(&mut self, result: &str) {
+        for line in result.lines().filter(|line| tells_of_a_denial(line)) {
+            let masked = secrets::mask(line.trim()).text;
+            keep(&mut self.of_tools, &harmless(&masked));
+        }
     }
+
+    /// All its words; `None` where it told of no denial.
+    pub(super) fn words(&self) -> Option<String> {
+        joined(self.said.iter().chain(&self.of_tools))
+    }
+
+    /// Those of its tools; `None` where none told of a denial.
+    pub(super) fn of_tools(&self) -> Option<String> {
+        joined(self.of_tools.iter())
+    }
+}
+
+/// Keeps the beginning of a line, once.
+fn keep(lines: &mut Vec<String>, line: &str) {
+    let line = &line[..line.floor_char_boundary(LONGEST_LINE)];
+    if lines.len() < MOST_LINES && lines.iter().all(|known| known != line) {
+        lines.push(line.to_owned());
+    }
+}
+
+fn joined<'l>(lines: impl Iterator<Item = &'l String>) -> Option<String> {
+    let lines: Vec<&str> = lines.map(String::as_str).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 fn tells_of_a_denial(line: &str) -> bool {
@@ -89,12 +120,27 @@ mod tests {
         );
     }
 
+    /// REQ-GOV-005: what a tool gave back is kept line by line, once, and without what a terminal would obey.
+    #[test]
+    fn what_a_tool_gave_back_tells_of_a_denial() {
+        let mut denials = Denials::default();
+        let result = "total 1\n  zsh:1: read-only file system: /p/.cal_memory.json\u{7}\nsrc/a.rs: Permission denied";
+        denials.hear_tool(result);
+        denials.hear_tool(result);
+        let told = "zsh:1: read-only file system: /p/.cal_memory.json\\u{7}";
+        assert_eq!(denials.of_tools().as_deref(), Some(told));
+        assert_eq!(denials.words().as_deref(), Some(told));
+        let mut said = Denials::default();
+        said.hear("sh: cal_audit/x: Permission denied");
+        assert_eq!(said.of_tools(), None);
+    }
+
     #[test]
     fn its_words_are_bounded() {
         let mut denials = Denials::default();
-        for _ in 0..100 {
+        for number in 0..100 {
             denials.hear(&format!(
-                "cal_audit: permission denied {}",
+                "cal_audit: permission denied {number} {}",
                 "ü".repeat(1000)
             ));
         }

@@ -8,9 +8,12 @@
 use callosum_host::Disk;
 use callosum_ledger::Checksum;
 use callosum_testkit::{Output, TestEnv, fakes};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::projects::{register_with, two_languages};
+use crate::{
+    agents::fake,
+    projects::{register_with, two_languages},
+};
 
 /// What every script begins with: `tried` says what came of something, `tunnel` says hello to a host by way
 /// of the proxy, and `answer` ends.
@@ -233,6 +236,39 @@ print("nothing else to say", file=sys.stderr)
     assert_eq!(told["details"]["ledger_after"], hash, "{told}");
     let told = "it says that it was denied a write to the ledger: cannot note it";
     assert!(output.stderr.contains(told), "{}", output.stderr);
+}
+
+/// REQ-GOV-005: what was denied to a tool of a client, which tells its model alone, is on the record as what it says
+/// itself; what a tool has read is not.
+#[test]
+fn a_write_that_was_denied_to_a_tool_is_on_the_record() {
+    let env = two_languages();
+    let used = |tool: &str, output: &str| {
+        let part = json!({"tool": tool, "state": {"status": "completed", "output": output}});
+        format!(
+            "{}\n",
+            json!({"type": "tool_use", "sessionID": "s", "part": part})
+        )
+    };
+    let denied = "zsh:1: read-only file system: /p/.cal_memory.json";
+    let mut client = fake("opencode", "ok", 0);
+    let mut output = used("read", "rm: .cal_hashlog: Permission denied").into_bytes();
+    output.extend(used("bash", &format!("$ echo x\n{denied}\n")).into_bytes());
+    output.append(&mut client.output);
+    client.output = output;
+    client.install(&env);
+    env.run(["executor", "discover"]).success();
+    let before = env.read(".cal_memory.json");
+    let run = env.run(["delegate", "map it", "--executor", "opencode", "--fresh"]);
+    let told = format!("it says that it was denied a write to the ledger: {denied}");
+    assert!(run.success().stderr.contains(&told));
+    let all = records(&env, "error");
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!(all[0]["status"], "denied", "{all:?}");
+    assert_eq!(all[0]["details"]["said"], denied, "{all:?}");
+    let hash = Checksum::of(before.as_bytes()).to_string();
+    assert_eq!(all[0]["details"]["ledger_before"], hash, "{all:?}");
+    assert_eq!(all[0]["details"]["ledger_after"], hash, "{all:?}");
 }
 
 /// CAL-SEC-1: a coding agent that is held leaves nothing in the home folder that it would obey when it

@@ -108,6 +108,8 @@ impl Watch for Shown {
                     self.set(task, Some(line.chars().take(LONGEST_LINE).collect()));
                 }
             }
+            // As it came, it is for no terminal.
+            Notice::Heard(Sign::Tool(_)) => {}
             Notice::Heard(Sign::Doing(what)) => self.set(task, Some((*what).to_owned())),
             Notice::Heard(Sign::Waiting(what)) => {
                 let name = self.names.get(task.0).map_or("", String::as_str);

@@ -86,8 +86,7 @@ pub(crate) fn ask(
         advice: fault.advice(executor, Client::of(dialect), &surroundings.environment),
         complaint: complaint.clone(),
         // Where it failed otherwise, its last text may be the complaint itself.
-        partial: (matches!(fault, ClientFault::CutStream { .. }) && !partial.trim().is_empty())
-            .then(|| partial.clone()),
+        partial: (is_of_an_answer(&fault) && !partial.trim().is_empty()).then(|| partial.clone()),
         spent: Box::new(spent),
         fault: Box::new(fault),
     };
@@ -105,6 +104,14 @@ pub(crate) fn ask(
         source,
         complaint,
     })
+}
+
+/// Whether what a client had said when it failed like this may be of an answer.
+fn is_of_an_answer(fault: &ClientFault) -> bool {
+    matches!(
+        fault,
+        ClientFault::CutStream { .. } | ClientFault::NotInForm { .. }
+    )
 }
 
 /// The end of a client that took too long, by what it had said itself: that it waits for a server which

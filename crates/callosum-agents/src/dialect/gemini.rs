@@ -136,8 +136,16 @@ pub(super) fn broke_off(records: &[u8]) -> Option<Complaint> {
     ended_early(records).or_else(|| uncounted(records))
 }
 
-fn ended_early(records: &[u8]) -> Option<Complaint> {
-    const REASONS: &str = "\"gen_ai.response.finish_reasons\": [";
+/// How telemetry begins to tell why answers ended.
+const REASONS: &str = "\"gen_ai.response.finish_reasons\": [";
+
+/// Whether the records have telemetry that tells why answers ended.
+pub(super) fn tells_reasons(records: &[u8]) -> bool {
+    String::from_utf8_lossy(records).contains(REASONS)
+}
+
+/// Why telemetry shows that an answer ended before its end.
+pub(super) fn ended_early(records: &[u8]) -> Option<Complaint> {
     let text = String::from_utf8_lossy(records);
     let lists = text.split(REASONS).skip(1);
     let mut reasons = lists.flat_map(|list| {

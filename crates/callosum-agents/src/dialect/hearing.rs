@@ -29,6 +29,8 @@ pub(crate) struct Hearing {
     pub(crate) finished: bool,
     /// Why it failed, where it said so.
     pub(crate) failure: Option<Complaint>,
+    /// Whether its exit code says no more than that an answer has not the form that was asked for.
+    pub(super) excused: bool,
     /// What it complained about last without failing.
     pub(crate) warning: Option<String>,
     /// Why it stopped in the middle, unless it goes on after all.
@@ -107,9 +109,15 @@ impl Hearing {
 
     /// Holds what was heard against what the client wrote into its transcript, where that was kept.
     pub(crate) fn hold_against(&mut self, client: Option<&Client>, transcript: Option<Vec<u8>>) {
-        let (Some(client), Some(transcript), None) = (client, transcript, &self.failure) else {
+        let (Some(client), Some(transcript)) = (client, transcript) else {
             return;
         };
+        if client.program == qwen::CLIENT {
+            qwen::hold_against(self, &transcript);
+        }
+        if self.failure.is_some() {
+            return;
+        }
         self.failure = match client.program {
             gemini::CLIENT => gemini::broke_off(&transcript),
             opencode::CLIENT => opencode::broke_off(&transcript),
@@ -119,8 +127,6 @@ impl Hearing {
                 }
                 None
             }
-            // What it hands over apart is of one attempt.
-            qwen::CLIENT if self.structured.is_none() => qwen::broke_off(&transcript),
             _ => None,
         };
     }
@@ -147,7 +153,8 @@ impl Hearing {
         if let Some(complaint) = &self.failure {
             return Err(complaint.fault());
         }
-        if ending != Ending::Exited(0) {
+        let is_excused = self.excused && matches!(ending, Ending::Exited(_));
+        if ending != Ending::Exited(0) && !is_excused {
             let words = match &self.warning {
                 Some(warning) => warning.clone(),
                 None => last_words.to_owned(),

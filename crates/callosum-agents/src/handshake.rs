@@ -106,7 +106,7 @@ pub enum Fault {
     #[error("it does not say which version it is")]
     NoVersion,
     /// A client is older than what is understood.
-    #[error("it is version {found}, and the oldest that is understood is {oldest}")]
+    #[error("it is version {found}, and {TOO_OLD} {oldest}")]
     TooOld {
         /// Its version.
         found: Version,
@@ -129,6 +129,14 @@ pub enum Fault {
         /// The option.
         option: String,
     },
+}
+
+/// How it is said that a client is too old.
+const TOO_OLD: &str = "the oldest that is understood is";
+
+/// Whether the reason for which an executor is inactive, as it is kept, is that its client is too old.
+pub fn is_too_old(reason: &str) -> bool {
+    reason.contains(TOO_OLD)
 }
 
 impl Fault {

@@ -35,7 +35,13 @@ pub(crate) fn handshake(
     });
     let greeted = ping.is_ok();
     let described = match client {
-        Some(client) if greeted => Some(has_options(client, executor, surroundings)),
+        // One that is too old lacks options for that reason, and is mended by an update.
+        Some(client) if greeted => Some(has_options(client, executor, surroundings).map_err(
+            |fault| match recent_enough(Some(client), version) {
+                Err(old @ Fault::TooOld { .. }) => old,
+                _ => fault,
+            },
+        )),
         _ if greeted => Some(Ok(())),
         _ => None,
     };

@@ -196,6 +196,8 @@ fn an_agent_that_is_too_old_or_lacks_an_option_is_inactive() {
     let env = two_languages();
     let mut old = fake("codex", "ok", 0);
     old.version = "codex-cli 0.2.0";
+    // Options come with versions: that it lacks one is no news then.
+    old.help = "--skip-git-repo-check";
     old.install(&env);
     let mut bare = fake("claude", "ok", 0);
     bare.help = "-p, --print\n--setting-sources <sources>\n--output-format <format>\n--verbose\n--include-partial-messages";
@@ -222,6 +224,14 @@ fn an_agent_that_is_too_old_or_lacks_an_option_is_inactive() {
     }
     let told = env.run(["executor", "discover"]).success().stderr;
     assert!(told.contains("hint: claude update &&"), "{told}");
+    let doctor = env.run(["doctor", "--json"]).json();
+    let checks = doctor["checks"].as_array().unwrap();
+    let codex = checks
+        .iter()
+        .find(|check| check["name"] == "executor codex")
+        .unwrap();
+    let hint = "npm install -g @openai/codex@latest && callosum executor check codex";
+    assert_eq!(codex["hint"], hint, "{codex}");
     fake("claude", "ok", 0).install(&env);
     env.run(["executor", "check", "claude"]).success();
 }

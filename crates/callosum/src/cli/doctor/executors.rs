@@ -1,8 +1,10 @@
 //! Who can be given tasks, what each lacks, and what executors can be held with.
 
 use callosum_agents::{
+    client::Client,
     confinement::{Missing, Policy, System, decide},
     discover::{Known, Speaks, find_in_path, undecided},
+    handshake::is_too_old,
     registry::Status,
 };
 use callosum_host::confine::Step;
@@ -65,8 +67,13 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
                 }
             }
         } else {
-            let hint = format!("callosum executor check {}", executor.id);
+            let check = format!("callosum executor check {}", executor.id);
             let why = executor.inactive_reason();
+            let update = Client::behind(executor).filter(|_| why.is_some_and(is_too_old));
+            let hint = match update {
+                Some(client) => format!("{} && {check}", client.update),
+                None => check,
+            };
             let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             let found = format!("inactive{place}{why}");
             let hint = undecided(executor).is_none().then_some(hint.as_str());

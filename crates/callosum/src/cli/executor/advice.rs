@@ -157,13 +157,22 @@ fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<St
     let folder =
         unseen_argument(executor, home, outside).or_else(|| unseen(complaint, home, is_there));
     let hint = folder.map(|folder| readable(executor, folder));
-    hint.or_else(|| {
+    hint.or_else(|| broken(executor)).or_else(|| {
         Some(format!(
             "it sees the project and the system and nothing else; what it needs beyond: \
              {} --readable PATH",
             registration_line(executor)
         ))
     })
+}
+
+/// What helps with a program that Callosum knows how to start, and shows all that it needs.
+fn broken(executor: &Executor) -> Option<String> {
+    let client = Client::behind(executor)?;
+    Some(format!(
+        "see whether `{} --version` works in a terminal; where it does not: {} && callosum executor check {}",
+        client.program, client.update, executor.id
+    ))
 }
 
 /// The same entry with a model or tool that its server has: what was probably meant, or the first.

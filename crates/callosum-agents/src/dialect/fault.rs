@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use callosum_host::process::Ending;
 use callosum_ledger::ErrorCode;
 
-use crate::{client::Client, discover::Known, registry::Executor};
+use crate::{client::Client, discover::Known, registry::Executor, runner::passes};
 
 /// Why a client gave no answer. All words are masked, cut short and harmless to a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -215,7 +215,7 @@ fn logging_in(
         let mut all = environment.iter();
         all.any(|(it, value)| it == name && !value.is_empty())
     };
-    let is_passed = |name: &str| executor.pass_environment.iter().any(|it| it == name);
+    let is_passed = |name: &str| passes(name, &executor.pass_environment);
     let mut variables = client.login.variables.iter();
     let Some(name) = variables.find(|name| is_set(name) && !is_passed(name)) else {
         return client.login.command.to_owned();

@@ -153,13 +153,8 @@ impl Stream {
         if let Some(model) = value.get("model").and_then(Value::as_str) {
             answering.model(model);
         }
-        if let Some(usage) = value.get("usage").filter(|usage| usage.is_object()) {
-            let count = |way: &str| usage.pointer(way).and_then(Value::as_u64).unwrap_or(0);
-            let _counted = answering.tell(Event::Usage {
-                input: count("/prompt_tokens"),
-                cached: count("/prompt_tokens_details/cached_tokens"),
-                output: count("/completion_tokens"),
-            });
+        if let Some(usage) = value.get("usage").and_then(counted) {
+            let _counted = answering.tell(usage);
         }
         let Some(choice) = value.pointer("/choices/0") else {
             return Ok(answering.alive());
@@ -197,6 +192,22 @@ impl Stream {
             None => Ok(answering.alive()),
         }
     }
+}
+
+/// Tokens as a server counts them; nothing where one of the numbers is none that can be, or nothing was counted.
+fn counted(usage: &Value) -> Option<Event> {
+    let count = |way: &str| match usage.pointer(way) {
+        None | Some(Value::Null) => Some(0),
+        Some(count) => count.as_u64(),
+    };
+    let (input, output) = (count("/prompt_tokens")?, count("/completion_tokens")?);
+    let cached = count("/prompt_tokens_details/cached_tokens")?;
+    let is_counted = input.max(output) > 0;
+    is_counted.then_some(Event::Usage {
+        input,
+        cached,
+        output,
+    })
 }
 
 /// A text, or the texts of a list of parts.
@@ -267,6 +278,20 @@ mod tests {
         let whole =
             "{\n \"choices\": [{\"message\": {\"content\": \"ab\"},\n \"finish_reason\": null}]\n}";
         assert_eq!(told(whole).unwrap(), "ab<done>");
+    }
+
+    /// CAL-COM-1: a count that nobody can have counted is not reported, and then estimated.
+    #[test]
+    fn counts_that_cannot_be_are_not_believed() {
+        for usage in [
+            r#"{"prompt_tokens":-5,"total_tokens":0}"#,
+            r#"{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}"#,
+            r#"{"prompt_tokens":7,"completion_tokens":1.5}"#,
+        ] {
+            let choice = r#"{"message":{"content":"ab"},"finish_reason":"stop"}"#;
+            let body = format!("{{\"choices\":[{choice}],\"usage\":{usage}}}\n");
+            assert_eq!(told(&body).unwrap(), "ab<done>", "{usage}");
+        }
     }
 
     /// CAL-ERR-1, CAL-ERR-2: what is no answer is told as what it is.

@@ -30,7 +30,8 @@ pub fn environment(
     passed
 }
 
-fn passes(name: &str, listed: &[String]) -> bool {
+/// Whether a variable is passed on to an executor whose entry lists these names and beginnings.
+pub fn passes(name: &str, listed: &[String]) -> bool {
     if matches!(name, "PWD" | "TMPDIR") {
         return false;
     }

@@ -12,7 +12,7 @@ mod run;
 mod start;
 
 pub use self::{
-    environment::environment,
+    environment::{environment, passes},
     run::{LARGEST_ANSWER, Patience, QUIET, Reply, RunError, Sign, Surroundings, exchange, run},
 };
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use callosum_agents::{
     client::{Client, Key, KeysIn},
     registry::Executor,
+    runner::passes,
 };
 
 use super::{context::Context, executor::registration_line};
@@ -56,7 +57,7 @@ impl Lack {
                 is_login: false,
             });
         }
-        let is_listed = |name: &str| executor.pass_environment.iter().any(|it| it == name);
+        let is_listed = |name: &str| passes(name, &executor.pass_environment);
         let is_given = |name: &str| value(name).is_some() && is_listed(name);
         let words = shlex::split(&executor.command_template).unwrap_or_default();
         let keys = match client.keys(&context.disk, home, &own, &words) {

@@ -87,6 +87,30 @@ fn cal_register_is_executor_register() {
     );
 }
 
+/// CAL-SEC-1: what would never match a variable is refused, and a secret that a beginning does not cover is named.
+#[test]
+fn variables_are_passed_on_by_names_and_beginnings() {
+    let env = two_languages();
+    let template = fakes::fake("");
+    let register = |variable: &str| {
+        let run = env.callosum().env("MY_THING", "1").env("MY_TOKEN", "1");
+        run.arguments(["executor", "register", "mine", "--command", &template])
+            .arguments(["--pass-env", variable])
+            .run()
+    };
+    for variable in ["*", "*_KEY", "M*Y", "A=1", "A B", ""] {
+        let refused = register(variable).ended_with(2).stderr;
+        assert!(
+            refused.contains("such as OLLAMA_*"),
+            "{variable}: {refused}"
+        );
+    }
+    let told = register("MY_*").success().stderr;
+    let held_back = "MY_TOKEN is set here and sounds like a secret, which passes by its whole name alone: --pass-env MY_TOKEN";
+    assert!(told.contains(held_back), "{told}");
+    assert!(!told.contains("MY_THING"), "{told}");
+}
+
 /// CAL-EXE-1: the line that a hint shows adds to the entry that is there, whoever wrote it, and says what stays;
 /// another command takes none of its bounds along, and none of them away unasked.
 #[test]

@@ -7,6 +7,7 @@ use callosum_agents::{
     discover::{Known, Speaks},
     http::Endpoint,
     registry::{EMBEDDED_ID, Executor, Kind},
+    runner::passes,
     template::Template,
     transport::Transport,
 };
@@ -84,8 +85,9 @@ pub(crate) struct RegisterArgs {
     /// Longest time in all in milliseconds (default: none)
     #[arg(long, value_name = "MS")]
     total_ms: Option<u64>,
-    /// Pass this environment variable on to it (may be repeated)
-    #[arg(long, value_name = "NAME")]
+    /// Pass this environment variable on to it, or all whose names begin like this (OLLAMA_*); one that sounds like a
+    /// secret only by its whole name (may be repeated)
+    #[arg(long, value_name = "NAME", value_parser = variable)]
     pass_env: Vec<String>,
     /// How much confinement it needs to be run at all: required, best-effort (default) or off
     #[arg(long, value_name = "POLICY", value_parser = policy)]
@@ -118,6 +120,37 @@ impl RegisterArgs {
 fn policy(name: &str) -> Result<Policy, String> {
     let all = [Policy::Required, Policy::BestEffort, Policy::Off].map(Policy::as_str);
     Policy::named(name).ok_or_else(|| format!("allowed: {}", all.join(", ")))
+}
+
+/// A variable, or the beginning of several: what is neither would never match.
+fn variable(text: &str) -> Result<String, &'static str> {
+    let name = text.strip_suffix('*').unwrap_or(text);
+    let is_name = |c: char| !c.is_whitespace() && !c.is_control() && !['*', '='].contains(&c);
+    if name.is_empty() || !name.chars().all(is_name) {
+        return Err(
+            "allowed: a name, or the beginning of names with `*` behind it, such as OLLAMA_*",
+        );
+    }
+    Ok(text.to_owned())
+}
+
+/// Says which variables that are set here a beginning does not cover, for they sound like secrets.
+fn tell_held_back(context: &Context, args: &RegisterArgs, executor: &Executor) {
+    let begins = |name: &str| {
+        let mut listed = args.pass_env.iter();
+        listed.any(|listed| {
+            let beginning = listed.strip_suffix('*');
+            beginning.is_some_and(|beginning| name.starts_with(beginning))
+        })
+    };
+    let names = context.environment.iter();
+    for name in names.filter_map(|(name, _)| name.to_str()) {
+        if begins(name) && !passes(name, &executor.pass_environment) {
+            context.ui.hint(&format!(
+                "{name} is set here and sounds like a secret, which passes by its whole name alone: --pass-env {name}"
+            ));
+        }
+    }
 }
 
 fn host(text: &str) -> Result<String, InvalidHost> {
@@ -153,6 +186,7 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
     let id = executor.id.clone();
     let (handshake, executor, output) = shake_hands(context, executor)?;
     let helps = output.hint.clone();
+    tell_held_back(context, args, &executor);
     roster.put(&executor);
     keep_tools(context, &executor, &handshake)?;
     enter(context, &ledger, executor, "registered")?;

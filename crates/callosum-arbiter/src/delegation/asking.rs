@@ -1,6 +1,6 @@
 //! [`Workshop::ask`]: one answer of an executor, and what is kept where there is none.
 
-use std::{collections::HashSet, thread};
+use std::thread;
 
 use callosum_agents::{
     client::Client,
@@ -77,10 +77,9 @@ impl Workshop<'_> {
         asked
     }
 
-    /// Tells of each place that the executor is not let reach, once, while it runs: most programs try again for minutes
+    /// Tells of each place that the executor is not let reach, once a task and while it runs, of many their number: most programs try again for minutes
     /// before they say so. What its client asks beside its answer and does without is only recorded.
     fn tell_unreached(&self, job: &Job<'_>, connections: &Connections) {
-        let mut told = HashSet::new();
         let does_without =
             Client::behind(job.executor).map_or(&[][..], |client| client.does_without);
         connections.watch(|connection: &Connection| {
@@ -89,22 +88,22 @@ impl Workshop<'_> {
                 Verdict::Denied(reason) => (reason, false),
                 Verdict::Failed(reason) => (reason, true),
             };
-            if told.insert((connection.host.clone(), connection.port)) {
-                let place = format!("{}:{}", connection.host, connection.port);
-                if does_without.contains(&place.as_str()) {
-                    return;
-                }
-                let place = &on_one_line(&secrets::mask(&place).text);
-                self.watch.notice(
-                    job.index,
-                    if is_failed {
-                        Notice::Failed { place, reason }
-                    } else {
-                        Notice::Unreached { place, reason }
-                    },
-                );
+            let place = format!("{}:{}", connection.host, connection.port);
+            if does_without.contains(&place.as_str()) || !self.told.is_news(job.index, &place) {
+                return;
             }
+            let place = &on_one_line(&secrets::mask(&place).text);
+            let notice = match (is_failed, connection.host.is_empty()) {
+                (_, true) => Notice::Unasked { reason },
+                (true, false) => Notice::Failed { place, reason },
+                (false, false) => Notice::Unreached { place, reason },
+            };
+            self.watch.notice(job.index, notice);
         });
+        if let Some(places) = self.told.more(job.index) {
+            let notice = Notice::UnreachedBesides { places };
+            self.watch.notice(job.index, notice);
+        }
     }
 
     fn ask_within(

@@ -27,6 +27,7 @@ use super::{
     report::Failure,
     reuse::{REQUEST_KEY, TREE_KEY},
     stop::{Stop, one_line},
+    told::Told,
     watch::{Notice, Watch},
 };
 use crate::{
@@ -97,6 +98,8 @@ pub(super) struct Workshop<'a> {
     pub(super) rules: Rules,
     pub(super) health: Health,
     pub(super) watch: &'a dyn Watch,
+    /// The places that executors did not reach, as far as they were told.
+    pub(super) told: Told,
     /// The ledger's file, as it stands around what executors do.
     pub(super) ledger_file: GrowingChecksum,
 }

@@ -25,6 +25,7 @@ use super::{
     means::{Means, Rules},
     record::{About, not_started, over_budget},
     report::{Failure, Report, TaskReport, TaskStatus},
+    told::Told,
     watch::{Notice, Watch},
 };
 use crate::{
@@ -85,6 +86,7 @@ pub fn run(
         rules,
         health: Health::new(),
         watch,
+        told: Told::default(),
         ledger_file: GrowingChecksum::new(&means.ledger.paths().ledger, LARGEST_HASHED),
     };
     let over = Cancel::new()?;

@@ -21,6 +21,7 @@ mod report;
 mod reuse;
 mod start_mark;
 mod stop;
+mod told;
 
 pub use self::{
     change::may_change,

@@ -29,12 +29,22 @@ pub enum Notice<'a> {
     Heard(&'a Sign<'a>),
     /// It reached for the ledger and was denied; its words, masked and fit for a terminal.
     Denied(&'a str),
-    /// It asked for a host that its entry does not let it reach, for the first time in this try.
+    /// It asked for a host that its entry does not let it reach, for the first time.
     Unreached {
         /// The host and the port.
         place: &'a str,
         /// Why not.
         reason: &'a str,
+    },
+    /// It said something to our proxy that asks for no host.
+    Unasked {
+        /// What came of it.
+        reason: &'a str,
+    },
+    /// There were more places that it did not reach than are told by name.
+    UnreachedBesides {
+        /// How many more.
+        places: usize,
     },
     /// A place that its executor may reach was not there.
     Failed {

@@ -76,6 +76,9 @@ tried("direct", direct)
 tried("tunnel", lambda: tunnel("127.0.0.1:{port}"))
 tried("other", lambda: tunnel("127.0.0.1:{other}"))
 tried("named", lambda: tunnel("example.org:443"))
+with socket.create_connection(tuple(os.environ["HTTPS_PROXY"].removeprefix("http://").split(":")), 60) as s:
+    s.sendall(b"hello\r\n\r\n")
+    s.recv(100)
 "#
         ),
         &["--network", &format!("127.0.0.1:{port}")],
@@ -96,6 +99,8 @@ tried("named", lambda: tunnel("example.org:443"))
     if !is_held(&env) {
         return;
     }
+    let unasked = "its executor said something to the proxy that asks for no connection: it asked for no host\n";
+    assert!(output.stderr.contains(unasked), "{}", output.stderr);
     let told = "its executor was not let reach example.org:443: the entry does not name it under `network`; \
                 whoever registers it with `--network example.org:443` lets it\n";
     assert!(output.stderr.contains(told), "{}", output.stderr);
@@ -112,7 +117,7 @@ tried("named", lambda: tunnel("example.org:443"))
     let count = |status: &str| told.iter().filter(|told| told["status"] == status).count();
     assert_eq!(
         (count("connected"), count("connection_denied")),
-        (2, 2),
+        (2, 3),
         "{told:?}"
     );
     for one in told.iter().filter(|told| told["status"] == "connected") {

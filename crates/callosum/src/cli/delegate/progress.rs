@@ -128,6 +128,18 @@ impl Watch for Shown {
                     "{name}: its executor was not let reach {place}: {reason}; whoever registers it with `--network {place}` lets it"
                 ));
             }
+            Notice::Unasked { reason } => {
+                let name = self.names.get(task.0).map_or("", String::as_str);
+                self.above(&format!(
+                    "{name}: its executor said something to the proxy that asks for no connection: {reason}"
+                ));
+            }
+            Notice::UnreachedBesides { places } => {
+                let name = self.names.get(task.0).map_or("", String::as_str);
+                self.above(&format!(
+                    "{name}: its executor did not reach {places} other places; `callosum audit tail` has each"
+                ));
+            }
             Notice::Failed { place, reason } => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!(

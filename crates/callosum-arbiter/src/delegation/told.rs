@@ -1,0 +1,78 @@
+//! [`Told`]: which of the places that executors did not reach are told of, a line each, and no more of a task than a
+//! person reads.
+//!
+//! Each is in the journal, however often it is asked for. Deliberately not here: which places go untold since a client
+//! does without them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use crate::task::TaskIndex;
+
+/// Most places of a task that are told by name.
+const MOST: usize = 8;
+
+/// What was told of the tasks of a run.
+#[derive(Debug, Default)]
+pub(super) struct Told(Mutex<BTreeMap<TaskIndex, Places>>);
+
+/// The places of one task, over all its tries.
+#[derive(Debug, Default)]
+struct Places {
+    named: BTreeSet<String>,
+    more: BTreeSet<String>,
+    /// How many of those were told.
+    counted: usize,
+}
+
+impl Told {
+    /// Whether a place is to be told by its name now: it was not before, and there are few of them.
+    pub(super) fn is_news(&self, task: TaskIndex, place: &str) -> bool {
+        let mut all = self.all();
+        let places = all.entry(task).or_default();
+        if places.named.contains(place) {
+            return false;
+        }
+        if places.named.len() < MOST {
+            places.named.insert(place.to_owned());
+            return true;
+        }
+        places.more.insert(place.to_owned());
+        false
+    }
+
+    /// How many places there were beside those, where there are more of them than was told.
+    pub(super) fn more(&self, task: TaskIndex) -> Option<usize> {
+        let mut all = self.all();
+        let places = all.get_mut(&task)?;
+        let count = places.more.len();
+        let is_news = count > std::mem::replace(&mut places.counted, count);
+        is_news.then_some(count)
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<TaskIndex, Places>> {
+        // Its sets are whole whoever panicked beside it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_place_is_told_once_a_task_and_many_are_counted() {
+        let told = Told::default();
+        let (one, other) = (TaskIndex(0), TaskIndex(1));
+        assert!(told.is_news(one, "a:1") && told.is_news(other, "a:1"));
+        assert!(!told.is_news(one, "a:1"));
+        assert_eq!(told.more(one), None);
+        let is_named = |number: &usize| told.is_news(one, &format!("h{number}:1"));
+        assert_eq!((0..3000).filter(is_named).count(), MOST - 1);
+        assert_eq!(told.more(one), Some(3000 + 1 - MOST));
+        assert_eq!(told.more(one), None);
+        assert_eq!(told.more(other), None);
+    }
+}

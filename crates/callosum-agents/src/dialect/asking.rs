@@ -3,7 +3,7 @@
 use std::{ffi::OsString, time::Duration};
 
 use callosum_evidence::tokens;
-use callosum_host::disk::Scratch;
+use callosum_host::{disk::Scratch, process::Cancel};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -11,6 +11,7 @@ use super::{
     events::Events,
     fault::ClientFault,
     hearing::{Heard, Hearing},
+    in_vain::{OFTEN, until_in_vain},
     inner_sandbox,
     name::Dialect,
 };
@@ -55,15 +56,18 @@ pub(crate) fn ask(
     let errand = errand(dialect, executor, &prompt, surroundings, &temporary)?;
     let patience = patience(executor, surroundings.patience);
     let mut ear = Ear::new(dialect);
-    let ended = hear_out(
-        executor,
-        errand,
-        surroundings,
-        &temporary,
-        patience,
-        &mut ear,
-        heard,
-    );
+    let ended = until_in_vain(surroundings, |surroundings, end| {
+        ear.end = Some(end);
+        hear_out(
+            executor,
+            errand,
+            surroundings,
+            &temporary,
+            patience,
+            &mut ear,
+            heard,
+        )
+    });
     let ended = match ended {
         Ok(ended) => ended,
         Err(error) => {
@@ -114,8 +118,8 @@ fn is_of_an_answer(fault: &ClientFault) -> bool {
     )
 }
 
-/// The end of a client that took too long, by what it had said itself: that it waits for a server which
-/// refuses it is no question of time.
+/// The end of a client that took too long, or went on in vain, by what it had said itself: that it waits for a server
+/// which refuses it is no question of time.
 fn with_cause(
     dialect: Dialect,
     executor: &Executor,
@@ -123,14 +127,15 @@ fn with_cause(
     ear: Ear,
     error: RunError,
 ) -> RunError {
-    let (RunError::Quiet {
-        complaint, partial, ..
-    }
-    | RunError::Deadline {
-        complaint, partial, ..
-    }) = &error
-    else {
-        return error;
+    let (complaint, partial) = match &error {
+        RunError::Quiet {
+            complaint, partial, ..
+        }
+        | RunError::Deadline {
+            complaint, partial, ..
+        } => (complaint.as_str(), partial.clone()),
+        RunError::Cancelled { .. } if ear.hearing.in_vain >= OFTEN => ("", ear.partial()),
+        _ => return error,
     };
     let hearing = ear.finish(&[]);
     let spent = hearing.spent();
@@ -156,8 +161,8 @@ fn with_cause(
     RunError::Client {
         executor: executor.id.clone(),
         advice: fault.advice(executor, Client::of(dialect), environment),
-        complaint: complaint.clone(),
-        partial: partial.clone(),
+        complaint: complaint.to_owned(),
+        partial,
         spent: Box::new(spent),
         fault: Box::new(fault),
     }
@@ -241,6 +246,8 @@ pub(super) struct Ear {
     told: usize,
     /// What was written, where it is the answer itself.
     plain: Vec<u8>,
+    /// What ends a client that goes on in vain.
+    end: Option<Cancel>,
 }
 
 impl Ear {
@@ -251,6 +258,7 @@ impl Ear {
             hearing: Hearing::default(),
             told: 0,
             plain: Vec::new(),
+            end: None,
         }
     }
 
@@ -291,6 +299,11 @@ impl Listener for Ear {
             let (dialect, hearing) = (self.dialect, &mut self.hearing);
             self.events
                 .push(bytes, &mut |event| hearing.take(dialect, event));
+        }
+        if self.hearing.in_vain >= OFTEN
+            && let Some(end) = self.end.take()
+        {
+            end.cancel();
         }
         for words in self.hearing.tools.take() {
             heard(Sign::Tool(&words));
@@ -449,6 +462,24 @@ mod tests {
             ear.hear(format!("{event}\n").as_bytes(), &mut |_| {});
         }
         assert_eq!(ear.finish(&[]).warning, None);
+        let refused = after("Reconnecting... 1/5 (unexpected status 401 Unauthorized: no key)");
+        assert!(refused.contains("is not logged in"), "{refused}");
+        let mut ear = Ear::new(Dialect::Codex);
+        let end = Cancel::new().unwrap();
+        ear.end = Some(end.clone());
+        let event = json!({"type": "error", "message": "Reconnecting... waiting for network (Connection failed)"});
+        for _ in 1..OFTEN {
+            ear.hear(format!("{event}\n").as_bytes(), &mut |_| {});
+            assert!(!end.is_cancelled());
+        }
+        ear.hear(format!("{event}\n").as_bytes(), &mut |_| {});
+        assert!(end.is_cancelled());
+        let executor_id = executor.id.clone();
+        let cancelled = RunError::Cancelled {
+            executor: executor_id,
+        };
+        let told = with_cause(Dialect::Codex, &executor, &[], ear, cancelled).to_string();
+        assert!(told.contains("cannot reach its server"), "{told}");
         let other = after("Under-development features are on");
         assert!(other.contains("was silent"), "{other}");
     }

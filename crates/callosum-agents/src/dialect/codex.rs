@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::{
     complaint::Complaint,
+    fault::ClientFault,
     hearing::{Hearing, Tokens, at, count, text},
+    in_vain::OFTEN,
 };
 
 /// The client's program.
@@ -21,6 +23,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
         Some("item.started") => {
             // It went on after whatever it had warned of.
             hearing.warning = None;
+            hearing.in_vain = 0;
             if uses_a_tool(event) {
                 hearing.text.clear();
             }
@@ -35,7 +38,10 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
             };
         }
         Some("item.completed") => match text(event, &["item", "type"]) {
-            Some("agent_message") => hearing.text = said(&["item", "text"]).unwrap_or_default(),
+            Some("agent_message") => {
+                hearing.in_vain = 0;
+                hearing.text = said(&["item", "text"]).unwrap_or_default();
+            }
             Some("error") => hearing.warning = said(&["item", "message"]),
             // Some tools are told of only once they are done.
             _ if uses_a_tool(event) => {
@@ -48,6 +54,12 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
         Some("error") => {
             hearing.warning = said(&["message"]);
             hearing.doing.clone_from(&hearing.warning);
+            let fault = Complaint::words(hearing.warning.as_deref().unwrap_or_default()).fault();
+            hearing.in_vain = match fault {
+                ClientFault::NotLoggedIn { .. } => OFTEN,
+                ClientFault::Unreachable { .. } => hearing.in_vain.saturating_add(1),
+                _ => hearing.in_vain,
+            };
         }
         Some("turn.completed") => {
             hearing.finished = true;

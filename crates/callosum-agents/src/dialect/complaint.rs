@@ -160,7 +160,9 @@ const TOO_LONG: [&str; 9] = [
     "exceeds the maximum number of tokens",
     "ran out of room in the model's context window",
 ];
-const NOT_REACHED: [&str; 3] = [
+const NOT_REACHED: [&str; 5] = [
+    "connect failed with status",
+    "waiting for network",
     "bad gateway: callosum: ",
     "err_proxy_tunnel",
     "failed to lookup address information",

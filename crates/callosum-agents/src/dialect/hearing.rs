@@ -33,6 +33,8 @@ pub(crate) struct Hearing {
     pub(super) excused: bool,
     /// What it complained about last without failing.
     pub(crate) warning: Option<String>,
+    /// How often in a row it said that it does not get through to its server.
+    pub(super) in_vain: u32,
     /// Why it stopped in the middle, unless it goes on after all.
     pub(super) stopped: Option<Complaint>,
     /// Tokens, where it counted.

@@ -18,6 +18,7 @@ mod fault;
 mod gemini;
 mod handshake;
 mod hearing;
+mod in_vain;
 mod inner_sandbox;
 mod name;
 mod opencode;

@@ -193,6 +193,26 @@ pub(super) fn joint(text: &str) -> usize {
     text.len() - rest.trim_start_matches(['(', '*', '_']).len()
 }
 
+/// What joins a place to a quote behind it. More than a blank has to: what a text goes on with is no quote.
+const BEHIND: [&str; 4] = [":", "—", "–", "-"];
+
+/// The quote that stands behind a place which ends at `end`, on the same line, and where its fence begins.
+pub(super) fn quote_behind(text: &str, end: usize) -> Option<(usize, &str)> {
+    let rest = text.get(end..)?;
+    // What the place may have stood in.
+    let rest = rest.trim_start_matches(['`', '*', '_', ')']);
+    let rest = rest.trim_start_matches([' ', '\t']);
+    let behind = BEHIND.iter().find_map(|joint| rest.strip_prefix(joint))?;
+    let behind = behind.trim_start_matches(['*', '_']);
+    let behind = behind.trim_start_matches([' ', '\t']);
+    let from = text.len() - behind.len();
+    let span = behind
+        .starts_with('`')
+        .then(|| code_span(text, from))?
+        .ok()?;
+    Some((from, unpadded(&text[span.inner])))
+}
+
 /// Takes the citations whose opening bracket stands at `at`, behind a quote and where that begins; says
 /// where they end, where there are any.
 fn take(

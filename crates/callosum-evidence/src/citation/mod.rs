@@ -8,6 +8,7 @@ mod grammar;
 mod mention;
 mod quote;
 mod review;
+mod tails;
 mod verify;
 
 pub use self::{

@@ -5,8 +5,9 @@ use std::{collections::HashSet, fmt, path::Path};
 use callosum_host::{Disk, disk::EntryKind};
 
 use super::{
-    grammar::{Citation, find},
+    grammar::{Citation, find, quote_behind},
     mention::mentions,
+    tails::Tails,
     verify::{Standing, Tally, Why, verify},
 };
 
@@ -44,8 +45,21 @@ impl Review {
         let mut cited = find(text);
         let mut standings = verify(disk, root, &cited);
         let mut mentioned = mentions(text, &cited);
-        mentioned.retain(|mention| mention.quote.is_some() || begins_in(disk, root, mention));
-        let of_mentions = verify(disk, root, &mentioned);
+        let mut tails = Tails::of(disk, root);
+        mentioned.retain(|mention| {
+            let is_of_the_tree = |mention| begins_in(disk, root, mention);
+            mention.quote.is_some()
+                || is_of_the_tree(mention)
+                || (stays_below(mention) && !tails.may_mean(&mention.path))
+        });
+        let mut of_mentions = verify(disk, root, &mentioned);
+        let taken: HashSet<usize> = cited
+            .iter()
+            .chain(&mentioned)
+            .map(|one| one.at.start)
+            .collect();
+        lend(disk, root, text, &taken, &mut cited, &mut standings);
+        lend(disk, root, text, &taken, &mut mentioned, &mut of_mentions);
         let mut told = HashSet::new();
         for (mention, standing) in mentioned.into_iter().zip(of_mentions) {
             let is_invented = matches!(
@@ -75,6 +89,49 @@ impl Review {
             .chain(moved.map(|(place, line)| format!("{place} (it stands at line {line})")))
             .collect()
     }
+}
+
+/// Gives places without a quote the one that stands behind them, where it stands in their lines as well. `taken` is
+/// where citations begin: a quote of the next place is none of the one before.
+fn lend(
+    disk: &Disk,
+    root: &Path,
+    text: &str,
+    taken: &HashSet<usize>,
+    cited: &mut [Citation],
+    standings: &mut [Standing],
+) {
+    let lent = |(index, citation): (usize, &Citation)| {
+        if standings[index] != Standing::Missing(Why::NoQuote) || citation.quote.is_some() {
+            return None;
+        }
+        let (from, words) = quote_behind(text, citation.at.end)?;
+        (!taken.contains(&from)).then(|| {
+            let quote = Some(words.to_owned());
+            (
+                index,
+                Citation {
+                    quote,
+                    ..citation.clone()
+                },
+            )
+        })
+    };
+    let (indices, lent): (Vec<usize>, Vec<Citation>) =
+        cited.iter().enumerate().filter_map(lent).unzip();
+    let of_lent = verify(disk, root, &lent);
+    for ((index, citation), standing) in indices.into_iter().zip(lent).zip(of_lent) {
+        if standing == Standing::Verified {
+            cited[index] = citation;
+            standings[index] = standing;
+        }
+    }
+}
+
+/// Whether a place is no more than a path below somewhere: not `../x`, `.../x` or `@/x`.
+fn stays_below(mention: &Citation) -> bool {
+    let first = mention.path.split('/').next().unwrap_or_default();
+    first.starts_with(char::is_alphanumeric) || first.starts_with('_')
 }
 
 /// Whether the folder that a place begins with is one of the tree's: else it may be short for a place in
@@ -180,6 +237,9 @@ mod tests {
         disk.create_dir_all(&folder.path().join("src")).unwrap();
         let file = folder.path().join("src/a.rs");
         disk.replace(&file, b"fn one() {}\n", 0o644).unwrap();
+        let deep = folder.path().join("some/where/in/deep");
+        disk.create_dir_all(&deep).unwrap();
+        disk.replace(&deep.join("er.rs"), b"", 0o644).unwrap();
         let review = |text: &str| Review::of_text(&disk, folder.path(), text);
         let told = review(
             "`fn one()` [src/a.rs:1], src/a.rs:1, src/a.rs:900 and (src/gone.rs:12), src/gone.rs:12",
@@ -194,13 +254,46 @@ mod tests {
         );
         for none in [
             "src/a.rs:1",
-            "in the crate beside it, lib/a.rs:900",
             ".../src/a.rs:900, @/src/a.rs:900, a/src/a.rs:900",
             "../other/src/a.rs:900",
-            "User Guide/a.md:900",
-            "tokio/src/runtime/mod.rs:55",
+            "the_project/src/a.rs:900",
+            "deep/er.rs:900 and in/deep/er.rs:1",
+            "a/b/c.rs at 12:30, libs.rs:4",
         ] {
             assert_eq!(review(none).tally, Tally::default(), "{none}");
         }
+        let elsewhere = review("foo/bar.rs:900, and foo/bar.rs:900 again; lib/a.rs:9");
+        assert_eq!(elsewhere.to_string(), "0 of 2 citations hold; 2 invented");
+    }
+
+    /// LOA-GRD-1: a quote behind its place holds where it stands there, and else the place has none.
+    #[test]
+    fn a_quote_behind_its_place_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        disk.create_dir_all(&folder.path().join("src")).unwrap();
+        let file = folder.path().join("src/a.rs");
+        disk.replace(&file, b"fn one() {}\nfn two() {}\n", 0o644)
+            .unwrap();
+        let review = |text: &str| Review::of_text(&disk, folder.path(), text).to_string();
+        for text in [
+            "[src/a.rs:1]: `fn one()`",
+            "**[src/a.rs:1]** — `fn one()`",
+            "src/a.rs:1 - `fn one()`",
+            "- `src/a.rs:1`: `fn one()` begins",
+            "([src/a.rs:1]): `fn one()`",
+        ] {
+            assert_eq!(review(text), "1 of 1 citation hold", "{text}");
+        }
+        let next = "[src/a.rs:1]: `fn two()` [src/a.rs:2]";
+        assert_eq!(review(next), "1 of 2 citations hold; 1 without a quote");
+        for text in ["[src/a.rs:1]: `fn three()`", "[src/a.rs:1] `fn one()`"] {
+            assert_eq!(
+                review(text),
+                "0 of 1 citation hold; 1 without a quote",
+                "{text}"
+            );
+        }
+        assert_eq!(review("src/a.rs:1: `fn three()`"), "no citations");
     }
 }

@@ -1,0 +1,75 @@
+//! [`Tails`]: whether a path is short for a file that a tree has somewhere.
+//!
+//! Whoever writes leaves folders out at the front of a path, or puts the root's own name or a letter of a diff there.
+//! Deliberately not here: names without a folder, which are short for anything.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, disk::EntryKind};
+
+/// Most folders of a tree that are looked through; in a larger one a path may be short for anything.
+const MOST_FOLDERS: usize = 4096;
+
+/// Folders of what a tree is made of or made into by others, in which nobody's path is looked for.
+const PASSED_OVER: [&str; 3] = [".git", "node_modules", "target"];
+
+/// The folders of a tree, listed where they are first asked for.
+pub(super) struct Tails<'a> {
+    disk: &'a Disk,
+    root: &'a Path,
+    folders: Option<Vec<PathBuf>>,
+}
+
+impl<'a> Tails<'a> {
+    /// Those of the tree at `root`, of which nothing was read yet.
+    pub(super) fn of(disk: &'a Disk, root: &'a Path) -> Self {
+        Self {
+            disk,
+            root,
+            folders: None,
+        }
+    }
+
+    /// Whether a path, or what is left of it without the names at its front but for one folder, is that of a file below
+    /// one of the tree's folders; also where that cannot be told.
+    ///
+    /// The first call costs a listing of each folder, each call a look into each.
+    pub(super) fn may_mean(&mut self, path: &str) -> bool {
+        if self.folders.is_none() {
+            self.folders = Some(folders(self.disk, self.root));
+        }
+        let folders = self.folders.as_deref().unwrap_or_default();
+        if folders.len() >= MOST_FOLDERS {
+            return true;
+        }
+        let mut left = path;
+        loop {
+            let is_there = |folder: &PathBuf| self.disk.exists(&folder.join(left)).unwrap_or(true);
+            if folders.iter().any(is_there) {
+                return true;
+            }
+            match left.split_once('/') {
+                Some((_, rest)) if rest.contains('/') => left = rest,
+                _ => return false,
+            }
+        }
+    }
+}
+
+/// A tree's folders, the root first, as many as are looked through. What cannot be listed has none.
+fn folders(disk: &Disk, root: &Path) -> Vec<PathBuf> {
+    let mut found = vec![root.to_owned()];
+    let mut next = 0;
+    while next < found.len() && found.len() < MOST_FOLDERS {
+        let entries = disk.list_dir(&found[next]).unwrap_or_default();
+        for entry in entries {
+            let is_passed_over = PASSED_OVER.iter().any(|name| entry.name == *name);
+            if entry.kind == EntryKind::Folder && !is_passed_over {
+                let folder = found[next].join(entry.name);
+                found.push(folder);
+            }
+        }
+        next += 1;
+    }
+    found
+}

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_ledger::{ErrorCode, ReplayError, replay};
+use callosum_ledger::{ErrorCode, OpenError, ReplayError, replay};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -80,6 +80,9 @@ pub(super) fn run(context: &Context, args: &ReplayArgs) -> Result<(), CommandErr
             _ => Exit::Environment,
         };
         let hint = match exit {
+            _ if matches!(error, ReplayError::Journal(OpenError::NotCreated { .. })) => {
+                "callosum delegate begins it"
+            }
             Exit::Usage => {
                 "callosum replay replays all of it; one day's file is YYYY-MM-DD.jsonl in cal_audit"
             }

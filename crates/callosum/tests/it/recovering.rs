@@ -251,3 +251,15 @@ fn archives_alone_are_a_way_back() {
     env.write(&name, &whole);
     run().success();
 }
+
+/// Where there is no ledger, there is nothing to verify either: what helps is a first task.
+#[test]
+fn a_replay_without_a_ledger_says_what_begins_one() {
+    let env = two_languages();
+    let said = env.run(["replay"]).ended_with(3).stderr;
+    assert!(said.contains("there is no ledger in"), "{said}");
+    assert!(
+        said.ends_with("hint: callosum delegate begins it\n"),
+        "{said}"
+    );
+}

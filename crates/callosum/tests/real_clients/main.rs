@@ -21,12 +21,20 @@
 mod cases;
 /// The clients: versions, how they are pointed at a server, how they are asked.
 mod client;
+/// Tasks that are handed to them.
+mod delegations;
+/// What goes wrong at a model's server.
+mod faults;
+/// The guard in front of their tools.
+mod guarding;
 /// Installing them, once, under `target/`.
 mod install;
 /// A client among others.
 mod neighbours;
 /// A session of a client, and the next one.
 mod sessions;
+/// Where all of it takes place.
+mod stage;
 
 use std::{
     panic,

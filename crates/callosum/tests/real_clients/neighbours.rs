@@ -4,10 +4,10 @@
 use serde_json::json;
 
 use crate::{
-    cases::Stage,
     client::Client,
     install::Installed,
     sessions::{ask, ask_for, ask_with, program},
+    stage::Stage,
 };
 
 /// The name by which the others know a client's agent.

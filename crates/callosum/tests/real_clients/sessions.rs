@@ -2,7 +2,7 @@
 
 use callosum_testkit::model::{Call, Turn};
 
-use crate::{cases::Stage, client::Client, install::Installed};
+use crate::{client::Client, install::Installed, stage::Stage};
 
 /// A word of the first prompt that stands in no file.
 const MARK: &str = "heliotrope";

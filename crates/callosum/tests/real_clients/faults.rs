@@ -1,0 +1,129 @@
+//! A client whose model's server refuses, or breaks off.
+
+use callosum_testkit::model::{Call, Fault, Turn};
+use serde_json::json;
+
+use crate::{client::Client, install::Installed, stage::Stage};
+
+/// CAL-ERR-2: what went wrong at the model's server is told in the same words by way of ACP.
+pub(crate) fn names_faults_over_acp(client: &Client, installed: &Installed) {
+    let Some(agent) = &client.agent else {
+        return;
+    };
+    let stage = Stage::new(client, installed);
+    stage.register_agent(agent);
+    check_fault_of(
+        &stage,
+        "agent",
+        Fault::Unauthorized,
+        "E001",
+        "not logged in",
+    );
+    if !agent.shortens_prompts {
+        check_fault_of(
+            &stage,
+            "agent",
+            Fault::PromptTooLong,
+            "E003",
+            "prompt too long",
+        );
+    }
+}
+
+fn check_fault(client: &Client, installed: &Installed, fault: Fault, code: &str, words: &str) {
+    let stage = Stage::new(client, installed);
+    stage.register();
+    check_fault_of(&stage, client.name, fault, code, words);
+}
+
+fn check_fault_of(stage: &Stage<'_>, executor: &str, fault: Fault, code: &str, words: &str) {
+    let turns = [Turn {
+        fault: Some(fault),
+        ..Turn::default()
+    }];
+    let (ended, output) = stage.delegate_to(executor, &turns, None);
+    assert_eq!(ended, 1, "{output:#}");
+    assert_eq!(output["error"]["code"], code, "{output:#}");
+    let said = output["error"]["message"].as_str().unwrap_or_default();
+    assert!(said.contains(words), "{output:#}");
+}
+
+pub(crate) fn names_a_refused_key(client: &Client, installed: &Installed) {
+    check_fault(
+        client,
+        installed,
+        Fault::Unauthorized,
+        "E001",
+        "not logged in",
+    );
+}
+
+pub(crate) fn names_a_prompt_that_is_too_long(client: &Client, installed: &Installed) {
+    check_fault(
+        client,
+        installed,
+        Fault::PromptTooLong,
+        "E003",
+        "prompt too long",
+    );
+}
+
+/// One refusal for asking too often is not the end, whether the client or we try again.
+pub(crate) fn outlives_a_rate_limit(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    stage.register();
+    let mut turns = stage.answer("All is well.");
+    turns[0].fault = Some(Fault::RateLimit);
+    turns[0].retry_after = Some(1);
+    turns[0].times = Some(1);
+    let (code, output) = stage.delegate(&turns);
+    assert_eq!(code, 0, "{output:#}");
+    assert_eq!(output["summary"], "All is well.");
+    let heard = stage.server.heard();
+    assert!(heard.iter().any(|heard| heard.status == 429));
+}
+
+/// CAL-ERR-1: what broke off behind a first call of the model is no answer, whether the client says so or
+/// not, nor is the rest that a client has the model write then; by way of ACP neither.
+pub(crate) fn takes_no_half_for_an_answer(client: &Client, installed: &Installed) {
+    // opencode tries each cut stream again for more than a minute.
+    let Some(shell) = &client.shell else {
+        return;
+    };
+    let stage = Stage::new(client, installed);
+    stage.register();
+    let call = Call {
+        name: shell.tool.to_owned(),
+        input: json!({shell.key: "ls", "description": "list it"}),
+        ..Call::default()
+    };
+    let turns = [
+        Turn {
+            calls: vec![call],
+            ..Turn::text("Looking.")
+        },
+        Turn {
+            cut: true,
+            ..Turn::text("This is the first half of a")
+        },
+        Turn::text("and this is the rest of it."),
+    ];
+    let mut executors = vec![client.name];
+    if let Some(agent) = &client.agent {
+        stage.register_agent(agent);
+        executors.push("agent");
+    }
+    for executor in executors {
+        let (ended, output) = stage.delegate_once_to(executor, &turns);
+        let half = output["summary"].as_str().unwrap_or_default();
+        assert!(
+            !half.contains("half") && !half.contains("rest"),
+            "{output:#}"
+        );
+        assert_eq!(
+            (ended, &output["error"]["code"]),
+            (1, &json!("E003")),
+            "{output:#}"
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! A client with the guard in front of its tools, and without it again.
+
+use callosum_testkit::model::{Call, Turn};
+use serde_json::json;
+
+use crate::{cases::answers_without_a_network, client::Client, install::Installed, stage::Stage};
+
+/// Has the client's model run a command in a dirty repository with the guard registered; gives all
+/// that the model was told, and what was shown.
+fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<[String; 2]> {
+    let shell = stage.client.shell.as_ref()?;
+    let init = ["init", "--client", stage.client.name, "--json"];
+    stage.callosum().arguments(init).run().success();
+    let call = Call {
+        name: shell.tool.to_owned(),
+        input: json!({shell.key: command, "description": "run it"}),
+        ..Call::default()
+    };
+    let turns = [
+        Turn {
+            calls: vec![call],
+            ..Turn::default()
+        },
+        Turn::text("that was all"),
+    ];
+    stage
+        .env
+        .write("src/main.rs", "fn main() { hours_of_work() }\n");
+    let client = stage
+        .client()
+        .arguments(shell.arguments)
+        .arguments([format!("Do it. {}", Turn::script(&turns))]);
+    let variables = shell.environment.iter();
+    let client = variables.fold(client, |client, (name, value)| client.env(name, *value));
+    let ended = client.run();
+    let shown = format!("{}{}", ended.stdout, ended.stderr);
+    for complaint in ["failed for event", "1 failed", "clamping"] {
+        assert!(!shown.contains(complaint), "{shown}");
+    }
+    let heard = stage.server.heard();
+    let told: Vec<String> = heard
+        .iter()
+        .map(|heard| serde_json::to_string(&heard.body).unwrap())
+        .collect();
+    assert!(told.len() > 1, "{}: {ended:?}", stage.client.name);
+    Some([told.join("\n"), shown])
+}
+
+/// CAKE-SHIM-1, CAKE-ADP-1: the command does not run, and the model is told why; a harmless one
+/// runs.
+pub(crate) fn stops_what_the_guard_is_against(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let head = stage.env.git(&["rev-parse", "HEAD"]);
+    let Some([told, _]) = run_guarded(&stage, "git reset --hard") else {
+        return;
+    };
+    assert!(told.contains("callosum guard, rule git"), "{told}");
+    assert!(stage.env.read("src/main.rs").contains("hours_of_work"));
+    let status = stage
+        .env
+        .git(&["status", "--porcelain", "--untracked-files=no"]);
+    assert_eq!(status, " M src/main.rs\n");
+    assert_eq!(stage.env.git(&["rev-parse", "HEAD"]), head);
+    let stage = Stage::new(client, installed);
+    run_guarded(&stage, "ls src > listed.txt");
+    assert_eq!(stage.env.read("listed.txt"), "main.rs\n");
+}
+
+/// CAKE-SNAP-1: where a command takes away what only a snapshot holds, the model or the person is told how to go
+/// back, as far as the client passes it on.
+pub(crate) fn tells_what_was_kept(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    stage.env.write("notes.txt", "hours of work\n");
+    let Some([told, shown]) = run_guarded(&stage, "rm notes.txt") else {
+        return;
+    };
+    assert!(!stage.env.project().join("notes.txt").exists());
+    let is_said = |text: &str| text.contains("callosum has kept notes.txt before this");
+    // Claude Code shows it to the person in the terminal, and to whoever reads its stream.
+    let expected = match client.name {
+        "claude" | "codex" => (true, false),
+        "gemini" => (false, true),
+        _ => (false, false),
+    };
+    assert_eq!((is_said(&told), is_said(&shown)), expected, "{shown}");
+}
+
+/// CAKE-ADP-1: where the program is gone that is registered, the client runs what it is told to,
+/// and `doctor` says so.
+pub(crate) fn is_known_to_ask_nobody(client: &Client, installed: &Installed) {
+    if client.shell.is_none() {
+        return;
+    }
+    let stage = Stage::new(client, installed);
+    let copy = stage.env.home().join("bin/callosum");
+    std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+    std::fs::copy(callosum_testkit::fakes::program("callosum"), &copy).unwrap();
+    let init = ["init", "--client", client.name];
+    let own = stage.dressed(stage.env.program(copy.clone()));
+    own.arguments(init).run().success();
+    let found = || {
+        let said = stage.callosum().arguments(["doctor", "--json"]).run();
+        let name = format!("guard of {}", client.name);
+        let checks = said.json()["checks"].as_array().unwrap().clone();
+        let mut checks = checks.into_iter().filter(|check| check["name"] == name);
+        let check = checks.next().unwrap();
+        (check["outcome"].clone(), check.to_string())
+    };
+    let (outcome, said) = found();
+    assert_eq!(outcome, "ok", "{said}");
+    std::fs::remove_file(&copy).unwrap();
+    let (outcome, said) = found();
+    assert_eq!(outcome, "failed", "{said}");
+    assert!(said.contains("does not answer"), "{said}");
+}
+
+/// CAKE-ADP-1: its settings are the same bytes after `uninstall`, no file is left beside them, and
+/// it works without the hook.
+pub(crate) fn is_left_as_it_was(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let beside = |stage: &Stage<'_>| -> Vec<std::ffi::OsString> {
+        let files = client.files.iter();
+        let folders =
+            files.filter_map(|(path, _)| Some(stage.env.home().join(path).parent()?.to_owned()));
+        let entries = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let settings = |stage: &Stage<'_>| -> Vec<String> {
+        let files = client.files.iter();
+        let paths = files.map(|(path, _)| stage.env.home().join(path));
+        paths.map(|path| stage.env.read(path)).collect()
+    };
+    let before = (settings(&stage), beside(&stage));
+    if client.shell.is_none() {
+        return;
+    }
+    let init = ["init", "--client", client.name];
+    stage.callosum().arguments(init).run().success();
+    stage.callosum().arguments(["uninstall"]).run().success();
+    assert_eq!((settings(&stage), beside(&stage)), before);
+    answers_without_a_network(client, installed);
+}

@@ -1,0 +1,154 @@
+//! [`Stage`]: a clean home with a client in it, a server of models, and how they are asked.
+
+use callosum_testkit::{
+    Run, TestEnv,
+    model::{Call, ModelServer, Options, Turn, Usage},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Agent, Client},
+    install::Installed,
+};
+
+/// A clean home with the client settled in it, and a server.
+pub(crate) struct Stage<'a> {
+    pub(crate) client: &'a Client,
+    installed: &'a Installed,
+    pub(crate) env: TestEnv,
+    pub(crate) server: ModelServer,
+}
+
+impl<'a> Stage<'a> {
+    pub(crate) fn new(client: &'a Client, installed: &'a Installed) -> Self {
+        let env = TestEnv::new();
+        let server = ModelServer::with(Options {
+            // Agents ask for titles and summaries of their own; those have no tools.
+            side_calls: true,
+            ..Options::default()
+        })
+        .unwrap();
+        client.settle(&env, &server.url());
+        env.write("src/main.rs", "fn main() {}\n");
+        env.git_init();
+        Self {
+            client,
+            installed,
+            env,
+            server,
+        }
+    }
+
+    /// The client itself, in its environment.
+    pub(crate) fn client(&self) -> Run {
+        self.dressed(self.env.program(self.installed.program.clone()))
+    }
+
+    /// Registers the client with the project, as a person would who has its keys in variables.
+    pub(crate) fn register(&self) {
+        self.register_as(self.client.name, &[]);
+    }
+
+    /// The same under a name of its own, with more arguments.
+    pub(crate) fn register_as(&self, name: &str, more: &[&str]) {
+        let names = self.client.environment.iter().map(|(name, _)| *name);
+        let passed = names.flat_map(|name| ["--pass-env", name]);
+        let url = self.server.url();
+        let server = url.trim_start_matches("http://");
+        self.callosum()
+            .arguments(["executor", "register", name])
+            .arguments(passed)
+            .arguments(["--network", server])
+            .arguments(more)
+            .run()
+            .success();
+    }
+
+    /// The same as an agent that speaks ACP, under the name `agent`.
+    pub(crate) fn register_agent(&self, agent: &Agent) {
+        let command = format!("{} {}", self.client.name, agent.argument);
+        self.register_as("agent", &["--protocol", "acp", "--command", &command]);
+    }
+
+    /// Delegates a prompt with this script to the client.
+    pub(crate) fn delegate(&self, turns: &[Turn]) -> (i32, Value) {
+        self.delegate_linked(turns, None)
+    }
+
+    /// The same, with the entry of a task before it.
+    pub(crate) fn delegate_linked(&self, turns: &[Turn], before: Option<&str>) -> (i32, Value) {
+        self.delegate_to(self.client.name, turns, before)
+    }
+
+    pub(crate) fn delegate_to(
+        &self,
+        name: &str,
+        turns: &[Turn],
+        before: Option<&str>,
+    ) -> (i32, Value) {
+        let linked = before.map(|id| ["--link", id]).into_iter().flatten();
+        let output = self.delegation(name, turns).arguments(linked).run();
+        (output.code, output.json())
+    }
+
+    /// The same in one try.
+    pub(crate) fn delegate_once_to(&self, name: &str, turns: &[Turn]) -> (i32, Value) {
+        let output = self.delegation(name, turns).env("CAL_RETRY_MAX", "0").run();
+        (output.code, output.json())
+    }
+
+    fn delegation(&self, name: &str, turns: &[Turn]) -> Run {
+        let prompt = format!("Say what is there. {}", Turn::script(turns));
+        self.callosum()
+            .arguments(["delegate", &prompt, "--json"])
+            .arguments(["--executor", name])
+    }
+
+    /// The turns by which a model answers in the form that the client asks for.
+    pub(crate) fn answer(&self, summary: &str) -> Vec<Turn> {
+        let usage = |input, output| {
+            Some(Usage {
+                input,
+                output,
+                cached: 0,
+            })
+        };
+        let Some(tool) = self.client.answers_by else {
+            return vec![Turn {
+                usage: usage(5000, 300),
+                ..Turn::text(summary)
+            }];
+        };
+        let call = Call {
+            name: tool.to_owned(),
+            input: json!({"summary": summary}),
+            ..Call::default()
+        };
+        vec![
+            Turn {
+                usage: usage(5000, 300),
+                calls: vec![call],
+                ..Turn::default()
+            },
+            Turn {
+                usage: usage(0, 0),
+                ..Turn::text("done")
+            },
+        ]
+    }
+
+    /// Our program, with the client in its `PATH` and environment.
+    pub(crate) fn callosum(&self) -> Run {
+        self.dressed(self.env.callosum())
+    }
+
+    pub(crate) fn dressed(&self, run: Run) -> Run {
+        let path = format!(
+            "{}:{}:/usr/bin:/bin",
+            self.installed.node.display(),
+            self.installed.program.parent().unwrap().display()
+        );
+        self.client
+            .environment(run.env("PATH", path), &self.server.url())
+    }
+}

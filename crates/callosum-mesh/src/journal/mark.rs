@@ -10,21 +10,31 @@ use super::{
     files::{MODE, MOST_SEQ},
 };
 
-/// The file, in the mesh's folder: the log's id, a space, and the number in 20 digits.
+/// The folder that it stands in, in the mesh's: who watches that for the bridge file is not woken by each append.
+const FOLDER: &str = "marks";
+
+/// The file: the log's id, a space, and the number in 20 digits.
 const FILE: &str = "events.end";
 
 /// Opens it; and what it says of this log, 0 where it says nothing.
 pub(super) fn open(journal: &Journal) -> Result<(DiskFile, u64), DiskError> {
-    let path = journal.folder.join(FILE);
+    let folder = journal.folder.join(FOLDER);
+    journal.disk.create_private_dir(&folder)?;
     let how = OpenHow::READ_WRITE_CREATE.with_mode(MODE);
-    let file = journal.disk.open(&path, how)?;
-    let bytes = file.read_all()?;
-    let text = String::from_utf8_lossy(&bytes);
-    let known = text
-        .split_once(' ')
-        .filter(|(origin, _)| *origin == journal.origin);
+    let file = journal.disk.open(&folder.join(FILE), how)?;
+    let seq = said(&file.read_all()?, &journal.origin);
+    // Where it stood before it had a folder of its own.
+    let before = journal.disk.read_if_there(&journal.folder.join(FILE))?;
+    let before = before.map_or(0, |bytes| said(&bytes, &journal.origin));
+    Ok((file, seq.max(before)))
+}
+
+/// The number that a mark says of a log; 0 where it is of another, or none.
+fn said(bytes: &[u8], origin: &str) -> u64 {
+    let text = String::from_utf8_lossy(bytes);
+    let known = text.split_once(' ').filter(|(of, _)| *of == origin);
     let seq = known.and_then(|(_, seq)| seq.trim().parse().ok());
-    Ok((file, seq.filter(|seq| *seq < MOST_SEQ).unwrap_or(0)))
+    seq.filter(|seq| *seq < MOST_SEQ).unwrap_or(0)
 }
 
 /// Says that this number was handed out.

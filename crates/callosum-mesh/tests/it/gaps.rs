@@ -193,3 +193,34 @@ fn what_was_taken_out_of_a_file_is_told_of() {
     });
     assert_eq!(missing.sum::<u64>(), 2);
 }
+
+/// CALC-L1-2: the highest number that was handed out holds also where it was kept beside the log.
+#[test]
+fn what_was_handed_out_before_is_heeded_where_it_stood() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::real();
+    let mut one = journal(&disk, folder.path());
+    append(&mut one, 0..2, Durability::Logged);
+    let mark = format!("{} {:020}\n", one.origin(), 40);
+    write_into(&folder.path().join("events.end"), mark.as_bytes());
+    let mut two = journal(&disk, folder.path());
+    append(&mut two, 2..3, Durability::Logged);
+    let (events, _) = all(&two, &Cursor::START);
+    assert_eq!(seqs(&events), [1, 2, 41]);
+}
+
+/// CALC-L3-1: who watches the bridge file is not woken by each append.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_append_changes_nothing_in_the_folder_of_the_bridge_file() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let mut publish = || {
+        let draft = Draft::new("a.b".parse().unwrap(), "x".parse().unwrap());
+        mesh.publish(draft, Durability::Logged).unwrap();
+    };
+    publish();
+    let mut watch = callosum_host::watch::Watch::of(&[place.folder()]).unwrap();
+    publish();
+    assert_eq!(watch.wait(std::time::Duration::ZERO).unwrap(), []);
+}

@@ -409,6 +409,24 @@ fn a_broken_configuration_is_told_and_fails_no_digest() {
     }
     let refused = env.run(["mesh", "route", "--json"]).ended_with(3);
     assert!(refused.stdout.contains("is no TOML"), "{}", refused.stdout);
-    let refused = env.run(["mesh", "message", "read"]).ended_with(3);
-    assert_eq!(refused.stdout, "");
+    // Who tells others something, or is told, need not know who does what.
+    let verbs: [&[&str]; 8] = [
+        &[
+            "message", "send", "claude", "more", "--as", "codex", "--id", "m-2",
+        ],
+        &["message", "read", "--as", "claude"],
+        &["discovery", "share", "found", "--as", "codex"],
+        &["lease", "take", "a.rs", "--as", "codex"],
+        &["publish", "calc.note", "--as", "codex"],
+        &["tail"],
+        &["bridge"],
+        &["task", "list"],
+    ];
+    for words in verbs {
+        let told = env.run([&["mesh"], words].concat()).success();
+        assert!(told.stderr.contains("is no TOML"), "{}", told.stderr);
+    }
+    let add = ["mesh", "task", "add", "work", "--category", "synthesis"];
+    let refused = env.run(add).ended_with(3);
+    assert!(refused.stderr.contains("is no TOML"), "{}", refused.stderr);
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_mesh::bridge::Bridge;
+use callosum_mesh::bridge::{Bridge, Synced};
 
 use super::open;
 use crate::{
@@ -84,9 +84,14 @@ pub(crate) struct LeftAloneOutput {
 }
 
 pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError> {
-    let mut mesh = open::mesh(context)?;
+    let mut mesh = open::mesh_anyway(context)?;
     let bridge = Bridge::of(&context.disk, &mesh);
-    let synced = bridge.sync_until_quiet(&mut mesh, QUIET, MOST);
+    // What somebody wrote waits for who does what to be known.
+    let synced = if open::is_known_who_does_what(context) {
+        bridge.sync_until_quiet(&mut mesh, QUIET, MOST)
+    } else {
+        Ok(Synced::default())
+    };
     let synced = synced.map_err(|error| open::explain(&error))?;
     open::tell(context, &bridge, &synced);
     let conflicts = synced.conflicts.iter().map(|conflict| ConflictOutput {

@@ -3,13 +3,16 @@
 use std::fmt::Write as _;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_mesh::board::Order;
+use callosum_mesh::{Mesh, board::Order};
 use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{open, speaker::SpeakerArgs};
-use crate::{cli::context::Context, ui::CommandError};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
 
 /// Tell all agents what was found out
 #[derive(Debug, Subcommand)]
@@ -28,7 +31,7 @@ pub(crate) struct ShareArgs {
     /// What was found out
     #[arg(value_name = "TEXT")]
     content: String,
-    /// Its id; a new one by default. The same discovery twice under one id is one; another under it is refused
+    /// Its id; a new one by default. The same discovery twice under one id is one; another under it, or that of another agent, is refused
     #[arg(long, value_name = "ID")]
     id: Option<String>,
     #[command(flatten)]
@@ -86,9 +89,21 @@ pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), C
                 id: id.clone(),
                 content: args.content.clone(),
             };
-            args.speaker.give(context, order)?;
+            let voice = args.speaker.voice(context);
+            let events = open::given(context, order, &voice)?;
+            // Who was warned of a configuration is not warned twice.
+            let mut output = shown(&mut open::mesh_again(context)?)?;
+            output.discoveries.retain(|discovery| discovery.id == id);
+            let source = output.discoveries.first().map(|found| &found.source);
+            if let Some(source) = source
+                && events.is_empty()
+                && *source != voice.agent.as_str()
+            {
+                let what = format!("{source} has shared the same as `{id}` already");
+                return Err(CommandError::new(Exit::No, what).hint("callosum mesh discovery list"));
+            }
             if context.ui.json {
-                return list(context);
+                return context.ui.json_data(&output);
             }
             context.ui.read_by_all(&format!("{id}\n"))
         }
@@ -106,6 +121,10 @@ pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), C
 /// All discoveries, oldest first.
 pub(crate) fn listed(context: &Context) -> Result<DiscoveriesOutput, CommandError> {
     let (mut mesh, _) = open::readable(context)?;
+    shown(&mut mesh)
+}
+
+fn shown(mesh: &mut Mesh) -> Result<DiscoveriesOutput, CommandError> {
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let discoveries = board.discoveries.iter().map(|discovery| DiscoveryOutput {
         id: discovery.id.clone(),

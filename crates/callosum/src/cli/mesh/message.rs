@@ -189,7 +189,7 @@ pub(super) fn run(context: &Context, command: &MessageCommand) -> Result<(), Com
 
 fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
     if let Some(message) = &args.reply_to {
-        let mut mesh = open::synced(context)?;
+        let mut mesh = open::synced_anyway(context)?;
         let board = mesh.board().map_err(|error| open::explain(&error))?;
         if board.message(message).is_none() {
             let what = format!("there is no message `{message}` to answer");
@@ -221,7 +221,7 @@ pub(crate) fn undeliverable(
     context: &Context,
     id: &str,
 ) -> Result<Option<CommandError>, CommandError> {
-    let mut mesh = open::mesh(context)?;
+    let mut mesh = open::mesh_again(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let sent = board.message(id);
     let dead = sent.filter(|message| message.receipt == Some(Receipt::Dead));
@@ -241,7 +241,7 @@ fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {
     let voice = args.speaker.voice(context);
     if !args.peek {
         // Who could not acknowledge them afterwards is told so before.
-        open::mesh(context)?;
+        open::mesh_again(context)?;
     }
     let unread = unread(context, &voice)?;
     print(context, unread.iter(), "no message waits")?;
@@ -274,7 +274,7 @@ pub(crate) fn acknowledge(
     if read.is_empty() {
         return Ok(());
     }
-    let mut mesh = open::mesh(context)?;
+    let mut mesh = open::mesh_again(context)?;
     for message in read {
         let order = Order::Move {
             message: message.id,

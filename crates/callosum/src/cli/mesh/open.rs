@@ -31,6 +31,33 @@ pub(super) fn mesh(context: &Context) -> Result<Mesh, CommandError> {
     )
 }
 
+/// The same for who does not ask who does what: a configuration that cannot be used is warned of, and its defaults hold.
+pub(super) fn mesh_anyway(context: &Context) -> Result<Mesh, CommandError> {
+    mesh_with(context, settings_or_warning(context).0)
+}
+
+/// The same without a word, for who was warned before.
+pub(super) fn mesh_again(context: &Context) -> Result<Mesh, CommandError> {
+    mesh_with(context, settings(context).unwrap_or_default())
+}
+
+/// The settings; the defaults and what is wrong, of which is warned, where they cannot be used.
+fn settings_or_warning(context: &Context) -> (MeshSettings, Option<MeshSettingsError>) {
+    match settings(context) {
+        Ok(settings) => (settings, None),
+        Err(error) => {
+            let what = unusable(&error).one_line();
+            context.ui.warn(&what, Some("callosum doctor"));
+            (MeshSettings::default(), Some(error))
+        }
+    }
+}
+
+/// Whether what the user configured can be used.
+pub(super) fn is_known_who_does_what(context: &Context) -> bool {
+    settings(context).is_ok()
+}
+
 fn settings(context: &Context) -> Result<MeshSettings, MeshSettingsError> {
     MeshSettings::load(&context.disk, &context.project.homes.user_config)
 }
@@ -57,6 +84,17 @@ pub(super) fn synced(context: &Context) -> Result<Mesh, CommandError> {
     Ok(mesh)
 }
 
+/// The same for who does not ask who does what: a configuration that cannot be used is warned of, and what is due and was written
+/// waits for who does what to be known.
+pub(super) fn synced_anyway(context: &Context) -> Result<Mesh, CommandError> {
+    let (settings, fault) = settings_or_warning(context);
+    let mut mesh = mesh_with(context, settings)?;
+    if fault.is_none() {
+        look_at_bridge(context, &mut mesh)?;
+    }
+    Ok(mesh)
+}
+
 /// The same for who only looks; where nothing may be written, as in a sandbox, it is as the log has it. Whether
 /// it may be written.
 pub(super) fn readable(context: &Context) -> Result<(Mesh, bool), CommandError> {
@@ -69,15 +107,7 @@ pub(super) fn readable(context: &Context) -> Result<(Mesh, bool), CommandError> 
 pub(super) fn readable_anyway(
     context: &Context,
 ) -> Result<(Mesh, bool, Option<MeshSettingsError>), CommandError> {
-    let (settings, fault) = match settings(context) {
-        Ok(settings) => (settings, None),
-        Err(error) => {
-            context
-                .ui
-                .warn(&unusable(&error).one_line(), Some("callosum doctor"));
-            (MeshSettings::default(), Some(error))
-        }
-    };
+    let (settings, fault) = settings_or_warning(context);
     let mut mesh = mesh_with(context, settings)?;
     let is_writable = mesh.is_writable().map_err(|error| explain(&error))?;
     if is_writable && fault.is_none() {
@@ -101,8 +131,11 @@ fn look_at_bridge(context: &Context, mesh: &mut Mesh) -> Result<(), CommandError
 }
 
 /// Shows in the bridge file what was just done. It is in the log, so that a file which cannot be written is no reason to do
-/// it again: that is a warning.
+/// it again: that is a warning. Where it is not known who does what, of which is warned before, it is left as it is.
 pub(super) fn show_done(context: &Context, mesh: &mut Mesh) {
+    if !is_known_who_does_what(context) {
+        return;
+    }
     let bridge = Bridge::of(&context.disk, mesh);
     match bridge.sync(mesh) {
         Ok(synced) => tell(context, &bridge, &synced),
@@ -160,7 +193,10 @@ pub(crate) fn given(
     order: Order,
     voice: &Voice,
 ) -> Result<Vec<Event>, CommandError> {
-    let mut mesh = synced(context)?;
+    let mut mesh = match order {
+        Order::Add(_) | Order::Claim { .. } | Order::Change { .. } => synced(context),
+        _ => synced_anyway(context),
+    }?;
     given_to(context, &mut mesh, order, voice)
 }
 
@@ -291,7 +327,12 @@ fn exit_of(refusal: &Refusal) -> Exit {
 fn hint_of(refusal: &Refusal, verb: &str) -> Option<String> {
     Some(match refusal {
         Refusal::NoSuchTask { .. } => "callosum mesh task list --all".to_owned(),
-        Refusal::NoSuchMessage { .. } => "callosum mesh message list --all".to_owned(),
+        Refusal::SaysOther { what, .. } if what.ends_with("discovery") => {
+            "callosum mesh discovery list".to_owned()
+        }
+        Refusal::NoSuchMessage { .. } | Refusal::SaysOther { .. } => {
+            "callosum mesh message list --all".to_owned()
+        }
         Refusal::MeantFor { task, .. } => format!("callosum mesh task {verb} {task} --anyway"),
         Refusal::ClaimedBy { task, .. }
         | Refusal::DoneBy { task, .. }

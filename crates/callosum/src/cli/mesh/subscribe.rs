@@ -76,7 +76,7 @@ pub(crate) struct SubscribeArgs {
 }
 
 pub(super) fn run(context: &Context, args: &SubscribeArgs) -> Result<(), CommandError> {
-    let mut mesh = open::synced(context)?;
+    let mut mesh = open::synced_anyway(context)?;
     let path = args.state.as_ref().map(|path| context.folder.join(path));
     let own = Subscription::open(&context.disk, path).map_err(|error| state_failed(&error))?;
     let since = own.cursor.clone().or_else(|| args.since.clone());
@@ -196,7 +196,7 @@ impl Subscriber<'_> {
             .is_in_place()
             .map_err(|error| open::explain(&error))?
         {
-            self.mesh = open::mesh(self.context)?;
+            self.mesh = open::mesh_again(self.context)?;
         }
         let mut reader = self.mesh.journal().read_after(&self.cursor);
         let began = Instant::now();

@@ -88,7 +88,7 @@ pub(crate) struct NoticeOutput {
 }
 
 pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError> {
-    let mut mesh = open::synced(context)?;
+    let mut mesh = open::synced_anyway(context)?;
     let (cursor, not_before) = match &args.since {
         Some(Since::Cursor(cursor)) => (cursor.clone(), None),
         Some(Since::Time(moment)) => (Cursor::START, Some(moment.first(context.clock.now()))),
@@ -124,7 +124,7 @@ pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError
         let is_in_place = mesh.is_in_place();
         if !is_in_place.map_err(|error| open::explain(&error))? {
             // Another log has begun, which is told of, and read from its beginning.
-            mesh = open::mesh(context)?;
+            mesh = open::mesh_again(context)?;
             reader = mesh.journal().read_after(&reader.cursor());
         }
         pass_on(context, args, &mut reader, None)?;

@@ -182,5 +182,24 @@ fn messages_are_listed_by_agent_and_discoveries_named_by_their_author() {
         assert_eq!(env.run(share("found")).success().stdout, "d-1\n");
     }
     let other = env.run(share("another")).ended_with(1).stderr;
-    assert!(other.contains("says something else"), "{other}");
+    assert!(
+        other.contains("says something else") && other.contains("mesh discovery list"),
+        "{other}"
+    );
+    // What another has said nobody says as theirs.
+    let theirs = [&share("found")[..], &["--as", "codex"]].concat();
+    let theirs = env.run(theirs).ended_with(1);
+    assert_eq!(theirs.stdout, "");
+    assert!(
+        theirs
+            .stderr
+            .contains("person has shared the same as `d-1` already"),
+        "{}",
+        theirs.stderr
+    );
+    env.run(["mesh", "discovery", "share", "more", "--id", "d-2"])
+        .success();
+    let shared = json(&env, &["discovery", "share", "found", "--id", "d-1"]);
+    let shared = shared["discoveries"].as_array().unwrap();
+    assert_eq!((shared.len(), &shared[0]["id"]), (1, &"d-1".into()));
 }

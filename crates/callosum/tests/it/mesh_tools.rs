@@ -168,7 +168,20 @@ fn messages_are_sent_and_read_by_a_tool() {
     let waits = mesh(&env, &["message", "read", "--as", "claude", "--peek"]);
     assert_eq!(waits["messages"][0]["from"], "codex");
     assert_eq!(waits["messages"][0]["content"], "seen");
-    for arguments in [json!({"text": "to nobody"}), json!({"to": "claude"})] {
+    codex.done(
+        "message",
+        &json!({"do": "send", "to": "claude", "text": "again"}),
+    );
+    assert_eq!(
+        codex.done("message", &json!({"do": "read"})),
+        "no message waits\n"
+    );
+    for arguments in [
+        json!({"text": "to nobody"}),
+        json!({"to": "claude"}),
+        json!({"do": "send"}),
+        json!({"do": "read", "to": "claude", "text": "x"}),
+    ] {
         let said = codex.0.refused("message", &arguments);
         assert!(said.starts_with("error"), "{said}");
     }
@@ -217,7 +230,13 @@ fn discoveries_and_leases_are_told_by_tools() {
         "nobody has told anything\n"
     );
     codex.done("discovery", &json!({"text": "serde 2 breaks the format"}));
+    codex.done("discovery", &json!({"do": "share", "text": "and another"}));
+    for arguments in [json!({"do": "share"}), json!({"do": "list", "text": "x"})] {
+        let said = codex.0.refused("discovery", &arguments);
+        assert!(said.starts_with("error"), "{said}");
+    }
     let all = codex.done("discovery", &json!({}));
+    assert_eq!(codex.done("discovery", &json!({"do": "list"})), all);
     assert!(
         all.contains("codex at ") && all.contains("> serde 2"),
         "{all}"

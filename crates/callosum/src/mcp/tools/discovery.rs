@@ -5,14 +5,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DATA, Effect, Tool, behind_marks, read, schema};
+use super::{DATA, Effect, Tool, behind_marks, needed, read, schema};
 use crate::{
     cli::{
         Context,
         mesh::{asking, discovery::listed, open},
     },
     mcp::answer,
-    ui::CommandError,
+    ui::{CommandError, Exit},
 };
 
 pub(super) const TOOL: Tool = Tool {
@@ -26,12 +26,25 @@ pub(super) const TOOL: Tool = Tool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
+    r#do: Option<Deed>,
     text: Option<String>,
 }
 
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Deed {
+    List,
+    Share,
+}
+
 fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
-    let Arguments { text } = read(arguments)?;
-    if let Some(content) = text {
+    let Arguments { r#do: deed, text } = read(arguments)?;
+    if deed == Some(Deed::List) && text.is_some() {
+        let what = "all are listed: `text` is for `share`";
+        return Err(CommandError::new(Exit::Usage, what));
+    }
+    if deed == Some(Deed::Share) || text.is_some() {
+        let content = needed(text, "text", "what was found out")?;
         let id = context.new_id();
         let order = Order::Share {
             id: id.clone(),

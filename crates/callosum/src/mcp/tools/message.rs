@@ -31,17 +31,29 @@ pub(super) const TOOL: Tool = Tool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
+    r#do: Option<Deed>,
     to: Option<String>,
     text: Option<String>,
 }
 
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Deed {
+    Read,
+    Send,
+}
+
 fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
-    let Arguments { to, text } = read(arguments)?;
+    let Arguments {
+        r#do: deed,
+        to,
+        text,
+    } = read(arguments)?;
     let voice = asking(context);
+    let usage = |what| Err(CommandError::new(Exit::Usage, what));
     let Some(to) = to else {
-        if text.is_some() {
-            let what = "`text` is for somebody: `to` names the agent";
-            return Err(CommandError::new(Exit::Usage, what));
+        if text.is_some() || deed == Some(Deed::Send) {
+            return usage("`text` is for somebody: `to` names the agent");
         }
         let unread = unread(context, &voice)?;
         let (text, told, left) = shown(unread);
@@ -55,6 +67,9 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             format!("{DATA}{text}")
         });
     };
+    if deed == Some(Deed::Read) {
+        return usage("all that waits is read: `to` is for `send`");
+    }
     let id = context.new_id();
     let order = Order::Send {
         id: id.clone(),

@@ -11,6 +11,7 @@ pub(crate) mod message;
 pub(crate) mod open;
 mod publish;
 mod route;
+pub(crate) mod shown_task;
 mod speaker;
 mod standing;
 mod subscribe;
@@ -28,8 +29,8 @@ pub(super) use self::{
     message::MessagesOutput,
     publish::PublishOutput,
     route::RoutesOutput,
+    shown_task::{MeshTaskOutput, MeshTasksOutput},
     tail::EventsOutput,
-    task::{MeshTaskOutput, MeshTasksOutput},
 };
 pub(crate) use self::{
     open::unusable, publish::publish_once, speaker::asking, standing::MeshStatus,

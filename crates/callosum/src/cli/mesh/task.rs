@@ -1,28 +1,26 @@
 //! `callosum mesh task`: work that one agent leaves for another.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::path::PathBuf;
 
-use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::{
     Mesh, Voice,
     agent::AgentName,
-    board::{Board, NewTask, Order, Task},
+    board::{NewTask, Order, Task},
     route::CATEGORY,
 };
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{open, route, speaker::SpeakerArgs};
+use super::{
+    open, route,
+    shown_task::{MeshTaskOutput, MeshTasksOutput, line, print},
+    speaker::SpeakerArgs,
+};
 use crate::{
     cli::context::Context,
     ui::{CommandError, Exit},
 };
-
-/// Most characters of a prompt in a list.
-const MOST_SHOWN: usize = 80;
 
 /// Leave work for another agent, claim it, and say that it is done
 #[derive(Debug, Subcommand)]
@@ -177,79 +175,6 @@ pub(crate) struct ShowArgs {
     /// The task
     #[arg(value_name = "TASK")]
     task: String,
-}
-
-/// `callosum mesh task list --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct MeshTasksOutput {
-    /// The tasks, the most urgent first.
-    pub(crate) tasks: Vec<MeshTaskOutput>,
-}
-
-/// A task, as `callosum mesh task show|add|claim|done --json` print it.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct MeshTaskOutput {
-    /// Its id.
-    pub(crate) id: String,
-    /// Who is to do it; null where anybody may.
-    pub(crate) assigned_to: Option<String>,
-    /// `pending`, `in_progress`, `complete` or `cancelled`.
-    pub(crate) status: String,
-    /// How urgent it is: the smallest number comes first.
-    pub(crate) priority: i64,
-    /// What is to be done.
-    pub(crate) prompt: String,
-    /// What kind of task it is, as its author says.
-    pub(crate) category: Option<String>,
-    /// Where the result is to be written.
-    pub(crate) output_file: Option<String>,
-    /// Who left it.
-    pub(crate) created_by: String,
-    /// When.
-    pub(crate) created_at: String,
-    /// When it was done.
-    pub(crate) completed_at: Option<String>,
-    /// The folder that it is about.
-    pub(crate) cwd: Option<String>,
-    /// Tasks that are to be complete before and are not.
-    pub(crate) waits_for: Vec<String>,
-    /// Who works on it.
-    pub(crate) claimed_by: Option<String>,
-    /// When the claim ends.
-    pub(crate) claimed_until: Option<String>,
-    /// The claim's number: the later of two claims of a task has the larger one.
-    pub(crate) token: Option<u64>,
-    /// What came of it.
-    pub(crate) result: Option<String>,
-}
-
-impl MeshTaskOutput {
-    fn of(board: &Board, task: &Task, now: Timestamp) -> Self {
-        // Where nothing may be written nobody has given back yet what ran out.
-        let claim = task.claim_at(now);
-        Self {
-            id: task.id.clone(),
-            assigned_to: task.assigned_to.as_ref().map(ToString::to_string),
-            status: task.status_at(now).as_str().to_owned(),
-            priority: task.priority,
-            prompt: task.prompt.clone(),
-            category: task
-                .other
-                .get(CATEGORY)
-                .and_then(Value::as_str)
-                .map(str::to_owned),
-            output_file: task.output_file.clone(),
-            created_by: task.created_by.to_string(),
-            created_at: task.created_at.to_string(),
-            completed_at: task.completed_at.clone(),
-            cwd: task.cwd.clone(),
-            waits_for: board.waits_for(task).map(str::to_owned).collect(),
-            claimed_by: claim.map(|claim| claim.by.to_string()),
-            claimed_until: claim.map(|claim| claim.until.to_string()),
-            token: claim.map(|claim| claim.token),
-            result: task.result.clone(),
-        }
-    }
 }
 
 pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), CommandError> {
@@ -452,27 +377,6 @@ fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
     context.ui.read_by_all(&text)
 }
 
-/// A task on a line.
-pub(crate) fn line(task: &MeshTaskOutput) -> String {
-    let prompt = on_one_line(&task.prompt);
-    let mut shown: String = prompt.chars().take(MOST_SHOWN).collect();
-    if shown.len() < prompt.len() {
-        shown.push('…');
-    }
-    let mut line = format!("{} P{} {}", task.id, task.priority, task.status);
-    if let Some(by) = &task.claimed_by {
-        let _ = write!(line, " by {by}");
-    } else if let Some(to) = &task.assigned_to {
-        let _ = write!(line, " for {to}");
-    }
-    let _ = write!(line, ": {shown}");
-    if !task.waits_for.is_empty() {
-        let _ = write!(line, " (waits for {})", task.waits_for.join(", "));
-    }
-    line.push('\n');
-    line
-}
-
 /// A task of this id.
 fn known(mesh: &mut Mesh, id: &str, now: Timestamp) -> Result<MeshTaskOutput, CommandError> {
     let board = mesh.board().map_err(|error| open::explain(&error))?;
@@ -481,34 +385,4 @@ fn known(mesh: &mut Mesh, id: &str, now: Timestamp) -> Result<MeshTaskOutput, Co
         return Err(CommandError::new(Exit::No, what).hint("callosum mesh task list --all"));
     };
     Ok(MeshTaskOutput::of(board, task, now))
-}
-
-fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), CommandError> {
-    if context.ui.json {
-        return context.ui.json_data(output);
-    }
-    let mut text = line(output);
-    let _ = writeln!(
-        text,
-        "left by {} at {}",
-        output.created_by, output.created_at
-    );
-    let token = output.token.map(|token| token.to_string());
-    for (what, value) in [
-        ("of category", &output.category),
-        ("about", &output.cwd),
-        ("result goes to", &output.output_file),
-        ("claimed until", &output.claimed_until),
-        ("under the number", &token),
-        ("done at", &output.completed_at),
-    ] {
-        if let Some(value) = value {
-            let _ = writeln!(text, "{what} {}", on_one_line(value));
-        }
-    }
-    let _ = writeln!(text, "\n{}", output.prompt);
-    if let Some(result) = &output.result {
-        let _ = writeln!(text, "\nresult:\n{result}");
-    }
-    context.ui.read_by_all(&text)
 }

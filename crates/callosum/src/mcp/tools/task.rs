@@ -14,7 +14,8 @@ use crate::{
         Context,
         mesh::{
             asking,
-            task::{MeshTaskOutput, done, listed, meant, nobody_there},
+            shown_task::MeshTaskOutput,
+            task::{done, listed, meant, nobody_there},
         },
     },
     mcp::answer,

@@ -1,0 +1,143 @@
+//! A task as it is printed: as JSON ([`MeshTaskOutput`]), on a line, or whole.
+
+use std::fmt::Write as _;
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_mesh::{
+    board::{Board, Task},
+    route::CATEGORY,
+};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{cli::context::Context, ui::CommandError};
+
+/// Most characters of a prompt in a list.
+const MOST_SHOWN: usize = 80;
+
+/// `callosum mesh task list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct MeshTasksOutput {
+    /// The tasks, the most urgent first.
+    pub(crate) tasks: Vec<MeshTaskOutput>,
+}
+
+/// A task, as `callosum mesh task show|add|claim|done --json` print it.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct MeshTaskOutput {
+    /// Its id.
+    pub(crate) id: String,
+    /// Who is to do it; null where anybody may.
+    pub(crate) assigned_to: Option<String>,
+    /// `pending`, `in_progress`, `complete` or `cancelled`.
+    pub(crate) status: String,
+    /// How urgent it is: the smallest number comes first.
+    pub(crate) priority: i64,
+    /// What is to be done.
+    pub(crate) prompt: String,
+    /// What kind of task it is, as its author says.
+    pub(crate) category: Option<String>,
+    /// Where the result is to be written.
+    pub(crate) output_file: Option<String>,
+    /// Who left it.
+    pub(crate) created_by: String,
+    /// When.
+    pub(crate) created_at: String,
+    /// When it was done.
+    pub(crate) completed_at: Option<String>,
+    /// The folder that it is about.
+    pub(crate) cwd: Option<String>,
+    /// Tasks that are to be complete before and are not.
+    pub(crate) waits_for: Vec<String>,
+    /// Who works on it.
+    pub(crate) claimed_by: Option<String>,
+    /// When the claim ends.
+    pub(crate) claimed_until: Option<String>,
+    /// The claim's number: the later of two claims of a task has the larger one.
+    pub(crate) token: Option<u64>,
+    /// What came of it.
+    pub(crate) result: Option<String>,
+}
+
+impl MeshTaskOutput {
+    pub(super) fn of(board: &Board, task: &Task, now: Timestamp) -> Self {
+        // Where nothing may be written nobody has given back yet what ran out.
+        let claim = task.claim_at(now);
+        Self {
+            id: task.id.clone(),
+            assigned_to: task.assigned_to.as_ref().map(ToString::to_string),
+            status: task.status_at(now).as_str().to_owned(),
+            priority: task.priority,
+            prompt: task.prompt.clone(),
+            category: task
+                .other
+                .get(CATEGORY)
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            output_file: task.output_file.clone(),
+            created_by: task.created_by.to_string(),
+            created_at: task.created_at.to_string(),
+            completed_at: task.completed_at.clone(),
+            cwd: task.cwd.clone(),
+            waits_for: board.waits_for(task).map(str::to_owned).collect(),
+            claimed_by: claim.map(|claim| claim.by.to_string()),
+            claimed_until: claim.map(|claim| claim.until.to_string()),
+            token: claim.map(|claim| claim.token),
+            result: task.result.clone(),
+        }
+    }
+}
+
+/// A task on a line.
+pub(crate) fn line(task: &MeshTaskOutput) -> String {
+    let prompt = on_one_line(&task.prompt);
+    let mut shown: String = prompt.chars().take(MOST_SHOWN).collect();
+    if shown.len() < prompt.len() {
+        shown.push('…');
+    }
+    let mut line = format!("{} P{} {}", task.id, task.priority, task.status);
+    if let Some(by) = &task.claimed_by {
+        let _ = write!(line, " by {by}");
+    } else if let Some(to) = &task.assigned_to {
+        let _ = write!(line, " for {to}");
+    }
+    let _ = write!(line, ": {shown}");
+    if !task.waits_for.is_empty() {
+        let _ = write!(line, " (waits for {})", task.waits_for.join(", "));
+    }
+    line.push('\n');
+    line
+}
+
+/// Prints a task with all that is known of it.
+pub(super) fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), CommandError> {
+    if context.ui.json {
+        return context.ui.json_data(output);
+    }
+    let mut text = line(output);
+    let _ = writeln!(
+        text,
+        "left by {} at {}",
+        output.created_by, output.created_at
+    );
+    let token = output.token.map(|token| token.to_string());
+    for (what, value) in [
+        ("of category", &output.category),
+        ("about", &output.cwd),
+        ("result goes to", &output.output_file),
+        ("claimed until", &output.claimed_until),
+        ("under the number", &token),
+        ("done at", &output.completed_at),
+    ] {
+        if let Some(value) = value {
+            let _ = writeln!(text, "{what} {}", on_one_line(value));
+        }
+    }
+    let _ = writeln!(text, "\n{}", output.prompt);
+    if let Some(result) = &output.result {
+        let _ = writeln!(text, "\nresult:\n{result}");
+    }
+    context.ui.read_by_all(&text)
+}

@@ -61,7 +61,12 @@ impl Bridge {
     pub(super) fn settled(&self, path: &Path) -> Result<Found, DiskError> {
         let started = Instant::now();
         loop {
-            // Asked first: who has closed it since has written all that is read then.
+            let found = self.read(path)?;
+            if !matches!(found, Found::Broken { .. }) {
+                return Ok(found);
+            }
+            // Not asked before: who opens the file at that moment has to wait. Read once more: who has closed it since has
+            // written all that is read then.
             let is_open = self.disk.is_being_written(path)?;
             let found = self.read(path)?;
             let Found::Broken { error, bytes } = found else {

@@ -26,14 +26,14 @@ pub enum Kind {
 impl Kind {
     /// The kind of the file of this path; `None` where it is none of a session.
     pub fn of(path: &str) -> Option<Self> {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        if name == "NOTES.md" {
-            return Some(Self::Notes);
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        match folder.rsplit('/').next().unwrap_or_default() {
+            _ if name == "NOTES.md" => Some(Self::Notes),
+            "trajectory" => name.strip_suffix(".jsonl").map(|_| Self::Trajectory),
+            // Other programs keep files of their own beside beads.
+            ".beads" => BeadId::of_file(name).map(|_| Self::Bead),
+            _ => None,
         }
-        if name.strip_suffix(".jsonl").is_some() {
-            return Some(Self::Trajectory);
-        }
-        BeadId::of_file(name).map(|_| Self::Bead)
     }
 }
 
@@ -247,6 +247,27 @@ mod tests {
             notes(Some(BASE), BASE, &ours).matches("ours waits").count(),
             1
         );
+    }
+
+    /// LOA-BEAD-1: files of other programs are none of ours, wherever they stand.
+    #[test]
+    fn what_kind_a_file_is_its_path_tells() {
+        for (path, kind) in [
+            ("loa-grimoire/NOTES.md", Some(Kind::Notes)),
+            (
+                "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-02.jsonl",
+                Some(Kind::Trajectory),
+            ),
+            (".beads/bd-1.yaml", Some(Kind::Bead)),
+            ("sub/.beads/bd-1.yaml", Some(Kind::Bead)),
+            (".beads/issues.jsonl", None),
+            (".beads/config.yaml", None),
+            ("data/bd-1.yaml", None),
+            ("data/x.jsonl", None),
+            ("bd-1.yaml", None),
+        ] {
+            assert_eq!(Kind::of(path), kind, "{path}");
+        }
     }
 
     /// LOA-FMT-1: a section of text that one branch alone changed is as that branch has it.

@@ -264,7 +264,7 @@ impl Notes {
                     entries.push((index, lines.start..lines.end.min(body.end)));
                 }
             }
-            for index in self.behind(body.end) {
+            for index in self.behind(log, body.end) {
                 if read.insert(index) {
                     entries.push((index, self.above_next(index, &self.outline.body(index))));
                 }
@@ -273,16 +273,18 @@ impl Notes {
         entries
     }
 
-    /// Headings of decisions that stand behind a Decision Log whose end is this line, since their level is not below it.
-    fn behind(&self, end: usize) -> Vec<usize> {
+    /// Headings of decisions that stand behind a Decision Log whose end is this line, since their level is not below it, with
+    /// what is below them.
+    fn behind(&self, log: usize, end: usize) -> Vec<usize> {
         let headings = self.outline.headings.iter().enumerate();
         let behind = headings.filter(|(_, heading)| heading.line >= end);
-        let is_entry = |index: usize| {
-            let lines = self.outline.body(index);
-            self.heading(index).is_some() && self.is_undated(index, &lines)
+        let is_entry = |index: usize, level: u8| {
+            let is_deeper = level > self.outline.headings[log].level;
+            self.heading(index).is_some()
+                && (is_deeper || self.is_undated(index, &self.outline.body(index)))
         };
-        let entries = behind.map(|(index, _)| index);
-        entries.take_while(|index| is_entry(*index)).collect()
+        let entries = behind.take_while(|(index, heading)| is_entry(*index, heading.level));
+        entries.map(|(index, _)| index).collect()
     }
 
     /// Entries of a Decision Log that are written like decisions, and whose heading is no time and title: the words of

@@ -44,9 +44,8 @@ const OF_TITLES: [&str; 32] = [
     "far",
 ];
 
-/// What is wrong with a list's item that is written like the heading of a decision.
-const ITEM: &str =
-    "a decision in a list is not read: its heading is `#### 2026-01-02T03:04:05Z - Title`";
+/// What is wrong with an item of a list, a quote or a row of a table that is written like the heading of a decision.
+const ITEM: &str = "a decision in a list, quote or table is not read: its heading is `#### 2026-01-02T03:04:05Z - Title`";
 
 /// What is wrong with a line of text that is written like one.
 const UNHEADED: &str = "a decision whose time and title are no heading is not read: it is \
@@ -301,10 +300,24 @@ mod tests {
             "## Decision Log\n#### 2026-01-02 - A\n**Decision**: a\n**Rationale**: of\n2026-01-03 - the day after\n1. 2026-01-04: seen\n",
             "## Decision Log\n   #### 2026-01-02 - A\n**Decision**: a\n",
             "### Decision Log\n### 2026-01-02 - A\n**Decision**: a\n### Pending Questions\n",
+            "### Decision Log\n### 2026-01-02 - A\n**Decision**: a\n#### 2026-01-03 - B\nb\n### Pending Questions\n",
             "### Decision Log\n## 2026-01-02 - a day\nwords\n",
             "## Decision Log\n```\n- 2026-01-02 - in code\n```\n<!-- ####2026-01-02 - A -->\n",
         ] {
             assert_eq!(lines(text), [0; 0], "{text}");
         }
+    }
+
+    /// LOA-FMT-1: entries that are not below the log are read as far as they follow one another.
+    #[test]
+    fn entries_behind_the_log_are_read() {
+        let text = "### Decision Log\n#### 2026-01-01 - O\no\n### 2026-01-02 - A\n**Decision**: a\n#### 2026-01-03 - B\nb\n\
+                    ### Pending Questions\n#### 2026-01-04 - C\n**Decision**: c\n";
+        let notes = Notes::read(text.as_bytes().to_vec());
+        let read = notes.decisions().into_iter();
+        assert_eq!(
+            read.map(|made| made.title).collect::<Vec<_>>(),
+            ["O", "A", "B"]
+        );
     }
 }

@@ -79,12 +79,14 @@ impl Place {
             (None, here) => here.map(|here| real(disk, here)),
         };
         let state = project.as_ref().map(|project| &project.roots.state);
-        let seen = seen(disk, cwd.as_deref(), &event.action);
+        let facts = facts(disk, environment, cwd.as_deref(), root.as_deref());
+        let home = facts.home.as_deref().map(Path::new);
+        let seen = seen(disk, cwd.as_deref(), home, &event.action);
         let mut facts = Facts {
             links: seen.links,
             repositories: seen.repositories,
             state: records(state, root.as_deref()),
-            ..facts(disk, environment, cwd.as_deref(), root.as_deref())
+            ..facts
         };
         let given = client.map(|client| given::folders(disk, environment, client));
         let given = given.into_iter().flatten().map(|folder| real(disk, folder));
@@ -373,7 +375,7 @@ pub(crate) struct Seen {
     pub(crate) repositories: Vec<String>,
 }
 
-fn seen(disk: &Disk, cwd: Option<&Path>, action: &Action) -> Seen {
+fn seen(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, action: &Action) -> Seen {
     match (action, cwd) {
         (Action::Write(paths), Some(cwd)) => {
             let mut all = paths.clone();
@@ -392,7 +394,7 @@ fn seen(disk: &Disk, cwd: Option<&Path>, action: &Action) -> Seen {
             all.extend(folded.filter_map(|folded| text(&folded)));
             seen_at(disk, &[cwd.to_owned()], all)
         }
-        (Action::Shell(command), cwd) => seen_in(disk, cwd, command),
+        (Action::Shell(command), cwd) => seen_in(disk, cwd, home, command),
         _ => Seen::default(),
     }
 }
@@ -401,18 +403,38 @@ fn seen(disk: &Disk, cwd: Option<&Path>, action: &Action) -> Seen {
 ///
 /// Whatever could be a path in it is looked at as one, without reading the command, from its folder on and from those
 /// that it enters: what is none is not there. At most [`MOST_PATHS`] are.
-pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, command: &str) -> Seen {
+pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, command: &str) -> Seen {
     let Some(cwd) = cwd else {
         return Seen::default();
     };
     let parts_it = |c: char| c.is_whitespace() || "\"'`;|&<>(){}=,:".contains(c);
     let could_be_path = |word: &&str| !word.is_empty() && !word.starts_with(['-', '$']);
     let start = command.get(..LONGEST_COMMAND).unwrap_or(command);
-    let here = |word| str::strip_prefix(word, "$PWD/").unwrap_or(word);
-    let words = start.split(parts_it).map(here);
+    let start = start.replace("${HOME}", "$HOME").replace("${PWD}", "$PWD");
+    let placed = |word: &str| {
+        if let Some(inner) = word.strip_prefix("$PWD/") {
+            return inner.to_owned();
+        }
+        let inner = ["~/", "$HOME/"]
+            .iter()
+            .find_map(|home| word.strip_prefix(home));
+        let at_home = inner.and_then(|inner| text(&home?.join(inner)));
+        at_home.unwrap_or_else(|| behind_option(word).to_owned())
+    };
+    let words: Vec<String> = start.split(parts_it).map(placed).collect();
+    let words = words.iter().map(String::as_str);
     let folders = entered(disk, cwd, words.clone());
     let words: BTreeSet<&str> = words.filter(could_be_path).collect();
     seen_at(disk, &folders, words)
+}
+
+/// The path that stands right behind the letter of an option: `-Cbuild/x`.
+fn behind_option(word: &str) -> &str {
+    let inner = word.strip_prefix('-').and_then(|rest| {
+        let inner = rest.strip_prefix(|letter: char| letter.is_ascii_alphabetic())?;
+        inner.contains('/').then_some(inner)
+    });
+    inner.unwrap_or(word)
 }
 
 /// The folder of a command, and those that it enters one after the other, as far as its words tell.

@@ -123,6 +123,7 @@ fn what_is_behind_a_link_is_where_that_leads() {
     };
     link(env.home().join("Documents").to_str().unwrap(), "l");
     link("../a/b", "build/inner");
+    std::os::unix::fs::symlink(env.project(), env.home().join("mine")).unwrap();
     for command in [
         "rm -rf l/../other",
         "rm -rf l/../Documents",
@@ -139,6 +140,13 @@ fn what_is_behind_a_link_is_where_that_leads() {
         "sed -i s/a/b/ l/../.zshrc",
         "rm l/../.zshrc",
         "rm -rf \"$PWD/l/../other\"",
+        "rm -rf \"${PWD}/l/../other\"",
+        "rm -rf ~/mine/l/../other",
+        "rm -rf $HOME/mine/l/../other",
+        "rm -rf \"${HOME}/mine/l/../other\"",
+        "echo x > ~/mine/l/../.zshrc",
+        "patch -d l/.. -p1 < /tmp/x.diff",
+        "patch -dl/../other -p1 < /tmp/x.diff",
     ] {
         env.run(["guard", "check", "--", command]).ended_with(1);
     }
@@ -149,6 +157,8 @@ fn what_is_behind_a_link_is_where_that_leads() {
         "rm -rf build/inner/../x",
         "echo x > build/inner/../x",
         "ls l/..",
+        "rm -rf ~/mine/build/x",
+        "patch -d build -p1 < /tmp/x.diff",
     ] {
         env.run(["guard", "check", "--", command]).success();
     }

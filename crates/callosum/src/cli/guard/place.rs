@@ -67,7 +67,8 @@ pub(super) fn permissions(context: &Context) -> Permissions {
 pub(super) fn facts_for(context: &Context, command: &str) -> Facts {
     let facts = facts(context);
     let cwd = facts.cwd.as_deref().map(Path::new);
-    let seen = hook::seen_in(&context.disk, cwd, command);
+    let home = facts.home.as_deref().map(Path::new);
+    let seen = hook::seen_in(&context.disk, cwd, home, command);
     Facts {
         links: seen.links,
         repositories: seen.repositories,

@@ -52,7 +52,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Does one job, and tells what happens; `tell` says whether anybody still listens.
 pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Result<(), Complaint> {
-    relay(tell, async |tell| {
+    // An agent that has told its answer may still write down why that ended.
+    let is_last = |event: &Event| matches!(event, Event::TooMuch);
+    relay(tell, is_last, async |tell| {
         let (program, arguments) = job
             .command
             .as_ref()

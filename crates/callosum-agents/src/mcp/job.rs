@@ -44,7 +44,8 @@ use crate::{
 
 /// Does one job, and tells what happens; `tell` says whether anybody still listens.
 pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Result<(), Complaint> {
-    relay(tell, |tell| converse(job, means, tell))
+    let is_last = |event: &Event| matches!(event, Event::TooMuch | Event::Done);
+    relay(tell, is_last, |tell| converse(job, means, tell))
 }
 
 async fn converse(

@@ -44,19 +44,18 @@ impl Lack {
                 )));
             }
         };
-        if let Some(hooks) = standing.untrusted_hooks {
-            let program = client.program;
-            return Some(Self {
-                what: format!(
-                    "it passes over {} in silence until trusted",
-                    hooks.display()
-                ),
-                hint: Some(format!(
-                    "start {program} once in a terminal, and look at its hooks"
-                )),
-                is_login: false,
-            });
-        }
+        // Without a login nothing is answered; without its hooks it works.
+        let hooks = standing.untrusted_hooks.as_ref().map(|hooks| Self {
+            what: format!(
+                "it passes over {} in silence until trusted",
+                hooks.display()
+            ),
+            hint: Some(format!(
+                "start {} once in a terminal, and look at its hooks",
+                client.program
+            )),
+            is_login: false,
+        });
         let is_listed = |name: &str| passes(name, &executor.pass_environment);
         let is_given = |name: &str| value(name).is_some() && is_listed(name);
         let words = shlex::split(&executor.command_template).unwrap_or_default();
@@ -79,7 +78,7 @@ impl Lack {
             is_there || variables.iter().any(|name| is_given(name))
         };
         if named.iter().any(|name| is_given(name)) || (!is_chosen && has_login()) {
-            return None;
+            return hooks;
         }
         let lack = |what, hint| {
             Some(Self {

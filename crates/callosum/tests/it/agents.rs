@@ -259,6 +259,10 @@ fn doctor_says_what_an_agent_lacks() {
     assert_eq!(line()["hint"], "codex login");
     let own = env.home().join(".codex");
     std::fs::create_dir_all(&own).unwrap();
+    // Hooks that nobody trusts hide no missing login.
+    std::fs::write(own.join("hooks.json"), "{}").unwrap();
+    assert_eq!(line()["hint"], "codex login");
+    std::fs::remove_file(own.join("hooks.json")).unwrap();
     std::fs::write(own.join("auth.json"), "").unwrap();
     assert_eq!(line()["outcome"], "ok", "{}", line());
     std::fs::write(own.join("hooks.json"), "{}").unwrap();

@@ -187,6 +187,7 @@ fn what_was_read_counts_by_where_it_stands() {
                 when { context.sensitivity >= 2 };";
     env.write(".cal_constitution.cedar", text);
     env.write("loa-grimoire/NOTES.md", "# Notes\n");
+    env.write("sub/loa-grimoire/NOTES.md", "# Notes\n");
     env.write(".beads/bd-a1b2.md", "# A bead\n");
     env.write("README.md", "# It\n");
     std::os::unix::fs::symlink("loa-grimoire/NOTES.md", env.project().join("plain.md")).unwrap();

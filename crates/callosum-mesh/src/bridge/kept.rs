@@ -10,6 +10,7 @@ use callosum_evidence::secrets::mask;
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 use sha2::{Digest as _, Sha256};
 
+use super::Document;
 use crate::displaced::{displace, displaced_in, is_folder, is_lost_link, is_no_folder};
 
 /// Permission bits: what agents tell one another is their user's alone.
@@ -31,6 +32,12 @@ const MOST_REJECTED: Bound = Bound {
 const MOST_LATE: Bound = Bound {
     files: 64,
     bytes: 16 * 1024 * 1024,
+};
+
+/// What was made of projections and taken over.
+const MOST_TAKEN: Bound = Bound {
+    files: 64,
+    bytes: 8 * 1024 * 1024,
 };
 
 /// For so long after its last change somebody may still write into a file that was exchanged away.
@@ -87,10 +94,10 @@ impl Kept {
         Ok(displaced)
     }
 
-    fn folders(&self) -> [PathBuf; 4] {
-        let [shown, late, rejected] =
-            ["shown", "late", "rejected"].map(|name| self.folder.join(name));
-        [self.folder.clone(), shown, late, rejected]
+    fn folders(&self) -> [PathBuf; 5] {
+        let [shown, taken, late, rejected] =
+            ["shown", "taken", "late", "rejected"].map(|name| self.folder.join(name));
+        [self.folder.clone(), shown, taken, late, rejected]
     }
 
     /// What stands in the place of something of ours, and is set aside at the next look. Changes nothing.
@@ -138,6 +145,39 @@ impl Kept {
         self.folder
             .join("shown")
             .join(format!("{revision:020}.json"))
+    }
+
+    /// What was made of the projection of a revision and taken over, the oldest first.
+    pub(super) fn taken(&self, revision: u64) -> Result<Vec<Document>, DiskError> {
+        let folder = self.folder.join("taken");
+        let of_it = format!("{revision:020}-");
+        let mut found = Vec::new();
+        for entry in self.disk.list_dir(&folder)? {
+            let path = folder.join(&entry.name);
+            if name_of(&path).starts_with(&of_it)
+                && let Some(stat) = self.disk.stat(&path)?
+            {
+                found.push((stat.modified, path));
+            }
+        }
+        found.sort();
+        let mut documents = Vec::new();
+        for (_, path) in found {
+            let bytes = self.disk.read_if_there(&path)?;
+            documents.extend(bytes.and_then(|bytes| Document::read(&bytes).ok()));
+        }
+        Ok(documents)
+    }
+
+    /// Keeps what was made of the projection of a revision and is taken over: another may go on with it. What holds a secret is
+    /// not kept.
+    pub(super) fn keep_taken(&self, revision: u64, bytes: &[u8]) -> Result<(), DiskError> {
+        if !mask(&String::from_utf8_lossy(bytes)).found.is_empty() {
+            return Ok(());
+        }
+        let name = format!("{revision:020}-{}.json", hash(bytes));
+        let path = self.folder.join("taken").join(name);
+        self.disk.replace_unsynced(&path, bytes, MODE)
     }
 
     /// Keeps bytes that are not taken over, without their secrets; the same bytes once.
@@ -240,6 +280,7 @@ impl Kept {
         }
         self.bound("late", &MOST_LATE, |path| self.is_being_written(path))?;
         self.bound("rejected", &MOST_REJECTED, |_| Ok(false))?;
+        self.bound("taken", &MOST_TAKEN, |_| Ok(false))?;
         self.bound("shown", &MOST_SHOWN, |_| Ok(false))
     }
 

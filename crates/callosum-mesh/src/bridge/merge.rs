@@ -29,7 +29,15 @@ use crate::{
 /// An item without an id gets one from its content: the same item read twice is added once, and one that was over when its
 /// author read the file is added anew. Whoever left the name
 /// that stood in the file has not said who they are.
-pub fn merge(base: Option<&Document>, theirs: &Document, board: &Board) -> Merged {
+///
+/// What another has made of the projection and was taken over since may be what they `found`: values count as theirs where they
+/// differ from that. What was taken away only the projection tells.
+pub fn merge(
+    base: Option<&Document>,
+    found: Option<&Document>,
+    theirs: &Document,
+    board: &Board,
+) -> Merged {
     let writer = theirs.last_writer().filter(|writer| *writer != us());
     let told = writer.filter(|writer| {
         let base = base.and_then(Document::last_writer);
@@ -37,6 +45,7 @@ pub fn merge(base: Option<&Document>, theirs: &Document, board: &Board) -> Merge
     });
     let mut merge = Merge {
         base,
+        found,
         board,
         revision: theirs.revision(),
         writer: told.clone().unwrap_or_else(nobody),
@@ -63,6 +72,8 @@ pub fn merge(base: Option<&Document>, theirs: &Document, board: &Board) -> Merge
 
 pub(super) struct Merge<'a> {
     pub(super) base: Option<&'a Document>,
+    /// What another has made of it and its author found, where that is known.
+    pub(super) found: Option<&'a Document>,
     pub(super) board: &'a Board,
     /// The projection that its author began with, where it is known.
     pub(super) revision: Option<u64>,
@@ -304,8 +315,9 @@ impl Merge<'_> {
     }
 
     fn fields(&mut self, theirs: &Document) {
+        let found = self.found.or(self.base);
         for (key, value) in theirs.fields() {
-            let was = self.base.and_then(|base| base.get(key));
+            let was = found.and_then(|found| found.get(key));
             let is = self.board.fields.get(key);
             let is_shown_empty =
                 is.is_none() && (value.is_null() || *value == Value::Object(Map::new()));
@@ -323,8 +335,8 @@ impl Merge<'_> {
             }
             self.set_field(key, Some(value.clone()));
         }
-        let Some(base) = self.base else { return };
-        for (key, was) in base.fields() {
+        let Some(found) = found else { return };
+        for (key, was) in found.fields() {
             if theirs.get(key).is_none() && self.board.fields.get(key) == Some(was) {
                 self.set_field(key, None);
             }
@@ -347,9 +359,10 @@ impl Merge<'_> {
 
     /// The item as its author found it.
     pub(super) fn base_item(&self, item: &Item<'_>) -> Option<&Value> {
-        let items = self.base.and_then(|base| base.list(item.key))?;
         let is_it = |known: &&Value| known.get("id").and_then(Value::as_str) == Some(&item.id);
-        items.iter().find(is_it)
+        let documents = self.found.into_iter().chain(self.base);
+        let mut lists = documents.filter_map(|document| document.list(item.key));
+        lists.find_map(|items| items.iter().find(is_it))
     }
 
     pub(super) fn refuse_item(&mut self, item: &Item<'_>, reason: &str) {

@@ -16,6 +16,8 @@ mod glimpse;
 mod item;
 mod kept;
 mod merge;
+mod nearest;
+mod resting;
 mod spare;
 mod sync;
 mod taking;
@@ -27,6 +29,7 @@ pub use self::{
     edit::{Conflict, Edit, Merged, Wrote},
     glimpse::Glimpse,
     merge::merge,
+    resting::Resting,
     spare::Spare,
     sync::{Bridge, DROP_INS, FILE, Rejected, Synced},
 };

@@ -12,6 +12,8 @@ use super::{
     Conflict, Document, NoDocument, Stray, drop_ins,
     found::{Found, is_fresh},
     kept::{Kept, MODE},
+    nearest::{changes_values, nearest},
+    resting::Resting,
     taking::{author_of, merge_in, tell_of_overwritten, tell_of_rejected},
 };
 use crate::{
@@ -132,16 +134,28 @@ impl Bridge {
     /// bytes that arrive meanwhile are found afterwards. One who still writes is waited for, up to
     /// 0.2 s.
     pub fn sync(&self, mesh: &mut Mesh) -> Result<Synced, MeshError> {
-        self.sync_with(mesh, &[], 0)
+        self.bring_in_line(mesh, &[], 0, None)
     }
 
     /// The same, and first takes over what stood in the file before, the oldest first: what one has written and another
-    /// overwritten since. Tells as conflicts of nobody's how often it was overwritten and nobody has read it before.
+    /// overwritten since. Tells as conflicts of nobody's how often it was overwritten and nobody has read it before. What somebody
+    /// has just written is left to stand for a moment.
     pub fn sync_with(
         &self,
         mesh: &mut Mesh,
         before: &[Vec<u8>],
         overwritten: usize,
+        resting: &mut Resting,
+    ) -> Result<Synced, MeshError> {
+        self.bring_in_line(mesh, before, overwritten, Some(resting))
+    }
+
+    fn bring_in_line(
+        &self,
+        mesh: &mut Mesh,
+        before: &[Vec<u8>],
+        overwritten: usize,
+        mut resting: Option<&mut Resting>,
     ) -> Result<Synced, MeshError> {
         let displaced = self.make_folders()?;
         let is_file = self.is_file()?;
@@ -153,7 +167,21 @@ impl Bridge {
         let late = self.kept.late()?;
         let before = self.written_before(before, found.bytes(), &late)?;
         let drop_ins = drop_ins::found(&self.disk, &self.drop_ins)?.files;
+        let is_known = match (&found, &mut resting) {
+            (Found::Theirs { bytes, .. }, Some(resting)) => resting.knows(bytes),
+            (_, Some(resting)) => {
+                resting.end();
+                false
+            }
+            _ => false,
+        };
+        let is_left = is_known && resting.as_ref().is_some_and(|resting| !resting.is_over());
+        let is_elsewhere = !before.is_empty() || late.iter().any(|late| !late.is_taken);
+        if let Some(resting) = resting.as_mut().filter(|_| is_elsewhere) {
+            resting.heard();
+        }
         let is_shown = match &found {
+            Found::Theirs { .. } => is_left,
             Found::Ours { revision, .. } => mesh.board()?.rev == *revision,
             Found::Unfinished { .. } => true,
             _ => !is_file,
@@ -176,11 +204,13 @@ impl Bridge {
         let mut dropped = Vec::new();
         mesh.in_turn(|orders| {
             for late in late.iter().filter(|late| !late.is_taken) {
-                let is_open = self.disk.is_being_written(&late.path)? == Some(true);
-                let found = self.read(&late.path)?;
-                let may_be_written = is_open || is_fresh(late.modified, orders.now());
-                if matches!(found, Found::Broken { .. }) && may_be_written {
-                    continue;
+                let mut found = self.read(&late.path)?;
+                if matches!(found, Found::Broken { .. }) {
+                    let is_open = self.disk.is_being_written(&late.path)? == Some(true);
+                    if is_open || is_fresh(late.modified, orders.now()) {
+                        continue;
+                    }
+                    found = self.read(&late.path)?;
                 }
                 self.take(&found, &late.path, orders, &mut synced)?;
                 taken.push((late.path.clone(), found.into_bytes()));
@@ -196,10 +226,12 @@ impl Bridge {
                     self.take(found, &self.file, orders, &mut synced)?;
                 }
             }
-            self.take(&found, &self.file, orders, &mut synced)?;
+            if !is_known {
+                self.take(&found, &self.file, orders, &mut synced)?;
+            }
             tell_of_overwritten(overwritten, orders, &mut synced)?;
             if is_file {
-                self.show(found, orders, &mut synced)?;
+                self.show(found, resting, orders, &mut synced)?;
             }
             dropped = added;
             Ok(())
@@ -302,13 +334,24 @@ impl Bridge {
     ) -> Result<(), MeshError> {
         match found {
             Found::Nothing | Found::Ours { .. } | Found::Unfinished { .. } => Ok(()),
-            Found::Theirs { document, .. } => {
-                let base = match document.revision() {
+            Found::Theirs { document, bytes } => {
+                let revision = document.revision();
+                let base = match revision {
                     Some(revision) => self.disk.read_if_there(&self.kept.shown(revision))?,
                     None => None,
                 };
                 let base = base.and_then(|bytes| Document::read(&bytes).ok());
-                merge_in(&self.kept, base.as_ref(), document, orders, synced)
+                let (Some(revision), Some(base)) = (revision, base) else {
+                    return merge_in(&self.kept, None, None, document, orders, synced);
+                };
+                let taken = if changes_values(document, &base) {
+                    self.kept.taken(revision)?
+                } else {
+                    Vec::new()
+                };
+                let found = nearest(document, &base, &taken);
+                merge_in(&self.kept, Some(&base), found, document, orders, synced)?;
+                Ok(self.kept.keep_taken(revision, bytes)?)
             }
             Found::Broken { error, bytes } => self.reject(path, error, bytes, None, orders, synced),
         }
@@ -354,7 +397,7 @@ impl Bridge {
             Found::Ours { bytes, .. } => Ok(Some((path.to_owned(), bytes))),
             Found::Theirs { document, bytes } => {
                 let document = document.added_by(self.owner_of(path));
-                merge_in(&self.kept, None, &document, orders, synced)?;
+                merge_in(&self.kept, None, None, &document, orders, synced)?;
                 Ok(Some((path.to_owned(), bytes)))
             }
             Found::Broken { error, bytes } => {
@@ -373,6 +416,7 @@ impl Bridge {
     fn show(
         &self,
         found: Found,
+        mut resting: Option<&mut Resting>,
         orders: &mut Orders<'_, '_>,
         synced: &mut Synced,
     ) -> Result<(), MeshError> {
@@ -385,10 +429,18 @@ impl Bridge {
                 } => *shown == revision,
                 // It is shown once they have done.
                 Found::Unfinished { .. } => true,
+                // Who does not say what they began with could not be told from one who writes the same once more.
+                Found::Theirs { document, bytes } if document.revision().is_some() => {
+                    let resting = resting.as_mut();
+                    resting.is_some_and(|resting| resting.leaves(bytes))
+                }
                 _ => false,
             };
             if is_left {
                 return Ok(());
+            }
+            if let Some(resting) = &mut resting {
+                resting.end();
             }
             let bytes = Document::of(orders.board()).to_bytes();
             // Who reads the file the moment that it stands there can already be told from us.

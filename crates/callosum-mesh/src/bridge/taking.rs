@@ -26,15 +26,16 @@ use crate::{
 /// So many conflicts of one file are told one by one; of the rest it is told how many there are.
 const MOST_TOLD: usize = 20;
 
-/// Takes over what somebody made of a projection, and tells of what cannot be.
+/// Takes over what somebody made of a projection, or of what another had made of it that they found, and tells of what cannot be.
 pub(super) fn merge_in(
     kept: &Kept,
     base: Option<&Document>,
+    found: Option<&Document>,
     theirs: &Document,
     orders: &mut Orders<'_, '_>,
     synced: &mut Synced,
 ) -> Result<(), MeshError> {
-    let merged = merge(base, theirs, orders.board());
+    let merged = merge(base, found, theirs, orders.board());
     let mut conflicts = merged.conflicts;
     let mut left = merged.edits;
     // A task may need one that stands after it: what fails for that is tried again while anything succeeds.

@@ -148,3 +148,21 @@ fn who_dropped_in_what_is_no_json_is_told_by_the_folder() {
     assert_eq!(place.told("bridge.rejected")[0].payload["by"], "codex");
     assert!(said_to(&place, "codex")[0].contains("a.json was not taken over"));
 }
+
+/// CALC-L3-1: another file that was put under the name of one that was taken in is taken in as well.
+#[test]
+fn a_drop_in_that_follows_another_of_its_name_is_taken_in() {
+    let place = Place::new();
+    place.sync();
+    let path = place.folder().join("bridge.d/codex.json");
+    for content in ["one", "two"] {
+        let text = json!({"discoveries": [{"content": content, "source": "codex"}]}).to_string();
+        place
+            .disk
+            .replace_unsynced(&path, text.as_bytes(), 0o600)
+            .unwrap();
+        place.sync();
+        assert!(!place.disk.exists(&path).unwrap());
+    }
+    assert_eq!(place.mesh().board().unwrap().discoveries.len(), 2);
+}

@@ -13,5 +13,6 @@ mod messages;
 mod news;
 mod open_files;
 mod place;
+mod resting;
 mod spare;
 mod tasks;

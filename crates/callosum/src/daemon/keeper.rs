@@ -22,7 +22,7 @@ use std::{
 use callosum_mesh::{
     Mesh, MeshError, Undecided,
     board::Tally,
-    bridge::{Bridge, Glimpse, Synced},
+    bridge::{Bridge, Glimpse, Resting, Synced},
     event::{Draft, Event},
 };
 use tokio::sync::{Notify, oneshot};
@@ -110,6 +110,7 @@ impl Keeper {
             overwritten: 0,
             seen: Glimpse::default(),
             shown: None,
+            resting: Resting::default(),
             read: None,
             failed: None,
             appended: Arc::clone(&appended),
@@ -176,6 +177,8 @@ struct Desk {
     seen: Glimpse,
     /// The change of the board that the bridge file shows.
     shown: Option<u64>,
+    /// What stands there instead, for a moment.
+    resting: Resting,
     /// When the files were last read.
     read: Option<Instant>,
     /// When something last failed.
@@ -285,11 +288,12 @@ impl Desk {
         let glimpse = bridge.glimpse().unwrap_or_default();
         let rev = self.mesh.board()?.rev;
         let is_shown = self.before.is_empty() && self.overwritten == 0 && self.shown == Some(rev);
-        if !is_due && glimpse == self.seen && is_shown {
+        if !is_due && glimpse == self.seen && is_shown && !self.resting.is_over() {
             return Ok(());
         }
         let before = self.mesh.board()?.seq;
-        let synced = bridge.sync_with(&mut self.mesh, &self.before, self.overwritten)?;
+        let resting = &mut self.resting;
+        let synced = bridge.sync_with(&mut self.mesh, &self.before, self.overwritten, resting)?;
         self.before.clear();
         self.overwritten = 0;
         self.count(&synced);

@@ -147,11 +147,6 @@ impl DiskFile {
         }
     }
 
-    /// Whether it has a name still: not where it was removed, or another was put in its place.
-    pub fn is_named(&self) -> Result<bool, DiskError> {
-        uninterrupted(|| self.handle.is_named()).map_err(self.failed(Operation::Stat))
-    }
-
     /// Whether somebody has it open to write it, also after its name was taken away; `None` where the system cannot say. For a
     /// file that is open to read alone. Costs three system calls.
     pub fn is_being_written(&self) -> Result<Option<bool>, DiskError> {

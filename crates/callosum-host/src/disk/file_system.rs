@@ -187,10 +187,6 @@ pub trait FileHandle: Send + Sync {
     fn sync_data(&self) -> io::Result<()>;
     /// Makes the content and all metadata durable.
     fn sync_all(&self) -> io::Result<()>;
-    /// Whether it has a name still.
-    fn is_named(&self) -> io::Result<bool> {
-        Ok(true)
-    }
     /// Whether somebody has it open to write it; `None` where the system cannot say.
     fn is_being_written(&self) -> io::Result<Option<bool>> {
         Ok(None)

@@ -194,10 +194,6 @@ impl FileHandle for File {
         File::sync_all(self)
     }
 
-    fn is_named(&self) -> io::Result<bool> {
-        Ok(self.metadata()?.nlink() > 0)
-    }
-
     #[cfg(target_os = "linux")]
     fn is_being_written(&self) -> io::Result<Option<bool>> {
         super::writers::has_writers(self)

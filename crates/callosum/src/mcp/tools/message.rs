@@ -31,12 +31,14 @@ pub(super) const TOOL: Tool = Tool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
+    /// Taken as the other tools have it; what is given says as much, so that the list does without it.
+    #[schemars(skip)]
     r#do: Option<Deed>,
     to: Option<String>,
     text: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Deed {
     Read,

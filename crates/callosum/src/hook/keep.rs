@@ -129,7 +129,10 @@ pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Plac
     if reply.is_question {
         return Some(leave(&launched).map_or(Kept::Failed, |()| Kept::Begun));
     }
-    let alone = || launch(root, &label, ("--only", &named), place);
+    let alone = || {
+        let label = format!("{label} (what it names)");
+        launch(root, &label, ("--only", &named), place)
+    };
     let is_of_tree = option == "--also" && !named.is_empty() && !named.contains(&".".to_owned());
     Some(waited_for(launched, alone, is_of_tree))
 }

@@ -111,8 +111,8 @@ pub(super) fn is_random(value: &str) -> bool {
     value.len() >= 16 && is_secret(value, BARE_BITS) && !is_name(value)
 }
 
-/// Whether a value may be a password at all: letters and digits, and nothing that stands for something
-/// else.
+/// Whether a value may be a password at all: letters and digits, or letters that make no word, and nothing that
+/// stands for something else.
 fn may_be_one(value: &str) -> bool {
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
     let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
@@ -120,13 +120,23 @@ fn may_be_one(value: &str) -> bool {
         && value
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    has_digit
+    (has_digit || is_jumbled(value))
         && has_letter
         && !is_constant
         && !value.starts_with(['=', '>', ':', '#', '@', '!', '&', '*', '%', '~', '-'])
         && !value.contains(|c| OF_CODE.contains(c))
         && !value.contains("://")
         && !is_placeholder(value)
+}
+
+/// Whether letters alone are put together as nobody puts words together: capitals stand at every other place, and
+/// not where words begin.
+fn is_jumbled(value: &str) -> bool {
+    const SHORTEST: usize = 10;
+    let capitals = value.bytes().filter(u8::is_ascii_uppercase).count();
+    let small = value.bytes().filter(u8::is_ascii_lowercase).count();
+    let is_of_letters = capitals + small == value.len();
+    is_of_letters && value.len() >= SHORTEST && small > 1 && capitals * 5 >= value.len() * 2
 }
 
 /// Whether a value reads like what a program has in its place.

@@ -169,3 +169,36 @@ fn what_options_and_addresses_hand_over_is_masked_in_prose() {
         check(text, text);
     }
 }
+
+/// LOA-SEC-1: a password of letters alone is masked where they make no word.
+#[test]
+fn passwords_of_letters_alone_are_masked() {
+    for (text, shown) in [
+        (
+            "DB_PASSWORD=RrRXVYQbYGtakz\n",
+            "DB_PASSWORD=[secret: assigned value]\n",
+        ),
+        (
+            "password: RrRXVYQbYGtakz\n",
+            "password: [secret: assigned value]\n",
+        ),
+        (
+            "the password is RrRXVYQbYGtakz.",
+            "the password is [secret: assigned value].",
+        ),
+    ] {
+        check(text, shown);
+    }
+    for text in [
+        "password: PasswordField\n",
+        "password: SecureString\n",
+        "password: HTMLInputElement\n",
+        "password: NSString\n",
+        "password = getPassword\n",
+        "password: IPasswordHasher\n",
+        "password: changeme\n",
+        "DB_PASSWORD=REPLACEME\n",
+    ] {
+        check(text, text);
+    }
+}

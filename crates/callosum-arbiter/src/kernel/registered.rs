@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use callosum_agents::{
+    confinement::Policy,
     registry::{Executor, Kind},
     server_tool::ServerTool,
 };
@@ -95,7 +96,9 @@ fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> 
         Kind::Http => effects.extend([Effect::AsksModel, Effect::CallsServer]),
         Kind::Mcp => effects.extend([Effect::CallsServer]),
     }
-    if executor.may_change_files() {
+    // One that its entry says nobody holds may write what its user may.
+    let is_held = executor.kind == Kind::Http || executor.confinement != Some(Policy::Off);
+    if executor.may_change_files() || !is_held {
         effects.insert(Effect::WritesFiles);
     }
     Ok(Manifest {
@@ -319,6 +322,9 @@ mod tests {
         codex.grant_needs();
         assert!(!codex.writable.is_empty());
         assert_eq!(writes(&codex, &[]), [""; 0]);
+        codex.confinement = Some(Policy::Off);
+        assert_eq!(writes(&codex, &[]), ["agent.codex"]);
+        codex.confinement = None;
         codex.writable.push("target/".to_owned());
         assert_eq!(writes(&codex, &[]), ["agent.codex"]);
         let mut server = server(Some(json!(2)));

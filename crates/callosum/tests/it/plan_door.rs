@@ -3,7 +3,7 @@
 use callosum_testkit::{TestEnv, fakes};
 use serde_json::{Value, json};
 
-use crate::projects::{carried_out, only_run, register, two_languages};
+use crate::projects::{carried_out, only_run, register, register_with, two_languages};
 
 /// What a plan that has to fail fails with.
 fn refused(env: &TestEnv, plan: &str) -> String {
@@ -62,6 +62,25 @@ fn a_horizon_has_nothing_of_a_ledger_that_is_forbidden() {
         refused(&env, &horizon(sources));
     }
     carried_out(&env, &["-e", &horizon(":sources [:decision]")]).success();
+}
+
+/// CCOS-GOV-1, CCOS-CAP-1: who is not confined may change what its user may, so that a person is asked before.
+#[test]
+fn who_is_not_confined_is_handed_nothing_unasked() {
+    let env = two_languages();
+    let unconfined = &["--confinement", "off"];
+    register_with(&env, "free", &fakes::fake(""), unconfined);
+    for call in [
+        "(call :agent.free {:prompt \"p\"})",
+        "(call :agent.delegate {:executor \"free\" :prompt \"q\"})",
+    ] {
+        let run = env.callosum().without("CALLOSUM_TEST_IDS");
+        let output = run.arguments(["plan", "run", "--json", "-e", call]).run();
+        let waits = output.ended_with(5).json()["waits_for"][0].clone();
+        assert_eq!(waits["waits_for"], "approval", "{waits}");
+    }
+    let ledger = env.run(["ledger", "query", "--json"]).success().json();
+    assert_eq!(ledger["entries"], serde_json::json!([]));
 }
 
 /// CCOS-GOV-1: a decision cites nothing that a plan may not read, and hands nothing of what it quotes to the plan.

@@ -12,7 +12,10 @@ use serde_json::Value;
 use crate::{
     agents::fake,
     plan_runs::FAILING,
-    projects::{approved, carried_out, only_run, prompts, register, register_with, two_languages},
+    projects::{
+        approved, carried_out, only_run, permit_all, prompts, register, register_with,
+        two_languages,
+    },
 };
 
 /// An executor that kills the process that runs the plan, the first time that it is asked for `b`.
@@ -366,6 +369,7 @@ fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
     env.write("tools/log.py", FAILING.replace("sys.exit(1)", answering));
     let script = env.project().join("tools/log.py");
     let script = script.to_str().unwrap();
+    permit_all(&env);
     let unconfined = &["--confinement", "off"];
     register_with(&env, "logging", &format!("python3 {script}"), unconfined);
     let all = ["a", "b", "c", "d", "e", "f"];

@@ -12,13 +12,17 @@ use serde_json::{Value, json};
 
 use crate::{
     plan_kills::KILLING_ONCE,
-    projects::{appended, approved, carried_out, only_run, prompts, register_with, two_languages},
+    projects::{
+        appended, approved, carried_out, only_run, permit_all, prompts, register_with,
+        two_languages,
+    },
 };
 
 /// A run that was killed while an executor that may do anything worked on its second call; its id, and the key of the
 /// call.
 fn killed_at_work(env: &TestEnv) -> (String, String) {
     env.write("tools/kill.py", KILLING_ONCE);
+    permit_all(env);
     let unconfined = &["--confinement", "off"];
     register_with(env, "killing", "python3 tools/kill.py", unconfined);
     let plan = "(map (fn [p] (:summary (call :agent.delegate {:executor \"killing\" :prompt p}))) \

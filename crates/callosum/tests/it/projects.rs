@@ -101,6 +101,17 @@ pub(crate) fn carried_out(env: &TestEnv, arguments: &[&str]) -> Output {
     approved(env, start)
 }
 
+/// Has plans do whatever their capabilities can, and asks nobody.
+pub(crate) fn permit_all(env: &TestEnv) {
+    let policies = "// callosum-constitution: format 1, version 1\n\
+                    @id(\"all\") permit (principal, action, resource);";
+    let file = env.configuration().with_file_name("constitution.cedar");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, policies).unwrap();
+    env.run(["constitution", "sign", file.to_str().unwrap()])
+        .success();
+}
+
 /// A run that waits for approval, approved until it does not any more.
 pub(crate) fn approved(env: &TestEnv, mut output: Output) -> Output {
     while output.code == 5 {

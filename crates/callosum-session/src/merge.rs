@@ -49,6 +49,12 @@ pub enum MergeError {
     /// One is no text in UTF-8.
     #[error("a side is no text in UTF-8")]
     NotText,
+    /// What one side wrote would be lost.
+    #[error("`{line}` would be lost")]
+    Lost {
+        /// The line.
+        line: String,
+    },
 }
 
 /// Our file with what theirs has beside it; `base` is what both came from, where that is known.
@@ -64,9 +70,13 @@ pub fn merged(
     match kind {
         Kind::Notes => {
             let read = |bytes: &[u8]| Notes::read(bytes.to_vec());
-            let base = base.map(read);
-            let made = Notes::merged(base.as_ref(), &read(ours), &read(theirs));
-            Ok(made.bytes().to_vec())
+            let was = base.map(read);
+            let made = Notes::merged(was.as_ref(), &read(ours), &read(theirs));
+            // Without a base nobody knows who wrote what; who asks for that keeps both sides.
+            match base.and_then(|base| lost(base, theirs, made.bytes())) {
+                Some(line) => Err(MergeError::Lost { line }),
+                None => Ok(made.bytes().to_vec()),
+            }
         }
         Kind::Trajectory => Ok(merged_records(ours, theirs)),
         Kind::Bead => {
@@ -81,6 +91,47 @@ pub fn merged(
             Ok(made.text().as_bytes().to_vec())
         }
     }
+}
+
+/// The first line that their side wrote and that is not in what was made of both. Of what stands in Active Context one
+/// value counts, and is no loss.
+fn lost(base: &[u8], theirs: &[u8], made: &[u8]) -> Option<String> {
+    fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+        bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii)
+    }
+    let known: HashSet<&[u8]> = lines(base).chain(lines(made)).collect();
+    let is_field = |line: &[u8]| line.starts_with(b"- **");
+    let mut written = lines(theirs).filter(|line| !line.is_empty() && !is_field(line));
+    let line = written.find(|line| !known.contains(line))?;
+    Some(String::from_utf8_lossy(line).into_owned())
+}
+
+/// Both sides in one file with git's marks around where they differ, for a person to finish.
+pub fn marked(ours: &[u8], theirs: &[u8]) -> Vec<u8> {
+    fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+        bytes.split_inclusive(|byte| *byte == b'\n').collect()
+    }
+    let (ours, theirs) = (lines(ours), lines(theirs));
+    let alike = |(a, b): &(&&[u8], &&[u8])| a == b;
+    let before = ours.iter().zip(&theirs).take_while(alike).count();
+    let rest = ours[before..]
+        .iter()
+        .rev()
+        .zip(theirs[before..].iter().rev());
+    let behind = rest.take_while(alike).count();
+    let mut made = ours[..before].concat();
+    let mut side = |mark: &str, lines: &[&[u8]]| {
+        made.extend_from_slice(mark.as_bytes());
+        made.extend_from_slice(&lines.concat());
+        if !made.ends_with(b"\n") {
+            made.push(b'\n');
+        }
+    };
+    side("<<<<<<< ours\n", &ours[before..ours.len() - behind]);
+    side("=======\n", &theirs[before..theirs.len() - behind]);
+    made.extend_from_slice(b">>>>>>> theirs\n");
+    made.extend_from_slice(&ours[ours.len() - behind..].concat());
+    made
 }
 
 /// Our side and theirs of a file in which git has left the marks of a merge; `None` where there are none, or one never ends.
@@ -309,6 +360,36 @@ mod tests {
         for (ours, theirs) in [(&ended, &going), (&going, &ended)] {
             let made = merged(Kind::Trajectory, None, ours.as_bytes(), theirs.as_bytes());
             assert_eq!(String::from_utf8(made.unwrap()).unwrap(), wanted);
+        }
+    }
+
+    /// LOA-FMT-1: what no rule brings together is lost by neither: a person finishes the merge, with both before them.
+    #[test]
+    fn what_would_be_lost_is_left_to_a_person() {
+        let row = |purpose: &str| {
+            let row = format!("|---|---|---|\n| ${{PROJECT_ROOT}}/a.rs:1 | {purpose} | x |\n");
+            BASE.replace("|---|---|---|\n", &row)
+        };
+        let above = |words: &str| BASE.replace("# Notes\n", &format!("# Notes\n{words}\n"));
+        for (ours, theirs, line) in [
+            (row("ours"), row("theirs"), "| theirs | x |"),
+            (above("We deploy."), above("On Tuesdays only."), "Tuesdays"),
+        ] {
+            let made = merged(
+                Kind::Notes,
+                Some(BASE.as_bytes()),
+                ours.as_bytes(),
+                theirs.as_bytes(),
+            );
+            match made {
+                Err(MergeError::Lost { line: lost }) => assert!(lost.contains(line), "{lost}"),
+                Err(error) => panic!("{error}"),
+                // Both may well be there.
+                Ok(made) => assert!(String::from_utf8(made).unwrap().contains(line)),
+            }
+            let both = marked(ours.as_bytes(), theirs.as_bytes());
+            let [left, right] = sides(&both).unwrap();
+            assert_eq!((left, right), (ours.into_bytes(), theirs.into_bytes()));
         }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::{Healed, Healer, Past};
 use crate::{
     bead::{BeadId, ReadError, Sheet},
+    merge::sides,
     step::{Held, SessionError},
     zones::ZoneError,
 };
@@ -80,6 +81,13 @@ impl Held<'_> {
         Ok(rebuilt.into_iter().next().or(healed))
     }
 
+    /// Whether git's marks of a merge stand in a bead.
+    fn is_open_merge(&self, id: &BeadId) -> Result<bool, SessionError> {
+        let path = self.session.beads().path(id)?;
+        let there = self.session.disk.read_if_there(&path)?;
+        Ok(there.is_some_and(|bytes| sides(&bytes).is_some()))
+    }
+
     fn heal_bead(
         &self,
         id: &BeadId,
@@ -113,6 +121,8 @@ impl Held<'_> {
             }
             Ok(None) => ("missing".to_owned(), committed()),
             Err(ReadError::Zone(error)) => return Err(error.into()),
+            // What both sides wrote is in it.
+            Err(_) if self.is_open_merge(id)? => return Ok(None),
             Err(error) => (format!("broken: {error}"), committed()),
         };
         let path = session.beads().path(id)?;

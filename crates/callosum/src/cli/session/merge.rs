@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use callosum_session::merge::{Kind, merged};
+use callosum_session::merge::{Kind, MergeError, marked, merged};
 use clap::Args;
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 /// Merge NOTES.md, a trajectory or a bead for git
 ///
 /// Writes OURS with what THEIRS has beside it: entries, records, rows and questions of both, by what they are and not by their
-/// lines. Ends with 1, and writes nothing, where only a person can tell; git calls that a conflict.
+/// lines. Ends with 1, and writes both with git's marks, where only a person can tell; git calls that a conflict.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -42,8 +42,18 @@ pub(super) fn run(context: &Context, args: &MergeArgs) -> Result<(), CommandErro
         bytes.map_err(|error| store::disk_failed(&error))
     };
     let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
-    let made = merged(kind, Some(&base), &ours, &theirs);
-    let made = made.map_err(|error| CommandError::from_error(Exit::No, &error))?;
-    let written = context.disk.rewrite(&args.ours, &made, 0o644);
-    written.map_err(|error| store::disk_failed(&error))
+    let write = |made: &[u8]| {
+        let written = context.disk.rewrite(&args.ours, made, 0o644);
+        written.map_err(|error| store::disk_failed(&error))
+    };
+    match merged(kind, Some(&base), &ours, &theirs) {
+        Ok(made) => write(&made),
+        Err(error) => {
+            // Git takes what stands there for the conflict: without marks, our side alone would be committed.
+            if error != MergeError::Unfinished {
+                write(&marked(&ours, &theirs))?;
+            }
+            Err(CommandError::from_error(Exit::No, &error))
+        }
+    }
 }

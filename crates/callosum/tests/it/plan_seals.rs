@@ -136,6 +136,25 @@ fn a_run_that_is_over_stays_as_it_ended() {
     assert_eq!(output.stdout, "3\n");
 }
 
+/// CCOS-RTFS-2: a run of which no record is there any more, as where the journal was stashed, can be given up.
+#[test]
+fn a_run_without_any_record_can_be_given_up() {
+    let env = two_languages();
+    let (run, _) = killed_at_work(&env);
+    let journal = env.project().join("cal_audit/2026-01-02.jsonl");
+    let before = std::fs::read_to_string(&journal).unwrap();
+    let others = before.lines().take_while(|line| !line.contains(&run));
+    let others: Vec<&str> = others.collect();
+    std::fs::write(&journal, format!("{}\n", others.join("\n"))).unwrap();
+    let refused = env.run(["plan", "resume", &run]).ended_with(3);
+    let hint = format!("callosum plan cancel {run}");
+    assert!(refused.stderr.contains(&hint), "{}", refused.stderr);
+    let told = env.run(["plan", "cancel", &run]).success().stderr;
+    assert!(told.contains("is given up"), "{told}");
+    assert!(!own_file(&env, &run).exists());
+    env.run(["plan", "cancel", &run]).ended_with(1);
+}
+
 /// CCOS-RTFS-2: where the last records of a run were cut off, as in a project that was brought back from an older copy, what
 /// they stood for is not made again.
 #[test]

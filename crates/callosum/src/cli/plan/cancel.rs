@@ -6,12 +6,12 @@ use std::{
 };
 
 use callosum_arbiter::plan_run::{
-    Answer, Ended, OutcomeWord, RunJournal as _, RunRecord, SealedJournal,
+    Answer, Ended, OutcomeWord, RunId, RunJournal as _, RunRecord, SealedJournal,
 };
 use clap::Args;
 
 use super::{
-    history::{run_to_end, warn_of_foreign},
+    history::{left_of, run_to_end, warn_of_foreign},
     lock::{RunLock, ask_for_end},
     own::OwnRun,
 };
@@ -38,7 +38,11 @@ pub(crate) struct CancelArgs {
 }
 
 pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandError> {
-    let run = run_to_end(context, &args.run)?.state.run().clone();
+    let run = match args.run.parse::<RunId>() {
+        // Where all of its records are gone, there is what this machine keeps of it.
+        Ok(run) if OwnRun::of(context, &run).is_of_here() => run,
+        _ => run_to_end(context, &args.run)?.state.run().clone(),
+    };
     let began = Instant::now();
     let mut is_asked = false;
     let lock = loop {
@@ -57,8 +61,14 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
     };
     let own = OwnRun::of(context, &run);
     own.refuse_newer()?;
+    let Some(read) = left_of(context, &run)? else {
+        lock.end();
+        own.end();
+        let what = format!("the run {run} is given up: none of its records is there any more");
+        context.ui.say(&what);
+        return Ok(());
+    };
     let ledger = store::open(context)?;
-    let read = run_to_end(context, run.as_str())?;
     warn_of_foreign(context, &read);
     let outcome = if let Some(ended) = read.state.ended() {
         ended.outcome

@@ -41,6 +41,15 @@ pub(super) fn run_to_end(context: &Context, text: &str) -> Result<ReadRun, Comma
     }
 }
 
+/// What is left of a run for whoever ends it; `None` where none of its records is there any more.
+pub(super) fn left_of(context: &Context, run: &RunId) -> Result<Option<ReadRun>, CommandError> {
+    match run_to_end(context, run.as_str()) {
+        Ok(read) => Ok(Some(read)),
+        Err(_) if matches!(read_run(&reader(context), run, None), Ok(None)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// The one run that is named so, or why it can't be read.
 fn find(context: &Context, text: &str) -> Result<Result<ReadRun, PassedOver>, CommandError> {
     if let Ok(run) = text.parse::<RunId>() {

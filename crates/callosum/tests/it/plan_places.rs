@@ -1,41 +1,10 @@
 //! Where a run is gone on with, and that one process at a time does.
 
-use std::{
-    path::Path,
-    process::{Child, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::path::Path;
 
-use callosum_testkit::{TestEnv, fakes};
+use callosum_testkit::fakes;
 
-use crate::projects::{register, register_with, two_languages};
-
-/// A process that carries on a run of a plan, and the run's id, once the run is on record.
-fn begun(env: &TestEnv, plan: &str) -> (Child, String) {
-    let child = env
-        .callosum()
-        .without("CALLOSUM_TEST_IDS")
-        .arguments(["plan", "run", "--json", "-e", plan])
-        .command()
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let since = Instant::now();
-    let run = loop {
-        assert!(since.elapsed() < Duration::from_mins(1), "it never began");
-        let listed = env.run(["plan", "list", "--json"]);
-        if listed.code == 0
-            && let Some(run) = listed.json()["runs"][0]["run"].as_str()
-        {
-            break run.to_owned();
-        }
-        thread::sleep(Duration::from_millis(20));
-    };
-    (child, run)
-}
+use crate::projects::{begun, register, register_with, two_languages};
 
 /// CCOS-RTFS-2: who clears away what git does not know of a project takes no run from the process that carries it on.
 #[test]

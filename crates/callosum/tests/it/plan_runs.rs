@@ -1,16 +1,12 @@
 //! Plans that are carried out: on record before anything happens. Those that are killed are in `plan_kills`.
 
-use std::{
-    process::Stdio,
-    thread,
-    time::{Duration, Instant},
-};
+use std::process::Stdio;
 
 use callosum_testkit::{Schema, fakes};
 use serde_json::Value;
 
 use crate::projects::{
-    appended, carried_out, only_run, prompts, register, register_with, two_languages,
+    appended, begun, carried_out, only_run, prompts, register, register_with, two_languages,
 };
 
 /// CCOS-RTFS-2, CCOS-CHN-1: what a plan did can be read from the journal, call by call.
@@ -439,27 +435,7 @@ fn a_run_is_cancelled_by_another_process() {
     let env = two_languages();
     register(&env, "silent", &fakes::fake("--silent"));
     let plan = "(call :agent.delegate {:executor \"silent\" :prompt \"a\"})";
-    let mut child = env
-        .callosum()
-        .without("CALLOSUM_TEST_IDS")
-        .arguments(["plan", "run", "--json", "-e", plan])
-        .command()
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let since = Instant::now();
-    let run = loop {
-        assert!(since.elapsed() < Duration::from_mins(1), "it never began");
-        let listed = env.run(["plan", "list", "--json"]);
-        if listed.code == 0
-            && let Some(run) = listed.json()["runs"][0]["run"].as_str()
-        {
-            break run.to_owned();
-        }
-        thread::sleep(Duration::from_millis(20));
-    };
+    let (mut child, run) = begun(&env, plan);
     env.run(["plan", "cancel", &run]).success();
     child.wait().unwrap();
     let shown = env.run(["plan", "show", &run, "--json"]).success().json();

@@ -1,5 +1,11 @@
 //! Small projects to work on.
 
+use std::{
+    process::{Child, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
 use callosum_agents::{
     confinement::{Connections, LastTranscript},
     runner::{Patience, Surroundings},
@@ -99,6 +105,32 @@ pub(crate) fn carried_out(env: &TestEnv, arguments: &[&str]) -> Output {
         .arguments(arguments)
         .run();
     approved(env, start)
+}
+
+/// A process that carries on a run of a plan, and the run's id, once the run is on record.
+pub(crate) fn begun(env: &TestEnv, plan: &str) -> (Child, String) {
+    let child = env
+        .callosum()
+        .without("CALLOSUM_TEST_IDS")
+        .arguments(["plan", "run", "--json", "-e", plan])
+        .command()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let since = Instant::now();
+    let run = loop {
+        assert!(since.elapsed() < Duration::from_mins(1), "it never began");
+        let listed = env.run(["plan", "list", "--json"]);
+        if listed.code == 0
+            && let Some(run) = listed.json()["runs"][0]["run"].as_str()
+        {
+            break run.to_owned();
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    (child, run)
 }
 
 /// Has plans do whatever their capabilities can, and asks nobody.

@@ -202,17 +202,8 @@ impl Held<'_> {
 
     /// The title that the notes have of the bead, where it is the current one.
     fn title_in_notes(&self, id: &BeadId) -> Result<Option<String>, SessionError> {
-        let notes = match self.session.notes() {
-            Ok(Some(notes)) => notes,
-            Ok(None)
-            | Err(
-                SessionError::TooLarge { .. }
-                | SessionError::NotFile { .. }
-                | SessionError::Foreign { .. },
-            ) => {
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
+        let Some(notes) = self.session.notes_if_readable()? else {
+            return Ok(None);
         };
         let active = notes.active();
         let is_it = active.bead.as_deref() == Some(id.as_str());

@@ -109,17 +109,8 @@ impl Held<'_> {
         if self.is_complete()? {
             return Ok(());
         }
-        let notes = match session.notes() {
-            Ok(Some(notes)) => notes,
-            Ok(None)
-            | Err(
-                SessionError::TooLarge { .. }
-                | SessionError::NotFile { .. }
-                | SessionError::Foreign { .. },
-            ) => {
-                return Ok(());
-            }
-            Err(error) => return Err(error),
+        let Some(notes) = session.notes_if_readable()? else {
+            return Ok(());
         };
         let file = session.zones.named(&session.zones.notes());
         let recorded = session.recorded(&notes)?;

@@ -208,6 +208,18 @@ impl<'s> Session<'s> {
         }
     }
 
+    /// The same; also `None` where what stands there is too large, no file, or not of a form that is read.
+    pub(crate) fn notes_if_readable(&self) -> Result<Option<Notes>, SessionError> {
+        match self.notes() {
+            Err(
+                SessionError::TooLarge { .. }
+                | SessionError::NotFile { .. }
+                | SessionError::Foreign { .. },
+            ) => Ok(None),
+            notes => notes,
+        }
+    }
+
     /// A bead's file.
     pub fn bead(&self, id: &BeadId) -> Result<Sheet, SessionError> {
         match self.beads().sheet(id) {

@@ -43,6 +43,9 @@ const MOST_TAKEN: Bound = Bound {
 /// For so long after its last change somebody may still write into a file that was exchanged away.
 pub(super) const LATEST: Duration = Duration::from_mins(1);
 
+/// Where a file stands, in the bridge's own folder, that is about to be shown, and for a moment the one that it was exchanged for.
+pub const NEXT: &str = "next.json";
+
 /// How the name of a copy ends that stands ready to be exchanged.
 const SPARE: &str = "-spare.json";
 
@@ -137,7 +140,7 @@ impl Kept {
 
     /// Where the next projection is written before it is exchanged.
     pub(super) fn next(&self) -> PathBuf {
-        self.folder.join("next.json")
+        self.folder.join(NEXT)
     }
 
     /// The projection of a revision.

@@ -28,8 +28,9 @@ pub use self::{
     drop_ins::Stray,
     edit::{Conflict, Edit, Merged, Wrote},
     glimpse::Glimpse,
+    kept::NEXT,
     merge::merge,
     resting::Resting,
     spare::Spare,
-    sync::{Bridge, DROP_INS, FILE, Rejected, Synced},
+    sync::{Bridge, DROP_INS, FILE, KEPT, Rejected, Synced},
 };

@@ -29,8 +29,8 @@ pub const FILE: &str = "orchestrator_bridge.json";
 /// The folder of additions, beside it.
 pub const DROP_INS: &str = "bridge.d";
 
-/// What the bridge itself keeps, beside it.
-pub(super) const KEPT: &str = "bridge";
+/// The folder of what the bridge itself keeps, beside it.
+pub const KEPT: &str = "bridge";
 
 /// The pause between two looks for somebody who goes on writing.
 const GLANCE: Duration = Duration::from_millis(1);

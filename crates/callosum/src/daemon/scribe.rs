@@ -18,9 +18,9 @@ use std::{
 use callosum_host::{
     Disk,
     disk::{EntryKind, FileId, FileStat},
-    watch::{Change, Watch},
+    watch::{Change, Told, Watch},
 };
-use callosum_mesh::bridge::{FILE, Spare};
+use callosum_mesh::bridge::{FILE, KEPT, NEXT, Spare};
 
 use super::trail::{Place, Reading, Trail};
 
@@ -98,7 +98,7 @@ struct Work {
 /// The watch of the folders that stood there.
 struct Watched {
     watch: Watch,
-    ids: [Option<FileId>; 2],
+    ids: [Option<FileId>; 3],
 }
 
 impl Work {
@@ -113,9 +113,10 @@ impl Work {
         drop(self.spare.lift());
     }
 
-    /// The mesh's folder, and that of the files that were exchanged away.
-    fn folders(&self) -> [PathBuf; 2] {
-        [self.folder.clone(), self.spare.folder()]
+    /// The mesh's folder, the one in which a file stands before it is shown, and that of the files that were exchanged away.
+    fn folders(&self) -> [PathBuf; 3] {
+        let next = self.folder.join(KEPT);
+        [self.folder.clone(), next, self.spare.folder()]
     }
 
     /// Waits until a file may have been written.
@@ -127,9 +128,9 @@ impl Work {
             stat.and_then(|stat| stat.id)
         });
         if self.watch.as_ref().is_none_or(|known| known.ids != ids) {
-            let [mesh, late] = &folders;
-            let watch = Watch::of(&[mesh, late]).ok();
+            let watch = Watch::of(&folders.each_ref().map(PathBuf::as_path)).ok();
             self.watch = watch.map(|watch| Watched { watch, ids });
+            self.tells_apart();
             // What was written before it was watched.
             self.trail.look();
             if self.watch.is_none() {
@@ -149,16 +150,31 @@ impl Work {
             self.watch = None;
             return false;
         };
+        let is_put = |told: &Told| {
+            told.folder == 0 && told.name == FILE && matches!(told.change, Change::Put(_))
+        };
+        if told.iter().any(is_put) {
+            self.tells_apart();
+        }
         for told in told {
             let place = match told.folder {
                 _ if told.change == Change::Unknown => Place::Bridge,
                 0 if told.name == FILE => Place::Bridge,
-                0 => continue,
+                1 if told.name == NEXT => Place::Next,
+                0 | 1 => continue,
                 _ => Place::Late(told.name),
             };
             self.trail.hear(place, told.change);
         }
         self.is_shared() || !self.trail.due().is_empty()
+    }
+
+    /// Has each closing of the file that stands in the bridge file's place told by itself.
+    fn tells_apart(&self) {
+        if let Some(watched) = &self.watch {
+            // It may be gone again, or stand there not yet.
+            drop(watched.watch.tell_apart(&self.folder.join(FILE)));
+        }
     }
 
     /// Whether somebody writes where another may, and can be given the file for itself.
@@ -219,6 +235,7 @@ impl Work {
     fn reads(&mut self, place: &Place) -> bool {
         let path = match place {
             Place::Bridge => self.folder.join(FILE),
+            Place::Next => self.folder.join(KEPT).join(NEXT),
             Place::Late(name) => self.spare.folder().join(name),
         };
         let stat = self.disk.stat(&path).ok().flatten();
@@ -237,9 +254,6 @@ impl Work {
             && let Ok(Some(revision)) = self.spare.revision_of(&bytes)
         {
             if *place == Place::Bridge {
-                if let Some(watched) = &self.watch {
-                    drop(watched.watch.tell_apart(&path));
-                }
                 self.shown = Some((revision, bytes));
             }
             return false;

@@ -20,6 +20,8 @@ const MOST: usize = 256;
 pub(super) enum Place {
     /// Where the bridge file does.
     Bridge,
+    /// Where one stands for a moment that was exchanged away, or is about to be shown.
+    Next,
     /// Among those that were exchanged away, under this name.
     Late(OsString),
 }
@@ -50,6 +52,8 @@ pub(super) struct Trail {
 struct Sheet {
     /// So often it was written in its place, or put there, and not read since.
     unread: usize,
+    /// Whether one of those is only that it was put there.
+    is_put: bool,
     /// Whether it is to be read.
     is_due: bool,
     /// Whether it was written where it stands.
@@ -60,6 +64,8 @@ struct Sheet {
     was_begun: bool,
     /// How its last reading since all was quiet came out.
     reading: Option<Reading>,
+    /// Whether it was cut when it was read last.
+    is_cut: bool,
     /// What was read last.
     last: Vec<u8>,
 }
@@ -114,9 +120,13 @@ impl Trail {
                 by: None,
                 is_old: false,
             });
+        } else if let Some(was) = was {
+            // Who takes a file away reads it before.
+            self.lost += was.unread.saturating_sub(1);
         }
         let mut sheet = came.unwrap_or(Sheet {
             unread: usize::from(is_bridge),
+            is_put: is_bridge,
             ..Sheet::default()
         });
         sheet.is_due |= is_bridge;
@@ -129,10 +139,11 @@ impl Trail {
         if was_bridge
             && let Some(adrift) = self.adrift.as_mut().filter(|adrift| adrift.by.is_none())
         {
-            // It was exchanged, and the one that came is ours.
+            // It was exchanged, and the one that came is ours. What was written into one that was followed here stays unread.
             adrift.by = Some(by);
             let sheet = self.sheet(place);
-            sheet.unread = sheet.unread.saturating_sub(1);
+            let is_put = std::mem::take(&mut sheet.is_put);
+            sheet.unread = sheet.unread.saturating_sub(usize::from(is_put));
             return;
         }
         self.settle();
@@ -172,7 +183,7 @@ impl Trail {
     /// Whether nobody is at writing a file that was exchanged away, and what it has was read.
     pub(super) fn is_done(&self, late: &OsStr) -> bool {
         let sheet = self.sheets.get(&Place::Late(late.to_owned()));
-        sheet.is_some_and(|sheet| !sheet.is_begun && !sheet.is_due)
+        sheet.is_some_and(|sheet| !sheet.is_begun && !sheet.is_due && !sheet.is_cut)
     }
 
     /// Has the file in the bridge file's place stay, until it is written once more.
@@ -180,9 +191,10 @@ impl Trail {
         self.sheet(Place::Bridge).is_written = false;
     }
 
-    /// What is to be read.
+    /// What is to be read. What stands somewhere for a moment alone is read where it goes.
     pub(super) fn due(&self) -> Vec<Place> {
-        let due = self.sheets.iter().filter(|(_, sheet)| sheet.is_due);
+        let due = self.sheets.iter();
+        let due = due.filter(|(place, sheet)| sheet.is_due && **place != Place::Next);
         due.map(|(place, _)| place.clone()).collect()
     }
 
@@ -192,7 +204,7 @@ impl Trail {
         sheet.is_due = false;
         let reading = match bytes {
             None => Reading::Nothing,
-            Some(bytes) if bytes == sheet.last => Reading::Same,
+            Some(bytes) if !bytes.is_empty() && bytes == sheet.last => Reading::Same,
             // To read it as what it is takes longer than another takes to write over it.
             Some(bytes) if bytes.trim_ascii_end().last() != Some(&b'}') => Reading::Cut,
             Some(_) => Reading::New,
@@ -202,8 +214,10 @@ impl Trail {
         let may_be_same = sheet.reading.is_none() && !sheet.was_begun;
         if reading == Reading::New || (may_be_same && reading == Reading::Same) {
             sheet.unread = sheet.unread.saturating_sub(1);
+            sheet.is_put = false;
         }
         sheet.reading = Some(reading);
+        sheet.is_cut = reading == Reading::Cut;
         if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty() && reading != Reading::Same) {
             bytes.clone_into(&mut sheet.last);
         }
@@ -223,6 +237,7 @@ impl Trail {
             sheet.was_begun = sheet.is_begun;
             if reading != Reading::Cut {
                 self.lost += std::mem::take(&mut sheet.unread);
+                sheet.is_put = false;
             }
         }
         self.sheets.retain(|place, sheet| {
@@ -243,10 +258,14 @@ impl Trail {
 mod tests {
     use super::*;
     use Change::{Begun, Closed, Gone, Put};
-    use Place::{Bridge, Late};
+    use Place::{Bridge, Late, Next};
+
+    fn late_name() -> &'static OsStr {
+        OsStr::new("1.json")
+    }
 
     fn late() -> Place {
-        Late("1.json".into())
+        Late(late_name().into())
     }
 
     /// A trail that has heard all of this.
@@ -322,6 +341,68 @@ mod tests {
         trail.hear(late(), Closed);
         assert_eq!(trail.read(&late(), Some(b"{2}")), Reading::New);
         assert_eq!(trail.rest(), 0);
+    }
+
+    /// CALC-L3-1: one who had the file open when another was put in its place, and writes over what was not read yet, is counted.
+    #[test]
+    fn who_writes_into_a_file_on_its_way_is_heard() {
+        let (one, two, three) = (Move(1), Move(2), Move(3));
+        let shown = [
+            (Next, Gone(one)),
+            (Bridge, Put(one)),
+            (Bridge, Gone(two)),
+            (Next, Put(two)),
+        ];
+        let set_aside = [(Next, Gone(three)), (late(), Put(three))];
+        let first = [(Bridge, Begun), (Bridge, Closed)];
+        let second = [(Next, Begun), (Next, Closed)];
+        let mut trail = heard(&[&first[..], &shown, &set_aside].concat());
+        assert_eq!(trail.due(), [Bridge, late()]);
+        assert_eq!(read_all(&mut trail), 0);
+        let mut trail = heard(&[&first[..], &shown, &second].concat());
+        assert_eq!(trail.due(), [Bridge]);
+        for (place, change) in set_aside {
+            trail.hear(place, change);
+        }
+        assert_eq!(read_all(&mut trail), 1);
+        // What is taken away was read, but for what was written over.
+        let taken_away = [(Next, Put(three))];
+        assert_eq!(
+            read_all(&mut heard(&[&first[..], &shown, &taken_away].concat())),
+            0
+        );
+        let changes = [&first[..], &shown, &second, &taken_away].concat();
+        assert_eq!(read_all(&mut heard(&changes)), 1);
+    }
+
+    /// CALC-L3-1: two who wrote the file are counted also where it is put away and back, and who is still at it is not
+    /// done.
+    #[test]
+    fn a_file_that_is_put_back_keeps_what_is_not_read() {
+        let moved = |from: Place, to: Place, by: u32| {
+            [
+                (from.clone(), Gone(Move(by))),
+                (to.clone(), Put(Move(by))),
+                (to, Gone(Move(by + 1))),
+                (from, Put(Move(by + 1))),
+            ]
+        };
+        let written = [(Bridge, Begun), (Bridge, Closed)];
+        let away = moved(late(), Bridge, 1);
+        let mut trail = heard(&[&written[..], &written, &away].concat());
+        assert_eq!(trail.read(&late(), Some(b"{2}")), Reading::New);
+        assert!(trail.is_done(late_name()));
+        for (place, change) in moved(late(), Bridge, 3) {
+            trail.hear(place, change);
+        }
+        assert_eq!(trail.read(&Bridge, Some(b"{2}")), Reading::Same);
+        assert_eq!(trail.rest() + trail.rest(), 1);
+        let mut trail = heard(&[&written[..], &away].concat());
+        assert_eq!(trail.read(&late(), Some(b"")), Reading::Cut);
+        assert!(!trail.is_done(late_name()));
+        trail.hear(late(), Closed);
+        assert_eq!(trail.read(&late(), Some(b"{2}")), Reading::New);
+        assert!(trail.is_done(late_name()));
     }
 
     /// CALC-L3-1: what was read while it was being written says nothing of what was closed before it.

@@ -28,6 +28,7 @@ mod posting;
 mod rate;
 mod reading;
 mod recent;
+mod replaced;
 mod reply;
 mod request;
 mod routes;

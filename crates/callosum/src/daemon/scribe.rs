@@ -17,12 +17,15 @@ use std::{
 
 use callosum_host::{
     Disk,
-    disk::{EntryKind, FileId, FileStat},
+    disk::{EntryKind, FileId, FileStat, OpenHow},
     watch::{Change, Told, Watch},
 };
 use callosum_mesh::bridge::{FILE, KEPT, NEXT, Spare};
 
-use super::trail::{Place, Reading, Trail};
+use super::{
+    replaced::Replaced,
+    trail::{Place, Reading, Trail},
+};
 
 /// How long nothing may be told until it is looked whether the folder is still the same.
 const REST: Duration = Duration::from_millis(500);
@@ -64,6 +67,7 @@ impl Scribe {
             is_over: Arc::clone(&is_over),
             watch: None,
             trail: Trail::default(),
+            replaced: Replaced::default(),
             shown: None,
         };
         thread::spawn(move || work.run(tell));
@@ -90,6 +94,7 @@ struct Work {
     is_over: Arc<AtomicBool>,
     watch: Option<Watched>,
     trail: Trail,
+    replaced: Replaced,
     spare: Spare,
     /// The last projection that was read in the file, and its revision.
     shown: Option<(u64, Vec<u8>)>,
@@ -197,6 +202,10 @@ impl Work {
             for place in self.trail.due() {
                 is_told |= self.reads(&place);
             }
+            for bytes in self.replaced.written(MOST_BYTES as u64) {
+                self.keeps(bytes);
+                is_told = true;
+            }
             self.gives_back();
             if !self.hears(Duration::ZERO) {
                 break;
@@ -241,11 +250,16 @@ impl Work {
         let stat = self.disk.stat(&path).ok().flatten();
         let is_read =
             |stat: &FileStat| stat.kind == EntryKind::File && stat.len <= MOST_BYTES as u64;
-        let bytes = match stat.filter(is_read) {
-            Some(_) => self.disk.read_if_there(&path).ok().flatten(),
+        let file = match stat.filter(is_read) {
+            Some(_) => self.disk.open_if_there(&path, OpenHow::READ).ok().flatten(),
             None => None,
         };
+        let bytes = file.as_ref().and_then(|file| file.read_all().ok());
         let reading = self.trail.read(place, bytes.as_deref());
+        if let (Place::Bridge, Some(file), Some(bytes)) = (place, file, &bytes) {
+            let id = file.id().ok().flatten();
+            self.replaced.stands(file, id, bytes);
+        }
         let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty() && reading != Reading::Same)
         else {
             return false;
@@ -258,14 +272,22 @@ impl Work {
             }
             return false;
         }
+        self.keeps(bytes);
+        reading == Reading::New
+    }
+
+    /// Keeps what somebody wrote until it is taken over; the same once.
+    fn keeps(&self, bytes: Vec<u8>) {
         let mut read = self.read();
+        if read.versions.contains(&bytes) {
+            return;
+        }
         let waiting: usize = read.versions.iter().map(Vec::len).sum();
         if read.versions.len() < MOST && waiting + bytes.len() <= MOST_BYTES {
             read.versions.push(bytes);
         } else {
             read.overwritten += 1;
         }
-        reading == Reading::New
     }
 
     fn read(&self) -> MutexGuard<'_, Read> {

@@ -198,6 +198,36 @@ fn who_begins_to_write_the_file_has_it_to_itself() {
     assert_eq!(events(&env, "bridge.*"), [] as [Value; 0]);
 }
 
+/// CALC-L3-1: who has the file open while another is put over it is read, though what they write has no name any more.
+#[test]
+#[cfg(target_os = "linux")]
+fn who_has_a_file_open_that_another_is_put_over_loses_nothing() {
+    let env = TestEnv::new();
+    let _daemon = Daemon::start(&env);
+    env.run(["mesh", "bridge"]).success();
+    let began_with = document(&env);
+    let put = |content: &str| {
+        let new = env.machine_home().join("mesh/.new");
+        std::fs::write(&new, with_addition(document(&env), content)).unwrap();
+        std::fs::rename(new, bridge(&env)).unwrap();
+        wait_until("what was put there is lost", || counted(&env) > 0);
+    };
+    put("first");
+    // What stands there now the daemon has read.
+    let file = OpenOptions::new().write(true).open(bridge(&env)).unwrap();
+    let links = || file.metadata().unwrap().nlink();
+    while links() > 0 {
+        put("second");
+    }
+    let whole = with_addition(began_with, "third");
+    file.set_len(0).unwrap();
+    file.write_all_at(&whole, 0).unwrap();
+    drop(file);
+    wait_until("what was written where it has no name is lost", || {
+        counted(&env) == 3
+    });
+}
+
 /// CALC-L3-1: of what six add who write the whole file back, after up to a second of thought, at most one of 72 is lost,
 /// and each that is lost is told of. Where nobody gives the daemon its turn two may open the file before it can part them, so
 /// that of some runs most count.

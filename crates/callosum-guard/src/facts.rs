@@ -45,6 +45,9 @@ pub struct Facts {
     /// Folders with a repository of their own, among those that the command may name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repositories: Vec<String>,
+    /// Files and folders that are there, among those that a command may name by which git checks something out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<String>,
 }
 
 #[cfg(test)]
@@ -57,6 +60,7 @@ impl Facts {
             root: Some("/home/u/p".to_owned()),
             git_dir: Some("/home/u/p/.git".to_owned()),
             repositories: vec!["/home/u/p/cloned".to_owned(), "/tmp/cloned".to_owned()],
+            entries: vec!["/home/u/p/src".to_owned(), "/home/u/p/Makefile".to_owned()],
             ..Self::default()
         }
     }

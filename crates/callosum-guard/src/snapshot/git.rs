@@ -14,9 +14,11 @@ use callosum_host::{
 /// How long a call of git may take.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Settings that keep git from tidying up, beside those that keep it from running what others configured.
-const SETTINGS: [&str; 4] = [
+/// Settings that keep git from tidying up and from passing files over, beside those that keep it from running what others configured.
+const SETTINGS: [&str; 6] = [
     "core.splitIndex=false",
+    "core.ignoreStat=false",
+    "core.sparseCheckout=false",
     "core.quotePath=false",
     "gc.auto=0",
     "advice.graftFileDeprecated=false",

@@ -8,7 +8,10 @@ use std::{
 
 use callosum_host::{Disk, DiskError};
 
-use super::git::{Git, GitError, Surroundings};
+use super::{
+    git::{Git, GitError, Surroundings},
+    store::SnapshotError,
+};
 
 /// What stands in a folder of git's while it is in the middle of something.
 const UNDER_WAY: [(&str, &str); 6] = [
@@ -108,7 +111,7 @@ impl Repository {
 
     /// The index of ours, which stays from one snapshot to the next.
     pub(super) fn index(&self) -> PathBuf {
-        self.folder.join("bytes.index")
+        self.folder.join("tree.index")
     }
 
     /// The settings that all worktrees of the user's repository share, and what it ignores.
@@ -152,21 +155,36 @@ impl Repository {
     }
 
     /// Begins the index of ours as a copy of the user's, so that unchanged files are not read, and
-    /// says whether it did. What it says of files that git converts is not their bytes.
-    pub(super) fn begin_index(&self, disk: &Disk, anew: bool) -> Result<bool, DiskError> {
+    /// says whether it did. What it says of files that git converts is not their bytes, and some may be marked to be passed over.
+    pub(super) fn begin_index(
+        &self,
+        surroundings: &Surroundings,
+        anew: bool,
+    ) -> Result<bool, SnapshotError> {
+        let disk = &surroundings.disk;
         let index = self.index();
         // Whoever was killed while writing left it; nobody else is here.
-        disk.remove_file(&self.folder.join("bytes.index.lock"))?;
+        disk.remove_file(&self.folder.join("tree.index.lock"))?;
         if !anew && disk.exists(&index)? {
             return Ok(false);
         }
         disk.remove_file(&index)?;
-        // Earlier versions kept in it what git would have committed.
-        disk.remove_file(&self.folder.join("index"))?;
-        if let Some(users) = &self.users
-            && let Some(bytes) = disk.read_if_there(&users.index)?
-        {
+        // Earlier versions kept in one what git would have committed, and in the other what the user had marked.
+        for name in ["index", "bytes.index"] {
+            disk.remove_file(&self.folder.join(name))?;
+        }
+        let Some(users) = &self.users else {
+            return Ok(true);
+        };
+        if let Some(bytes) = disk.read_if_there(&users.index)? {
             disk.replace(&index, &bytes, 0o600)?;
+            // One that leans on another, which stands beside the user's alone, is made whole.
+            let beside = disk.list_dir(&users.git_dir)?;
+            let is_shared = |name: &OsStr| name.as_bytes().starts_with(b"sharedindex.");
+            if beside.iter().any(|entry| is_shared(&entry.name)) {
+                let git = self.of_tree(surroundings);
+                git.run(&["update-index", "--no-split-index"])?;
+            }
         }
         Ok(true)
     }

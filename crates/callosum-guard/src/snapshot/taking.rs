@@ -52,6 +52,14 @@ fn file(line: &[u8]) -> Option<(PathBuf, &[u8])> {
     Some((PathBuf::from(OsStr::from_bytes(&rest[at + 1..])), blob))
 }
 
+/// The path of a file of `ls-files -v` that git is told to pass over: not to be in the tree (`S`), or to stay as it is (a small letter).
+fn marked(line: &[u8]) -> Option<PathBuf> {
+    let (mark, rest) = line.split_first()?;
+    let is_marked = *mark == b'S' || mark.is_ascii_lowercase();
+    let path = rest.strip_prefix(b" ").filter(|_| is_marked)?;
+    Some(PathBuf::from(OsStr::from_bytes(path)))
+}
+
 /// A tree that was written, and what is not in it.
 #[derive(Default)]
 pub(super) struct Taken {
@@ -79,7 +87,6 @@ impl Taken {
         repository: &Repository,
         scope: Scope<'_>,
     ) -> Result<Self, SnapshotError> {
-        let disk = &surroundings.disk;
         let taking = Taking {
             surroundings,
             repository,
@@ -89,11 +96,11 @@ impl Taken {
             taken.tell_of_names(&[".".to_owned()]);
             return Ok(taken);
         }
-        let is_new = repository.begin_index(disk, false)?;
+        let is_new = repository.begin_index(surroundings, false)?;
         let mut taken = if let Ok(taken) = taking.whole(is_new) {
             taken
         } else {
-            repository.begin_index(disk, true)?;
+            repository.begin_index(surroundings, true)?;
             taking.whole(true)?
         };
         if !scope.also.is_empty() {
@@ -141,6 +148,7 @@ impl Taking<'_> {
                 .chain(["--exclude-standard"])
         };
         let converted = if is_new {
+            self.unmark(&git)?;
             self.converted()?
         } else {
             BTreeSet::new()
@@ -170,6 +178,34 @@ impl Taking<'_> {
         taken.not_covered.ignored = ignored.map(|path| shown(&path)).collect();
         taken.tree = git.line(&["write-tree"])?;
         Ok(taken)
+    }
+
+    /// Takes the marks out of an index by which git passes files over whatever stands there: those that are there are looked at
+    /// from then on, and the others go.
+    fn unmark(&self, git: &Git<'_>) -> Result<(), SnapshotError> {
+        let listed = git.run(&["ls-files", "-z", "-v"])?;
+        let mut folders = BTreeMap::new();
+        let mut there = BTreeSet::new();
+        let mut absent = BTreeSet::new();
+        for path in listed.split(|byte| *byte == 0).filter_map(marked) {
+            let found = self.entry(&path, &mut folders)?;
+            let known = if found.is_some() {
+                &mut there
+            } else {
+                &mut absent
+            };
+            known.insert(path);
+        }
+        for (how, paths) in [
+            ("--force-remove", &absent),
+            ("--no-skip-worktree", &there),
+            ("--no-assume-unchanged", &there),
+        ] {
+            if !paths.is_empty() {
+                git.run_on(&["update-index", "-z", how, "--stdin"], joined(paths))?;
+            }
+        }
+        Ok(())
     }
 
     /// The files of the user's index that git may hold otherwise than they stand in the tree.

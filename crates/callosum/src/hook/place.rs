@@ -85,6 +85,7 @@ impl Place {
         let mut facts = Facts {
             links: seen.links,
             repositories: seen.repositories,
+            entries: seen.entries,
             state: records(state, root.as_deref()),
             ..facts
         };
@@ -232,6 +233,7 @@ pub(crate) fn facts(
         initialised,
         links: BTreeMap::new(),
         repositories: Vec::new(),
+        entries: Vec::new(),
         state: None,
     }
 }
@@ -373,6 +375,8 @@ pub(crate) struct Seen {
     pub(crate) links: BTreeMap<String, String>,
     /// The folders that have a repository of their own.
     pub(crate) repositories: Vec<String>,
+    /// What is there, where that tells what a command does.
+    pub(crate) entries: Vec<String>,
 }
 
 fn seen(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, action: &Action) -> Seen {
@@ -425,7 +429,11 @@ pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, comm
     let words = words.iter().map(String::as_str);
     let folders = entered(disk, cwd, words.clone());
     let words: BTreeSet<&str> = words.filter(could_be_path).collect();
-    seen_at(disk, &folders, words)
+    let mut seen = seen_at(disk, &folders, words);
+    if !start.contains("checkout") {
+        seen.entries.clear();
+    }
+    seen
 }
 
 /// The path that stands right behind the letter of an option: `-Cbuild/x`.
@@ -468,6 +476,8 @@ fn seen_at(
     }
     seen.repositories.sort();
     seen.repositories.dedup();
+    seen.entries.sort();
+    seen.entries.dedup();
     seen
 }
 
@@ -475,6 +485,7 @@ impl Seen {
     /// Looks at what stands on the way to a path from a folder on that has no links in it.
     fn look(&mut self, disk: &Disk, folder: &Path, path: &str) {
         let mut on_the_way = folder.to_owned();
+        let mut is_there = false;
         for component in Path::new(path).components() {
             match component {
                 Component::CurDir => continue,
@@ -485,6 +496,7 @@ impl Seen {
                 component => on_the_way.push(component),
             }
             let found = disk.stat(&on_the_way).ok().flatten();
+            is_there = found.is_some();
             // What is not there yet may be made before what is behind it is come to.
             if found.is_some_and(|found| found.kind == EntryKind::Link)
                 && !is_of_processes(&on_the_way)
@@ -495,6 +507,9 @@ impl Seen {
                 }
                 on_the_way = leads;
             }
+        }
+        if is_there {
+            self.entries.extend(text(&on_the_way));
         }
         // A linked worktree and a submodule have a file there, and their history elsewhere.
         let own = disk.stat(&on_the_way.join(".git")).ok().flatten();

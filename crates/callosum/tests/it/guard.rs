@@ -206,6 +206,36 @@ fn another_repository_is_not_deleted_unasked() {
     }
 }
 
+/// CAKE-REG-1: a word that names what stands there is a path to `git checkout`, and what is not committed there is lost.
+#[test]
+fn what_git_checkout_would_write_over_is_asked_about() {
+    let env = TestEnv::new();
+    env.git_init();
+    env.write("src/lib.rs", "1");
+    env.write("Makefile", "1");
+    for command in [
+        "git checkout src",
+        "git checkout Makefile",
+        "git -C src checkout ../Makefile",
+        "cd src && git checkout lib.rs",
+        "f=Makefile; git checkout \"$f\"",
+    ] {
+        let check = env.run(["guard", "check", "--", command]).ended_with(1);
+        assert!(
+            check.stdout.contains("git.discard"),
+            "{command}: {}",
+            check.stdout
+        );
+    }
+    for command in [
+        "git checkout main",
+        "git checkout -b src",
+        "git checkout docs",
+    ] {
+        env.run(["guard", "check", "--", command]).success();
+    }
+}
+
 /// CAKE-SHIM-1: the explanation shows what was unwrapped, and every rule that looked.
 #[test]
 fn explain_shows_each_command_and_rule() {

@@ -95,15 +95,32 @@ pub(super) fn drops_changes(subject: &Subject<'_>) -> bool {
         .is_some_and(|at| at + 1 < words.len());
     paths
         || subject.has("--pathspec-from-file")
+        // What stands behind a branch or a commit is a path.
+        || subject.operands.len() > 2
         || subject.operands.iter().skip(1).any(|(word, _)| {
             let text = word.text.as_str();
-            matches!(text, "." | "./" | "*" | ":/" | "..")
+            matches!(text, "." | "*" | "..")
                 || text.starts_with("./")
+                || text.starts_with(':')
+                || text.ends_with('/')
                 || text.contains('*')
+                || word.source.listed
+                || is_there(subject, text)
                 || text
                     .rsplit_once('.')
                     .is_some_and(|(stem, end)| !stem.is_empty() && ENDINGS.contains(&end))
         })
+}
+
+/// Whether a file or folder is there by this name: where a branch has the same name, git does neither.
+fn is_there(subject: &Subject<'_>, name: &str) -> bool {
+    let folder = link::resolve(
+        subject.value("-C").unwrap_or("."),
+        subject.call.cwd.as_deref(),
+        subject.facts,
+    );
+    let path = link::resolve(name, Some(&folder), subject.facts);
+    subject.facts.entries.contains(&path)
 }
 
 /// Whether a branch that may be there is made anew: `switch -C`, `checkout -B`. Before the verb,

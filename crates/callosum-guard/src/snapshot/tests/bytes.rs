@@ -149,3 +149,47 @@ fn names_of_nothing_are_refused() {
     let error = ground.store().create(&wanted).unwrap_err();
     assert!(error.to_string().contains("`nosuch`"), "{error}");
 }
+
+/// CAKE-SNAP-1: files that git was told to pass over are held as they stand there, and so are those beside a sparse checkout.
+#[test]
+fn what_git_is_told_to_pass_over_is_held() {
+    let ground = Ground::repository();
+    for name in ["kept", "same", "cone/x", "other/x", "other/y"] {
+        ground.write(name, "committed");
+    }
+    ground.run("git", &["add", "kept", "same", "cone", "other"]);
+    ground.run("git", &["commit", "--quiet", "-m", "more"]);
+    ground.run("git", &["update-index", "--skip-worktree", "kept"]);
+    ground.run("git", &["update-index", "--assume-unchanged", "same"]);
+    ground.run("git", &["sparse-checkout", "set", "cone"]);
+    let files = ["kept", "same", "other/x"];
+    for name in files {
+        ground.write(name, "own");
+    }
+    let store = ground.store();
+    store.create(&labelled("first")).unwrap();
+    for name in files {
+        ground.remove(name);
+    }
+    store.restore(&store.list().unwrap()[0]).unwrap();
+    for name in files {
+        assert_eq!(ground.text(name).as_deref(), Some("own"), "{name}");
+    }
+    assert_eq!(ground.text("other/y"), None);
+}
+
+/// CAKE-SNAP-1: an index that leans on a shared one is read.
+#[test]
+fn a_split_index_is_made_whole() {
+    let ground = Ground::repository();
+    ground.run("git", &["config", "core.splitIndex", "true"]);
+    ground.write("new", "committed");
+    ground.run("git", &["add", "new"]);
+    ground.run("git", &["update-index", "--split-index"]);
+    ground.write("new", "own");
+    let store = ground.store();
+    store.create(&labelled("first")).unwrap();
+    ground.remove("new");
+    store.restore(&store.list().unwrap()[0]).unwrap();
+    assert_eq!(ground.text("new").as_deref(), Some("own"));
+}

@@ -106,7 +106,7 @@ fn a_file_that_could_not_be_brought_back_again_is_not_written_over() {
     ground.write("a.txt", "ignored now\n");
     ground
         .disk
-        .remove_file(&ground.top.join("machine/snapshots/x/bytes.index"))
+        .remove_file(&ground.top.join("machine/snapshots/x/tree.index"))
         .unwrap();
     let changes = store.restore(&snapshot).unwrap().changes;
     assert!(

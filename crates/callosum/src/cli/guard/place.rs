@@ -72,6 +72,7 @@ pub(super) fn facts_for(context: &Context, command: &str) -> Facts {
     Facts {
         links: seen.links,
         repositories: seen.repositories,
+        entries: seen.entries,
         ..facts
     }
 }

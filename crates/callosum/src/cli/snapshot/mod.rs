@@ -169,10 +169,25 @@ fn explained(error: &SnapshotError) -> CommandError {
         SnapshotError::Broken { .. } => CommandError::from_error(Exit::No, error)
             .hint("a later one may be whole: callosum snapshot list"),
         SnapshotError::Disk(error) => disk_failed(error),
-        SnapshotError::Git(_) | SnapshotError::Lock(_) => {
-            CommandError::from_error(Exit::Environment, error)
+        SnapshotError::Git(error) => {
+            let failed = CommandError::from_error(Exit::Environment, error);
+            match distrusted(&error.to_string()) {
+                Some(tree) => failed.hint(format!(
+                    "if whose it is may run git here: git config --global --add safe.directory {tree}"
+                )),
+                None => failed,
+            }
         }
+        SnapshotError::Lock(_) => CommandError::from_error(Exit::Environment, error),
     }
+}
+
+/// The repository that git does not read since it belongs to another user, as far as its path needs no quotes.
+fn distrusted(said: &str) -> Option<&str> {
+    let (_, rest) = said.split_once("dubious ownership in repository at '")?;
+    let (tree, _) = rest.split_once('\'')?;
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
+    tree.chars().all(is_plain).then_some(tree)
 }
 
 fn create(context: &Context, store: &Store, args: &CreateArgs) -> Result<(), CommandError> {

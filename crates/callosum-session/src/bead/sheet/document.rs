@@ -157,7 +157,7 @@ impl Sheet {
     }
 
     /// The file written anew, where all of it is in braces on one line.
-    fn in_braces(&self, wanted: &Map<String, Value>) -> Option<String> {
+    pub(super) fn in_braces(&self, wanted: &Map<String, Value>) -> Option<String> {
         let braces = self.braces()?;
         let is_of_one_line = !self.text[braces.clone()].contains('\n');
         is_of_one_line.then(|| {
@@ -166,11 +166,11 @@ impl Sheet {
         })
     }
 
-    fn lines(&self) -> Vec<&str> {
+    pub(super) fn lines(&self) -> Vec<&str> {
         self.text.split_inclusive('\n').collect()
     }
 
-    fn eol(&self) -> &'static str {
+    pub(super) fn eol(&self) -> &'static str {
         if self.text.contains("\r\n") {
             "\r\n"
         } else {
@@ -178,7 +178,7 @@ impl Sheet {
         }
     }
 
-    fn set(&self, key: &str, value: &Value) -> Vec<String> {
+    pub(super) fn set(&self, key: &str, value: &Value) -> Vec<String> {
         let lines = self.lines();
         let Some(at) = lines.iter().position(|line| is_key(line, key)) else {
             return self.added(&format!("{key}: {}{}", scalar(value), self.eol()));
@@ -193,7 +193,7 @@ impl Sheet {
         ]
     }
 
-    fn push(&self, key: &str, item: &Value) -> Vec<String> {
+    pub(super) fn push(&self, key: &str, item: &Value) -> Vec<String> {
         let lines = self.lines();
         let eol = self.eol();
         let Some(at) = lines.iter().position(|line| is_key(line, key)) else {
@@ -234,7 +234,7 @@ impl Sheet {
         candidates
     }
 
-    fn replace(&self, key: &str, items: &[Value]) -> Vec<String> {
+    pub(super) fn replace(&self, key: &str, items: &[Value]) -> Vec<String> {
         let lines = self.lines();
         let eol = self.eol();
         let mut block = format!("{key}:{eol}");

@@ -4,6 +4,7 @@
 //! is made where it belongs in the text, and the new text is read back: unless it says exactly what the
 //! old one said with the change, it is not kept, and the next way to write the change is tried.
 
+mod brought;
 mod document;
 mod lines;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::{
     call::{Call, Found},
     state::State,
-    value::{Arg, MAX_VALUE, Value, shown},
+    value::{Arg, MAX_VALUE, MAYBE, SOME, Value, shown},
 };
 use crate::{
     facts::Facts,
@@ -260,7 +260,20 @@ impl Walker<'_> {
         input: Option<&Value>,
     ) -> Value {
         let values: Vec<Value> = match words {
-            Some(words) => self.expand_all(words).iter().map(Arg::value).collect(),
+            // A word without quotes that turns out empty is none.
+            Some(words) => self
+                .expand_all(words)
+                .iter()
+                .map(|word| match word.value() {
+                    value if !word.quoted
+                        && !value.text.is_empty()
+                        && value.text.chars().all(|c| c == MAYBE) => Value {
+                        text: SOME.to_string(),
+                        ..value
+                    },
+                    value => value,
+                })
+                .collect(),
             None => match &self.state.arguments {
                 Some(arguments) => arguments.iter().map(Arg::value).collect(),
                 None => vec![Value::unknown()],

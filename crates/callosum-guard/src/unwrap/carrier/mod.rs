@@ -13,6 +13,7 @@ mod loaded;
 mod many;
 mod places;
 mod prefix;
+mod recipes;
 mod sed;
 mod shells;
 mod tasks;

@@ -2,6 +2,7 @@
 //!
 //! What stands in one that was there already nobody here knows.
 
+use super::recipes::{Asked, Recipes};
 use crate::unwrap::{
     value::{Arg, Value},
     walk::Walker,
@@ -22,24 +23,21 @@ impl Walker<'_> {
                     &["-f", "--file", "--makefile"],
                     &["Makefile", "makefile", "GNUmakefile"],
                 );
-                let mut text = content.text;
+                // What is given by an option is read before the file.
+                let mut text = String::new();
                 for (at, word) in words.iter().enumerate() {
                     let given = match word.text.as_str() {
                         "-E" | "--eval" => words.get(at + 1).map(|word| word.text.as_str()),
                         other => other.strip_prefix("--eval="),
                     };
                     if let Some(given) = given {
-                        text.push('\n');
                         text.push_str(given);
+                        text.push('\n');
                     }
                 }
-                let recipes = text.lines().filter_map(|line| {
-                    line.strip_prefix('\t').or_else(|| {
-                        let (_, rest) = line.split_once(':')?;
-                        rest.split_once(';').map(|(_, rest)| rest)
-                    })
-                });
-                let recipes = recipes.map(|recipe| of_make(recipe, &text));
+                text.push_str(&content.text);
+                let recipes = Recipes::of_make(&text).lines(&Asked::of_make(words));
+                let recipes = recipes.iter().map(|recipe| of_make(recipe, &text));
                 // What stands outside of a recipe runs as the file is read.
                 let read = text.lines().filter(|line| !line.starts_with('\t'));
                 let read = read.filter_map(|line| {
@@ -70,9 +68,8 @@ impl Walker<'_> {
                     &["-f", "--justfile"],
                     &["justfile", "Justfile", ".justfile"],
                 );
-                let indented = |line: &&str| line.starts_with([' ', '\t']);
-                let recipes = content.text.lines().filter(indented).map(str::to_owned);
-                self.each_task(name, recipes.collect());
+                let lines = Recipes::of_just(&content.text).lines(&Asked::of_just(words));
+                self.each_task(name, lines);
             }
             "task" | "go-task" => {
                 let content = self.file_of_tasks(
@@ -81,14 +78,8 @@ impl Walker<'_> {
                     &["-t", "--taskfile"],
                     &["Taskfile.yml", "Taskfile.yaml", "taskfile.yml"],
                 );
-                let commands = content.text.lines().filter_map(|line| {
-                    let line = line.trim_start();
-                    line.strip_prefix("- cmd: ")
-                        .or_else(|| line.strip_prefix("cmd: "))
-                        .or_else(|| line.strip_prefix("- "))
-                });
-                let commands = commands.map(|line| line.trim_matches(['"', '\'']).to_owned());
-                self.each_task(name, commands.collect());
+                let lines = Recipes::of_task(&content.text).lines(&Asked::of_task(words));
+                self.each_task(name, lines);
             }
             "cargo" | "makers" => {
                 let content =
@@ -219,7 +210,10 @@ fn of_make(recipe: &str, makefile: &str) -> String {
         };
         let inner = rest[1..].split(close).next().unwrap_or("");
         let is_name = inner.chars().all(|c| c.is_alphanumeric() || c == '_');
-        if inner.starts_with("shell ") {
+        if inner == "MAKE" {
+            text.push_str("make");
+            rest = &rest[1 + "MAKE)".len()..];
+        } else if inner.starts_with("shell ") {
             text.push_str("$(");
             rest = &rest[1 + "shell ".len()..];
         } else if is_name && !inner.is_empty() {

@@ -11,13 +11,24 @@ use crate::unwrap::{SHELLS, wrapper};
 /// function may have another name, and a list may be gone through.
 pub(super) fn strings(tokens: &[Token], found: &mut Vec<Effect>) {
     const ABLE: &[&str] = &["subprocess", "child_process", "shelljs", "pty", "open3"];
+    // Functions of a few languages, and in all others what one calls a command that is looked at.
+    const NOUNS: &[&str] = &["cmd", "command", "script"];
     let able = |wanted: &[&str]| {
-        tokens.iter().any(|token| match token {
+        tokens.iter().enumerate().any(|(at, token)| match token {
+            Token::Name(name) if NOUNS.contains(&name.as_str()) => {
+                wanted.contains(&name.as_str())
+                    && matches!(
+                        tokens.get(at + 1),
+                        Some(Token::Text(_) | Token::Sign('(' | '['))
+                    )
+            }
             Token::Name(name) => name.split(['.', ':']).any(|part| wanted.contains(&part)),
             Token::Text(text) => {
                 // The program `rm` is no function of that name.
                 ABLE.contains(&text.trim_start_matches("node:"))
-                    || text != "rm" && wanted.contains(&text.as_str())
+                    || text != "rm"
+                        && !NOUNS.contains(&text.as_str())
+                        && wanted.contains(&text.as_str())
             }
             _ => false,
         })

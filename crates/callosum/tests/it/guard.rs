@@ -206,7 +206,7 @@ fn another_repository_is_not_deleted_unasked() {
     }
 }
 
-/// CAKE-REG-1: a word that names what stands there is a path to `git checkout`, and what is not committed there is lost.
+/// CAKE-SHIM-1: a word that names what stands there is a path to `git checkout`, and what is not committed there is lost.
 #[test]
 fn what_git_checkout_would_write_over_is_asked_about() {
     let env = TestEnv::new();

@@ -265,12 +265,16 @@ impl Walker<'_> {
                 .expand_all(words)
                 .iter()
                 .map(|word| match word.value() {
-                    value if !word.quoted
-                        && !value.text.is_empty()
-                        && value.text.chars().all(|c| c == MAYBE) => Value {
-                        text: SOME.to_string(),
-                        ..value
-                    },
+                    value
+                        if !word.quoted
+                            && !value.text.is_empty()
+                            && value.text.chars().all(|c| c == MAYBE) =>
+                    {
+                        Value {
+                            text: SOME.to_string(),
+                            ..value
+                        }
+                    }
                     value => value,
                 })
                 .collect(),

@@ -204,7 +204,7 @@ impl Counts {
         );
         for reason in [
             "host", "page", "faults", "size", "rate", "full", "log", "slow", "board", "busy",
-            "reused", "silent", "user",
+            "reused", "silent", "user", "gone",
         ] {
             let count = self.refused.borrow().get(reason).copied().unwrap_or(0);
             let _ = writeln!(text, "mesh_refused_total{{reason=\"{reason}\"}} {count}");

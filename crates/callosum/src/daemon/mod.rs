@@ -15,6 +15,7 @@ mod bus;
 mod connection;
 mod crowd;
 mod discord;
+mod doorkeeper;
 mod feed;
 mod frame;
 mod gate;

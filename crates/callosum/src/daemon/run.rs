@@ -10,17 +10,13 @@ use std::{
     time::Duration,
 };
 
-use callosum_host::{
-    Clock, Disk, DiskError, Ids, machine,
-    peer::{self, Peer},
-    process::Cancel,
-};
+use callosum_host::{Clock, Disk, DiskError, Ids, machine, peer::Peer, process::Cancel};
 use callosum_mesh::{
     MeshError,
     journal::{Journal, JournalError},
 };
 use tokio::{
-    net::{TcpListener, UnixListener, unix::pipe},
+    net::{TcpStream, UnixListener, unix::pipe},
     sync::watch,
     task::{JoinSet, LocalSet, spawn_local},
 };
@@ -28,6 +24,7 @@ use tokio::{
 use super::{
     Addresses, House, Instance, Serving, Unserved, Wish, connection,
     crowd::Crowd,
+    doorkeeper::Doorkeeper,
     house::{GuardMetrics, Listeners},
     hub::Hub,
     instance::Stand,
@@ -48,7 +45,7 @@ const MOST_CONNECTIONS: usize = 256;
 const OWN_LOOK: Duration = Duration::from_millis(100);
 
 /// How long a port that cannot take a connection now is left alone: as when there are no more file descriptors.
-const PAUSE: Duration = Duration::from_millis(100);
+pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
 /// What the daemon is given.
 pub(crate) struct Setting {
@@ -200,19 +197,26 @@ pub(crate) fn serve(
         let crowd = Rc::new(Crowd::new(MOST_CONNECTIONS));
         let mut accepting = JoinSet::new();
         for (door, listener, _) in doors {
-            let listener = TcpListener::from_std(listener).map_err(ServeError::Runtime)?;
+            let mut keeper =
+                Doorkeeper::start(listener, cancel.clone()).map_err(ServeError::Runtime)?;
             let (house, crowd) = (Rc::clone(&house), Rc::clone(&crowd));
             accepting.spawn_local(async move {
-                loop {
-                    let Ok((stream, other)) = listener.accept().await else {
-                        tokio::time::sleep(PAUSE).await;
+                while let Some((stream, peer)) = keeper.next().await {
+                    let Ok(stream) = stream
+                        .set_nonblocking(true)
+                        .and_then(|()| TcpStream::from_std(stream))
+                    else {
                         continue;
                     };
-                    let door = match stream.local_addr() {
+                    let door = match peer {
                         // Whoever gathers metrics is often a user of its own, and they hold no words of anybody.
-                        Ok(_) if door == Door::Metrics => door,
-                        Ok(own) if peer::of(own, other) != Peer::Other => door,
-                        _ => Door::Shut,
+                        _ if door == Door::Metrics => door,
+                        Peer::Gone => {
+                            house.hub.counts.refused("gone");
+                            continue;
+                        }
+                        Peer::Other => Door::Shut,
+                        Peer::Own | Peer::Unknown => door,
                     };
                     let Some((guest, is_full)) = crowd.enter() else {
                         house.hub.counts.refused("full");

@@ -75,6 +75,46 @@ fn no_other_user_of_the_machine_reads_or_posts() {
     assert!(metrics.contains("mesh_refused_total{reason=\"user\"} 4"));
 }
 
+/// CALC-SEC-1, CALC-L1-1: who hands something in and goes without an answer is heard, and who went too soon to be known is counted.
+#[test]
+fn who_goes_without_an_answer_is_heard_or_counted() {
+    const ALL: usize = 20;
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    let connections: Vec<_> = (0..ALL)
+        .map(|number| {
+            let body = event("a.b", number);
+            let length = body.len();
+            let post = format!(
+                "POST /events HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}"
+            );
+            let mut connection = std::net::TcpStream::connect(daemon.at("events")).unwrap();
+            std::io::Write::write_all(&mut connection, post.as_bytes()).unwrap();
+            connection
+        })
+        .collect();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    drop(connections);
+    let counted = || {
+        let metrics = daemon.get("metrics", "/metrics").with(200).body;
+        let gone = metrics.lines().find_map(|line| {
+            let count = line.strip_prefix("mesh_refused_total{reason=\"gone\"} ")?;
+            count.parse::<usize>().ok()
+        });
+        let found = daemon.get("events", "/events").with(200).json();
+        (found["events"].as_array().unwrap().len(), gone.unwrap())
+    };
+    let begun = std::time::Instant::now();
+    loop {
+        let (heard, gone) = counted();
+        if heard + gone == ALL && heard > 0 {
+            break;
+        }
+        assert!(begun.elapsed().as_secs() < 60, "{heard} heard, {gone} gone");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 /// CALC-SEC-1: a web page in a browser can neither read nor post, at any door.
 #[test]
 fn no_page_in_a_browser_reads_or_posts() {

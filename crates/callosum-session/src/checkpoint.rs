@@ -7,7 +7,7 @@
 use std::{collections::HashSet, fmt};
 
 use callosum_evidence::{secrets, tokens::estimate};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     bead::{Bead, BeadId, is_closed},
@@ -24,6 +24,9 @@ use crate::{
 
 /// So many of the steps block unless the settings say otherwise, from the first.
 const GATES: usize = 2;
+
+/// What is said of a file whose two sides nobody has brought together.
+const MERGE: &str = "a merge that nobody has finished";
 
 /// So many places of the notes, and of beads, that are not read are named.
 const MOST_NAMED: usize = 20;
@@ -112,13 +115,47 @@ pub(crate) struct Asked<'a> {
     pub(crate) whose: Whose,
     /// The bead; the current one where none is named.
     pub(crate) bead: Option<&'a BeadId>,
+    /// Files in which git has not ended a merge.
+    pub(crate) unfinished: &'a [String],
     /// When.
     pub(crate) ts: &'a str,
 }
 
+/// What was found.
+pub(crate) struct Looked {
+    /// The steps.
+    pub(crate) checked: Checked,
+    /// What was cited and is no identifier yet, as the changes that make it one.
+    identifiers: Vec<NoteChange>,
+    /// The last record, where no other agent's is as late.
+    last: Option<Record>,
+    /// Whether there are neither notes, nor records, nor claims.
+    is_empty: bool,
+}
+
+impl Looked {
+    /// Whether the last record says the same as this one, but for the time, and nothing was done since.
+    fn has_on_record(&self, record: &Value) -> bool {
+        let said = |members: &Map<String, Value>| {
+            let mut members = members.clone();
+            members.remove("ts");
+            // What was put in order is in order from then on.
+            let steps = members.get_mut("steps").and_then(Value::as_object_mut);
+            for outcome in steps.into_iter().flat_map(Map::values_mut) {
+                if *outcome == Outcome::Done.to_string() {
+                    *outcome = Outcome::Passed.to_string().into();
+                }
+            }
+            members
+        };
+        let last = self.last.as_ref().map(|last| said(&last.members));
+        last.is_some() && last == record.as_object().map(said)
+    }
+}
+
 impl Held<'_> {
-    /// Goes through the seven steps and records the check. Identifiers of what was cited are put into
-    /// the notes.
+    /// Goes through the seven steps and records the check, unless the last record says the same. Identifiers of what was cited
+    /// are put into the notes.
     pub fn check(
         &self,
         config: &Config,
@@ -130,23 +167,30 @@ impl Held<'_> {
         let asked = Asked {
             whose,
             bead: None,
+            unfinished: &self.unfinished,
             ts: &ts,
         };
-        let (checked, identifiers) = session.look(config, threshold, &asked)?;
+        let looked = session.look(config, threshold, &asked)?;
+        let checked = &looked.checked;
         let mut record = checked
             .grounding
             .record(&ts, session.agent.as_str(), threshold);
         record["steps"] = checked.outcomes();
         record["permitted"] = checked.permits().into();
+        // Files that are committed stay as they are, where there is nothing new to say.
+        let is_known = looked.is_empty || looked.has_on_record(&record);
+        if is_known && looked.identifiers.is_empty() {
+            return Ok(looked.checked);
+        }
         self.commit(&Intent {
             format: 1,
             agent: session.agent.to_string(),
             day: ts[..10].to_owned(),
-            notes: identifiers,
+            notes: looked.identifiers,
             bead: None,
             records: vec![record],
         })?;
-        Ok(checked)
+        Ok(looked.checked)
     }
 }
 
@@ -161,19 +205,19 @@ impl Session<'_> {
         let asked = Asked {
             whose,
             bead: None,
+            unfinished: &[],
             ts: &second(self.clock.now()),
         };
-        Ok(self.look(config, threshold, &asked)?.0)
+        Ok(self.look(config, threshold, &asked)?.checked)
     }
 
-    /// Goes through the seven steps and changes nothing; what was cited and is no identifier yet
-    /// comes back as the changes that make it one.
+    /// Goes through the seven steps and changes nothing.
     pub(crate) fn look(
         &self,
         config: &Config,
         threshold: &Threshold,
         asked: &Asked<'_>,
-    ) -> Result<(Checked, Vec<NoteChange>), SessionError> {
+    ) -> Result<Looked, SessionError> {
         let session = self;
         let read = session.since_handoff(asked.whose)?;
         let tree = Tree::new(session.disk, &session.zones.tree);
@@ -182,12 +226,22 @@ impl Session<'_> {
             Err(SessionError::Foreign { what, .. }) => (None, Some(what)),
             notes => (notes?, None),
         };
+        let is_empty = notes.is_none()
+            && foreign.is_none()
+            && read.records.is_empty()
+            && grounding.total() == 0;
         let notes = notes.unwrap_or_else(|| Notes::read(Vec::new()));
         let current = || notes.active().bead.as_deref().and_then(BeadId::new);
         let id = asked.bead.cloned().or_else(current);
+        let mut unread_current = Vec::new();
         let bead = match id.as_ref().map(|id| session.bead(id)) {
             Some(Ok(sheet)) => Some(Bead::of(sheet.members())),
             Some(Err(SessionError::Zone(error))) => return Err(error.into()),
+            // What it decided is believed before the notes: nobody knows what is claimed.
+            Some(Err(SessionError::UnreadBead { file, problem, .. })) => {
+                unread_current.push(format!("{file}: {problem}"));
+                None
+            }
             Some(Err(_)) | None => None,
         };
         let records: Vec<&Record> = read.records.iter().map(|(_, record)| record).collect();
@@ -214,7 +268,8 @@ impl Session<'_> {
             .into_iter()
             .partition(|what| !what.ends_with("the notes"));
         in_notes.extend(of_notes);
-        of_bead.extend(self.unread_of_beads()?);
+        let (of_beads, merges) = self.unread_of_beads()?;
+        of_bead.extend(of_beads);
         let file = session.zones.named(&session.zones.notes());
         let unread = notes.unread().into_iter().take(MOST_NAMED);
         in_notes.extend(unread.map(|fault| format!("{file}:{}: {}", fault.line, fault.what)));
@@ -232,36 +287,63 @@ impl Session<'_> {
         let unsettled = notes.unsettled().into_iter().take(MOST_NAMED);
         let unsettled = unsettled.map(|fault| format!("{file}:{}: {}", fault.line, fault.what));
         let foreign = foreign.map(|what| format!("{file}:1: {what}"));
-        let unsettled: Vec<String> = foreign.into_iter().chain(unsettled).collect();
+        let unfinished = asked.unfinished.iter().chain(&merges);
+        let unfinished = unfinished.map(|file| format!("{file}: {MERGE}"));
+        let mut unsettled: Vec<String> = foreign
+            .into_iter()
+            .chain(unsettled)
+            .chain(unfinished)
+            .collect();
+        let has_merge = notes.has_merge() || !(asked.unfinished.is_empty() && merges.is_empty());
+        unsettled.extend(unread_current.into_iter().filter(|_| merges.is_empty()));
         // Nothing is written into what cannot be read.
         let (first, identifiers) = if unsettled.is_empty() {
             (grounded(&grounding, config, threshold), identifiers)
         } else {
-            let first = unreadable(&unsettled, notes.has_merge(), config);
+            let first = unreadable(&unsettled, has_merge, config);
             (first, Vec::new())
         };
         let steps = vec![
             first,
             ghosts(&records, config),
             warned("decision log", in_notes),
-            bead_step(named, of_bead),
+            bead_step(named, id.as_ref(), of_bead),
             warned("trajectory", of_records),
             decay,
             scenarios(bead.as_ref(), config),
         ];
-        Ok((Checked { steps, grounding }, identifiers))
+        let last = read.records.last().map(|(_, last)| last);
+        let is_later = |last: &&Record| {
+            let mut others = read.records.iter().map(|(_, record)| record);
+            others.all(|other| other.text("agent") == last.text("agent") || other.ts() < last.ts())
+        };
+        let last = last.filter(is_later).cloned();
+        Ok(Looked {
+            checked: Checked { steps, grounding },
+            identifiers,
+            last,
+            is_empty,
+        })
     }
 
     /// What of beads is not counted, with file and line: beads that cannot be read, and decisions without a time of
-    /// their own.
-    fn unread_of_beads(&self) -> Result<Vec<String>, SessionError> {
+    /// their own; and apart from them, the beads with marks of a merge, with their lines.
+    fn unread_of_beads(&self) -> Result<(Vec<String>, Vec<String>), SessionError> {
         let session = self;
-        let listing = session.beads().list(session.clock.now())?;
+        let mut listing = session.beads().list(session.clock.now())?;
+        let mut merges = Vec::new();
+        for unread in std::mem::take(&mut listing.unread) {
+            match session.beads().first_mark(&unread)? {
+                Some(line) => merges.push(format!("{}:{line}", unread.file)),
+                None => listing.unread.push(unread),
+            }
+        }
         let uncounted = session.beads().uncounted(&listing)?.into_iter();
         let uncounted = uncounted.map(|odd| format!("{}:{}: {}", odd.file, odd.line, odd.what));
         let unread = listing.unread.into_iter();
         let unread = unread.map(|unread| format!("{}: {}", unread.file, unread.problem));
-        Ok(unread.chain(uncounted).take(MOST_NAMED).collect())
+        let unread = unread.chain(uncounted).take(MOST_NAMED).collect();
+        Ok((unread, merges))
     }
 }
 
@@ -367,10 +449,13 @@ fn warned(name: &'static str, said: Vec<String>) -> Step {
     }
 }
 
-fn bead_step(bead: Option<(&str, &Bead)>, mut said: Vec<String>) -> Step {
+fn bead_step(bead: Option<(&str, &Bead)>, id: Option<&BeadId>, mut said: Vec<String>) -> Step {
     let name = "bead";
     let Some((id, bead)) = bead else {
-        let no_bead = "no bead is current: callosum bead update ID --current".to_owned();
+        let no_bead = match id {
+            Some(id) => format!("the current bead `{id}` is not there, or cannot be read"),
+            None => "no bead is current: callosum bead update ID --current".to_owned(),
+        };
         said.insert(0, no_bead);
         return warned(name, said);
     };

@@ -86,9 +86,11 @@ impl Held<'_> {
         let asked = Asked {
             whose: new.whose,
             bead: new.bead.as_ref(),
+            unfinished: &self.unfinished,
             ts: &ts,
         };
-        let (checked, _) = session.look(config, &Threshold::default(), &asked)?;
+        let looked = session.look(config, &Threshold::default(), &asked)?;
+        let checked = looked.checked;
         if !checked.permits() && !new.is_forced {
             return Err(HandoffError::Blocked(Box::new(checked)));
         }

@@ -1,8 +1,8 @@
 //! [`merged`]: a session's file as two branches have it, as one.
 //!
 //! Git's own merge goes by lines, and what two branches add stands at the same place: it is a conflict, or, where the lines of
-//! both are taken, entries torn apart. Start with [`Kind`], which files are known, and [`sides`], for a file in which git has
-//! left its marks.
+//! both are taken, entries torn apart. Start with [`Kind`], which files are known, [`sides`], for a file in which git has
+//! left its marks, and [`OpenMerge`], for one in which it may have left none.
 
 use std::collections::HashSet;
 
@@ -57,6 +57,55 @@ pub enum MergeError {
     },
 }
 
+/// A file in which git has not ended a merge: the three that it keeps of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenMerge {
+    /// The file, from the root.
+    pub file: String,
+    /// What both sides come from; nothing where both made the file.
+    pub base: Option<Vec<u8>>,
+    /// Our side.
+    pub ours: Vec<u8>,
+    /// Their side.
+    pub theirs: Vec<u8>,
+}
+
+/// What is left to do in a file in which git has not ended a merge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Nothing: what theirs has is in it, or a person has decided.
+    Nothing,
+    /// To write this, which has both sides.
+    Write(Vec<u8>),
+    /// To decide what only a person can tell.
+    Decide(MergeError),
+}
+
+impl OpenMerge {
+    /// What is left to do where this stands there, without marks of git.
+    pub(crate) fn left(&self, there: &[u8]) -> Left {
+        let Some(kind) = Kind::of(&self.file) else {
+            return Left::Nothing;
+        };
+        if kind == Kind::Trajectory {
+            let known: HashSet<&[u8]> = there.split(|byte| *byte == b'\n').collect();
+            if self
+                .theirs
+                .split(|byte| *byte == b'\n')
+                .all(|line| known.contains(line))
+            {
+                return Left::Nothing;
+            }
+        }
+        match merged(kind, self.base.as_deref(), there, &self.theirs) {
+            Ok(made) if made == there => Left::Nothing,
+            Ok(made) => Left::Write(made),
+            Err(error) if there == self.ours => Left::Decide(error),
+            Err(_) => Left::Nothing,
+        }
+    }
+}
+
 /// Our file with what theirs has beside it; `base` is what both came from, where that is known.
 pub fn merged(
     kind: Kind,
@@ -91,6 +140,20 @@ pub fn merged(
             Ok(made.text().as_bytes().to_vec())
         }
     }
+}
+
+/// Both sides without what they came from, and the first line of theirs that has no place there.
+pub(crate) fn taken(
+    kind: Kind,
+    ours: &[u8],
+    theirs: &[u8],
+) -> Result<(Vec<u8>, Option<String>), MergeError> {
+    let made = merged(kind, None, ours, theirs)?;
+    let lost = match kind {
+        Kind::Notes => lost(b"", theirs, &made),
+        Kind::Trajectory | Kind::Bead => None,
+    };
+    Ok((made, lost))
 }
 
 /// The first line that their side wrote and that is not in what was made of both. Of what stands in Active Context one
@@ -168,6 +231,13 @@ pub fn sides(bytes: &[u8]) -> Option<[Vec<u8>; 2]> {
         at = next;
     }
     (is_marked && at == At::Common).then_some(sides)
+}
+
+/// The line, counted from 1, in which git has left the first mark of a merge, also where the marks do not go together.
+pub(crate) fn first_mark(bytes: &[u8]) -> Option<usize> {
+    let is_mark = |line: &[u8]| line.starts_with(b"<<<<<<< ") || line.starts_with(b">>>>>>> ");
+    let at = bytes.split(|byte| *byte == b'\n').position(is_mark)?;
+    Some(at + 1)
 }
 
 /// The records of both, each once. What one side claimed since its last hand-off stands behind the hand-offs of both, so that

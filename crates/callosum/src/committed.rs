@@ -3,7 +3,7 @@
 //! Git is asked for nothing but bytes and names: no filter, hook or watcher of the repository's runs.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     os::unix::ffi::OsStringExt as _,
     path::{Path, PathBuf},
@@ -11,7 +11,10 @@ use std::{
 };
 
 use callosum_host::process::{self, Cancel, Ending, Launch, Limits, git};
-use callosum_session::heal::Past;
+use callosum_session::{
+    heal::Past,
+    merge::{Kind, OpenMerge},
+};
 
 use crate::config::Environment;
 
@@ -36,6 +39,8 @@ pub(crate) struct Committed<'c> {
     pub(crate) patience: Duration,
     /// Who may end it before.
     pub(crate) cancel: &'c Cancel,
+    /// Whether git may be in the middle of a merge: else it is not asked for one.
+    pub(crate) may_be_merging: bool,
 }
 
 impl Committed<'_> {
@@ -148,6 +153,49 @@ impl Past for Committed<'_> {
                 .then(Vec::new),
         }
     }
+
+    fn open_merges(&self) -> Vec<OpenMerge> {
+        if !self.may_be_merging {
+            return Vec::new();
+        }
+        let asked = [&["ls-files", "--unmerged", "-z", "--"], &MERGED[..]].concat();
+        let printed = self.git(&asked).unwrap_or_default();
+        let mut files: BTreeMap<String, [Option<Vec<u8>>; 3]> = BTreeMap::new();
+        for (file, object, stage) in printed.split(|byte| *byte == 0).filter_map(unmerged) {
+            if Kind::of(&file).is_some() {
+                files.entry(file).or_default()[stage] = self.git(&["cat-file", "blob", object]);
+            }
+        }
+        let sides = files
+            .into_iter()
+            .filter_map(|(file, [base, ours, theirs])| {
+                // Where one side has taken it out, git leaves the other one whole.
+                Some(OpenMerge {
+                    file,
+                    base,
+                    ours: ours?,
+                    theirs: theirs?,
+                })
+            });
+        sides.collect()
+    }
+}
+
+/// Where files of sessions stand that are merged.
+const MERGED: [&str; 3] = [
+    "loa-grimoire/NOTES.md",
+    "loa-grimoire/a2a/trajectory",
+    ".beads",
+];
+
+/// The file, the name of its object, and which of the three it is, counted from 0, in a line that git prints of what is not merged.
+fn unmerged(line: &[u8]) -> Option<(String, &str, usize)> {
+    let (about, file) = std::str::from_utf8(line).ok()?.split_once('\t')?;
+    let [_, object, stage] = *about.split(' ').collect::<Vec<_>>() else {
+        return None;
+    };
+    let stage = stage.parse::<usize>().ok()?.checked_sub(1)?;
+    (stage < 3).then(|| (file.to_owned(), object, stage))
 }
 
 /// The names that git prints, each with a zero byte behind it.

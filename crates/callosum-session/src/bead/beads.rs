@@ -13,7 +13,10 @@ use super::{
     sheet::{LARGEST, Sheet, SheetError},
     view::Bead,
 };
-use crate::zones::{ZoneError, Zones};
+use crate::{
+    merge::first_mark,
+    zones::{ZoneError, Zones},
+};
 
 /// The folder of beads of a project.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +106,23 @@ impl Beads<'_> {
             ReadError::NotUtf8 { line }
         })?;
         Ok(Some(Sheet::read(&text)?))
+    }
+
+    /// The line, counted from 1, of the first mark of a merge in a file that was not understood.
+    pub(crate) fn first_mark(&self, unread: &Unread) -> Result<Option<usize>, ZoneError> {
+        let path = self
+            .zones
+            .real(self.disk, &self.zones.root.join(&unread.file));
+        let path = match path {
+            Err(ZoneError::Outside { .. }) => return Ok(None),
+            path => path?,
+        };
+        let stat = self.disk.stat(&path)?;
+        if stat.is_none_or(|stat| stat.kind != EntryKind::File || stat.len > LARGEST) {
+            return Ok(None);
+        }
+        let bytes = self.disk.read_if_there(&path)?;
+        Ok(bytes.as_deref().and_then(first_mark))
     }
 
     /// Lists every bead. What changed since the last time is read, the rest remembered.

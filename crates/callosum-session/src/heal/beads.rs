@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::{Healed, Healer, Past};
 use crate::{
     bead::{BeadId, ReadError, Sheet},
-    merge::sides,
+    merge::first_mark,
     step::{Held, SessionError},
     zones::ZoneError,
 };
@@ -85,7 +85,7 @@ impl Held<'_> {
     fn is_open_merge(&self, id: &BeadId) -> Result<bool, SessionError> {
         let path = self.session.beads().path(id)?;
         let there = self.session.disk.read_if_there(&path)?;
-        Ok(there.is_some_and(|bytes| sides(&bytes).is_some()))
+        Ok(there.is_some_and(|bytes| first_mark(&bytes).is_some()))
     }
 
     fn heal_bead(

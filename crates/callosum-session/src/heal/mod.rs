@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
+    merge::OpenMerge,
     step::{Held, Session, SessionError, second},
     zones::ZoneError,
 };
@@ -35,6 +36,10 @@ pub trait Past {
     /// The names of the files that were ever committed in a folder, from the root; `None` where that
     /// cannot be known.
     fn ever(&self, folder: &str) -> Option<Vec<String>>;
+    /// The files of sessions in which a merge has not ended.
+    fn open_merges(&self) -> Vec<OpenMerge> {
+        Vec::new()
+    }
 }
 
 /// Where something was taken from.

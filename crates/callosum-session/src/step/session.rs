@@ -43,6 +43,8 @@ pub struct Held<'s> {
     pub mended: Option<Mended>,
     /// Where the notes stand that somebody wrote anew into a file that was exchanged away.
     pub aside: Vec<String>,
+    /// Files in which git has not ended a merge, and that lack something of their side: a checkpoint names them, and blocks.
+    pub(crate) unfinished: Vec<String>,
     _lock: FileLock,
 }
 
@@ -265,6 +267,7 @@ impl<'s> Session<'s> {
             session: self.clone(),
             mended: None,
             aside: Vec::new(),
+            unfinished: Vec::new(),
             _lock: lock,
         };
         for late in held.take_late()? {

@@ -12,7 +12,7 @@ use callosum_session::{
     recovery::{Recollection, level_1},
 };
 
-use crate::place::Place;
+use crate::{lost::Nothing, place::Place};
 
 fn put(place: &Place, name: &str, bytes: &[u8]) {
     let path = place.zones.root.join(name);
@@ -424,7 +424,12 @@ fn a_merge_that_nobody_has_finished_is_healed_with_both_sides() {
     );
     place.disk.replace(&bead, torn.as_bytes(), 0o644).unwrap();
 
-    let healed = place.session().hold().unwrap().finish_merges().unwrap();
+    let healed = place
+        .session()
+        .hold()
+        .unwrap()
+        .finish_merges(&Nothing)
+        .unwrap();
     let from: Vec<String> = healed.iter().map(|one| one.from.to_string()).collect();
     assert_eq!(
         from,
@@ -457,7 +462,7 @@ fn a_merge_that_nobody_has_finished_is_healed_with_both_sides() {
             .session()
             .hold()
             .unwrap()
-            .finish_merges()
+            .finish_merges(&Nothing)
             .unwrap()
             .len(),
         1

@@ -232,6 +232,11 @@ impl Context {
         self.project.roots.commit_sessions(&self.disk)
     }
 
+    /// Whether git may be in the middle of a merge where sessions are kept.
+    pub(super) fn may_be_merging(&self) -> bool {
+        self.project.roots.may_be_merging(&self.disk)
+    }
+
     /// The tree that is read.
     pub(super) fn tree(&self) -> &Path {
         &self.project.roots.tree

@@ -288,6 +288,135 @@ fn a_merge_that_git_left_is_named_and_healed() {
     is_merged(&env);
 }
 
+/// Merges the branch with a program for it that is not there.
+fn merge_without_its_program(env: &TestEnv) {
+    let driver = "merge.callosum.driver=/nowhere/callosum session merge %O %A %B --path %P";
+    let merge = env.program("git".into());
+    let merge = merge.arguments([
+        "-c",
+        driver,
+        "-c",
+        "user.name=T",
+        "-c",
+        "user.email=t@example.org",
+        "merge",
+        "other",
+    ]);
+    merge.run().ended_with(1);
+}
+
+/// LOA-CHK-1, LOA-HEAL-1: where git cannot start the program that merges, it leaves our side without marks: that is named wherever
+/// somebody asks, and healed from the three that git keeps, when that is asked for.
+#[test]
+fn a_merge_whose_program_git_cannot_start_is_named_and_healed() {
+    let env = project();
+    parted(&env);
+    merge_without_its_program(&env);
+    let ours = env.read("loa-grimoire/NOTES.md");
+    assert!(
+        !ours.contains("<<<<<<<") && !ours.contains("Branch off"),
+        "{ours}"
+    );
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    let named = "loa-grimoire/NOTES.md: a merge that nobody has finished\n";
+    assert!(check.contains(&format!("Cannot clear: {named}")), "{check}");
+    let status = env.run(["session", "status"]).success().stdout;
+    assert!(
+        status.contains(&format!("not understood: {named}")),
+        "{status}"
+    );
+    let refused = env
+        .run(["hook", "claude", "pre-clear"])
+        .ended_with(2)
+        .stderr;
+    assert!(
+        refused.contains("a merge that nobody has finished"),
+        "{refused}"
+    );
+    let refused = env.run(["session", "handoff"]).ended_with(1).stdout;
+    assert!(refused.contains(named), "{refused}");
+    let healed = env.run(["session", "heal"]).success().stdout;
+    let from_both = "a merge that nobody has finished, healed from both sides";
+    assert_eq!(healed.matches(from_both).count(), 2, "{healed}");
+    is_merged(&env);
+    assert!(
+        !env.run(["session", "heal"])
+            .success()
+            .stdout
+            .contains("a merge")
+    );
+}
+
+/// LOA-BEAD-1, LOA-HEAL-1: a bead of which both sides changed one value gets both with git's marks, which nothing but a person
+/// takes out; the gate is shut until then.
+#[test]
+fn a_bead_that_only_a_person_can_merge_keeps_both_sides() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    env.write(".gitattributes", ".beads/*.yaml merge=callosum\n");
+    env.git_init();
+    let linked = link(&env);
+    let branch = linked.to_str().unwrap();
+    for (folder, status) in [(&linked, "blocked"), (&env.project(), "in_progress")] {
+        inside(&env, folder, ["bead", "update", "bd-1", "--status", status]).success();
+        env.git(&[
+            "-C",
+            folder.to_str().unwrap(),
+            "commit",
+            "--quiet",
+            "--all",
+            "--message=status",
+        ]);
+    }
+    assert!(
+        env.read(".beads/bd-1.yaml").contains("in_progress"),
+        "{branch}"
+    );
+    merge_without_its_program(&env);
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(
+        check.contains("Cannot clear: .beads/bd-1.yaml: a merge"),
+        "{check}"
+    );
+    let healed = env.run(["session", "heal"]).success().stdout;
+    assert!(
+        healed.contains("both sides changed `status`; both sides stand there now"),
+        "{healed}"
+    );
+    let both = env.read(".beads/bd-1.yaml");
+    assert!(both.contains("=======\nstatus: blocked\n"), "{both}");
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.run(["hook", "claude", "session-start"]).success();
+    env.run(["session", "heal"]).success();
+    assert_eq!(env.read(".beads/bd-1.yaml"), both);
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(
+        check.contains(".beads/bd-1.yaml:4: a merge that nobody has finished\n"),
+        "{check}"
+    );
+}
+
+/// LOA-CHK-1: a check that says what the last one said writes nothing, so that what git has stashed comes back over it.
+#[test]
+fn a_check_that_says_nothing_new_leaves_committed_files_as_they_are() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.run(["session", "check"]).success();
+    env.git_init();
+    env.run(["session", "decide", "Retry"]).success();
+    env.git(&["stash", "--quiet"]);
+    env.run(["session", "check"]).success();
+    env.run(["hook", "claude", "pre-clear"]).success();
+    assert_eq!(env.git(&["status", "--porcelain"]), "");
+    env.git(&["stash", "pop", "--quiet"]);
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(check.contains(": Retry (no evidence)\n"), "{check}");
+}
+
 /// LOA-FUT-1: a hand-off reaches a linked worktree that has sessions of its own, and never the project itself.
 #[test]
 fn a_hand_off_reaches_a_linked_worktree_with_sessions_of_its_own() {

@@ -14,8 +14,8 @@ use crate::{
     cli::{
         context::Context,
         session::{
-            bead_id, explain, not_handed, session, tell_bd, tell_bd_decided, tell_faults,
-            tell_mended, tell_redacted, undecided, zones,
+            bead_id, explain, look_for_merges, not_handed, session, tell_bd, tell_bd_decided,
+            tell_faults, tell_mended, tell_redacted, undecided, zones,
         },
     },
     ui::CommandError,
@@ -184,7 +184,7 @@ fn changed(
     let update = update.redacted(&mut redaction);
     let zones = zones(context);
     let session = session(context, &zones, nobody());
-    let held = session.hold().map_err(|error| explain(&error))?;
+    let mut held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
     mirror::adopt(context, &held, &id)?;
     let mut decided = None;
@@ -204,6 +204,7 @@ fn changed(
         Some(reasoning) => {
             let config = Config::load(&session).map_err(|error| explain(&error))?;
             tell_faults(context, &config);
+            look_for_merges(context, &mut held)?;
             let new = NewHandoff {
                 bead: Some(id.clone()),
                 reasoning: Some(reasoning.to_owned()),

@@ -76,8 +76,9 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     tell_faults(context, &config);
     let checked = if are_used || are_lost {
-        let held = session.hold().map_err(|error| explain(&error))?;
+        let mut held = session.hold().map_err(|error| explain(&error))?;
         tell_mended(context, &held);
+        heal::look_for_merges(context, &mut held)?;
         held.check(&config, &threshold, whose)
     } else {
         session.looked(&config, &threshold, whose)

@@ -104,8 +104,9 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
         is_forced: args.force,
         bead: None,
     };
-    let held = session.hold().map_err(|error| explain(&error))?;
+    let mut held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
+    heal::look_for_merges(context, &mut held)?;
     // Held before anything is written, so that it is told of or nothing is.
     let receiving = match &other {
         Some(other) => Some(hold_other(context, other, &sender)?),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callosum_evidence::terminal::harmless;
 use callosum_session::{
-    Config, Held, SessionError, ZoneError,
+    Config, Held, Session, SessionError, ZoneError,
     heal::{Healed, Healer},
     trajectory::{Agent, Pruned},
 };
@@ -108,7 +108,26 @@ fn committed(context: &Context) -> Committed<'_> {
         root: context.sessions(),
         patience: PATIENCE,
         cancel: &context.cancel,
+        may_be_merging: context.may_be_merging(),
     }
+}
+
+/// Tells who holds the session which merges git has not ended: a checkpoint blocks by them.
+pub(in crate::cli) fn look_for_merges(
+    context: &Context,
+    held: &mut Held<'_>,
+) -> Result<(), CommandError> {
+    let unfinished = held.look_for_merges(&committed(context));
+    unfinished.map_err(|error| explain(&error))
+}
+
+/// The files in which git has not ended a merge, and that do not say so.
+pub(super) fn unfinished(
+    context: &Context,
+    session: &Session<'_>,
+) -> Result<Vec<String>, CommandError> {
+    let unfinished = session.unfinished(&committed(context));
+    unfinished.map_err(|error| explain(&error))
 }
 
 /// Makes good the current bead, before something is to be written to it, and says so.
@@ -167,7 +186,9 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
         Err(error) => return Err(explain(&error)),
     };
     tell_mended(context, &held);
-    let mut healed = held.finish_merges().map_err(|error| explain(&error))?;
+    let mut healed = held
+        .finish_merges(&committed(context))
+        .map_err(|error| explain(&error))?;
     let others = held.heal(&committed(context));
     healed.extend(others.map_err(|error| explain(&error))?);
     let config = Config::load(&session).map_err(|error| explain(&error))?;

@@ -35,7 +35,7 @@ pub(super) use self::{
     ghost::GhostOutput,
     grounding::{GroundingOutput, unknown},
     handoff::{HandoffOutput, not_handed, tell_bd},
-    heal::HealOutput,
+    heal::{HealOutput, look_for_merges},
     recover::RecoverOutput,
     repos::{ReposOutput, remember},
     resolve::ResolveOutput,

@@ -14,7 +14,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{WhoseArgs, explain, faults_of, mend, session, zones};
+use super::{WhoseArgs, explain, faults_of, heal, mend, session, zones};
 use crate::{
     cli::{
         bead::{ForkOutput, mirror},
@@ -84,6 +84,8 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
                 .map(|line| format!("{file}:{line}: it is no record")),
         );
     }
+    let unfinished = heal::unfinished(context, &session)?.into_iter();
+    faults.extend(unfinished.map(|file| format!("{file}: a merge that nobody has finished")));
     let tree = Tree::new(&context.disk, &zones.tree);
     let grounding = Grounding::of(&read, &tree);
     let claims: Vec<_> = grounding

@@ -13,6 +13,17 @@ use super::{git, index};
 /// What marks a folder as a root.
 const MARKS: [&str; 2] = [".calrc", ".cal_memory.json"];
 
+/// What git keeps while it merges.
+const MERGING: [&str; 7] = [
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "REBASE_HEAD",
+    "rebase-merge",
+    "rebase-apply",
+    "AUTO_MERGE",
+];
+
 /// The two folders that a project stands on; the same one but in a linked git worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Roots {
@@ -65,6 +76,19 @@ impl Roots {
     /// index.
     pub(crate) fn commit_sessions(&self, disk: &Disk) -> bool {
         has_committed(disk, &self.sessions)
+    }
+
+    /// Whether git may be in the middle of a merge where sessions are kept: also of one commit picked, taken back or put on
+    /// another, or of what was stashed.
+    pub(crate) fn may_be_merging(&self, disk: &Disk) -> bool {
+        let toplevel = git::toplevel(disk, &self.sessions).ok().flatten();
+        let folder = toplevel.and_then(|toplevel| git::folder(disk, &toplevel).ok().flatten());
+        let has = |folder: PathBuf| {
+            MERGING
+                .iter()
+                .any(|name| disk.exists(&folder.join(name)).unwrap_or(true))
+        };
+        folder.is_some_and(has)
     }
 
     /// Whether this is a linked git worktree, so that state and tree are apart.

@@ -122,6 +122,7 @@ impl Ground {
             root: &self.zones.root,
             patience: PATIENCE_WITH_GIT,
             cancel: &self.cancel,
+            may_be_merging: self.project.roots.may_be_merging(&self.disk),
         }
     }
 

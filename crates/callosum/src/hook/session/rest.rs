@@ -91,7 +91,8 @@ pub(super) fn ended(ground: &Ground, said: &Said) -> Result<Done, Problem> {
             session_id: Some(said.session.clone()).filter(|id| !id.is_empty()),
             ..NewHandoff::default()
         };
-        let held = session.hold_within(super::PATIENCE)?;
+        let mut held = session.hold_within(super::PATIENCE)?;
+        held.look_for_merges(&ground.committed())?;
         match held.hand_off(&new, &config) {
             // What blocks is told to the next session.
             Ok(_) | Err(HandoffError::Blocked(_)) => {}

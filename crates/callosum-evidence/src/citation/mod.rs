@@ -4,6 +4,7 @@
 //! looks the places up; [`mentions`] are what a text names in other forms. Everything but [`verify`] and [`CitedFile::open`] is pure.
 
 mod cited_file;
+mod dependencies;
 mod grammar;
 mod mention;
 mod quote;

@@ -5,6 +5,7 @@ use std::{collections::HashSet, fmt, path::Path};
 use callosum_host::{Disk, disk::EntryKind};
 
 use super::{
+    dependencies::Dependencies,
     grammar::{Citation, find, quote_behind},
     mention::mentions,
     tails::Tails,
@@ -60,6 +61,15 @@ impl Review {
             .collect();
         lend(disk, root, text, &taken, &mut cited, &mut standings);
         lend(disk, root, text, &taken, &mut mentioned, &mut of_mentions);
+        let mut dependencies = Dependencies::of(disk, root);
+        let all = cited.iter().zip(&mut standings);
+        for (citation, standing) in all.chain(mentioned.iter().zip(&mut of_mentions)) {
+            if *standing == Standing::Missing(Why::NoSuchFile)
+                && dependencies.hold(&citation.path, &mut tails)
+            {
+                *standing = Standing::Missing(Why::OfADependency);
+            }
+        }
         let mut told = HashSet::new();
         for (mention, standing) in mentioned.into_iter().zip(of_mentions) {
             let is_invented = matches!(
@@ -74,10 +84,10 @@ impl Review {
         Self::of(&cited, &standings)
     }
 
-    /// How many of those that nothing confirms only lack a quote: the line is there.
-    fn unquoted(&self) -> u64 {
-        let lack = self.missing.iter().filter(|(_, why)| *why == Why::NoQuote);
-        lack.count() as u64
+    /// How many of those that nothing confirms are so for such a reason.
+    fn missing_since(&self, is_it: impl Fn(Why) -> bool) -> u64 {
+        let those = self.missing.iter().filter(|(_, why)| is_it(*why));
+        those.count() as u64
     }
 
     /// Those that do not hold, in words, at most `most` of each kind.
@@ -160,12 +170,16 @@ impl fmt::Display for Review {
         if moved > 0 {
             write!(f, "; {moved} moved")?;
         }
-        let unquoted = self.unquoted();
-        if missing > unquoted {
-            write!(f, "; {} invented", missing - unquoted)?;
-        }
-        if unquoted > 0 {
-            write!(f, "; {unquoted} without a quote")?;
+        let unquoted = self.missing_since(|why| why == Why::NoQuote);
+        let unchecked = self.missing_since(Why::is_unchecked);
+        for (count, what) in [
+            (missing - unquoted - unchecked, "invented"),
+            (unquoted, "without a quote"),
+            (unchecked, "that cannot be checked"),
+        ] {
+            if count > 0 {
+                write!(f, "; {count} {what}")?;
+            }
         }
         Ok(())
     }
@@ -180,6 +194,7 @@ impl fmt::Display for Why {
             Self::OutsideRoot => "it is outside of the root",
             Self::NotReadable => "it is no file that can be read",
             Self::NotThere => "the quote is not in the file",
+            Self::OfADependency => "it is of a dependency, whose source is not in the tree",
         })
     }
 }
@@ -264,6 +279,51 @@ mod tests {
         }
         let elsewhere = review("foo/bar.rs:900, and foo/bar.rs:900 again; lib/a.rs:9");
         assert_eq!(elsewhere.to_string(), "0 of 2 citations hold; 2 invented");
+    }
+
+    /// LOA-GRD-1: what the tree is built upon cannot be looked up in it: a place there counts as one that nothing confirms,
+    /// and is not told as invented; one that quotes nothing claims nothing.
+    #[test]
+    fn a_place_in_a_dependency_is_unchecked() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        disk.create_dir_all(&folder.path().join("web")).unwrap();
+        let write = |name: &str, text: &str| {
+            let file = folder.path().join(name);
+            disk.replace(&file, text.as_bytes(), 0o644).unwrap();
+        };
+        write("Cargo.toml", "[dependencies]\ntokio = \"1\"\n");
+        write(
+            "web/package.json",
+            "{\"dependencies\": {\"lodash\": \"^4\"}}",
+        );
+        let review = |text: &str| Review::of_text(&disk, folder.path(), text);
+        for place in [
+            "tokio/src/runtime/mod.rs:10",
+            "tokio-1.38.0/src/runtime/mod.rs:10",
+            "lodash/fp.js:3",
+            "web/node_modules/lodash/fp.js:3",
+            "node_modules/gone/index.js:1",
+            "~/.cargo/registry/src/x/tokio-1.38.0/src/lib.rs:5",
+            "/usr/include/stdio.h:1",
+            "library/core/src/option.rs:7",
+        ] {
+            assert_eq!(review(place).tally, Tally::default(), "{place}");
+            for text in [format!("`fn a()` [{place}]"), format!("[{place}]")] {
+                let told = review(&text).to_string();
+                assert_eq!(
+                    told, "0 of 1 citation hold; 1 that cannot be checked",
+                    "{text}"
+                );
+            }
+        }
+        disk.create_dir_all(&folder.path().join("node_modules/lodash"))
+            .unwrap();
+        write("node_modules/lodash/fp.js", "let a = 1;\n");
+        let looked_up = review(
+            "`let a` [node_modules/lodash/fp.js:1] node_modules/lodash/gone.js:2 tokyo/src/a.rs:4",
+        );
+        assert_eq!(looked_up.to_string(), "1 of 3 citations hold; 2 invented");
     }
 
     /// LOA-GRD-1: a quote behind its place holds where it stands there, and else the place has none.

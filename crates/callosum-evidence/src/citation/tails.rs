@@ -35,16 +35,14 @@ impl<'a> Tails<'a> {
     ///
     /// The first call costs a listing of each folder, each call a look into each.
     pub(super) fn may_mean(&mut self, path: &str) -> bool {
-        if self.folders.is_none() {
-            self.folders = Some(folders(self.disk, self.root));
-        }
-        let folders = self.folders.as_deref().unwrap_or_default();
+        let disk = self.disk;
+        let folders = self.folders();
         if folders.len() >= MOST_FOLDERS {
             return true;
         }
         let mut left = path;
         loop {
-            let is_there = |folder: &PathBuf| self.disk.exists(&folder.join(left)).unwrap_or(true);
+            let is_there = |folder: &PathBuf| disk.exists(&folder.join(left)).unwrap_or(true);
             if folders.iter().any(is_there) {
                 return true;
             }
@@ -53,6 +51,14 @@ impl<'a> Tails<'a> {
                 _ => return false,
             }
         }
+    }
+
+    /// The folders of the tree, the root first, as many as are looked through.
+    ///
+    /// The first call costs a listing of each.
+    pub(super) fn folders(&mut self) -> &[PathBuf] {
+        let (disk, root) = (self.disk, self.root);
+        self.folders.get_or_insert_with(|| folders(disk, root))
     }
 }
 

@@ -48,6 +48,15 @@ pub enum Why {
     NoSuchLine,
     /// The quote is nowhere in the file.
     NotThere,
+    /// It is of something that the tree is built upon and does not hold, such as a package that is fetched.
+    OfADependency,
+}
+
+impl Why {
+    /// Whether nobody looked, since there is nothing in the tree to look at: it may be true.
+    pub fn is_unchecked(self) -> bool {
+        matches!(self, Self::OutsideRoot | Self::OfADependency)
+    }
 }
 
 /// How many citations a text has, and how they stand.

@@ -47,7 +47,7 @@ pub(super) fn heading(found: &Found) -> String {
                 let text = |key: &str| place.get(key).and_then(Value::as_str).unwrap_or_default();
                 let said = match place.get(line_or_why).and_then(Value::as_u64) {
                     Some(line) => format!("moved to line {line}"),
-                    None => format!("invented: {}", text(line_or_why)),
+                    None => format!("does not hold: {}", text(line_or_why)),
                 };
                 line("", &on_one_line(&format!("{} {said}", text("place"))));
             }

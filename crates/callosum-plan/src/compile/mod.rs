@@ -9,6 +9,8 @@ mod calling;
 mod definition;
 mod forms;
 mod function;
+mod naming;
+mod options;
 mod pattern;
 mod scope;
 mod steps;
@@ -19,13 +21,13 @@ use std::{
     sync::Arc,
 };
 
+pub use self::options::{CompileOptions, PlanRule, Unbounded};
 use self::scope::{Access, FunctionScope, Resolved};
 use crate::{
-    capability::{Allowlist, CapabilityName},
+    capability::CapabilityName,
     finding::{Finding, Rule},
     form::{Form, FormKind, Name},
     hidden::is_hidden,
-    library::Library,
     program::{
         Expression, FunctionId, GroupDefinition, Id, Parameter, Program, StepDefinition, YieldBound,
     },
@@ -34,70 +36,6 @@ use crate::{
     value::{Key, Value},
     yields,
 };
-
-/// What a program is compiled against.
-#[derive(Clone, Debug)]
-pub struct CompileOptions {
-    /// The pure functions that it may use.
-    pub library: Arc<Library>,
-    /// The capabilities that it may call; all where there is no list.
-    pub allowed: Option<Allowlist>,
-    /// The capabilities that somebody provides, where that is known. A call of another is refused,
-    /// unless it stands in a `try` that catches such a failure.
-    pub provided: Option<BTreeSet<CapabilityName>>,
-    /// How many calls it may make.
-    pub max_yields: Option<u64>,
-    /// What to do where the number of calls depends on values.
-    pub unbounded: Unbounded,
-    /// Capabilities that `(:name :key value …)` calls.
-    pub queries: BTreeSet<CapabilityName>,
-    /// Whether a source must be a plan.
-    pub plan: PlanRule,
-}
-
-/// What to do with a program whose calls can't be counted before it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unbounded {
-    /// Take it; [`Limits::yields`](crate::Limits) holds when it runs.
-    BoundWhenRun,
-    /// Refuse it.
-    Refuse,
-}
-
-/// Whether a source must be a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlanRule {
-    /// Any forms will do; the last one's value is the program's.
-    Optional,
-    /// Functions and constants, then one `defplan`.
-    Required,
-}
-
-impl Default for CompileOptions {
-    /// The standard library, all capabilities, any number of calls, the seed's four queries and two of ours.
-    fn default() -> Self {
-        let queries = [
-            "capability.query",
-            "chain.query",
-            "graph.query",
-            "horizon.build",
-            "horizon.query",
-            "ledger.query",
-        ];
-        Self {
-            library: Library::standard(),
-            allowed: None,
-            provided: None,
-            max_yields: None,
-            unbounded: Unbounded::BoundWhenRun,
-            queries: queries
-                .iter()
-                .filter_map(|name| CapabilityName::parse(name).ok())
-                .collect(),
-            plan: PlanRule::Optional,
-        }
-    }
-}
 
 /// Compiles a source.
 ///
@@ -435,81 +373,6 @@ impl<'a> Compiler<'a> {
             );
         }
         key
-    }
-
-    fn symbol(&mut self, form: &Form, name: &str) -> Id {
-        if forms::is_special(name) {
-            self.refuse(
-                form.span,
-                Rule::MalformedForm,
-                format!("`{name}` is a form and no value"),
-                forms::instead_of_its_name(name),
-            );
-            return self.emit(Expression::Constant(Value::Nil), form.span);
-        }
-        let Some(resolved) = self.resolve(name) else {
-            self.undefined(form, name);
-            return self.emit(Expression::Constant(Value::Nil), form.span);
-        };
-        self.refer(resolved, form.span)
-    }
-
-    fn refer(&mut self, resolved: Resolved, span: Span) -> Id {
-        let expression = match resolved.access {
-            Access::Local(slot) => Expression::Local(slot),
-            Access::Captured(place) => Expression::Captured(place),
-            Access::Sibling(member) => Expression::Sibling(member),
-            Access::Global(place) => Expression::Global(place),
-            Access::Library(function) => Expression::Constant(Value::Function(
-                crate::value::Function(crate::value::Callable::Library(function)),
-            )),
-        };
-        let id = self.emit(expression, span);
-        if let Some(reference) = resolved.reference {
-            self.references.insert(id, reference);
-        }
-        id
-    }
-
-    fn undefined(&mut self, form: &Form, name: &str) {
-        if let Some(hint) = unsupported::hint(name) {
-            self.refuse(
-                form.span,
-                Rule::UnsupportedForm,
-                format!("the language has no `{name}`"),
-                hint,
-            );
-            return;
-        }
-        let is_word = !unsupported::is_text(name) && !unsupported::is_dotted(name);
-        let near = if self.findings.len() < MAX_SUGGESTED && is_word {
-            self.nearest(name)
-        } else {
-            None
-        };
-        let hint = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if name.starts_with('%') => "write `(fn [x] …)`".to_owned(),
-            None if unsupported::is_dotted(name) => {
-                let last = name.rsplit(['.', '/']).next().unwrap_or_default();
-                let is_ours = self.options.library.names().any(|own| &**own == last);
-                if is_ours {
-                    format!("functions stand in no module: `{last}`")
-                } else {
-                    format!("a capability is called as `(call :{name} {{…}})`")
-                }
-            }
-            None if unsupported::is_text(name) => format!("write it as a string: `\"{name}\"`"),
-            None => {
-                "define it before with `let`, `def` or `defn`, or make it a parameter".to_owned()
-            }
-        };
-        self.refuse(
-            form.span,
-            Rule::UndefinedSymbol,
-            format!("nothing here is called `{name}`"),
-            hint,
-        );
     }
 
     fn list(&mut self, form: &Form, items: &[Form]) -> Id {

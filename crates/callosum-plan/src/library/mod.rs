@@ -6,6 +6,7 @@
 
 mod collection;
 mod number;
+mod ordering;
 mod predicate;
 mod regular;
 mod summary;
@@ -17,8 +18,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-pub(crate) use self::collection::{items_of, look_up, sorted_by, vector_of};
+pub(crate) use self::collection::{items_of, look_up, vector_of};
 pub(crate) use self::number::compare_numbers;
+pub(crate) use self::ordering::sorted_by;
 pub(crate) use self::regular::Patterns;
 use crate::{
     budget::Budget,

@@ -2,13 +2,15 @@
 
 use std::{collections::HashMap, ops::Range};
 
-/// What a path may begin with to say that it starts at the root.
-const ROOT_PREFIX: &str = "${PROJECT_ROOT}/";
+use super::{
+    code_span::{code_span, unpadded},
+    place::{Place, several},
+};
 
 /// The longest quote and the longest place that are read, in bytes; what is longer is text.
 ///
 /// It also bounds how far is looked for an end that never comes.
-const LONGEST: usize = 4096;
+pub(super) const LONGEST: usize = 4096;
 
 /// One place that a text cites.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,57 +95,6 @@ pub fn cite(path: &str, first_line: u32, last_line: u32, quote: &str) -> Option<
     reads_back.then_some(written)
 }
 
-/// A code span: the run of backticks, what stands inside, and where it all ends.
-struct CodeSpan {
-    inner: Range<usize>,
-    end: usize,
-}
-
-/// The code spans of a line, each with where it stands and its words.
-pub(super) fn code_spans(line: &str) -> Vec<(Range<usize>, &str)> {
-    let mut spans = Vec::new();
-    let mut at = 0;
-    while let Some(next) = line[at..].find('`') {
-        at += next;
-        at = match code_span(line, at) {
-            Ok(span) => {
-                spans.push((at..span.end, unpadded(&line[span.inner])));
-                span.end
-            }
-            Err(run_end) => run_end,
-        };
-    }
-    spans
-}
-
-/// The code span that begins at `at`, or where the run of backticks ends that opens none.
-fn code_span(text: &str, at: usize) -> Result<CodeSpan, usize> {
-    let bytes = text.as_bytes();
-    let open = run_length(&bytes[at..]);
-    let inner_start = at + open;
-    let mut here = inner_start;
-    let end = bytes.len().min(inner_start + LONGEST);
-    while here < end && bytes[here] != b'\n' {
-        if bytes[here] != b'`' {
-            here += 1;
-            continue;
-        }
-        let close = run_length(&bytes[here..]);
-        if close == open {
-            return Ok(CodeSpan {
-                inner: inner_start..here,
-                end: here + close,
-            });
-        }
-        here += close;
-    }
-    Err(inner_start)
-}
-
-fn run_length(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|byte| **byte == b'`').count()
-}
-
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
@@ -153,17 +104,6 @@ fn blanks(bytes: &[u8]) -> usize {
         .iter()
         .take_while(|byte| matches!(byte, b' ' | b'\t'))
         .count()
-}
-
-/// A quote without the one blank on each side that keeps a backtick off the fence.
-fn unpadded(inner: &str) -> &str {
-    let stripped = inner
-        .strip_prefix(' ')
-        .and_then(|rest| rest.strip_suffix(' '));
-    match stripped {
-        Some(stripped) if !stripped.trim().is_empty() => stripped,
-        _ => inner,
-    }
 }
 
 /// Words before a citation, which it is to hold.
@@ -259,96 +199,6 @@ fn take(
     Some(close + 1)
 }
 
-/// The places of brackets in which several stand; none where any part could be something else.
-fn several(text: &str, inner: Range<usize>) -> Option<Vec<Place<'_>>> {
-    let mut places: Vec<Place<'_>> = Vec::new();
-    for at in parts(text, inner) {
-        let place = match (Place::read(text, at.clone()), places.last()) {
-            (Some(place), _) if place.speaks_for_itself() => place,
-            (None, Some(before)) => {
-                let (first_line, last_line) = lines(&text[at.clone()])?;
-                Place {
-                    path: before.path,
-                    first_line,
-                    last_line,
-                    at,
-                }
-            }
-            _ => return None,
-        };
-        places.push(place);
-    }
-    (places.len() > 1).then_some(places)
-}
-
-/// What may stand between places in one pair of brackets.
-const SEPARATORS: [&str; 3] = [",", ";", " and "];
-
-/// The parts between separators, without the blanks around them.
-fn parts(text: &str, inner: Range<usize>) -> Vec<Range<usize>> {
-    let mut parts = Vec::new();
-    let mut rest = inner;
-    loop {
-        let words = &text[rest.clone()];
-        let places = SEPARATORS.iter();
-        let next = places.filter_map(|separator| Some((words.find(separator)?, separator.len())));
-        let (end, skipped) = next.min().unwrap_or((words.len(), 0));
-        let part = &words[..end];
-        let start = rest.start + part.len() - part.trim_start().len();
-        parts.push(start..start + part.trim().len());
-        if skipped == 0 {
-            return parts;
-        }
-        rest.start += end + skipped;
-    }
-}
-
-/// One place between brackets.
-struct Place<'t> {
-    path: &'t str,
-    first_line: u32,
-    last_line: u32,
-    at: Range<usize>,
-}
-
-impl<'t> Place<'t> {
-    /// Reads `path:lines`, and `path#L4` and `path, line 4` as models write it; with a line may stand its column,
-    /// as compilers do.
-    fn read(text: &'t str, at: Range<usize>) -> Option<Self> {
-        let whole = &text[at.clone()];
-        let (path, (first_line, last_line)) = with_columns(whole)
-            .or_else(|| {
-                let (path, last) = whole.rsplit_once(':')?;
-                Some((path, lines(last)?))
-            })
-            .or_else(|| {
-                let (path, last) = whole.rsplit_once('#')?;
-                Some((path, lines(last.starts_with('L').then_some(last)?)?))
-            })
-            .or_else(|| {
-                let (path, last) = whole.rsplit_once(" line")?;
-                let last = last.strip_prefix('s').unwrap_or(last);
-                Some((path.trim_end_matches(','), lines(last.strip_prefix(' ')?)?))
-            })?;
-        let path = path.strip_prefix(ROOT_PREFIX).unwrap_or(path);
-        (!path.is_empty()).then_some(Self {
-            path,
-            first_line,
-            last_line,
-            at,
-        })
-    }
-
-    fn speaks_for_itself(&self) -> bool {
-        self.path.contains(['/', '.'])
-            && !self.path.contains(char::is_whitespace)
-            && !self.path.contains("://")
-            && self
-                .path
-                .contains(|c: char| !c.is_ascii_digit() && c != '.')
-    }
-}
-
 /// Which bracket closes which, within one line and outside of backticks.
 struct Brackets(HashMap<usize, usize>);
 
@@ -370,35 +220,6 @@ impl Brackets {
         }
         Self(closed_at)
     }
-}
-
-/// `3`, `3-5`, or with a dash that is longer; with an `L` before each number, or without.
-fn lines(text: &str) -> Option<(u32, u32)> {
-    let (first, last) = text.split_once(['-', '–']).unwrap_or((text, text));
-    let number = |text: &str| line_number(text.strip_prefix('L').unwrap_or(text));
-    Some((number(first)?, number(last)?))
-}
-
-/// The path and the lines of `path:11:5`, `path:11:5-9` and `path:11:5-12:9`.
-fn with_columns(text: &str) -> Option<(&str, (u32, u32))> {
-    let (before, last) = text.rsplit_once(':')?;
-    let (path, middle) = before.rsplit_once(':')?;
-    if let Some(line) = line_number(middle) {
-        lines(last)?;
-        return Some((path, (line, line)));
-    }
-    let (column, last_line) = middle.split_once('-')?;
-    let (path, first_line) = path.rsplit_once(':')?;
-    line_number(column).and(line_number(last))?;
-    Some((path, (line_number(first_line)?, line_number(last_line)?)))
-}
-
-/// A number too large for any file is a line that is not there, not a reason to see no citation.
-fn line_number(digits: &str) -> Option<u32> {
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    Some(digits.parse().unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

@@ -8,7 +8,10 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use super::grammar::{Citation, code_spans, joint};
+use super::{
+    code_span::code_spans,
+    grammar::{Citation, joint},
+};
 
 /// Endings by which a path is told from a host, a time or a version.
 const ENDINGS: &str = "rs|py|pyi|js|mjs|cjs|jsx|ts|mts|cts|tsx|vue|svelte|go|java|kt|kts|scala|c|h|cc|cpp|cxx|hh|hpp|m|mm|\

@@ -4,9 +4,11 @@
 //! looks the places up; [`mentions`] are what a text names in other forms. Everything but [`verify`] and [`CitedFile::open`] is pure.
 
 mod cited_file;
+mod code_span;
 mod dependencies;
 mod grammar;
 mod mention;
+mod place;
 mod quote;
 mod review;
 mod tails;

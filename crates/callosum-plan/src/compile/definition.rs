@@ -46,41 +46,24 @@ impl Compiler<'_> {
         }
     }
 
+    /// Each form that stands where it must not is told of once.
     fn check_plan_rule(&mut self, flat: &[&Form]) {
-        let plans: Vec<usize> = (0..flat.len())
-            .filter(|&index| flat[index].head() == Some("defplan"))
-            .collect();
-        if plans.is_empty() && self.options.plan == PlanRule::Required {
-            let span = flat.first().map_or(Span::default(), |form| form.span);
-            self.refuse(
-                span,
-                Rule::NotOnePlan,
-                "the source has no plan",
-                "write `(defplan name (parameters) body)`",
-            );
-        }
-        for (count, &index) in plans.iter().enumerate() {
-            if count > 0 {
+        let is_plan = |form: &&Form| form.head() == Some("defplan");
+        let Some(first) = flat.iter().position(is_plan) else {
+            if self.options.plan == PlanRule::Required {
+                let span = flat.first().map_or(Span::default(), |form| form.span);
                 self.refuse(
-                    flat[index].span,
+                    span,
                     Rule::NotOnePlan,
-                    "a source has one plan, and this is another",
-                    "make it a function with `defn`",
-                );
-            } else if let Some(after) = flat.get(index + 1)
-                && after.head() != Some("defplan")
-            {
-                self.refuse(
-                    after.span,
-                    Rule::NotOnePlan,
-                    "nothing stands after a plan",
-                    "move it before the `defplan`, or into its body",
+                    "the source has no plan",
+                    "write `(defplan name (parameters) body)`; what is not `def` or `defn` is its body",
                 );
             }
-        }
+            return;
+        };
         if self.options.plan == PlanRule::Required {
-            for form in flat {
-                if !matches!(form.head(), Some("def" | "defn" | "defplan")) {
+            for form in &flat[..first] {
+                if !matches!(form.head(), Some("def" | "defn")) {
                     self.refuse(
                         form.span,
                         Rule::NotOnePlan,
@@ -89,6 +72,16 @@ impl Compiler<'_> {
                     );
                 }
             }
+        }
+        for after in &flat[first + 1..] {
+            let (what, hint) = if is_plan(after) {
+                let hint = "make it a function with `defn`";
+                ("a source has one plan, and this is another", hint)
+            } else {
+                let hint = "move it before the `defplan`, or into its body";
+                ("nothing stands after a plan", hint)
+            };
+            self.refuse(after.span, Rule::NotOnePlan, what, hint);
         }
     }
 

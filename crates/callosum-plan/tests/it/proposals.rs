@@ -278,6 +278,11 @@ fn every_rejection_says_where_and_why() {
             "{proposal}"
         );
     }
+    // Nothing is told twice of one form, nor to be moved into what is not there.
+    for source in ["(+ 1 2)", "(def x 1) (+ x 1)", "(defplan p () 1) 5"] {
+        let rejections = refused(&with_source(source));
+        assert_eq!(rejections.len(), 1, "{source}: {rejections:?}");
+    }
     for (json, words) in [
         ("[]", "expected an object, a plan that is handed in"),
         (

@@ -80,6 +80,7 @@ impl Workshop<'_> {
     /// Tells of each place that the executor is not let reach, once a task and while it runs, of many their number: most programs try again for minutes
     /// before they say so. What its client asks beside its answer and does without is only recorded.
     fn tell_unreached(&self, job: &Job<'_>, connections: &Connections) {
+        let executor = job.executor.id.as_str();
         let does_without =
             Client::behind(job.executor).map_or(&[][..], |client| client.does_without);
         connections.watch(|connection: &Connection| {
@@ -94,14 +95,22 @@ impl Workshop<'_> {
             }
             let place = &on_one_line(&secrets::mask(&place).text);
             let notice = match (is_failed, connection.host.is_empty()) {
-                (_, true) => Notice::Unasked { reason },
-                (true, false) => Notice::Failed { place, reason },
-                (false, false) => Notice::Unreached { place, reason },
+                (_, true) => Notice::Unasked { executor, reason },
+                (true, false) => Notice::Failed {
+                    executor,
+                    place,
+                    reason,
+                },
+                (false, false) => Notice::Unreached {
+                    executor,
+                    place,
+                    reason,
+                },
             };
             self.watch.notice(job.index, notice);
         });
         if let Some(places) = self.told.more(job.index) {
-            let notice = Notice::UnreachedBesides { places };
+            let notice = Notice::UnreachedBesides { executor, places };
             self.watch.notice(job.index, notice);
         }
     }

@@ -31,6 +31,8 @@ pub enum Notice<'a> {
     Denied(&'a str),
     /// It asked for a host that its entry does not let it reach, for the first time.
     Unreached {
+        /// Its executor.
+        executor: &'a str,
         /// The host and the port.
         place: &'a str,
         /// Why not.
@@ -38,16 +40,22 @@ pub enum Notice<'a> {
     },
     /// It said something to our proxy that asks for no host.
     Unasked {
+        /// Its executor.
+        executor: &'a str,
         /// What came of it.
         reason: &'a str,
     },
     /// There were more places that it did not reach than are told by name.
     UnreachedBesides {
+        /// Its executor.
+        executor: &'a str,
         /// How many more.
         places: usize,
     },
     /// A place that its executor may reach was not there.
     Failed {
+        /// Its executor.
+        executor: &'a str,
         /// The host and the port, masked and harmless to a terminal.
         place: &'a str,
         /// Why.

@@ -122,28 +122,36 @@ impl Watch for Shown {
                     format!("{name}: it says that it was denied a write to the ledger: {words}");
                 self.above(&told);
             }
-            Notice::Unreached { place, reason } => {
+            Notice::Unreached {
+                executor,
+                place,
+                reason,
+            } => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!(
-                    "{name}: its executor was not let reach {place}: {reason}; whoever registers it with `--network {place}` lets it"
+                    "{name}: its executor {executor} was not let reach {place}: {reason}; whoever registers it with `--network {place}` lets it"
                 ));
             }
-            Notice::Unasked { reason } => {
+            Notice::Unasked { executor, reason } => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!(
-                    "{name}: its executor said something to the proxy that asks for no connection: {reason}"
+                    "{name}: its executor {executor} said something to the proxy that asks for no connection: {reason}"
                 ));
             }
-            Notice::UnreachedBesides { places } => {
+            Notice::UnreachedBesides { executor, places } => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!(
-                    "{name}: its executor did not reach {places} other places; `callosum audit tail` has each"
+                    "{name}: its executor {executor} did not reach {places} other places; `callosum audit tail` has each"
                 ));
             }
-            Notice::Failed { place, reason } => {
+            Notice::Failed {
+                executor,
+                place,
+                reason,
+            } => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!(
-                    "{name}: its executor does not reach {place}: {reason}"
+                    "{name}: its executor {executor} does not reach {place}: {reason}"
                 ));
             }
             Notice::SentBack(why) => {

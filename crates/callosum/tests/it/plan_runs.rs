@@ -37,6 +37,14 @@ fn a_run_is_carried_out_and_its_causal_chain_shown() {
     env.run(["audit", "verify"]).success();
     let long = carried_out(&env, &["-e", "(range 3000)"]).success();
     let long = long.json()["run"].as_str().unwrap().to_owned();
+    let wide = format!(
+        "(count (call :ledger.query {{:text {:?}}}))",
+        "x".repeat(150)
+    );
+    let wide = carried_out(&env, &["-e", &wide]).success().json();
+    let wide = wide["run"].as_str().unwrap();
+    let cut = env.run(["plan", "show", wide, "--tree"]).success().stderr;
+    assert!(cut.contains("has them whole"), "{cut}");
     let told = env.run(["plan", "show", &long]).success().stdout;
     let way = format!("long; `callosum plan resume {long}` prints it");
     assert!(told.contains(&way), "{told}");

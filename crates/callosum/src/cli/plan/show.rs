@@ -120,11 +120,13 @@ impl ActionOutput {
         }
     }
 
-    fn draw(&self, depth: usize, out: &mut String) {
+    /// Says whether something that stands beside an action was cut.
+    fn draw(&self, depth: usize, out: &mut String) -> bool {
         let indent = "  ".repeat(depth);
         let detail = self.detail.as_deref().map(on_one_line).unwrap_or_default();
         let mut short: String = detail.chars().take(SHOWN).collect();
-        if short.len() < detail.len() {
+        let mut is_cut = short.len() < detail.len();
+        if is_cut {
             short.push('…');
         }
         let Self {
@@ -144,8 +146,9 @@ impl ActionOutput {
         };
         let _ = writeln!(out, "{indent}{}", on_one_line(&line));
         for child in &self.children {
-            child.draw(depth + 1, out);
+            is_cut |= child.draw(depth + 1, out);
         }
+        is_cut
     }
 }
 
@@ -161,8 +164,9 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
         return context.ui.json_data(&output);
     }
     let mut text = String::new();
+    let mut is_cut = false;
     if args.tree {
-        output.tree.draw(0, &mut text);
+        is_cut = output.tree.draw(0, &mut text);
     } else {
         let rows = [
             ("run", state.run().to_string()),
@@ -208,7 +212,15 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
             let _ = write!(text, "\n{}", waiting.text(state.run()));
         }
     }
-    context.ui.read_by_all(&text)
+    context.ui.read_by_all(&text)?;
+    if is_cut {
+        let run = state.run();
+        let what = format!(
+            "lines that end in … are cut: callosum plan show {run} --tree --json has them whole"
+        );
+        context.ui.say(&what);
+    }
+    Ok(())
 }
 
 fn output(

@@ -85,6 +85,7 @@ fn main() {
         patience: Patience::default(),
         waits: 0,
         disk: disk.clone(),
+        clock: Clock::system(),
     };
     let limits = Limits::default();
     let threads = limits.concurrency.get();

@@ -275,7 +275,9 @@ impl Confiner {
                     .read(client, disk, own_folder.source());
                 told.map_err(not_stored)?;
             }
-            own_folder.take_back(disk).map_err(not_stored)?;
+            own_folder
+                .take_back(disk, surroundings.clock.now())
+                .map_err(not_stored)?;
         }
         let (run, report) = ran?;
         match (run.ending, report.outcome) {

@@ -16,6 +16,7 @@ mod own_folder;
 mod places;
 mod policy;
 mod proxy;
+mod renewal;
 mod settings;
 mod system;
 mod transcript;

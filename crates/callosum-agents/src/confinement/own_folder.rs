@@ -10,7 +10,10 @@ use callosum_host::{
     confine::{Access, Place},
     disk::{EntryKind, Scratch},
 };
+use jiff::Timestamp;
 use serde_json::{Map, Value};
+
+use super::renewal::is_renewal;
 
 /// Largest login that is copied or taken back, in bytes.
 const LARGEST_LOGIN: u64 = 1024 * 1024;
@@ -96,16 +99,15 @@ impl OwnFolder {
         }
     }
 
-    /// Takes logins back that were renewed: those of the same form whose originals nobody changed
-    /// meanwhile.
-    pub(super) fn take_back(self, disk: &Disk) -> Result<(), DiskError> {
+    /// Takes logins back that were renewed by now and whose originals nobody changed meanwhile.
+    pub(super) fn take_back(self, disk: &Disk, now: Timestamp) -> Result<(), DiskError> {
         for login in &self.logins {
             let Some(renewed) = read(disk, &login.copy).filter(|renewed| *renewed != login.shown)
             else {
                 continue;
             };
             let is_untouched = read(disk, &login.original).is_some_and(|now| now == login.whole);
-            if is_untouched && is_renewal(&login.shown, &renewed) {
+            if is_untouched && is_renewal(&login.shown, &renewed, now) {
                 let renewed = with_withheld(renewed, &login.withheld);
                 disk.replace(&login.original, &renewed, 0o600)?;
             }
@@ -159,60 +161,9 @@ fn with_withheld(renewed: Vec<u8>, withheld: &Map<String, Value>) -> Vec<u8> {
     }
 }
 
-/// Whether a login is the one before with other values: a JSON object with no key at its top that was not
-/// there, and no kind of entry that it did not have. Some clients fetch settings for kinds of their own.
-fn is_renewal(was: &[u8], renewed: &[u8]) -> bool {
-    let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
-    let (Some(was), Some(renewed)) = (read(was), read(renewed)) else {
-        return false;
-    };
-    let (Value::Object(before), Value::Object(now)) = (&was, &renewed) else {
-        return false;
-    };
-    let known = kinds(&was);
-    now.keys().all(|key| before.contains_key(key))
-        && kinds(&renewed).iter().all(|kind| known.contains(kind))
-}
-
-/// The values of all keys called `type`.
-fn kinds(value: &Value) -> Vec<&Value> {
-    match value {
-        Value::Object(fields) => fields
-            .iter()
-            .flat_map(|(key, value)| {
-                let own = (key == "type").then_some(value);
-                own.into_iter().chain(kinds(value))
-            })
-            .collect(),
-        Value::Array(items) => items.iter().flat_map(kinds).collect(),
-        _ => Vec::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// CAL-SEC-1: a login that was renewed is one of the same form, and nothing else is taken back.
-    #[test]
-    fn only_a_renewed_login_is_taken_back() {
-        let was = br#"{"anthropic": {"type": "oauth", "access": "a"}}"#;
-        for (renewed, expected) in [
-            (
-                r#"{"anthropic": {"type": "oauth", "access": "b", "expires": 1}}"#,
-                true,
-            ),
-            (
-                r#"{"https://evil": {"type": "oauth", "access": "b"}}"#,
-                false,
-            ),
-            (r#"{"anthropic": {"type": "wellknown", "key": "k"}}"#, false),
-            ("[]", false),
-            ("planted", false),
-        ] {
-            assert_eq!(is_renewal(was, renewed.as_bytes()), expected, "{renewed}");
-        }
-    }
 
     /// CAL-SEC-1: keys of servers of tools are in no copy, and still there once the login was renewed.
     #[test]
@@ -222,7 +173,6 @@ mod tests {
         let (shown, withheld) = shown_of(whole);
         assert_eq!(shown, br#"{"claudeAiOauth":{"accessToken":"a"}}"#);
         let renewed = br#"{"claudeAiOauth":{"accessToken":"b"}}"#;
-        assert!(is_renewal(&shown, renewed));
         assert_eq!(
             with_withheld(renewed.to_vec(), &withheld),
             br#"{"claudeAiOauth":{"accessToken":"b"},"mcpOAuth":{"s":{"accessToken":"canary"}}}"#
@@ -238,7 +188,8 @@ mod tests {
         let original = folder.path().join("auth.json");
         let temporary = folder.path().join("tmp");
         let lay = || {
-            disk.replace(&original, br#"{"a": 1}"#, 0o600).unwrap();
+            disk.replace(&original, br#"{"access": "1"}"#, 0o600)
+                .unwrap();
             let logins = [original.clone(), folder.path().join("none")];
             let path = PathBuf::from("/home/u/.client");
             OwnFolder::lay(&disk, &temporary, path, logins.into_iter()).unwrap()
@@ -246,17 +197,18 @@ mod tests {
         let renew = |own: &OwnFolder| {
             let copy = own.place().source.join("auth.json");
             let beside = own.place().source.join("new");
-            disk.create(&beside, br#"{"a": 2}"#, 0o600).unwrap();
+            disk.create(&beside, br#"{"access": "2"}"#, 0o600).unwrap();
             disk.rename(&beside, &copy).unwrap();
         };
         let own = lay();
         renew(&own);
-        own.take_back(&disk).unwrap();
-        assert_eq!(disk.read(&original).unwrap(), br#"{"a": 2}"#);
+        own.take_back(&disk, Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(disk.read(&original).unwrap(), br#"{"access": "2"}"#);
         let own = lay();
         renew(&own);
-        disk.replace(&original, br#"{"a": 3}"#, 0o600).unwrap();
-        own.take_back(&disk).unwrap();
-        assert_eq!(disk.read(&original).unwrap(), br#"{"a": 3}"#);
+        disk.replace(&original, br#"{"access": "3"}"#, 0o600)
+            .unwrap();
+        own.take_back(&disk, Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(disk.read(&original).unwrap(), br#"{"access": "3"}"#);
     }
 }

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use callosum_host::{
-    Disk, DiskError,
+    Clock, Disk, DiskError,
     process::{Cancel, Ending, SpawnError},
 };
 use callosum_ledger::ErrorCode;
@@ -59,6 +59,8 @@ pub struct Surroundings {
     pub waits: u32,
     /// The disk.
     pub disk: Disk,
+    /// Says whether a login was about to end that a held client renewed.
+    pub clock: Clock,
 }
 
 impl Surroundings {

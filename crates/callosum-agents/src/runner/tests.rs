@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::Path, time::Duration};
 
 use callosum_host::{
-    Disk,
+    Clock, Disk,
     process::{Cancel, Ending, SpawnError},
 };
 use callosum_ledger::ErrorCode;
@@ -45,6 +45,7 @@ fn scene() -> Scene {
             },
             waits: 3,
             disk: Disk::real(),
+            clock: Clock::system(),
         },
         folder,
     }

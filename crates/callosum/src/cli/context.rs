@@ -303,6 +303,7 @@ impl Context {
             },
             waits: self.project.settings.limits(0).recovery.retry_max,
             disk: self.disk.clone(),
+            clock: self.clock.clone(),
         })
     }
 

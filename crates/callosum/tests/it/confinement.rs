@@ -310,7 +310,7 @@ exit 1
         .replace(&path, program.as_bytes(), 0o755)
         .unwrap();
     let at_home = |name: &str| env.home().join(name);
-    env.write(at_home(".claude/.credentials.json"), r#"{"key": "old"}"#);
+    env.write(at_home(".claude/.credentials.json"), r#"{"access": "old"}"#);
     env.run(["executor", "register", "claude"]).success();
     let attempt = |sees: &str| {
         let run = env.callosum().env("CAL_RETRY_MAX", "0");
@@ -318,7 +318,7 @@ exit 1
         let said = run.run().ended_with(1).stderr;
         assert!(said.contains(sees), "{said}");
         let login = env.read(at_home(".claude/.credentials.json"));
-        assert_eq!(login, r#"{"key": "renewed"}"#);
+        assert_eq!(login, r#"{"access": "renewed"}"#);
     };
     attempt("settings: planted, state: planted");
     for name in planted {

@@ -10,7 +10,7 @@ use callosum_agents::{
     confinement::{Connections, LastTranscript},
     runner::{Patience, Surroundings},
 };
-use callosum_host::{Disk, process::Cancel};
+use callosum_host::{Clock, Disk, process::Cancel};
 use callosum_ledger::Checksum;
 use callosum_testkit::{Output, TestEnv, fakes};
 use serde_json::Value;
@@ -83,6 +83,7 @@ pub(crate) fn surroundings(env: &TestEnv) -> Surroundings {
         patience: Patience::default(),
         waits: 3,
         disk: Disk::real(),
+        clock: Clock::system(),
     }
 }
 

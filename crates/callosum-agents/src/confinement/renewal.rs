@@ -1,0 +1,274 @@
+//! [`is_renewal`]: whether a login that an agent leaves is the one that it was given, renewed.
+//!
+//! A held agent may write its copy, and so may every command that its model runs: what is taken back is what the person's next run, which nobody holds, goes by. Nothing
+//! may change but tokens, where they were about to end, and those that say whose they are say the same.
+//!
+//! Deliberately not here: whether a token is genuine. Only who gave it knows.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+
+/// Keys of tokens that are asked with.
+const ACCESS: [&str; 3] = ["access", "access_token", "accessToken"];
+
+/// Keys of tokens by which others are got.
+const REFRESH: [&str; 3] = ["refresh", "refresh_token", "refreshToken"];
+
+/// Keys of what else is new in a login that was renewed.
+const RENEWED: [&str; 14] = [
+    "id_token",
+    "idToken",
+    "expires",
+    "expires_at",
+    "expiresAt",
+    "expires_in",
+    "expiry_date",
+    "refreshTokenExpiresAt",
+    LAST,
+    "scope",
+    "scopes",
+    "subscriptionType",
+    "rateLimitTier",
+    "isUsingOverage",
+];
+
+/// Keys of the moment at which a token ends, in seconds or milliseconds since 1970.
+const ENDS: [&str; 4] = ["expires", "expires_at", "expiresAt", "expiry_date"];
+
+/// The key of the moment at which a login was last renewed: Codex renews by it.
+const LAST: &str = "last_refresh";
+
+/// What of a token that can be read says whose it is.
+const WHOSE: [&str; 6] = [
+    "iss",
+    "sub",
+    "email",
+    "chatgpt_account_id",
+    "chatgpt_user_id",
+    "user_id",
+];
+
+/// So long before a token ends a client may renew it. They do so minutes before.
+const SOON: SignedDuration = SignedDuration::from_hours(1);
+
+/// So long after it was last renewed Codex may renew its login. It does so after eight days.
+const OLD: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Milliseconds since 1970 are larger, and seconds smaller, for some thousand years.
+const LEAST_MILLISECONDS: f64 = 1e11;
+
+/// Whether a login is the one before, renewed by now.
+pub(super) fn is_renewal(was: &[u8], renewed: &[u8], now: Timestamp) -> bool {
+    let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
+    let (Some(Value::Object(was)), Some(Value::Object(renewed))) = (read(was), read(renewed))
+    else {
+        return false;
+    };
+    let last = was.get(LAST).and_then(Value::as_str);
+    let last = last.and_then(|last| last.parse::<Timestamp>().ok());
+    let is_old = last.is_some_and(|last| now.duration_since(last) > OLD);
+    may_become(&was, &renewed, now, is_old)
+}
+
+fn may_become(
+    was: &Map<String, Value>,
+    renewed: &Map<String, Value>,
+    now: Timestamp,
+    is_old: bool,
+) -> bool {
+    let differs = |keys: &[&str]| keys.iter().any(|key| was.get(*key) != renewed.get(*key));
+    if differs(&REFRESH) && !differs(&ACCESS) {
+        return false;
+    }
+    if differs(&ACCESS) && !is_old && ends(was).is_some_and(|ends| ends.duration_since(now) > SOON)
+    {
+        return false;
+    }
+    let is_kept = was.keys().all(|key| renewed.contains_key(key));
+    is_kept
+        && renewed.iter().all(|(key, value)| {
+            let known = [&ACCESS[..], &REFRESH, &RENEWED];
+            let is_token = known.iter().any(|keys| keys.contains(&key.as_str()));
+            match (was.get(key), value) {
+                (Some(before), value) if before == value => true,
+                (Some(Value::String(before)), Value::String(value)) => {
+                    is_token && !value.is_empty() && is_of_same(before, value)
+                }
+                (Some(Value::Object(before)), Value::Object(value)) => {
+                    may_become(before, value, now, is_old)
+                }
+                (Some(before), value) => {
+                    is_token && std::mem::discriminant(before) == std::mem::discriminant(value)
+                }
+                // Who renews may be told more than before, and no token by which others are got.
+                (None, _) => RENEWED.contains(&key.as_str()),
+            }
+        })
+}
+
+/// When what stands here ends, where it says so.
+fn ends(login: &Map<String, Value>) -> Option<Timestamp> {
+    let said = ENDS.iter().find_map(|key| login.get(*key)?.as_f64());
+    let of_token = || {
+        let token = ACCESS.iter().find_map(|key| login.get(*key)?.as_str())?;
+        claims(token)?.get("exp")?.as_f64()
+    };
+    let said = said.or_else(of_token)?;
+    let seconds = if said >= LEAST_MILLISECONDS {
+        said / 1e3
+    } else {
+        said
+    };
+    Timestamp::from_second(seconds as i64).ok()
+}
+
+/// Whether a token is of the same account as another, as far as they can be read.
+fn is_of_same(before: &str, token: &str) -> bool {
+    let Some(before) = claims(before) else {
+        return true;
+    };
+    claims(token).is_some_and(|claims| whose(&before) == whose(&claims))
+}
+
+/// What a token says, where it is one that can be read (RFC 7519).
+fn claims(token: &str) -> Option<Map<String, Value>> {
+    let mut parts = token.split('.');
+    let (_, claims, _, None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else {
+        return None;
+    };
+    let claims = URL_SAFE_NO_PAD.decode(claims.trim_end_matches('=')).ok()?;
+    serde_json::from_slice(&claims).ok()
+}
+
+/// What says whose a token is, also one step deeper.
+fn whose(claims: &Map<String, Value>) -> Vec<(&str, &Value)> {
+    let deeper = claims.values().filter_map(Value::as_object);
+    let all = std::iter::once(claims).chain(deeper);
+    all.flat_map(|claims| {
+        WHOSE
+            .iter()
+            .filter_map(|key| Some((*key, claims.get(*key)?)))
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn now() -> Timestamp {
+        "2026-01-02T03:04:05Z".parse().unwrap()
+    }
+
+    fn becomes(was: &Value, renewed: &Value) -> bool {
+        is_renewal(
+            was.to_string().as_bytes(),
+            renewed.to_string().as_bytes(),
+            now(),
+        )
+    }
+
+    fn token(claims: &Value) -> String {
+        format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(claims.to_string()))
+    }
+
+    /// CAL-SEC-1: logins as each client renews them are taken back.
+    #[test]
+    fn a_renewed_login_is_known() {
+        let soon = now().as_millisecond() + 60_000;
+        let codex = |number: u32, last: &str| {
+            let claims = json!({
+                "sub": "u", "exp": 1_768_000_000 + i64::from(number),
+                "https://api.openai.com/auth": {"chatgpt_account_id": "a"},
+            });
+            json!({
+                "OPENAI_API_KEY": null, "last_refresh": last,
+                "tokens": {
+                    "id_token": token(&claims), "access_token": token(&claims),
+                    "refresh_token": format!("r{number}"), "account_id": "a",
+                },
+            })
+        };
+        for (was, renewed) in [
+            (
+                json!({"claudeAiOauth": {"accessToken": "a", "refreshToken": "r", "expiresAt": soon, "scopes": ["x"]}}),
+                json!({"claudeAiOauth": {"accessToken": "b", "refreshToken": "s", "expiresAt": soon + 1, "scopes": ["x"]}}),
+            ),
+            (
+                json!({"anthropic": {"type": "oauth", "access": "a", "refresh": "r"}}),
+                json!({"anthropic": {"type": "oauth", "access": "b", "refresh": "s", "expires": 1}}),
+            ),
+            (
+                json!({"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expiry_date": soon}),
+                json!({"access_token": "b", "refresh_token": "r", "token_type": "Bearer", "expiry_date": soon + 1}),
+            ),
+            (
+                codex(1, "2025-12-20T00:00:00Z"),
+                codex(2, "2026-01-02T03:00:00.123456Z"),
+            ),
+        ] {
+            assert!(becomes(&was, &renewed), "{renewed}");
+        }
+    }
+
+    /// CAL-SEC-1: nothing else is: another account, key, address or form, nor one that did not have to be renewed.
+    #[test]
+    fn what_is_no_renewal_is_left() {
+        let later = now().as_millisecond() + 7_200_000;
+        let of = |name: &str| {
+            let claims = token(&json!({"sub": name}));
+            json!({"tokens": {"access_token": claims, "refresh_token": name, "account_id": "a"}})
+        };
+        for (was, renewed) in [
+            (
+                json!({"OPENAI_API_KEY": "a", "tokens": null}),
+                json!({"OPENAI_API_KEY": "b"}),
+            ),
+            (
+                json!({"OPENAI_API_KEY": "a"}),
+                json!({"OPENAI_API_KEY": "b"}),
+            ),
+            (
+                json!({"OPENAI_API_KEY": null}),
+                json!({"OPENAI_API_KEY": "b"}),
+            ),
+            (json!({"a": {"access": "a"}}), json!({})),
+            (json!({"a": {"access": "a"}}), json!({"a": {"access": ""}})),
+            (
+                json!({"a": {"access": "a"}}),
+                json!({"a": {"access": "b", "refresh": "r"}}),
+            ),
+            (
+                json!({"a": {"type": "oauth", "access": "a"}}),
+                json!({"a": {"type": "wellknown", "access": "b"}}),
+            ),
+            (
+                json!({"a": {"access": "a"}}),
+                json!({"a": {"access": "a"}, "https://evil": {"access": "b"}}),
+            ),
+            (
+                json!({"access_token": "a", "resource_url": "x"}),
+                json!({"access_token": "b", "resource_url": "evil"}),
+            ),
+            (
+                json!({"access": "a", "refresh": "r"}),
+                json!({"access": "a", "refresh": "s"}),
+            ),
+            (
+                json!({"accessToken": "a", "expiresAt": later}),
+                json!({"accessToken": "b", "expiresAt": later}),
+            ),
+            (of("me"), of("evil")),
+            (
+                of("me"),
+                json!({"tokens": {"access_token": "opaque", "refresh_token": "r", "account_id": "a"}}),
+            ),
+            (json!({"a": 1}), json!([])),
+        ] {
+            assert!(!becomes(&was, &renewed), "{renewed}");
+        }
+    }
+}

@@ -4,7 +4,12 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use super::{kind::Kind, parts::Parts, placeholder::is_placeholder};
+use super::{
+    kind::Kind,
+    letters::{is_jumbled, is_jumbled_key, is_of_words as is_of_joined_words},
+    parts::Parts,
+    placeholder::is_placeholder,
+};
 
 /// A name whose last word says that its value is secret, a mark, and the value.
 ///
@@ -80,13 +85,18 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
         let (value, secret) = match (captures.get(1), captures.get(2)) {
             (Some(quoted), _) => {
                 let value = quoted.as_str();
-                let is_words = is_password_name(&text[begins..]) && is_of_words(value);
-                (quoted, is_words || is_secret(value, QUOTED_BITS))
+                let is_words = is_of_words(value) || is_jumbled(value) || is_of_joined_words(value);
+                let is_words = is_words && is_password_name(&text[begins..]);
+                (
+                    quoted,
+                    is_words || is_jumbled_key(value) || is_secret(value, QUOTED_BITS),
+                )
             }
             (None, Some(bare)) => {
                 let value = bare.as_str();
                 let is_code = is_name(value) || goes_on_as_code(&text[bare.end()..]);
-                (bare, is_secret(value, BARE_BITS) && !is_code)
+                let is_key = is_jumbled_key(value) && !goes_on_as_code(&text[bare.end()..]);
+                (bare, is_key || is_secret(value, BARE_BITS) && !is_code)
             }
             (None, None) => return None,
         };

@@ -11,6 +11,7 @@ use regex::Regex;
 use super::{
     assigned::{BARE_BITS, is_name, is_place, is_secret, may_name_one},
     kind::Kind,
+    letters::{is_a_name, is_a_word, is_jumbled, is_of_words},
     placeholder::is_placeholder,
 };
 
@@ -80,9 +81,9 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
             && !prefix.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.');
         // `pass:` without a blank says where a program takes its password from.
         let is_source = name.as_str() == "pass" && mark.as_str() == ":";
-        let is_secret = may_be_one(said)
-            && !is_source
-            && (is_of_environment || !reads_like_code(said))
+        let is_known = may_be_one(said) && (is_of_environment || !reads_like_code(said));
+        let is_secret = !is_source
+            && (is_known || is_of_words(said) || is_of_environment && is_a_word(said))
             && !is_place(before, &text[name.start()..], said);
         is_secret.then(|| (value.range(), Kind::Assigned))
     };
@@ -102,7 +103,15 @@ fn told(said: &regex::Captures<'_>) -> Option<(Range<usize>, Kind)> {
     let word = value
         .as_str()
         .trim_end_matches(['.', ',', ';', ':', ')', '?']);
-    let is_secret = may_be_one(word) && !reads_like_code(word) && !is_place("", "", word);
+    let is_known = may_be_one(word) && !reads_like_code(word);
+    let is_option = said.get(0).is_some_and(|all| {
+        let before = &all.as_str()[..value.start() - all.start()];
+        before.starts_with("--")
+            && before.contains("pass")
+            && before.trim_end_matches(['\'', '"']).ends_with('=')
+    });
+    let is_secret =
+        (is_known || is_of_words(word) || is_option && is_a_name(word)) && !is_place("", "", word);
     is_secret.then(|| (value.start()..value.start() + word.len(), Kind::Assigned))
 }
 
@@ -129,16 +138,6 @@ fn may_be_one(value: &str) -> bool {
         && !is_placeholder(value)
 }
 
-/// Whether letters alone are put together as nobody puts words together: capitals stand at every other place, and
-/// not where words begin.
-fn is_jumbled(value: &str) -> bool {
-    const SHORTEST: usize = 10;
-    let capitals = value.bytes().filter(u8::is_ascii_uppercase).count();
-    let small = value.bytes().filter(u8::is_ascii_lowercase).count();
-    let is_of_letters = capitals + small == value.len();
-    is_of_letters && value.len() >= SHORTEST && small > 1 && capitals * 5 >= value.len() * 2
-}
-
 /// Whether a value reads like what a program has in its place.
 fn reads_like_code(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
@@ -159,10 +158,18 @@ fn reads_like_code(value: &str) -> bool {
     }
     // Such a mark parts no names, and an address of mail has a point behind it.
     let has_mark = value.contains(['!', '#'])
+        || has_number_of_letter(value)
         || value
             .rsplit_once('@')
             .is_some_and(|(_, host)| !host.contains('.'));
     !has_mark && (is_name(value) || !is_secret(value, BARE_BITS))
+}
+
+/// Whether a letter in it is written by its number, as in an address: `%40`.
+fn has_number_of_letter(value: &str) -> bool {
+    let is_hex =
+        |rest: &str| rest.len() >= 2 && rest.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
+    value.split('%').skip(1).any(is_hex)
 }
 
 /// Whether letters and digits are put together as in a name: digits at the end alone, or before a word

@@ -7,6 +7,7 @@ use regex::Regex;
 use super::{
     assigned::{QUOTED_BITS, is_name, is_secret},
     kind::Kind,
+    letters::{is_a_name, is_jumbled},
     parts::Parts,
     placeholder::is_placeholder,
 };
@@ -383,7 +384,8 @@ fn is_real(kind: Kind, secret: &str) -> bool {
         // `-p3306:3306` is a port, and `-path` a word.
         Kind::Argument => {
             let has = |what: fn(&u8) -> bool| secret.bytes().any(|byte| what(&byte));
-            has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !is_placeholder(secret)
+            let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+            is_mixed && !is_placeholder(secret) || is_jumbled(secret) || is_a_name(secret)
         }
         _ => true,
     }

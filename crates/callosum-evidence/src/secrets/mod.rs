@@ -10,9 +10,11 @@ mod command;
 mod form;
 mod handed;
 mod kind;
+mod letters;
 mod parts;
 mod phrase;
 mod placeholder;
+mod query;
 mod unseen;
 
 use std::ops::Range;
@@ -57,6 +59,7 @@ fn find_as_written(text: &str) -> Vec<(Range<usize>, Kind)> {
     secrets.extend(assigned::find(text));
     secrets.extend(bare::find(text));
     secrets.extend(phrase::find(text));
+    secrets.extend(query::find(text));
     address::passwords(text, &mut secrets);
     secrets
 }

@@ -7,6 +7,7 @@ use regex::Regex;
 use super::{
     assigned::{BARE_BITS, QUOTED_BITS, is_name, is_place, is_secret, may_name_one},
     kind::Kind,
+    letters::{is_jumbled, is_of_words},
 };
 
 /// A name of a password, a mark, and a text in quotes.
@@ -46,7 +47,8 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let tagged = TAGGED.captures_iter(text).filter_map(|captures| {
         let value = captures.get(1)?;
         let said = value.as_str();
-        let is_one = is_secret(said, QUOTED_BITS) && !is_name(said) && !is_place("", "", said);
+        let is_known = is_secret(said, QUOTED_BITS) && !is_name(said);
+        let is_one = (is_known || is_jumbled(said) || is_of_words(said)) && !is_place("", "", said);
         is_one.then(|| (value.range(), Kind::Assigned))
     });
     quoted.chain(tagged).collect()

@@ -202,3 +202,63 @@ fn passwords_of_letters_alone_are_masked() {
         check(text, text);
     }
 }
+
+/// LOA-SEC-1: a password that is put together of words is masked where nothing but a password stands, and so is a key of letters
+/// alone; names of types, what is said of a password, and what examples call one stay.
+#[test]
+fn passwords_of_words_and_keys_of_letters_are_masked() {
+    let key = "KqzXwVbnMtRsPlGhJdFc";
+    let mut masked: Vec<String> = [
+        "password: HorseBatteryStaple",
+        "DB_PASSWORD=HorseBatteryStaple",
+        "DB_PASSWORD=swordfishes",
+        "PASSWORD=Hunter!Hunter",
+        "password: correcthorsebatterystaple",
+        "\"password\": \"RrRXVYQbYGtalm\"",
+        "the password is HorseBatteryStaple.",
+        "deploy --password=Swordfish",
+        "deploy --password HorseBatteryStaple",
+        "curl -u admin:Swordfish https://x",
+        "curl -u admin:HWHPbLlBiGYBTu https://x",
+        "sshpass -p HWHPbLlBiGYBTu ssh x",
+        "machine x login u password HWHPbLlBiGYBTu",
+        "<password>HWHPbLlBiGYBTu</password>",
+        "password=Gt6Jx%40ad",
+        "`postgresql://app@db/x?password=Gt6Jx%40ab`",
+        "https://x/y?a=b&db_password=Gt%40Jxab&c=d",
+        "otpauth://totp/x:ana?secret=JBSWY3DPEHPK3PXP&issuer=x",
+    ]
+    .map(str::to_owned)
+    .into();
+    masked.extend([format!("API_TOKEN={key}"), format!("api_key: \"{key}\"")]);
+    masked.push(format!(
+        "aws_secret_access_key = {}",
+        "wJalrXUtnFEMIkMDENGbPxRfiCYzQpLtEwKsaVdH"
+    ));
+    for text in masked {
+        let shown = mask(&format!("{text}\n")).text;
+        assert!(shown.contains("[secret: "), "{shown}");
+    }
+    for text in [
+        "password: must be at least 12 characters\n",
+        "the password is wrong, and the password is unrecoverable\n",
+        "password: required\n",
+        "password: string\n",
+        "password: ValidatedSecretString\n",
+        "pwd: CurrentWorkingDirectory\n",
+        "POSTGRES_PASSWORD=postgres\n",
+        "PASSWORD=MySecretPassword\n",
+        "PASSWORD=Default\n",
+        "  --password Specifies what to ask for\n",
+        "curl -u USERNAME:PASSWORD https://x\n",
+        "mysql -u root -path\n",
+        "token: ClientAuthenticationMethod\n",
+        "token = parseIntoTokenStreamIter\n",
+        "https://x/y?password=secret&token=abcdef\n",
+        "https://x/y?password=%s\n",
+        "https://x/y?password=<word>\n",
+        "otpauth://totp/x?secret={secret}\n",
+    ] {
+        check(text, text);
+    }
+}

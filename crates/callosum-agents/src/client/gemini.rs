@@ -49,7 +49,7 @@ pub(super) const CLIENT: Client = Client {
         "oauth2.googleapis.com:443",
         "www.googleapis.com:443",
     ],
-    does_without: &[],
+    does_without: &["play.googleapis.com:443"],
     servers: &["GOOGLE_GEMINI_BASE_URL"],
     login: Login {
         files: &["oauth_creds.json", "google_accounts.json"],
@@ -60,12 +60,13 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "tmp/*/chats/session-*.jsonl",
     records: &["tmp/*/chats/session-*.jsonl", "telemetry.log"],
-    // Its transcript has no reason for which an answer ended. Nothing of this leaves the folder.
+    // Its transcript has no reason for which an answer ended, and of the reasons beside what its server sent, some are
+    // made into others. Nothing of this leaves the folder.
     recording: &[
         ("GEMINI_TELEMETRY_ENABLED", "true"),
         ("GEMINI_TELEMETRY_TARGET", "local"),
         ("GEMINI_TELEMETRY_OUTFILE", "{own}/telemetry.log"),
-        ("GEMINI_TELEMETRY_LOG_PROMPTS", "false"),
+        ("GEMINI_TELEMETRY_LOG_PROMPTS", "true"),
         ("GEMINI_TELEMETRY_TRACES_ENABLED", "false"),
     ],
     hooks_to_trust: None,

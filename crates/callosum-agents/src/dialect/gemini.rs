@@ -133,7 +133,9 @@ fn in_the_middle(words: &str) -> Complaint {
 /// a model's stream, where the turn ends as usual though the stream broke off before; and its telemetry, which
 /// alone has the reasons for which its models' answers ended.
 pub(super) fn broke_off(records: &[u8]) -> Option<Complaint> {
-    ended_early(records).or_else(|| uncounted(records))
+    ended_early(records)
+        .or_else(|| ended_otherwise(records))
+        .or_else(|| uncounted(records))
 }
 
 /// How telemetry begins to tell why answers ended.
@@ -163,6 +165,44 @@ pub(super) fn ended_early(records: &[u8]) -> Option<Complaint> {
     Some(Complaint::of_kind(kind, &words))
 }
 
+/// How telemetry begins to tell whose call an answer is of, and what the server sent of it.
+const ROLE: &str = "\"role\": ";
+const SENT: &str = "\"response_text\": ";
+
+/// Why the last answer of the run's own model is none, as its server told it. The reasons of telemetry are made of
+/// these, and `OTHER`, like each that the client does not know, becomes `stop` there.
+fn ended_otherwise(records: &[u8]) -> Option<Complaint> {
+    let log = String::from_utf8_lossy(records);
+    let mut is_main = true;
+    let mut last = None;
+    for line in log.lines().map(str::trim_start) {
+        if let Some(role) = line.strip_prefix(ROLE) {
+            is_main = role.starts_with("\"main\"");
+        } else if let Some(sent) = line.strip_prefix(SENT)
+            && is_main
+        {
+            last = Some(sent);
+        }
+    }
+    let sent: String = serde_json::from_str(last?.trim_end_matches(',')).ok()?;
+    let sent: Value = serde_json::from_str(&sent).ok()?;
+    let pieces = sent
+        .as_array()
+        .map_or(std::slice::from_ref(&sent), Vec::as_slice);
+    let candidates = pieces
+        .iter()
+        .filter_map(|piece| piece.pointer("/candidates/0"));
+    let reason = candidates
+        .filter_map(|candidate| text(candidate, &["finishReason"]))
+        .next_back();
+    let words = match reason {
+        Some("STOP") => return None,
+        Some(reason) => format!("its server ended its answer for the reason `{reason}`"),
+        None => "its server gave no reason for the end of its answer".to_owned(),
+    };
+    Some(Complaint::of_kind(CUT_OFF, &words))
+}
+
 fn uncounted(records: &[u8]) -> Option<Complaint> {
     let lines = records.rsplit(|byte| *byte == b'\n');
     let mut said = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
@@ -182,6 +222,8 @@ fn complaint(event: &Value, words: String) -> Complaint {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     /// CAL-ERR-3: the reasons stand in telemetry by their name, and in what is quoted there escaped.
@@ -205,5 +247,36 @@ mod tests {
         assert_eq!(told("stop"), None);
         let quoted = br#"{"text": "\"gen_ai.response.finish_reasons\": [\"length\"]"}"#;
         assert_eq!(broke_off(quoted), None);
+    }
+
+    /// CAL-ERR-3: telemetry calls an end for a reason that it has no name for a good one, and has what the server sent.
+    #[test]
+    fn an_end_for_an_unknown_reason_is_found_in_what_the_server_sent() {
+        let call = |role: &str, pieces: &str| {
+            format!(
+                "  {{\n    \"prompt\": \"\\\"response_text\\\": \\\"[]\\\"\",\n    \"role\": \"{role}\",\n    \"response_text\": {},\n    \
+                 \"http.status_code\": 200\n  }}\n  \"gen_ai.response.finish_reasons\": [\n    \"stop\"\n  ],\n",
+                json!(pieces)
+            )
+        };
+        let words =
+            r#"{"candidates":[{"content":{"parts":[{"text":"\"finishReason\":\"OTHER\""}]}}]}"#;
+        let ended = |reason: &str| {
+            format!(r#"[{words},{{"candidates":[{{"content":{{}},"finishReason":"{reason}"}}]}}]"#)
+        };
+        let told = |log: &str| broke_off(log.as_bytes()).map(|it| it.fault().to_string());
+        let whole = call("main", &ended("STOP"));
+        assert_eq!(told(&whole), None);
+        assert_eq!(told(""), None);
+        for reason in ["OTHER", "FINISH_REASON_UNSPECIFIED", "NOT_KNOWN_YET"] {
+            let other = call("main", &ended(reason));
+            let said = told(&other).unwrap_or_default();
+            assert!(said.contains(&format!("`{reason}`")), "{said}");
+            assert_eq!(told(&format!("{other}{whole}")), None, "it was asked again");
+            let beside = call("utility_router", &ended(reason));
+            assert_eq!(told(&format!("{whole}{beside}")), None, "not the answer's");
+        }
+        let cut = call("main", &format!("[{words}]"));
+        assert!(told(&cut).unwrap_or_default().contains("no reason"));
     }
 }

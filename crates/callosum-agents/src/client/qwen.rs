@@ -14,7 +14,12 @@ pub(super) const CLIENT: Client = Client {
     oldest: Version(0, 4, 0),
     update: "npm install -g @qwen-code/qwen-code@latest",
     passed: &["OPENAI_BASE_URL", "OPENAI_MODEL", "LANG"],
-    set: &[("NO_BROWSER", "1"), ("NO_COLOR", "1")],
+    set: &[
+        ("NO_BROWSER", "1"),
+        ("NO_COLOR", "1"),
+        // What it tells its makers of a run is nothing that an analysis needs, and goes to a host of its own.
+        ("QWEN_USAGE_STATISTICS_ENABLED", "false"),
+    ],
     home: Home {
         variable: None,
         folder: ".qwen",
@@ -38,7 +43,8 @@ pub(super) const CLIENT: Client = Client {
         "dashscope-intl.aliyuncs.com:443",
         "portal.qwen.ai:443",
     ],
-    does_without: &[],
+    // Versions that know no such variable ask it all the same.
+    does_without: &["gb4w8c3ygj-default-sea.rum.aliyuncs.com:443"],
     servers: &["OPENAI_BASE_URL"],
     login: Login {
         files: &["oauth_creds.json"],

@@ -14,6 +14,7 @@ use super::{
     in_vain::{OFTEN, until_in_vain},
     inner_sandbox,
     name::Dialect,
+    open_tools::OpenTools,
 };
 use crate::{
     client::Client,
@@ -56,6 +57,7 @@ pub(crate) fn ask(
     let errand = errand(dialect, executor, &prompt, surroundings, &temporary)?;
     let patience = patience(executor, surroundings.patience);
     let mut ear = Ear::new(dialect);
+    ear.open_tools = OpenTools::told_to(surroundings.connections.pulse());
     let ended = until_in_vain(surroundings, |surroundings, end| {
         ear.end = Some(end);
         hear_out(
@@ -248,6 +250,7 @@ pub(super) struct Ear {
     plain: Vec<u8>,
     /// What ends a client that goes on in vain.
     end: Option<Cancel>,
+    open_tools: OpenTools,
 }
 
 impl Ear {
@@ -259,6 +262,7 @@ impl Ear {
             told: 0,
             plain: Vec::new(),
             end: None,
+            open_tools: OpenTools::default(),
         }
     }
 
@@ -305,6 +309,7 @@ impl Listener for Ear {
         {
             end.cancel();
         }
+        self.open_tools.hear(self.hearing.tools.open());
         for words in self.hearing.tools.take() {
             heard(Sign::Tool(&words));
         }

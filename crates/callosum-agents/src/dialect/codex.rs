@@ -26,6 +26,8 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
             hearing.in_vain = 0;
             if uses_a_tool(event) {
                 hearing.text.clear();
+                let id = text(event, &["item", "id"]);
+                hearing.tools.begin(id, text(event, &["item", "type"]));
             }
             hearing.doing = match text(event, &["item", "type"]) {
                 Some("command_execution") => {
@@ -47,7 +49,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
             _ if uses_a_tool(event) => {
                 hearing.text.clear();
                 let output = at(event, &["item", "aggregated_output"]);
-                hearing.tools.end(None, output);
+                hearing.tools.end(text(event, &["item", "id"]), output);
             }
             _ => {}
         },

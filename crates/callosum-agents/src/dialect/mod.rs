@@ -21,6 +21,7 @@ mod hearing;
 mod in_vain;
 mod inner_sandbox;
 mod name;
+mod open_tools;
 mod opencode;
 mod qwen;
 mod tool_result;
@@ -36,6 +37,7 @@ pub(crate) use self::{
     events::Events,
     handshake::{handshake, ping},
     hearing::{Hearing, MOST_TOKENS, Tokens},
+    open_tools::OpenTools,
 };
 
 #[cfg(test)]

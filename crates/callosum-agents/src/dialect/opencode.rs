@@ -19,12 +19,17 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
         hearing.session = Some(session.to_owned());
     }
     match text(event, &["type"]) {
-        Some("step_start") => hearing.text.clear(),
+        Some("step_start") => {
+            hearing.text.clear();
+            hearing.tools.may_begin();
+        }
         Some("text") => {
+            hearing.tools.may_begin();
             let words = text(event, &["part", "text"]).unwrap_or_default();
             hearing.text.push_str(words);
         }
         Some("tool_use") => {
+            hearing.tools.may_begin();
             let tool = text(event, &["part", "tool"]);
             hearing.doing = tool.map(|tool| format!("uses {tool}"));
             for result in ["output", "error"] {
@@ -67,6 +72,7 @@ fn holds(bytes: &[u8], sought: &[u8]) -> bool {
 }
 
 fn step_finish(hearing: &mut Hearing, event: &Value) {
+    hearing.tools.none_is_used();
     let reason = text(event, &["part", "reason"]);
     hearing.finished = reason == Some("stop");
     if !matches!(reason, Some("stop" | "tool-calls")) {

@@ -1,4 +1,5 @@
-//! [`ToolResults`]: what a client's tools gave back, for whoever looks for what the system denied them.
+//! [`ToolResults`]: what a client's tools gave back, for whoever looks for what the system denied them, and which of them
+//! it still waits for.
 //!
 //! A client hands its model what a tool complained of, and says nothing of it itself. What only reads is left out:
 //! files may tell of anything. Deliberately not here: what a result means, and masking it.
@@ -39,21 +40,48 @@ const READING: [&str; 21] = [
 pub(crate) struct ToolResults {
     /// The uses of tools that only read.
     reading: BTreeSet<String>,
+    /// The uses that were begun and have not ended.
+    open: BTreeSet<String>,
+    /// How many uses may have begun of which no beginning was told.
+    untold: u64,
     texts: Vec<String>,
 }
 
 impl ToolResults {
     /// Takes note that a tool is used, by the client's own name for that use.
     pub(super) fn begin(&mut self, id: Option<&str>, tool: Option<&str>) {
-        if let (Some(id), Some(tool)) = (id, tool)
-            && READING.contains(&tool)
-        {
+        let (Some(id), Some(tool)) = (id, tool) else {
+            return;
+        };
+        self.open.insert(id.to_owned());
+        if READING.contains(&tool) {
             self.reading.insert(id.to_owned());
         }
     }
 
+    /// Takes note that a tool may be used from now on and none is that may have been before, of a client that tells of a use
+    /// when it is over.
+    pub(crate) fn may_begin(&mut self) {
+        self.none_is_used();
+        self.untold += 1;
+        self.open.insert(format!("untold {}", self.untold));
+    }
+
+    /// Takes note that no tool is used.
+    pub(crate) fn none_is_used(&mut self) {
+        self.open.clear();
+    }
+
+    /// The uses that were begun, or may have been, and have not ended.
+    pub(crate) fn open(&self) -> &BTreeSet<String> {
+        &self.open
+    }
+
     /// Takes in what a use gave back: a text, or a list of parts that have one.
     pub(crate) fn end(&mut self, id: Option<&str>, result: Option<&Value>) {
+        if let Some(id) = id {
+            self.open.remove(id);
+        }
         if id.is_some_and(|id| self.reading.remove(id)) {
             return;
         }

@@ -83,9 +83,12 @@ pub(crate) fn start(
     if let Some(confiner) = &surroundings.confiner {
         return confiner.run(executor, launch, surroundings, temporary.path(), heard);
     }
-    process::run(&launch, &surroundings.cancel, heard).map_err(|source| RunError::Spawn {
-        executor: executor.id.clone(),
-        source,
+    let pulse = surroundings.connections.pulse();
+    process::run_with(&launch, &surroundings.cancel, pulse, heard).map_err(|source| {
+        RunError::Spawn {
+            executor: executor.id.clone(),
+            source,
+        }
     })
 }
 

@@ -15,7 +15,7 @@ use crate::{
     client::Client,
     dialect::{
         self, CUT_OFF, ClientFault, Complaint, DIALECT_QUIET, DIALECT_TOTAL, Events, Hearing,
-        LARGEST_STREAM, LONGEST_DOING, Reset, Tokens,
+        LARGEST_STREAM, LONGEST_DOING, OpenTools, Reset, Tokens,
     },
     protocol::{Answer, Request, Spent, parse_answer},
     registry::{Capabilities, Executor},
@@ -186,7 +186,10 @@ pub(super) fn have_asked(
     given
         .pass_environment
         .extend(passed.map(ToString::to_string));
-    let mut ear = Ear::default();
+    let mut ear = Ear {
+        open_tools: OpenTools::told_to(surroundings.connections.pulse()),
+        ..Ear::default()
+    };
     let Some(farewell) = farewell else {
         let ended = hear_out(
             &given,
@@ -305,6 +308,7 @@ struct Ear {
     odd: Option<String>,
     too_much: bool,
     unended: bool,
+    open_tools: OpenTools,
 }
 
 impl Listener for Ear {
@@ -315,6 +319,7 @@ impl Listener for Ear {
         if let Some(what) = self.waiting.take() {
             heard(Sign::Waiting(&fit_line(&what, LONGEST_WAITING)));
         }
+        self.open_tools.hear(self.hearing.tools.open());
         for words in self.hearing.tools.take() {
             heard(Sign::Tool(&words));
         }
@@ -353,7 +358,10 @@ impl Ear {
         let hearing = &mut self.hearing;
         match event {
             Event::Life => {}
-            Event::Doing { what } => hearing.doing = Some(what),
+            Event::Doing { what } => {
+                hearing.tools.may_begin();
+                hearing.doing = Some(what);
+            }
             Event::Used { text } => hearing.tools.end(None, Some(&text.into())),
             Event::Odd { line } => self.odd = Some(line),
             Event::Waiting { what } => self.waiting = Some(what),
@@ -368,6 +376,7 @@ impl Ear {
                 if hearing.text.len() + text.len() > LARGEST_ANSWER {
                     self.too_much = true;
                 } else {
+                    hearing.tools.none_is_used();
                     hearing.text.push_str(&text);
                 }
             }

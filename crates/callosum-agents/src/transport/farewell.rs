@@ -120,7 +120,13 @@ impl Farewell {
                     break Ending::Deadline;
                 }
                 Err(RecvTimeoutError::Timeout) if pulse.last() > silent_since => {}
-                Err(RecvTimeoutError::Timeout) => break Ending::Quiet,
+                Err(RecvTimeoutError::Timeout) => {
+                    let sign = deadline.and_then(|_| pulse.sign_after(silent_since));
+                    let Some(sign) = sign else {
+                        break Ending::Quiet;
+                    };
+                    silent_since = sign;
+                }
             }
         };
         drop(self.socket);

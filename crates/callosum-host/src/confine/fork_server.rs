@@ -353,6 +353,10 @@ impl Leader for Line {
         self.stream.as_fd().try_clone_to_owned().ok()
     }
 
+    fn ancestor(&self) -> Option<u32> {
+        self.report().guard.and_then(|guard| guard.try_into().ok())
+    }
+
     fn has_exited(&mut self) -> io::Result<bool> {
         self.hear()?;
         Ok(self.is_done())

@@ -35,6 +35,9 @@ pub(crate) trait Leader {
     /// there is one.
     fn exit_descriptor(&self) -> Option<OwnedFd>;
 
+    /// The number of a process from which it and all that it started descend, itself or one above it, once that is known.
+    fn ancestor(&self) -> Option<u32>;
+
     /// Whether it has exited; it is not waited for.
     fn has_exited(&mut self) -> io::Result<bool>;
 
@@ -77,6 +80,7 @@ pub(crate) fn follow(
         pulse,
     } = *terms;
     let mut pipes = Pipes::new(ends, input)?;
+    pulse.begin(started);
     let exit = leader.exit_descriptor();
     let mut last_sign = started;
     let mut exited_at: Option<Instant> = None;
@@ -102,7 +106,12 @@ pub(crate) fn follow(
         } else if limits.total.is_some_and(|total| now >= started + total) {
             break Some(Ending::Deadline);
         } else if limits.quiet.is_some_and(|quiet| now >= last_sign + quiet) {
-            break Some(Ending::Quiet);
+            // Without an end in sight, a program that hangs would keep it alive for ever.
+            let sign = limits.total.and_then(|_| pulse.sign_after(last_sign));
+            let Some(sign) = sign else {
+                break Some(Ending::Quiet);
+            };
+            last_sign = sign;
         }
         let wake_at = [
             exited_at.map(|at| at + AFTER_EXIT),
@@ -122,6 +131,7 @@ pub(crate) fn follow(
         for stream in [Stream::Output, Stream::Error] {
             if let Some(count) = pipes.receive(stream, &mut buffer)? {
                 last_sign = Instant::now();
+                pulse.is_below(leader.ancestor());
                 heard(stream, &buffer[..count]);
                 pipes.keep(stream, &buffer[..count], limits);
             }

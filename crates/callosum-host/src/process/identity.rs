@@ -25,13 +25,14 @@ pub struct Identity {
 }
 
 /// What the system says of a process.
-#[derive(Debug, PartialEq, Eq)]
-struct Status {
-    name: String,
-    parent: u32,
-    started: u64,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Status {
+    pub(super) name: String,
+    pub(super) parent: u32,
+    /// In the system's ticks since it started.
+    pub(super) started: u64,
     /// Whether it has ended, and only nobody has asked how.
-    has_ended: bool,
+    pub(super) has_ended: bool,
 }
 
 impl Identity {
@@ -85,6 +86,18 @@ fn own_space() -> Option<u64> {
 /// Where the system says what a process is.
 fn line_of(pid: u32) -> PathBuf {
     Path::new("/proc").join(pid.to_string()).join("stat")
+}
+
+/// All processes that the system shows, each with its number.
+#[cfg(target_os = "linux")]
+pub(super) fn all() -> Vec<(u32, Status)> {
+    let listed = Disk::real()
+        .list_dir(Path::new("/proc"))
+        .unwrap_or_default();
+    let pids = listed
+        .iter()
+        .filter_map(|entry| entry.name.to_str()?.parse().ok());
+    pids.filter_map(|pid| Some((pid, status(pid)?))).collect()
 }
 
 fn status(pid: u32) -> Option<Status> {

@@ -6,6 +6,7 @@
 //! [`leave`] for what goes on by itself.
 
 mod cancel;
+mod descendants;
 pub(crate) mod follow;
 pub mod git;
 mod identity;
@@ -14,6 +15,8 @@ mod leave;
 mod output;
 mod parent;
 mod pulse;
+#[cfg(target_os = "linux")]
+mod received;
 mod run;
 mod talk;
 
@@ -25,7 +28,7 @@ pub use self::{
     output::output_is_thrown_away,
     parent::end_with_parent,
     pulse::Pulse,
-    run::{Ending, Run, SpawnError, Stream, run},
+    run::{Ending, Run, SpawnError, Stream, run, run_with},
     talk::Talk,
 };
 

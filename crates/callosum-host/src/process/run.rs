@@ -116,6 +116,16 @@ pub fn run(
     cancel: &Cancel,
     heard: &mut dyn FnMut(Stream, &[u8]),
 ) -> Result<Run, SpawnError> {
+    run_with(launch, cancel, &Pulse::default(), heard)
+}
+
+/// The same, where a beat of `pulse` counts as life, too, and programs that it says the child waits for.
+pub fn run_with(
+    launch: &Launch,
+    cancel: &Cancel,
+    pulse: &Pulse,
+    heard: &mut dyn FnMut(Stream, &[u8]),
+) -> Result<Run, SpawnError> {
     let started = Instant::now();
     let mut child = spawn(launch).map_err(|source| explain(launch, source))?;
     let ends = Ends {
@@ -130,7 +140,7 @@ pub fn run(
     let terms = Terms {
         limits: launch.limits,
         cancel,
-        pulse: &Pulse::default(),
+        pulse,
     };
     follow(&mut group, ends, &launch.input, &terms, heard, started).map_err(|source| {
         SpawnError::System {
@@ -215,6 +225,10 @@ impl Leader for Group {
     #[cfg(not(target_os = "linux"))]
     fn exit_descriptor(&self) -> Option<OwnedFd> {
         None
+    }
+
+    fn ancestor(&self) -> Option<u32> {
+        Some(self.child.id())
     }
 
     /// Looks without reaping: as long as the leader is a zombie its number names this group only.

@@ -145,3 +145,68 @@ fn a_missing_program_is_named() {
         "the program `/no/such/program` was not found"
     );
 }
+
+/// CAL-ERR-2: a program that the child waits for is alive as long as it runs, and what the child started before, or never told of, is
+/// no excuse.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_is_waited_for_is_life() {
+    let ended = |script: &str, waits: bool| {
+        let mut launch = shell(script);
+        launch.limits.quiet = Some(Duration::from_millis(700));
+        let pulse = Pulse::default();
+        let cancel = Cancel::new().unwrap();
+        let run = run_with(&launch, &cancel, &pulse, &mut |_, bytes| {
+            if bytes.starts_with(b"a tool") {
+                pulse.waits_since(waits.then(std::time::Instant::now));
+            } else {
+                pulse.waits_since(None);
+            }
+        });
+        run.unwrap().ending
+    };
+    let long = "sleep 0.5; echo; sleep 0.5; echo a tool; sleep 3; echo done";
+    assert_eq!(ended(long, true), Ending::Exited(0));
+    assert_eq!(ended(long, false), Ending::Quiet);
+    let helper = "sleep 30 & sleep 0.5; echo; sleep 0.5; echo a tool; exec sleep 30";
+    assert_eq!(ended(helper, true), Ending::Quiet);
+    let over = "sleep 0.5; echo; sleep 0.5; echo a tool; sleep 1; exec sleep 30";
+    assert_eq!(ended(over, true), Ending::Quiet);
+}
+
+/// CAL-ERR-2: what comes by a connection is life, also of a child that says nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_comes_to_a_silent_child_is_life() {
+    use std::io::Write as _;
+
+    let ended = |bytes: usize| {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let script =
+            format!("echo begun; bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3' >/dev/null");
+        let mut launch = shell(&script);
+        launch.limits.quiet = Some(Duration::from_millis(700));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut far, _) = listener.accept().unwrap();
+                for _ in 0..bytes {
+                    far.write_all(b"x").unwrap();
+                    std::thread::sleep(Duration::from_millis(300));
+                }
+                // What keeps silent goes on until the child is gone.
+                if bytes == 0 {
+                    std::io::Read::read(&mut far, &mut [0]).unwrap_or_default();
+                }
+            });
+            let ending = run_shell(&launch).ending;
+            // Where the child never came, nobody waits for it any more.
+            drop(std::net::TcpStream::connect(("127.0.0.1", port)));
+            ending
+        })
+    };
+    assert_eq!(ended(0), Ending::Quiet);
+    if received::tells() {
+        assert_eq!(ended(6), Ending::Exited(0));
+    }
+}

@@ -418,6 +418,19 @@ fn a_plan_is_told_how_many_citations_hold() {
     assert!(tree.contains("by echo\n"), "{tree}");
 }
 
+/// CCOS-CAP-1: a mode in which no task runs is refused, with those that there are.
+#[test]
+fn the_ledger_is_not_asked_for_a_mode_that_is_none() {
+    let env = two_languages();
+    let plan = "(count (call :ledger.query {:mode :queued}))";
+    carried_out(&env, &["-e", plan]).success();
+    let plan = "(call :ledger.query {:mode :at-once})";
+    let refused = carried_out(&env, &["-e", plan]).ended_with(1).json();
+    let why = "`:mode` is `at-once`; allowed are :sequential, :concurrent, :staggered, :queued";
+    let said = refused["error"]["message"].as_str().unwrap();
+    assert!(said.contains(why), "{refused}");
+}
+
 /// An executor that answers with what it was asked.
 const ECHO: &str = r#"
 import json, sys

@@ -1,6 +1,9 @@
 //! `:ledger.query`: entries of the ledger.
 
-use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
+use callosum_arbiter::{
+    Mode,
+    kernel::{Answer, ApprovedCall, ProviderFailure},
+};
 use callosum_host::process::Cancel;
 use callosum_ledger::{Entry, Query, Reader, TaskId};
 use callosum_plan::{FailureKind, Value};
@@ -50,6 +53,13 @@ pub(super) fn perform(
         let found = reader.find(&id).map_err(unreadable)?;
         let found = found.iter().map(|found| value_of(&found.entry)).collect();
         return Ok(free(Value::vector(found)));
+    }
+    if let Some(mode) = &wanted.mode
+        && Mode::ALL.iter().all(|known| known.as_str() != mode)
+    {
+        let known = Mode::ALL.map(|mode| format!(":{mode}")).join(", ");
+        let why = format!("`:mode` is `{mode}`; allowed are {known}");
+        return Err(unfit(call, &why));
     }
     let now = context.clock.now();
     let query = Query {

@@ -230,7 +230,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     if !matches!(command, Command::Trust(_)) {
         context.warn_of_waiting();
     }
-    let writes = command.writes();
+    let before = command.writes().then(|| witness::end(&context));
     let done = match command {
         Command::Init(args) => init::run(&context, &args),
         Command::Uninstall(args) => uninstall::run(&context, &args),
@@ -256,8 +256,9 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         // Answered before the project was looked for.
         Command::Hook(_) | Command::Mcp(_) | Command::Serve(_) => Ok(()),
     };
-    if writes {
-        // Also where it failed: what it recorded until then is worth as much.
+    // Also where it failed: what it recorded until then is worth as much. A refusal records nothing, and nothing is put
+    // behind a journal that is about to be brought back.
+    if before.is_some_and(|before| done.is_ok() || witness::end(&context) != before) {
         witness::after(&context);
     }
     done

@@ -1,6 +1,6 @@
 //! The machine's side of a project: when checkpoints are made, and why one was not.
 
-use std::{sync::mpsc, thread, time::Duration};
+use std::{ffi::OsStr, path::PathBuf, sync::mpsc, thread, time::Duration};
 
 use callosum_host::random;
 use callosum_ledger::{
@@ -23,6 +23,17 @@ pub(super) fn of(context: &Context) -> Witness {
 pub(super) fn kept(context: &Context) -> Result<KeptCheckpoints, CommandError> {
     let kept = of(context).read(&context.disk);
     kept.map_err(|error| unkeyed(&error))
+}
+
+/// How far the journal goes: the file of its last day, and how long that is. `None` where there is none to be read.
+pub(super) fn end(context: &Context) -> Option<(PathBuf, u64)> {
+    let folder = context.ledger_paths().audit;
+    let days = context.disk.list_dir(&folder).ok()?;
+    let days = days.into_iter().map(|day| folder.join(day.name));
+    let last = days.filter(|day| day.extension() == Some(OsStr::new("jsonl")));
+    let last = last.max()?;
+    let found = context.disk.stat(&last).ok()??;
+    Some((last, found.len))
 }
 
 /// Signs what a command has written. Where that fails there is a warning, and the command's own

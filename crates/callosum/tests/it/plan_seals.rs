@@ -166,7 +166,8 @@ fn a_run_whose_last_records_are_gone_makes_nothing_twice() {
     let lines: Vec<&str> = before.lines().collect();
     let is_of_call = |line: &&str| line.contains(&key) && line.contains("\"intended\"");
     let at = lines.iter().position(is_of_call).unwrap();
-    std::fs::write(&journal, format!("{}\n", lines[..at].join("\n"))).unwrap();
+    let cut = format!("{}\n", lines[..at].join("\n"));
+    std::fs::write(&journal, &cut).unwrap();
     let why = "the last records of the run are gone, or were changed: 6 were written here, and 4 are there";
     let listed = env.run(["plan", "list"]).success();
     assert!(listed.stderr.contains(why), "{}", listed.stderr);
@@ -179,12 +180,14 @@ fn a_run_whose_last_records_are_gone_makes_nothing_twice() {
         let hint = format!("callosum plan cancel {run}");
         assert!(refused.stderr.contains(&hint), "{}", refused.stderr);
     }
+    // Whoever brings it back, as by `git stash pop`, meets nothing that was written meanwhile.
+    assert_eq!(std::fs::read_to_string(&journal).unwrap(), cut);
     assert_eq!(prompts(&env), ["a"]);
     // Brought back, it is what it was.
     std::fs::write(&journal, &before).unwrap();
     let shown = env.run(["plan", "show", &run]).success();
     assert!(shown.stdout.contains("interrupted"), "{}", shown.stdout);
-    std::fs::write(&journal, format!("{}\n", lines[..at].join("\n"))).unwrap();
+    std::fs::write(&journal, &cut).unwrap();
     env.run(["plan", "cancel", &run]).success();
     let listed = env.run(["plan", "list"]).success();
     assert!(listed.stdout.contains("cancelled"), "{}", listed.stdout);

@@ -17,13 +17,10 @@ pub(super) struct Asked {
     pub(super) first: Option<Vec<u8>>,
 }
 
-/// Where what is asked ends, if its end has come: after the empty line.
-pub(super) fn end(bytes: &[u8]) -> Option<usize> {
-    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
-    Some(end + 4)
-}
+/// What ends what is asked: the empty line.
+pub(super) const END: &[u8] = b"\r\n\r\n";
 
-/// Reads what is asked, up to its [`end`].
+/// Reads what is asked, up to its [`END`].
 ///
 /// `None` where it is neither `CONNECT host:port` nor a request for a whole `http://` address.
 pub(super) fn read(bytes: &[u8]) -> Option<Asked> {

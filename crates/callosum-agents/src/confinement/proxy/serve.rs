@@ -381,7 +381,7 @@ fn begin(live: &Live, asked: &Asked, mut outer: TcpStream) -> io::Result<()> {
 fn hear(mut inner: &TcpStream) -> io::Result<Option<Asked>> {
     let until = Instant::now() + ASKING;
     let mut heard = Vec::new();
-    while asked::end(&heard).is_none() {
+    while !heard.ends_with(asked::END) {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());

@@ -233,9 +233,10 @@ fn ask(
     surroundings: &Surroundings,
     question: &str,
 ) -> Result<Reply, RunError> {
+    let within = ANSWER_WITHIN.max(surroundings.slowest_handshake);
     let patience = Patience {
-        quiet: ANSWER_WITHIN,
-        total: Some(ANSWER_WITHIN),
+        quiet: within,
+        total: Some(within),
     };
     let request = Request::bare(question);
     exchange(executor, &request, surroundings, patience, &mut |_| {})

@@ -83,6 +83,7 @@ fn main() {
         transcript: LastTranscript::default(),
         cancel: cancel.clone(),
         patience: Patience::default(),
+        slowest_handshake: Duration::ZERO,
         waits: 0,
         disk: disk.clone(),
         clock: Clock::system(),

@@ -149,7 +149,7 @@ impl Run {
     fn new(env: &TestEnv, program: PathBuf) -> Self {
         let mut path = env.programs().into_os_string();
         path.push(":/usr/bin:/bin");
-        let environment: [(&str, OsString); 9] = [
+        let environment: [(&str, OsString); 10] = [
             ("PATH", path),
             ("HOME", env.home().into()),
             ("CALLOSUM_HOME", env.machine_home().into()),
@@ -158,6 +158,8 @@ impl Run {
             ("CALLOSUM_MODEL_SERVERS", "off".into()),
             ("CALLOSUM_TEST_CLOCK", "2026-01-02T03:04:05Z".into()),
             ("CALLOSUM_TEST_IDS", "sequence".into()),
+            // How busy the machine is decides nothing.
+            ("CALLOSUM_TEST_PATIENCE", "60".into()),
             ("LC_ALL", "C.UTF-8".into()),
             ("TZ", "UTC".into()),
         ];

@@ -122,9 +122,10 @@ fn say(
     command.arguments.extend(arguments.iter().map(Into::into));
     let client = Client::behind(executor);
     let temporary = own_folder(executor, surroundings)?;
+    let within = ANSWER_WITHIN.max(surroundings.slowest_handshake);
     let patience = Patience {
-        quiet: ANSWER_WITHIN,
-        total: Some(ANSWER_WITHIN),
+        quiet: within,
+        total: Some(within),
     };
     let errand = Errand {
         passed: client.map_or(&[], |client| client.passed),

@@ -55,6 +55,8 @@ pub struct Surroundings {
     pub cancel: Cancel,
     /// How long an executor may take whose entry says nothing else.
     pub patience: Patience,
+    /// What an answer to a handshake may take at least; zero where its own bounds hold.
+    pub slowest_handshake: Duration,
     /// How often a server that refuses for now is waited for before its refusal is the answer.
     pub waits: u32,
     /// The disk.

@@ -19,6 +19,9 @@ use crate::{
     template::TemplateError,
 };
 
+/// Longer than anything here takes on the slowest machine, in milliseconds.
+const LONG_MS: u64 = 300_000;
+
 struct Scene {
     folder: tempfile::TempDir,
     surroundings: Surroundings,
@@ -40,9 +43,10 @@ fn scene() -> Scene {
             connections: Connections::default(),
             cancel: Cancel::new().unwrap(),
             patience: Patience {
-                quiet: Duration::from_secs(20),
-                total: Some(Duration::from_mins(1)),
+                quiet: Duration::from_millis(LONG_MS),
+                total: Some(Duration::from_millis(LONG_MS)),
             },
+            slowest_handshake: Duration::ZERO,
             waits: 3,
             disk: Disk::real(),
             clock: Clock::system(),

@@ -110,6 +110,7 @@ fn look_within(
     surroundings: &Surroundings,
     within: Duration,
 ) -> Result<Found, Fault> {
+    let within = within.max(surroundings.slowest_handshake);
     let patience = Patience {
         quiet: within,
         total: Some(within),

@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use callosum_agents::{
@@ -21,7 +22,7 @@ use callosum_session::trajectory::Agent;
 
 use super::{explain, interrupt};
 use crate::{
-    config::{Environment, Places, Project, Subject, Told},
+    config::{Environment, Key, Origin, Places, Project, Subject, Told},
     ui::{CommandError, Exit, Ui},
 };
 
@@ -284,6 +285,13 @@ impl Context {
             let confiner = Confiner::new(server, system, protected, Names::System);
             Arc::new(confiner.by_way_of(upstream))
         });
+        let patience = |usual| {
+            let least = self.environment.patience(usual);
+            least.map_err(|error| explain::environment(&error))
+        };
+        let settings = &self.project.settings;
+        let quiet = settings.quiet_timeout();
+        let is_usual = settings.get(Key::ExecutorTimeoutMs).origin == Origin::Default;
         Ok(Surroundings {
             root: self.tree().to_owned(),
             self_program,
@@ -298,10 +306,11 @@ impl Context {
             temporary,
             cancel: self.cancel.clone(),
             patience: Patience {
-                quiet: self.project.settings.quiet_timeout(),
+                quiet: if is_usual { patience(quiet)? } else { quiet },
                 total: None,
             },
-            waits: self.project.settings.limits(0).recovery.retry_max,
+            slowest_handshake: patience(Duration::ZERO)?,
+            waits: settings.limits(0).recovery.retry_max,
             disk: self.disk.clone(),
             clock: self.clock.clone(),
         })

@@ -18,6 +18,9 @@ const TEST_CLOCK: &str = "CALLOSUM_TEST_CLOCK";
 /// Makes ids count up instead of being random; for tests.
 const TEST_IDS: &str = "CALLOSUM_TEST_IDS";
 
+/// Names the seconds that whatever is waited for may take at least; for tests, on a machine that has much to do.
+const TEST_PATIENCE: &str = "CALLOSUM_TEST_PATIENCE";
+
 /// The variables that a process was started with.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
@@ -72,6 +75,17 @@ impl Environment {
             None => Ok(Ids::random()),
             Some(value) if value == "sequence" => Ok(Ids::sequence()),
             Some(value) => Err(EnvironmentError::new(TEST_IDS, value, "sequence")),
+        }
+    }
+
+    /// How long something may take: as long as usual, or longer where a test says so.
+    pub(crate) fn patience(&self, usual: Duration) -> Result<Duration, EnvironmentError> {
+        let Some(value) = self.get(TEST_PATIENCE) else {
+            return Ok(usual);
+        };
+        match value.to_str().and_then(|text| text.parse().ok()) {
+            Some(seconds) => Ok(usual.max(Duration::from_secs(seconds))),
+            None => Err(EnvironmentError::new(TEST_PATIENCE, value, "whole seconds")),
         }
     }
 }
@@ -133,6 +147,17 @@ mod tests {
         assert_eq!(clock.now().to_string(), "2026-01-02T03:04:05Z");
         assert_eq!(clock.now().to_string(), "2026-01-02T03:04:05Z");
         assert!(environment.ids().unwrap().uuid_v4().ends_with("0001"));
+    }
+
+    #[test]
+    fn a_test_makes_bounds_wider_and_none_narrower() {
+        let environment: Environment = [(TEST_PATIENCE, "60")].into_iter().collect();
+        for (usual, given) in [(4, 60), (90, 90)] {
+            let given = Ok(Duration::from_secs(given));
+            assert_eq!(environment.patience(Duration::from_secs(usual)), given);
+        }
+        let usual = Duration::from_secs(4);
+        assert_eq!(Environment::default().patience(usual), Ok(usual));
     }
 
     #[test]

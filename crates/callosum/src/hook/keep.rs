@@ -134,7 +134,8 @@ pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Plac
         launch(root, &label, ("--only", &named), place)
     };
     let is_of_tree = option == "--also" && !named.is_empty() && !named.contains(&".".to_owned());
-    Some(waited_for(launched, alone, is_of_tree))
+    let patience = place.environment.patience(PATIENCE).unwrap_or(PATIENCE);
+    Some(waited_for(launched, alone, is_of_tree, patience))
 }
 
 /// What would be lost for good by a command that is let pass since a snapshot keeps it: what it names, none
@@ -286,7 +287,12 @@ enum Scope {
 }
 
 /// Runs it and waits as long as an answer may; what is named is held by itself where the tree takes long.
-fn waited_for(launch: Launch, alone: impl FnOnce() -> Option<Launch>, is_of_tree: bool) -> Kept {
+fn waited_for(
+    launch: Launch,
+    alone: impl FnOnce() -> Option<Launch>,
+    is_of_tree: bool,
+    patience: Duration,
+) -> Kept {
     let begun = Instant::now();
     let (tell, told) = mpsc::channel();
     if !begin(launch, Scope::Whole, tell.clone()) {
@@ -306,7 +312,7 @@ fn waited_for(launch: Launch, alone: impl FnOnce() -> Option<Launch>, is_of_tree
     drop(tell);
     let mut named = None;
     loop {
-        match told.recv_timeout(PATIENCE.saturating_sub(begun.elapsed())) {
+        match told.recv_timeout(patience.saturating_sub(begun.elapsed())) {
             Ok((Scope::Whole, Kept::Failed)) if named.is_some() => return Kept::Late(named),
             Ok((Scope::Whole, kept)) => return kept,
             Ok((Scope::Named, kept)) => named = kept.held().cloned(),

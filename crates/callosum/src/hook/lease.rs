@@ -92,7 +92,8 @@ fn held(
     };
     let folder = homes.mesh();
     let (event, place, voice) = (Arc::clone(event), Arc::clone(place), voice.clone());
-    let held = in_time(move || of_others(&event, &place, &folder, &voice))??;
+    let patience = place.environment.patience(PATIENCE).unwrap_or(PATIENCE);
+    let held = in_time(patience, move || of_others(&event, &place, &folder, &voice))??;
     (!held.is_empty()).then_some((held, remark))
 }
 
@@ -126,9 +127,12 @@ fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Voice) -> Opti
 }
 
 /// What comes of this work, where that is known in time. Work that is not done by then is left to itself.
-fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+fn in_time<T: Send + 'static>(
+    patience: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
     let (done, told) = mpsc::sync_channel(1);
     let working = thread::Builder::new().spawn(move || drop(done.send(work())));
     drop(working.ok()?);
-    told.recv_timeout(PATIENCE).ok()
+    told.recv_timeout(patience).ok()
 }

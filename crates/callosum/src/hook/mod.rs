@@ -103,6 +103,8 @@ pub(crate) fn answered(client: &OsStr, event: &OsStr) -> u8 {
         Moment::Clear => PATIENCE_TO_CLEAR,
         Moment::BeforeTool | Moment::Permission | Moment::Other => PATIENCE,
     };
+    let environment = Environment::from_process();
+    let patience = environment.patience(patience).unwrap_or(patience);
     let voice = Voice::start(
         patience,
         move || late.too_late(),

@@ -296,15 +296,13 @@ fn discovery_finds_servers_of_models() {
         ..Options::default()
     })
     .unwrap();
-    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let gone = closed.local_addr().unwrap();
     drop(closed);
     let listed = format!(
-        "openai={} ollama={} openai=http://{} ollama=http://{gone}",
+        "openai={} ollama={} ollama=http://{gone}",
         one.url(),
         several.url(),
-        silent.local_addr().unwrap(),
     );
     let discover = || {
         let run = env.callosum().arguments(["executor", "discover", "--json"]);
@@ -333,6 +331,12 @@ fn discovery_finds_servers_of_models() {
     let again = discover();
     assert_eq!(again[1]["status"], "active", "{again}");
     assert_eq!(again[1]["registered_now"], false);
+    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let silent = format!("openai=http://{}", silent.local_addr().unwrap());
+    let run = env.callosum().arguments(["executor", "discover", "--json"]);
+    let run = run.env("CALLOSUM_MODEL_SERVERS", silent);
+    let run = run.without("CALLOSUM_TEST_PATIENCE").run().success();
+    assert_eq!(run.json()["found"], json!([]));
     let unfit = env.callosum().arguments(["executor", "discover"]);
     let unfit = unfit.env("CALLOSUM_MODEL_SERVERS", "ollama=http://10.0.0.1:11434");
     let refused = unfit.run().ended_with(3).stderr;

@@ -255,6 +255,7 @@ fn an_event_without_an_end_is_denied_in_time() {
         program.display()
     );
     let shell = env.program(PathBuf::from("/bin/sh"));
+    let shell = shell.without("CALLOSUM_TEST_PATIENCE");
     let output = shell.arguments(["-c", &script]).run();
     let reason = denied("codex", &output).unwrap();
     assert!(reason.contains("took too long"), "{reason}");

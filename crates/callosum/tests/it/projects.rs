@@ -81,6 +81,7 @@ pub(crate) fn surroundings(env: &TestEnv) -> Surroundings {
         transcript: LastTranscript::default(),
         cancel: Cancel::new().unwrap(),
         patience: Patience::default(),
+        slowest_handshake: Duration::from_mins(1),
         waits: 3,
         disk: Disk::real(),
         clock: Clock::system(),

@@ -30,6 +30,7 @@ pub(super) struct Ground {
     /// Whether all files of sessions that are committed here were lost.
     pub(super) is_lost: bool,
     cancel: Cancel,
+    patience_with_git: Duration,
 }
 
 /// Why an event came to nothing.
@@ -102,6 +103,7 @@ impl Ground {
             zones,
             is_lost,
             cancel: Cancel::new().map_err(Problem::Cancel)?,
+            patience_with_git: environment.patience(PATIENCE_WITH_GIT)?,
         }))
     }
 
@@ -120,7 +122,7 @@ impl Ground {
         Committed {
             environment: &self.environment,
             root: &self.zones.root,
-            patience: PATIENCE_WITH_GIT,
+            patience: self.patience_with_git,
             cancel: &self.cancel,
             may_be_merging: self.project.roots.may_be_merging(&self.disk),
         }

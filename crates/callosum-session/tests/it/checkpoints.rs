@@ -11,7 +11,7 @@ use callosum_session::{
     trajectory::Agent,
 };
 
-use crate::place::Place;
+use crate::place::{NOTHING, Place};
 
 fn outcomes(checked: &Checked) -> Vec<Outcome> {
     checked.steps.iter().map(|step| step.outcome).collect()
@@ -365,12 +365,7 @@ fn a_drifted_citation_is_made_good_by_a_new_one() {
         .disk
         .replace(&path, callosum_session::notes::TEMPLATE.as_bytes(), 0o644)
         .unwrap();
-    ground
-        .session()
-        .hold()
-        .unwrap()
-        .heal(&crate::lost::Nothing)
-        .unwrap();
+    ground.session().hold().unwrap().heal(&NOTHING).unwrap();
     let notes = ground.session().notes().unwrap().unwrap();
     assert_eq!(places(&notes.decisions()[0].evidence), now);
 

@@ -12,7 +12,7 @@ use callosum_session::{
     recovery::{Recollection, level_1},
 };
 
-use crate::{lost::Nothing, place::Place};
+use crate::place::{NOTHING, Place};
 
 fn put(place: &Place, name: &str, bytes: &[u8]) {
     let path = place.zones.root.join(name);
@@ -374,7 +374,7 @@ fn notes_that_cannot_be_read_shut_the_gate() {
                 ..NewDecision::default()
             });
             assert!(refused.is_err());
-            let healed = held.heal(&crate::lost::Nothing).unwrap();
+            let healed = held.heal(&NOTHING).unwrap();
             assert!(
                 healed.iter().any(|one| one.was.contains("not read")),
                 "{healed:?}"
@@ -428,7 +428,7 @@ fn a_merge_that_nobody_has_finished_is_healed_with_both_sides() {
         .session()
         .hold()
         .unwrap()
-        .finish_merges(&Nothing)
+        .finish_merges(&NOTHING)
         .unwrap();
     let from: Vec<String> = healed.iter().map(|one| one.from.to_string()).collect();
     assert_eq!(
@@ -462,7 +462,7 @@ fn a_merge_that_nobody_has_finished_is_healed_with_both_sides() {
             .session()
             .hold()
             .unwrap()
-            .finish_merges(&Nothing)
+            .finish_merges(&NOTHING)
             .unwrap()
             .len(),
         1

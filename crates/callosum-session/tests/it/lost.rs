@@ -4,76 +4,21 @@
 use callosum_session::{
     Config, Delta, Ground, NewHandoff,
     bead::{Bead, BeadId},
-    heal::{Healer, Past},
+    heal::Healer,
     notes::Notes,
     trajectory::Agent,
 };
 use proptest::prelude::*;
 
-use crate::place::Place;
-
-/// A project that was never committed.
-pub(crate) struct Nothing;
-
-impl Past for Nothing {
-    fn file(&self, _: &str) -> Option<Vec<u8>> {
-        None
-    }
-
-    fn files(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn changed(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn ever(&self, _: &str) -> Option<Vec<String>> {
-        Some(Vec::new())
-    }
-}
+use crate::place::{NOTHING, NoFile, Place};
 
 /// A project in which the bead was deleted, and that was committed.
-struct Deleted;
-
-impl Past for Deleted {
-    fn file(&self, _: &str) -> Option<Vec<u8>> {
-        None
-    }
-
-    fn files(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn changed(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn ever(&self, _: &str) -> Option<Vec<String>> {
-        Some(vec![".beads/bd-1.yaml".to_owned()])
-    }
-}
+const DELETED: NoFile = NoFile {
+    ever: Some(&[".beads/bd-1.yaml"]),
+};
 
 /// A project of which git does not say in time what was committed.
-struct Unknown;
-
-impl Past for Unknown {
-    fn file(&self, _: &str) -> Option<Vec<u8>> {
-        None
-    }
-
-    fn files(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn changed(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn ever(&self, _: &str) -> Option<Vec<String>> {
-        None
-    }
-}
+const UNKNOWN: NoFile = NoFile { ever: None };
 
 /// Three decisions, of which one has evidence and one belongs to another agent.
 fn with_decisions() -> Place {
@@ -105,7 +50,7 @@ fn put(place: &Place, bytes: &[u8]) {
 /// What was healed of the notes, from where.
 fn heal(place: &Place) -> Vec<(String, Healer)> {
     let held = place.session().hold().unwrap();
-    let healed = held.heal(&Nothing).unwrap().into_iter();
+    let healed = held.heal(&NOTHING).unwrap().into_iter();
     healed.map(|one| (one.was, one.from)).collect()
 }
 
@@ -247,12 +192,12 @@ fn a_bead_that_was_never_committed_comes_back_as_far_as_it_is_known() {
     let file = place.zones.beads().join("bd-1.yaml");
     place.disk.remove_file(&file).unwrap();
     // Its deletion was committed: it stays deleted, and git is not asked again.
-    assert_eq!(held.heal(&Deleted).unwrap(), []);
-    assert_eq!(held.heal(&Nothing).unwrap(), []);
+    assert_eq!(held.heal(&DELETED).unwrap(), []);
+    assert_eq!(held.heal(&NOTHING).unwrap(), []);
     let gone = place.zones.own().join("beads.gone");
     place.disk.remove_file(&gone).unwrap();
     // Where git does not say, nothing is made.
-    assert_eq!(held.heal(&Unknown).unwrap(), []);
+    assert_eq!(held.heal(&UNKNOWN).unwrap(), []);
     drop(held);
     let healed = heal(&place);
     let said = "missing and never committed (status, priority, needs and next steps are not known any more)";
@@ -272,7 +217,7 @@ fn a_bead_that_was_never_committed_comes_back_as_far_as_it_is_known() {
     // Before something is written to it, the current bead comes back by itself.
     place.disk.remove_file(&file).unwrap();
     let held = session.hold().unwrap();
-    let healed = held.heal_current_bead(&Nothing).unwrap().unwrap();
+    let healed = held.heal_current_bead(&NOTHING).unwrap().unwrap();
     assert_eq!(
         (healed.was.as_str(), healed.from),
         (said, Healer::Trajectory)

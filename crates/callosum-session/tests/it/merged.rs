@@ -10,7 +10,7 @@ use callosum_session::{
     notes::Notes,
 };
 
-use crate::{lost::Nothing, place::Place};
+use crate::place::{NOTHING, Place};
 
 /// When both were made.
 const TIME: &str = "2026-01-02T03:04:";
@@ -157,7 +157,7 @@ fn an_entry_that_a_merge_dropped_counts_and_is_healed() {
         two.merge(&[kept], &[0, 1]);
         assert_eq!(two.counted(), (1, 2));
         let held = two.place.session().hold().unwrap();
-        let healed = held.heal(&Nothing).unwrap();
+        let healed = held.heal(&NOTHING).unwrap();
         assert!(
             healed.iter().any(|one| one.from == Healer::Trajectory),
             "{healed:?}"
@@ -198,7 +198,7 @@ fn a_decision_that_is_said_anew_stays_one() {
     assert_eq!((grounding.grounded(), grounding.total()), (1, 1));
     assert_eq!(grounding.claims[0].claim.decision.as_ref(), Some(&ts));
     let held = session.hold().unwrap();
-    let healed = held.heal(&Nothing).unwrap();
+    let healed = held.heal(&NOTHING).unwrap();
     let of_notes = |one: &&callosum_session::heal::Healed| one.file.ends_with("NOTES.md");
     assert_eq!(healed.iter().find(of_notes), None);
 }

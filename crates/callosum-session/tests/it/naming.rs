@@ -5,32 +5,10 @@ use std::time::Duration;
 use callosum_host::Clock;
 use callosum_session::{
     Ground, NewDecision,
-    heal::Past,
     recovery::{Recollection, level_1},
 };
 
-use crate::place::Place;
-
-/// A project without a history.
-struct NoPast;
-
-impl Past for NoPast {
-    fn file(&self, _: &str) -> Option<Vec<u8>> {
-        None
-    }
-
-    fn files(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn changed(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn ever(&self, _: &str) -> Option<Vec<String>> {
-        None
-    }
-}
+use crate::place::{NOTHING, Place};
 
 fn decide(place: &Place, words: &str) -> String {
     let held = place.session().hold().unwrap();
@@ -70,7 +48,7 @@ fn decisions_of_one_second_are_named_to_the_millisecond_and_stay_in_order() {
     assert!(told().contains(newest), "{}", told());
     place.disk.remove_file(&place.zones.notes()).unwrap();
     let held = place.session().hold().unwrap();
-    held.heal(&NoPast).unwrap();
+    held.heal(&NOTHING).unwrap();
     let notes = place.session().notes().unwrap().unwrap();
     let words: Vec<String> = notes.decisions().into_iter().map(|made| made.ts).collect();
     assert_eq!(words, [&first[..], &later[..]].concat());

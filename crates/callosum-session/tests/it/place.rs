@@ -9,8 +9,37 @@ use callosum_session::{
     checkpoint::Checked,
     evidence::{Evidence, Relative},
     grounding::Threshold,
+    heal::Past,
     trajectory::Agent,
 };
+
+/// A project of which git has no file to give back.
+pub(crate) struct NoFile {
+    /// What was ever committed of it, where git says so.
+    pub(crate) ever: Option<&'static [&'static str]>,
+}
+
+/// A project that was never committed.
+pub(crate) const NOTHING: NoFile = NoFile { ever: Some(&[]) };
+
+impl Past for NoFile {
+    fn file(&self, _: &str) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn files(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn changed(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn ever(&self, _: &str) -> Option<Vec<String>> {
+        let ever = self.ever?.iter().map(ToString::to_string);
+        Some(ever.collect())
+    }
+}
 
 /// A project, and the time in it, which goes on by a second with each look.
 pub(crate) struct Place {

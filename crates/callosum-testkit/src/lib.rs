@@ -22,6 +22,7 @@ pub mod kill_loop;
 pub mod model;
 mod notes;
 mod schema;
+mod time_enough;
 mod tool_server;
 
 pub use crate::{
@@ -31,5 +32,6 @@ pub use crate::{
     kill_loop::{KillLoop, Killed},
     notes::Notes,
     schema::Schema,
+    time_enough::with_time_enough,
     tool_server::{Manners, ToolServer},
 };

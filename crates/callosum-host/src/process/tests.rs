@@ -6,6 +6,21 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::*;
 
+/// Longer than anything here takes on the slowest machine, and shorter than the children sleep that are to be ended.
+const LONG: Duration = Duration::from_mins(5);
+
+/// What comes of a try that needs some time, of which nobody knows how much: made with more and more of it.
+fn with_time_enough<T>(mut tried: impl FnMut(Duration) -> Option<T>) -> T {
+    let mut patience = Duration::from_millis(100);
+    loop {
+        if let Some(done) = tried(patience) {
+            return done;
+        }
+        assert!(patience < LONG, "no time is enough");
+        patience *= 4;
+    }
+}
+
 fn shell(script: &str) -> Launch {
     Launch {
         program: PathBuf::from("/bin/sh"),
@@ -14,8 +29,8 @@ fn shell(script: &str) -> Launch {
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
         input: Vec::new(),
         limits: Limits {
-            quiet: Some(Duration::from_secs(20)),
-            total: Some(Duration::from_secs(20)),
+            quiet: Some(LONG),
+            total: Some(LONG),
             output_bytes: 1 << 20,
             error_bytes: 16,
         },
@@ -61,27 +76,29 @@ fn the_exit_code_and_the_end_of_standard_error_are_kept() {
 /// CAL-ERR-2: silence is noticed, and ends the child's whole group.
 #[test]
 fn a_silent_child_is_ended_after_its_quiet_time() {
-    let mut launch = shell("echo hello; sleep 600");
-    launch.limits.quiet = Some(Duration::from_millis(100));
-    let run = run_shell(&launch);
-    assert_eq!(run.ending, Ending::Quiet);
-    assert_eq!(run.output, b"hello\n");
+    let mut launch = shell("echo hello; sleep 6000");
+    let output = with_time_enough(|patience| {
+        launch.limits.quiet = Some(patience);
+        let run = run_shell(&launch);
+        assert_eq!(run.ending, Ending::Quiet);
+        Some(run.output).filter(|output| !output.is_empty())
+    });
+    assert_eq!(output, b"hello\n");
 }
 
 #[test]
 fn output_counts_as_life_until_the_total_deadline() {
     let mut launch = shell("while :; do echo tick; sleep 0.02; done");
-    launch.limits.quiet = Some(Duration::from_secs(10));
     launch.limits.total = Some(Duration::from_millis(200));
     assert_eq!(run_shell(&launch).ending, Ending::Deadline);
 }
 
 #[test]
 fn a_grandchild_that_keeps_the_pipe_open_holds_up_nobody() {
-    let launch = shell("setsid sleep 600 & echo $!");
+    let launch = shell("setsid sleep 6000 & echo $!");
     let run = run_shell(&launch);
     assert_eq!(run.ending, Ending::Exited(0));
-    assert!(run.elapsed < Duration::from_secs(10));
+    assert!(run.elapsed < LONG);
     let pid: i32 = String::from_utf8_lossy(&run.output).trim().parse().unwrap();
     let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
 }
@@ -99,14 +116,16 @@ fn more_output_than_allowed_ends_the_child() {
 #[test]
 fn a_child_that_never_stops_complaining_meets_its_deadline() {
     let mut launch = shell("yes b >&2 & yes c >&2 & yes d >&2 & yes a >&2");
-    launch.limits.total = Some(Duration::from_millis(300));
-    let cancel = Cancel::new().unwrap();
-    let mut lines = 0;
-    let run = run(&launch, &cancel, &mut |_, bytes| {
-        lines += String::from_utf8_lossy(bytes).lines().count();
+    with_time_enough(|patience| {
+        launch.limits.total = Some(patience);
+        let cancel = Cancel::new().unwrap();
+        let mut lines = 0;
+        let run = run(&launch, &cancel, &mut |_, bytes| {
+            lines += String::from_utf8_lossy(bytes).lines().count();
+        });
+        assert_eq!(run.unwrap().ending, Ending::Deadline);
+        (lines > 0).then_some(())
     });
-    assert_eq!(run.unwrap().ending, Ending::Deadline);
-    assert!(lines > 0);
 }
 
 #[test]

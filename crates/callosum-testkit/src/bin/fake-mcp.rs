@@ -146,7 +146,7 @@ fn call(id: &Value, params: &Value) -> io::Result<()> {
         "crash" => std::process::exit(3),
         "stall" => progress(params, 0),
         "drip" => {
-            for step in 0..8 {
+            for step in 0..20 {
                 progress(params, step)?;
                 thread::sleep(Duration::from_millis(250));
             }

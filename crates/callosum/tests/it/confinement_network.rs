@@ -144,13 +144,13 @@ tried("streamed", streamed)
             "--network",
             &format!("127.0.0.1:{port}"),
             "--quiet-ms",
-            "4000",
+            "10000",
         ],
     );
     let streaming = std::thread::spawn(move || {
         use std::io::Write as _;
         let (mut stream, _) = listener.accept().unwrap();
-        for _ in 0..14 {
+        for _ in 0..25 {
             std::thread::sleep(std::time::Duration::from_millis(450));
             stream.write_all(b"x").unwrap();
         }
@@ -161,7 +161,7 @@ tried("streamed", streamed)
         return;
     }
     assert_eq!(output.code, 0, "{}", output.stderr);
-    assert_eq!(output.json()["summary"], "streamed: 14");
+    assert_eq!(output.json()["summary"], "streamed: 25");
     streaming.join().unwrap();
 }
 

@@ -3,7 +3,7 @@
 use std::{
     io::{Read, Write},
     net::{Ipv4Addr, TcpListener},
-    sync::{Arc, Condvar, Mutex},
+    sync::{Arc, Condvar, Mutex, mpsc},
     thread,
     time::Duration,
 };
@@ -11,6 +11,7 @@ use std::{
 use callosum_testkit::{
     TestEnv,
     model::{Fault, ModelServer, Turn, Usage},
+    with_time_enough,
 };
 use serde_json::Value;
 
@@ -75,7 +76,7 @@ fn executors_are_shaken_hands_with_beside_one_another() {
                 let mut count = count.lock().unwrap();
                 *count += 1;
                 changed.notify_all();
-                let patience = Duration::from_secs(20);
+                let patience = Duration::from_mins(2);
                 let together = |count: &mut i32| *count == 3;
                 let (count, _) = changed
                     .wait_timeout_while(count, patience, together)
@@ -292,7 +293,7 @@ fn part_of(env: &TestEnv, output: &Value) -> String {
 fn a_stream_that_falls_silent_is_ended_and_kept_and_a_slow_one_is_not() {
     let env = two_languages();
     let server = ModelServer::start();
-    register(&env, "openai", &server.url(), &["--quiet-ms", "1500"]);
+    register(&env, "openai", &server.url(), &["--quiet-ms", "5000"]);
     let silent = Turn {
         stall_ms: 60_000,
         ..Turn::text("one two")
@@ -301,7 +302,7 @@ fn a_stream_that_falls_silent_is_ended_and_kept_and_a_slow_one_is_not() {
     assert_eq!(output["error"]["code"], "E002", "{output}");
     assert_eq!(part_of(&env, &output), "one");
     let slow = Turn {
-        drip_ms: 200,
+        drip_ms: 500,
         pieces: Some(12),
         ..Turn::text("slowly but surely it says what it has to say")
     };
@@ -319,6 +320,7 @@ fn the_connection_ends_with_the_deadline() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     let list = br#"{"data":[{"id":"scripted-model"}]}"#;
+    let (tell, asked) = mpsc::channel();
     let server = thread::spawn(move || {
         loop {
             let (mut client, _) = listener.accept().unwrap();
@@ -337,17 +339,23 @@ fn the_connection_ends_with_the_deadline() {
             client
                 .write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n: x\r\n")
                 .unwrap();
+            tell.send(()).unwrap();
             // Returns when the other end is closed, by whatever is said first.
             let mut rest = Vec::new();
             drop(client.read_to_end(&mut rest));
             return;
         }
     });
-    register(&env, "openai", &endpoint, &["--total-ms", "3000"]);
-    let run = env.callosum();
-    let run = run.arguments(["delegate", "Map it.", "--executor", "openai", "--json"]);
-    let output = run.env("CAL_RETRY_MAX", "0").run().ended_with(1).json();
-    assert_eq!(output["error"]["code"], "E002", "{output}");
+    with_time_enough(|milliseconds| {
+        let total = ["--total-ms", &milliseconds.to_string()];
+        register(&env, "openai", &endpoint, &total);
+        let run = env.callosum();
+        let run = run.arguments(["delegate", "Map it.", "--executor", "openai", "--json"]);
+        let output = run.env("CAL_RETRY_MAX", "0").run().ended_with(1).json();
+        assert_eq!(output["error"]["code"], "E002", "{output}");
+        let soon = Duration::from_millis(milliseconds);
+        asked.recv_timeout(soon).ok()
+    });
     server.join().unwrap();
 }
 

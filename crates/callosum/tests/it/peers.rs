@@ -6,12 +6,21 @@ use callosum_agents::{
     runner::{self, RunError, Sign},
 };
 use callosum_host::Disk;
-use callosum_testkit::{TestEnv, fakes};
+use callosum_testkit::{TestEnv, fakes, with_time_enough};
 use serde_json::Value;
 
 use crate::projects::{surroundings, two_languages};
 
+/// How long the agents that fall silent may, in milliseconds.
+const QUIET: u64 = 1500;
+
 fn register(env: &TestEnv, name: &str, options: &str) -> i32 {
+    let is_silent = options.contains("--stall");
+    register_with(env, name, options, if is_silent { QUIET } else { 60_000 })
+}
+
+fn register_with(env: &TestEnv, name: &str, options: &str, quiet_ms: u64) -> i32 {
+    let quiet_ms = quiet_ms.to_string();
     let command = format!("'{}' {options}", fakes::program("fake-acp").display());
     let arguments = [
         "executor",
@@ -20,11 +29,11 @@ fn register(env: &TestEnv, name: &str, options: &str) -> i32 {
         "--protocol",
         "acp",
         "--quiet-ms",
-        "1500",
+        &quiet_ms,
         "--writable",
         "notes/",
     ];
-    env.run(arguments.iter().copied().chain(["--command", &command]))
+    env.run(arguments.into_iter().chain(["--command", &command]))
         .code
 }
 
@@ -152,11 +161,15 @@ fn an_agent_that_fails_is_told_with_code_and_cause() {
 #[test]
 fn an_agent_is_told_before_it_is_ended() {
     let env = two_languages();
-    assert_eq!(register(&env, "agent", "--stall --heard notes/heard"), 0);
-    let output = delegate(&env, "agent", 1);
-    assert_eq!(output["error"]["code"], "E002", "{output}");
-    let heard = env.read("notes/heard");
-    assert!(heard.contains("session/cancel"), "{heard}");
+    env.write("notes/heard", "");
+    let output = with_time_enough(|milliseconds| {
+        let options = "--stall --heard notes/heard";
+        assert_eq!(register_with(&env, "agent", options, milliseconds), 0);
+        let output = delegate(&env, "agent", 1);
+        assert_eq!(output["error"]["code"], "E002", "{output}");
+        let is_told = env.read("notes/heard").contains("session/cancel");
+        is_told.then_some(output)
+    });
     let details = output["error"]["details"].as_str().unwrap();
     let (_, hash) = details
         .split_once("what had come of an answer is kept as ")

@@ -1,7 +1,7 @@
 //! Plans whose process is killed: what comes of it is what would have come without, and nothing is made twice.
 
 use std::{
-    process::Stdio,
+    process::Child,
     thread,
     time::{Duration, Instant},
 };
@@ -13,10 +13,13 @@ use crate::{
     agents::fake,
     plan_runs::FAILING,
     projects::{
-        approved, carried_out, only_run, permit_all, prompts, register, register_with,
-        two_languages,
+        approved, carried_out, only_run, permit_all, prompts, register, register_with, started,
+        two_languages, wait_for_start,
     },
 };
+
+/// How long anything may take before a test gives up on it.
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// An executor that kills the process that runs the plan, the first time that it is asked for `b`.
 #[cfg(target_os = "linux")]
@@ -38,6 +41,14 @@ else:
     else:
         print(json.dumps({"summary": prompt, "tokens_used": 1, "status": "success"}))
 "#;
+
+/// Kills a process that carries a run on once it has started this executor, which does not answer meanwhile.
+#[cfg(target_os = "linux")]
+fn killed_at_work(env: &TestEnv, executor: &str, mut process: Child) {
+    wait_for_start(env, executor);
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
 
 /// CCOS-RTFS-2: a run whose process is killed while an executor works goes on, and no task is stored twice.
 #[cfg(target_os = "linux")]
@@ -128,31 +139,16 @@ fn a_client_that_was_killed_with_its_run_is_asked_again() {
     assert!(listed.contains("~/.claude/.credentials.json"), "{listed}");
     let program = env.programs().join("claude");
     let script = std::fs::read_to_string(&program).unwrap();
-    let slow = script.replacen("#!/bin/sh\n", "#!/bin/sh\nsleep 2\n", 1);
+    let slow = script.replacen("#!/bin/sh\n", "#!/bin/sh\nsleep 60\n", 1);
     std::fs::write(&program, slow).unwrap();
     let plan = "(:summary (call :agent.claude {:prompt \"map it\"}))";
-    let mut child = env
-        .callosum()
-        .without("CALLOSUM_TEST_IDS")
-        .arguments(["plan", "run", "-e", plan])
-        .command()
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let query = ["audit", "query", "--event", "spawn", "--json"];
-    let since = Instant::now();
-    while !env.run(query).stdout.contains("\"claude\"") {
-        assert!(since.elapsed() < Duration::from_mins(1), "it never began");
-        thread::sleep(Duration::from_millis(20));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    killed_at_work(&env, "claude", started(&env, &["run", "-e", plan]));
+    std::fs::write(&program, script).unwrap();
     assert_eq!(prompts(&env), [""; 0]);
     let run = only_run(&env);
     let output = env.run(["plan", "resume", &run, "--json"]);
-    let reached = env.run(query).success().stdout;
+    let spawned = ["audit", "query", "--event", "spawn", "--json"];
+    let reached = env.run(spawned).success().stdout;
     if reached.contains("landlock") {
         let output = output.success().json();
         assert_eq!(output["value"], "\"SUMMARY: fine\"", "{output}");
@@ -167,29 +163,13 @@ fn a_client_that_was_killed_with_its_run_is_asked_again() {
 #[test]
 fn an_executor_that_could_write_when_it_was_killed_is_not_asked_again() {
     let env = two_languages();
-    let may_write = &["--writable", "build/"];
-    register_with(&env, "writer", &fakes::fake("--slow 2000"), may_write);
+    let may_write = &["--writable", "build/", "--quiet-ms", "600000"];
+    register_with(&env, "writer", &fakes::fake("--silent"), may_write);
     let plan = "(:summary (call :agent.writer {:prompt \"w\"}))";
-    let plain = || env.callosum().without("CALLOSUM_TEST_IDS");
-    let run = plain().arguments(["plan", "run", "-e", plan]).run();
-    run.ended_with(5);
+    let run = started(&env, &["run", "-e", plan]).wait().unwrap();
+    assert_eq!(run.code(), Some(5));
     let run = only_run(&env);
-    let approve = plain().arguments(["plan", "approve", &run]);
-    let mut child = approve
-        .command()
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let query = ["audit", "query", "--event", "spawn", "--json"];
-    let since = Instant::now();
-    while !env.run(query).stdout.contains("\"writer\"") {
-        assert!(since.elapsed() < Duration::from_mins(1), "it never began");
-        thread::sleep(Duration::from_millis(20));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    killed_at_work(&env, "writer", started(&env, &["approve", &run]));
     let mut registry: Value = serde_json::from_str(&env.read("registry.json")).unwrap();
     for executor in registry["executors"].as_array_mut().unwrap() {
         executor.as_object_mut().unwrap().remove("writable");
@@ -201,33 +181,29 @@ fn an_executor_that_could_write_when_it_was_killed_is_not_asked_again() {
     assert_eq!(prompts(&env), [""; 0]);
 }
 
-/// Carries a plan out in processes that are killed after the time that `patience` says of each, until it is over;
-/// `settle` is asked where it waits for a person. Returns what it came to.
+/// Waits until a process is over, and no longer than this.
+fn lives_for(process: &mut Child, patience: Duration) {
+    let since = Instant::now();
+    while since.elapsed() < patience && process.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Carries a plan out in processes that are killed once `until` returns, which is called with the number of each, until it is
+/// over; `settle` is asked where it waits for a person. Returns what it came to.
 fn killed_and_gone_on_with(
     env: &TestEnv,
     plan: &str,
-    patience: impl Fn(u64) -> Duration,
+    until: impl Fn(u64, &mut Child),
     mut settle: impl FnMut(&str, &Value),
 ) -> Value {
     let mut run: Option<String> = None;
     for number in 0..200_u64 {
-        let begin = env.callosum().without("CALLOSUM_TEST_IDS");
-        let command = match &run {
-            None => begin.arguments(["plan", "run", "--json", "-e", plan]),
-            Some(run) => begin.arguments(["plan", "resume", run, "--json"]),
+        let mut child = match &run {
+            None => started(env, &["run", "--json", "-e", plan]),
+            Some(run) => started(env, &["resume", run, "--json"]),
         };
-        let mut child = command
-            .command()
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let patience = patience(number);
-        let since = Instant::now();
-        while since.elapsed() < patience && child.try_wait().unwrap().is_none() {
-            thread::sleep(Duration::from_millis(2));
-        }
+        until(number, &mut child);
         // One that is over is not hit.
         drop(child.kill());
         let output = child.wait_with_output().unwrap();
@@ -265,11 +241,11 @@ fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
         let output = carried_out(&other, &["-e", plan]).success();
         output.json()["value"].clone()
     };
-    let patience = |number| match number {
-        0..10 => Duration::from_millis(40 + number * 35),
-        _ => Duration::from_mins(1),
+    let until = |number, child: &mut Child| match number {
+        0..10 => lives_for(child, Duration::from_millis(40 + number * 35)),
+        _ => lives_for(child, PATIENCE),
     };
-    let ended = killed_and_gone_on_with(&env, plan, patience, |run, waiting| {
+    let ended = killed_and_gone_on_with(&env, plan, until, |run, waiting| {
         let key = waiting["key"].as_str().unwrap();
         match waiting["waits_for"].as_str() {
             Some("approval") => drop(env.run(["plan", "approve", run])),
@@ -290,11 +266,11 @@ fn what_answers_by_key_is_made_once_and_asks_nobody() {
     let env = two_languages();
     let plan = "(map (fn [p] (do (call :mesh.publish {:topic \"agent.note\" :payload {:text p}}) \
                 (:task (call :task.add {:prompt p})))) [\"a\" \"b\" \"c\" \"d\"])";
-    let patience = |number| match number {
-        0..40 => Duration::from_millis(12 + number * 11 % 130),
-        _ => Duration::from_mins(1),
+    let until = |number, child: &mut Child| match number {
+        0..40 => lives_for(child, Duration::from_millis(12 + number * 11 % 130)),
+        _ => lives_for(child, PATIENCE),
     };
-    let ended = killed_and_gone_on_with(&env, plan, patience, |_, waiting| {
+    let ended = killed_and_gone_on_with(&env, plan, until, |_, waiting| {
         panic!("a person is asked: {waiting}");
     });
     let left = env.run(["mesh", "task", "list", "--json"]).success().json();
@@ -322,11 +298,11 @@ fn a_decision_is_made_once_and_asks_nobody() {
     let env = two_languages();
     let plan = "(map (fn [p] (:title (call :session.decide {:decision p :because \"w\" :assume true}))) \
                 [\"a\" \"b\" \"c\" \"d\" \"e\" \"f\" \"g\" \"h\"])";
-    let patience = |number| match number {
-        0..40 => Duration::from_millis(12 + number * 7 % 90),
-        _ => Duration::from_mins(1),
+    let until = |number, child: &mut Child| match number {
+        0..40 => lives_for(child, Duration::from_millis(12 + number * 7 % 90)),
+        _ => lives_for(child, PATIENCE),
     };
-    let ended = killed_and_gone_on_with(&env, plan, patience, |_, waiting| {
+    let ended = killed_and_gone_on_with(&env, plan, until, |_, waiting| {
         panic!("a person is asked: {waiting}");
     });
     let all = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -343,17 +319,21 @@ fn a_decision_is_made_once_and_asks_nobody() {
     );
 }
 
-/// Waits until no process is there any more that was started with this file.
+/// Waits until no process is there any more that was started in this environment, also one that is only about to
+/// become another program.
 #[cfg(target_os = "linux")]
-fn wait_for_end_of(file: &str) {
+fn wait_for_end_of_all(env: &TestEnv) {
+    let folder = env.folder();
     let is_there = || {
-        let processes = std::fs::read_dir("/proc").unwrap().flatten();
-        let mut lines = processes.filter_map(|one| std::fs::read(one.path().join("cmdline")).ok());
-        lines.any(|line| String::from_utf8_lossy(&line).contains(file))
+        let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
+        processes.any(|one| {
+            let works_in = std::fs::read_link(one.path().join("cwd"));
+            works_in.is_ok_and(|place| place.starts_with(&folder))
+        })
     };
     let since = Instant::now();
     while is_there() {
-        assert!(since.elapsed() < Duration::from_mins(1), "{file} goes on");
+        assert!(since.elapsed() < PATIENCE, "something goes on");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -364,30 +344,40 @@ fn wait_for_end_of(file: &str) {
 #[test]
 fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
     let env = two_languages();
-    let answering = "__import__('time').sleep(0.05)\n    \
+    // The first one works until its run was killed.
+    let answering = "time = __import__('time')\n    \
+        while pathlib.Path(__file__).with_name('held').exists(): time.sleep(0.01)\n    \
+        time.sleep(0.05)\n    \
         print(json.dumps({\"summary\": prompt, \"tokens_used\": 1, \"status\": \"success\"}))";
     env.write("tools/log.py", FAILING.replace("sys.exit(1)", answering));
-    let script = env.project().join("tools/log.py");
-    let script = script.to_str().unwrap();
+    env.write("tools/held", "");
     permit_all(&env);
-    let unconfined = &["--confinement", "off"];
-    register_with(&env, "logging", &format!("python3 {script}"), unconfined);
+    let unconfined = &["--confinement", "off", "--quiet-ms", "600000"];
+    register_with(&env, "logging", "python3 tools/log.py", unconfined);
     let all = ["a", "b", "c", "d", "e", "f"];
     let plan = "(map (fn [p] (:summary (call :agent.logging {:prompt p :fresh true}))) \
                 [\"a\" \"b\" \"c\" \"d\" \"e\" \"f\"])";
     let log = env.project().join("tools/asked");
+    let held = env.project().join("tools/held");
     let asked = || std::fs::read_to_string(&log).unwrap_or_default();
     let mut questions = 0;
-    let patience = |number| match number {
-        0..30 => Duration::from_millis(60 + number * 37 % 260),
-        // On a machine that has much to do none of these came to the executor.
-        30..60 => Duration::from_millis(300 + number * 97 % 1500),
-        _ => Duration::from_mins(1),
+    let until = |number, child: &mut Child| match number {
+        0 => {
+            let since = Instant::now();
+            while asked().is_empty() {
+                assert!(since.elapsed() < PATIENCE, "it never began");
+                thread::sleep(Duration::from_millis(2));
+            }
+            child.kill().unwrap();
+            std::fs::remove_file(&held).unwrap();
+        }
+        1..30 => lives_for(child, Duration::from_millis(60 + number * 37 % 260)),
+        _ => lives_for(child, PATIENCE),
     };
-    let ended = killed_and_gone_on_with(&env, plan, patience, |run, waiting| {
+    let ended = killed_and_gone_on_with(&env, plan, until, |run, waiting| {
         assert_eq!(waiting["waits_for"], "outcome", "{waiting}");
         questions += 1;
-        wait_for_end_of(script);
+        wait_for_end_of_all(&env);
         let key = waiting["key"].as_str().unwrap();
         let shown = env.run(["plan", "show", run, "--json"]).success().json();
         let prompt = all[usize::try_from(shown["answered"].as_u64().unwrap()).unwrap()];
@@ -398,18 +388,15 @@ fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
             &["--not-done", key]
         };
         // It goes on, until it is killed again.
-        let mut going_on = env
-            .callosum()
-            .without("CALLOSUM_TEST_IDS")
-            .arguments(["plan", "resume", run, "--json"])
-            .arguments(settled)
-            .command()
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        thread::sleep(Duration::from_millis(90));
+        let resume = ["resume", run, "--json"];
+        let mut going_on = started(&env, &[&resume[..], settled].concat());
+        // On a slow machine it would come to nothing else.
+        let patience = if questions < 30 {
+            Duration::from_millis(90)
+        } else {
+            PATIENCE
+        };
+        lives_for(&mut going_on, patience);
         drop(going_on.kill());
         drop(going_on.wait());
     });

@@ -4,15 +4,17 @@ use std::path::Path;
 
 use callosum_testkit::fakes;
 
-use crate::projects::{begun, register, register_with, two_languages};
+use crate::projects::{begun, register_with, two_languages, wait_for_start};
 
 /// CCOS-RTFS-2: who clears away what git does not know of a project takes no run from the process that carries it on.
 #[test]
 fn a_run_at_work_stays_its_process_s_whatever_is_cleared_away() {
     let env = two_languages();
-    register(&env, "silent", &fakes::fake("--silent"));
+    let patient = &["--quiet-ms", "600000"];
+    register_with(&env, "silent", &fakes::fake("--silent"), patient);
     let plan = "(call :agent.delegate {:executor \"silent\" :prompt \"a\"})";
     let (mut child, run) = begun(&env, plan);
+    wait_for_start(&env, "silent");
     // The run may put one more there at the same moment.
     let locks = env.project().join(".cal_lock");
     while locks.exists() {

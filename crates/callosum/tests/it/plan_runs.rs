@@ -1,12 +1,11 @@
 //! Plans that are carried out: on record before anything happens. Those that are killed are in `plan_kills`.
 
-use std::process::Stdio;
-
 use callosum_testkit::{Schema, fakes};
 use serde_json::Value;
 
 use crate::projects::{
-    appended, begun, carried_out, only_run, prompts, register, register_with, two_languages,
+    appended, begun, carried_out, only_run, prompts, register, register_with, started,
+    two_languages,
 };
 
 /// CCOS-RTFS-2, CCOS-CHN-1: what a plan did can be read from the journal, call by call.
@@ -334,17 +333,8 @@ fn a_short_answer_to_a_plan_is_taken_as_it_is() {
 fn a_task_with_an_id_is_left_once_by_many_processes() {
     let env = two_languages();
     let plan = r#"(:task (call :task.add {:prompt "mend it" :id "audit"}))"#;
-    let start = || {
-        let one = env.callosum().without("CALLOSUM_TEST_IDS");
-        one.arguments(["plan", "run", "-e", plan])
-            .command()
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap()
-    };
-    let running: Vec<_> = (0..6).map(|_| start()).collect();
+    let start = |_| started(&env, &["run", "-e", plan]);
+    let running: Vec<_> = (0..6).map(start).collect();
     let told = running.into_iter().map(|child| {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success());
@@ -454,7 +444,8 @@ fn a_plan_decides() {
 #[test]
 fn a_run_is_cancelled_by_another_process() {
     let env = two_languages();
-    register(&env, "silent", &fakes::fake("--silent"));
+    let patient = &["--quiet-ms", "600000"];
+    register_with(&env, "silent", &fakes::fake("--silent"), patient);
     let plan = "(call :agent.delegate {:executor \"silent\" :prompt \"a\"})";
     let (mut child, run) = begun(&env, plan);
     env.run(["plan", "cancel", &run]).success();

@@ -109,21 +109,26 @@ pub(crate) fn carried_out(env: &TestEnv, arguments: &[&str]) -> Output {
     approved(env, start)
 }
 
-/// A process that carries on a run of a plan, and the run's id, once the run is on record.
-pub(crate) fn begun(env: &TestEnv, plan: &str) -> (Child, String) {
-    let child = env
-        .callosum()
+/// A process that carries a plan out, or on: `plan` with these arguments.
+pub(crate) fn started(env: &TestEnv, arguments: &[&str]) -> Child {
+    env.callosum()
         .without("CALLOSUM_TEST_IDS")
-        .arguments(["plan", "run", "--json", "-e", plan])
+        .arguments(["plan"])
+        .arguments(arguments)
         .command()
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .unwrap();
+        .unwrap()
+}
+
+/// A process that carries on a run of a plan, and the run's id, once the run is on record.
+pub(crate) fn begun(env: &TestEnv, plan: &str) -> (Child, String) {
+    let child = started(env, &["run", "--json", "-e", plan]);
     let since = Instant::now();
     let run = loop {
-        assert!(since.elapsed() < Duration::from_mins(1), "it never began");
+        assert!(since.elapsed() < Duration::from_mins(5), "it never began");
         let listed = env.run(["plan", "list", "--json"]);
         if listed.code == 0
             && let Some(run) = listed.json()["runs"][0]["run"].as_str()
@@ -133,6 +138,17 @@ pub(crate) fn begun(env: &TestEnv, plan: &str) -> (Child, String) {
         thread::sleep(Duration::from_millis(20));
     };
     (child, run)
+}
+
+/// Waits until a start of this executor is on record.
+pub(crate) fn wait_for_start(env: &TestEnv, executor: &str) {
+    let spawned = ["audit", "query", "--event", "spawn", "--json"];
+    let named = format!("\"{executor}\"");
+    let since = Instant::now();
+    while !env.run(spawned).stdout.contains(&named) {
+        assert!(since.elapsed() < Duration::from_mins(5), "it never began");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Has plans do whatever their capabilities can, and asks nobody.

@@ -12,8 +12,7 @@ fn with_wiki() -> TestEnv {
     let env = two_languages();
     let command = format!("'{}'", fakes::program("fake-mcp").display());
     let register = ["executor", "register", "wiki", "--tool", "ask", "--command"];
-    let bounds = ["--quiet-ms", "1500"];
-    env.run(register.iter().chain(&[command.as_str()]).chain(&bounds))
+    env.run(register.iter().chain(&[command.as_str()]))
         .success();
     env
 }

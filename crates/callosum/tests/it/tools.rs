@@ -5,7 +5,7 @@ use callosum_agents::{
     registry::{Executor, Kind},
     runner::{self, RunError, Sign},
 };
-use callosum_testkit::{Manners, Output, TestEnv, ToolServer, fakes};
+use callosum_testkit::{Manners, Output, TestEnv, ToolServer, fakes, with_time_enough};
 use serde_json::Value;
 
 use crate::projects::{surroundings, two_languages};
@@ -75,9 +75,13 @@ fn a_tool_answers_into_the_ledger() {
             shown.json().pointer("/metadata/client"),
             Some(&"mcp".into())
         );
-        for tool in ["structured", "noise", "drip"] {
-            // Progress is life: each step comes sooner than the silence that is allowed.
-            assert_eq!(register(&env, tool, options, &["--quiet-ms", "1500"]), 0);
+        for (tool, bounds) in [
+            ("structured", &[][..]),
+            ("noise", &[]),
+            // Progress is life: it takes longer than the silence that is allowed, and each step comes sooner.
+            ("drip", &["--quiet-ms", "4000"]),
+        ] {
+            assert_eq!(register(&env, tool, options, bounds), 0);
             let summary = delegate(&env, tool, 0)["summary"].clone();
             assert_eq!(summary, "It adds: `mod sum;` [src/main.rs:3].", "{tool}");
         }
@@ -95,11 +99,12 @@ fn a_tool_that_fails_is_told_with_code_and_cause() {
         ("stall", "--deaf", "E002", "was silent for 1500 ms"),
         ("huge", "", "E006", "more than 4194304 bytes"),
     ] {
-        assert_eq!(
-            register(&env, tool, options, &["--quiet-ms", "1500"]),
-            0,
-            "{tool}"
-        );
+        let bounds: &[&str] = if tool == "stall" {
+            &["--quiet-ms", "1500"]
+        } else {
+            &[]
+        };
+        assert_eq!(register(&env, tool, options, bounds), 0, "{tool}");
         let output = delegate(&env, tool, 1);
         assert_eq!(output["error"]["code"], code, "{tool}: {output}");
         let message = output["error"]["message"].as_str().unwrap();
@@ -122,13 +127,22 @@ fn a_tool_that_cannot_be_called_is_inactive() {
         assert!(check.stdout.contains(says), "{tool}: {}", check.stdout);
     }
     // It lives, and says nothing that is an answer: the silence is told with what it did say.
-    let soon = ["--quiet-ms", "2000"];
-    assert_eq!(register(&env, "ask", "--babble", &soon), 1);
-    let check = env
-        .run(["executor", "check", "ask", "--json"])
-        .ended_with(1);
+    let program = format!("'{}' --babble", fakes::program("fake-mcp").display());
     let said = "it wrote what is no message: `Welcome to no protocol at all`";
-    assert!(check.stdout.contains(said), "{}", check.stdout);
+    with_time_enough(|milliseconds| {
+        let impatient = || {
+            let seconds = (milliseconds / 1000).to_string();
+            env.callosum().env("CALLOSUM_TEST_PATIENCE", seconds)
+        };
+        let quiet = milliseconds.to_string();
+        let register = ["executor", "register", "ask", "--tool", "ask"];
+        let bounds = ["--command", &program, "--quiet-ms", &quiet];
+        let register = impatient().arguments(register).arguments(bounds);
+        register.run().ended_with(1);
+        let check = ["executor", "check", "ask", "--json"];
+        let check = impatient().arguments(check).run().ended_with(1);
+        check.stdout.contains(said).then_some(())
+    });
     let doctor = env.run(["doctor"]).stdout;
     assert!(doctor.contains("its handshake failed at ping"), "{doctor}");
     let register = ["executor", "register", "gone", "--tool", "x", "--command"];
@@ -152,15 +166,16 @@ fn took_leave(heard: &str) -> bool {
 fn a_server_is_told_before_it_is_ended() {
     let env = two_languages();
     let options = "--heard notes/heard";
-    for bound in [["--quiet-ms", "1000"], ["--total-ms", "1000"]] {
-        let more = bound.iter().chain(&["--writable", "notes/"]);
-        let more: Vec<&str> = more.copied().collect();
-        assert_eq!(register(&env, "stall", options, &more), 0);
-        let output = delegate(&env, "stall", 1);
-        assert_eq!(output["error"]["code"], "E002", "{output}");
-        let heard = env.read("notes/heard");
-        assert!(took_leave(&heard), "{heard}");
-        env.write("notes/heard", "");
+    for bound in ["--quiet-ms", "--total-ms"] {
+        with_time_enough(|milliseconds| {
+            env.write("notes/heard", "");
+            let milliseconds = milliseconds.to_string();
+            let more = [bound, &milliseconds, "--writable", "notes/"];
+            assert_eq!(register(&env, "stall", options, &more), 0);
+            let output = delegate(&env, "stall", 1);
+            assert_eq!(output["error"]["code"], "E002", "{output}");
+            took_leave(&env.read("notes/heard")).then_some(())
+        });
     }
 }
 
@@ -239,17 +254,16 @@ fn a_server_elsewhere_is_told_before_the_connection_ends() {
         ..Manners::default()
     };
     let server = ToolServer::start(manners);
-    register_remote(&env, "stall", &server.url(), &["--quiet-ms", "1000"]).success();
-    let output = delegate(&env, "stall", 1);
-    assert_eq!(output["error"]["code"], "E002", "{output}");
-    let told = server.heard();
-    let cancelled = told
-        .iter()
-        .find(|message| message["method"] == "notifications/cancelled");
-    assert!(
-        cancelled.is_some_and(|message| !message["params"]["requestId"].is_null()),
-        "{told:?}"
-    );
+    let cancelled = with_time_enough(|milliseconds| {
+        let quiet = ["--quiet-ms", &milliseconds.to_string()];
+        register_remote(&env, "stall", &server.url(), &quiet).success();
+        let output = delegate(&env, "stall", 1);
+        assert_eq!(output["error"]["code"], "E002", "{output}");
+        let mut told = server.heard().into_iter();
+        told.find(|message| message["method"] == "notifications/cancelled")
+    });
+    let request = &cancelled["params"]["requestId"];
+    assert!(!request.is_null(), "{cancelled}");
 }
 
 /// LOA-SEC-1: the key of a server elsewhere comes from the variable that the entry names, and goes

@@ -155,7 +155,7 @@ fn what_happens_on_the_board_is_counted_whoever_did_it() {
         let Some(missing) = missing else {
             break;
         };
-        assert!(begun.elapsed().as_secs() < 30, "{missing}\n{served}");
+        assert!(begun.elapsed().as_secs() < 300, "{missing}\n{served}");
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::Value;
-use tungstenite::{Message, WebSocket, client::client};
+use tungstenite::{Message, WebSocket, client::client_with_config, protocol::WebSocketConfig};
 
 use super::broker::{
     Broker, Durability, Fault, Publisher, Server, Subscriber, connect, event, free_address, number,
@@ -17,6 +17,9 @@ use crate::{command_of_the_developer, release::Release};
 
 /// So many events a second may one source hand in: no bound.
 const RATE: &str = "100000000";
+
+/// Bytes that are read at once.
+const READ: usize = 8 * 1024;
 
 /// Our own daemon.
 pub(super) struct Callosum {
@@ -44,7 +47,9 @@ impl Callosum {
 
     fn connect(&self) -> Result<Bus, Fault> {
         let stream = connect(self.bus)?;
-        let (socket, _) = client(format!("ws://{}/", self.bus), stream)
+        // As much at once as the others' clients read, whose buffers are not filled with zeros each time.
+        let config = WebSocketConfig::default().read_buffer_size(READ);
+        let (socket, _) = client_with_config(format!("ws://{}/", self.bus), stream, Some(config))
             .map_err(|error| format!("callosum: {error}"))?;
         Ok(Bus(socket))
     }

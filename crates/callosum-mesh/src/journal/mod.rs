@@ -21,5 +21,5 @@ pub use self::{
     once::Once,
     open::{Journal, JournalError, Retention, Tip},
     reader::{Batch, Notice, Reader},
-    turn::{Durability, Turn, Unsynced},
+    turn::{Durability, Rest, Turn, Unsynced},
 };

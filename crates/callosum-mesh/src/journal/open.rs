@@ -203,11 +203,6 @@ impl Journal {
             }),
             None => None,
         };
-        self.tip_with(last)
-    }
-
-    /// The same, of which the last file is known.
-    pub(super) fn tip_with(&self, last: Option<TipFile>) -> Result<Tip, JournalError> {
         let origin = self.disk.stat(&self.folder.join(ORIGIN))?;
         Ok(Tip {
             origin: origin.and_then(|stat| stat.id),
@@ -259,6 +254,14 @@ pub(super) struct TipFile {
 }
 
 impl Tip {
+    /// The same log, which ends so by now.
+    pub(super) fn with_last(&self, last: Option<TipFile>) -> Self {
+        Self {
+            origin: self.origin,
+            last,
+        }
+    }
+
     /// The same log without anything in it: unequal to every tip of it that has something.
     #[must_use]
     pub fn without_content(self) -> Self {

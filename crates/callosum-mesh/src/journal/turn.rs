@@ -59,7 +59,7 @@ pub(super) struct Head {
     /// Whether that is not the one after the last that is there, since the log was cut.
     is_ahead: bool,
     /// The file that says which was handed out last.
-    mark: DiskFile,
+    mark: Arc<DiskFile>,
 }
 
 /// The right to append to the log. Given back when it is dropped or ended.
@@ -69,6 +69,8 @@ pub struct Turn<'a> {
     lock: FileLock,
     /// Appended in this turn.
     is_used: bool,
+    /// The number that was handed out last, where that is not written down yet.
+    unmarked: Option<u64>,
 }
 
 impl<'a> Turn<'a> {
@@ -77,6 +79,7 @@ impl<'a> Turn<'a> {
             journal,
             lock,
             is_used: false,
+            unmarked: None,
         };
         turn.catch_up()?;
         Ok(turn)
@@ -87,11 +90,7 @@ impl<'a> Turn<'a> {
         let journal = &mut *self.journal;
         let events = journal.events();
         if let Some(head) = &journal.head {
-            let following = Segment::new(&events, head.next);
-            let is_same = head.file.size()? == head.len
-                && (head.next == head.segment.first || !journal.disk.exists(&following.path)?)
-                && is_still(journal, head)?;
-            if is_same {
+            if is_still(journal, head)? && !is_followed(journal, head)? {
                 return Ok(());
             }
             journal.head = None;
@@ -119,7 +118,7 @@ impl<'a> Turn<'a> {
         journal.head = Some(Head {
             next,
             is_ahead: next != following,
-            mark,
+            mark: Arc::new(mark),
             id: file.id()?,
             file: Arc::new(file),
             segment,
@@ -164,10 +163,11 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// The files of the log; nobody appends meanwhile. Costs one look at one file, since the turn knows the rest.
-    pub fn tip(&self) -> Result<Tip, JournalError> {
+    /// The files of the log, of which `before` was taken earlier; nobody appends meanwhile. Costs nothing, since the turn knows
+    /// its end.
+    pub fn tip_after(&self, before: &Tip) -> Tip {
         let head = self.journal.head.as_ref();
-        self.journal.tip_with(head.map(|head| TipFile {
+        before.with_last(head.map(|head| TipFile {
             first: head.segment.first,
             bytes: head.len,
             id: head.id,
@@ -244,11 +244,7 @@ impl<'a> Turn<'a> {
         head.len += lines.len() as u64;
         head.next += events.len() as u64;
         head.is_ahead = false;
-        if let Err(error) = mark::write(&head.mark, &journal.origin, head.next - 1) {
-            // The events are there whole, and nobody was told of them.
-            journal.head = None;
-            return Err(error.into());
-        }
+        self.unmarked = Some(head.next - 1);
         self.is_used = true;
         Ok(events)
     }
@@ -270,6 +266,10 @@ impl<'a> Turn<'a> {
         {
             return Ok(());
         }
+        // The number that is handed out next is told by the new file's name, and the mark is opened anew.
+        if let Some(seq) = self.unmarked.take() {
+            mark::write(&head.mark, &journal.origin, seq)?;
+        }
         // What is synced after this is synced in the new file alone.
         head.file.sync_data()?;
         let segment = Segment::new(&journal.events(), head.next);
@@ -278,7 +278,7 @@ impl<'a> Turn<'a> {
         journal.head = Some(Head {
             next: segment.first,
             is_ahead: false,
-            mark,
+            mark: Arc::new(mark),
             id: file.id()?,
             file: Arc::new(file),
             segment,
@@ -297,7 +297,15 @@ impl<'a> Turn<'a> {
             journal,
             lock,
             is_used,
+            unmarked,
         } = self;
+        if let (Some(seq), Some(head)) = (unmarked, &journal.head)
+            && let Err(error) = mark::write(&head.mark, &journal.origin, seq)
+        {
+            // The events are there whole, and nobody was told of them.
+            journal.head = None;
+            return Err(error.into());
+        }
         drop(lock);
         if durability == Durability::Synced
             && is_used
@@ -312,11 +320,56 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Gives the right back, and leaves it to the caller when and where the disk is waited for. `None` where nothing was
-    /// appended.
-    pub fn end_unsynced(self) -> Option<Unsynced> {
-        let head = self.journal.head.as_ref().filter(|_| self.is_used)?;
-        Some(Unsynced(Arc::clone(&head.file)))
+    /// Does what an acknowledgement waits for, and leaves the rest to the caller: to give the right back, and when and
+    /// where the disk is waited for.
+    ///
+    /// What was appended stands in the log when this returns. Nobody else appends until [`Rest::end`], and this process
+    /// must not begin another turn before.
+    pub fn answered(self) -> Rest {
+        let head = self.journal.head.as_ref();
+        let unmarked = self.unmarked.zip(head);
+        Rest {
+            unsynced: head
+                .filter(|_| self.is_used)
+                .map(|head| Unsynced(Arc::clone(&head.file))),
+            unmarked: unmarked.map(|(seq, head)| (Arc::clone(&head.mark), seq)),
+            origin: self.journal.origin.clone(),
+            lock: self.lock,
+        }
+    }
+}
+
+/// What is left of a turn when those whose events were appended have been answered.
+#[derive(Debug)]
+pub struct Rest {
+    lock: FileLock,
+    origin: String,
+    unmarked: Option<(Arc<DiskFile>, u64)>,
+    unsynced: Option<Unsynced>,
+}
+
+impl Rest {
+    /// The log's own id.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// What is not on disk for certain yet; `None` where nothing was appended.
+    pub fn unsynced(&self) -> Option<Unsynced> {
+        self.unsynced.clone()
+    }
+
+    /// Writes down which number was handed out last, and gives the right to append back.
+    ///
+    /// After a failure [`Journal::forget_end`] makes the next turn look at what there is. What was appended stands
+    /// there all the same.
+    pub fn end(self) -> Result<(), JournalError> {
+        let marked = match &self.unmarked {
+            Some((mark, seq)) => mark::write(mark, &self.origin, *seq),
+            None => Ok(()),
+        };
+        drop(self.lock);
+        Ok(marked?)
     }
 }
 
@@ -339,14 +392,20 @@ impl Unsynced {
     }
 }
 
-/// Whether the file that is open is the one that stands under its name: somebody may have removed it,
-/// or put another in its place.
+/// Whether the file that is open is the one that stands under its name, and has not grown: others may have appended to it,
+/// and somebody may have removed it, or put another in its place.
 fn is_still(journal: &Journal, head: &Head) -> Result<bool, DiskError> {
     let stat = journal.disk.stat(&head.segment.path)?;
-    Ok(match stat {
-        Some(stat) => stat.id == head.id,
-        None => false,
-    })
+    Ok(stat.is_some_and(|stat| stat.id == head.id && stat.len == head.len))
+}
+
+/// Whether another file was begun after this one, as is done only when it has its size.
+fn is_followed(journal: &Journal, head: &Head) -> Result<bool, DiskError> {
+    if head.len < journal.retention.file_bytes || head.next == head.segment.first {
+        return Ok(false);
+    }
+    let following = Segment::new(&journal.events(), head.next);
+    journal.disk.exists(&following.path)
 }
 
 /// Opens the file that is appended to; one that is new has its name on disk before anything is in it.

@@ -90,6 +90,33 @@ fn what_was_appended_comes_back_in_order_from_every_cursor() {
     }
 }
 
+/// CALC-L1-2: who is answered early finds the event in the log; nobody else appends until the turn has ended, and then
+/// the highest number is written down.
+#[test]
+fn a_turn_ends_after_its_events_were_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::real();
+    let (mut one, mut two) = (journal(&disk, folder.path()), journal(&disk, folder.path()));
+    append(&mut two, 0..2, Durability::Logged);
+    let draft = || Draft::new("a.b".parse().unwrap(), "codex".parse().unwrap());
+    let mut turn = one.turn().unwrap();
+    turn.append(vec![draft()]).unwrap();
+    let rest = turn.answered();
+    assert!(rest.unsynced().is_some());
+    assert_eq!(seqs(&all(&two, &Cursor::START).0), [1, 2, 3]);
+    assert!(two.try_turn().unwrap().is_none());
+    let mark = || {
+        let mark = disk.read(&folder.path().join("marks/events.end")).unwrap();
+        String::from_utf8(mark).unwrap()
+    };
+    assert!(mark().ends_with("02\n"), "{}", mark());
+    rest.end().unwrap();
+    assert!(mark().ends_with("03\n"), "{}", mark());
+    append(&mut two, 3..4, Durability::Logged);
+    append(&mut one, 4..5, Durability::Logged);
+    assert_eq!(seqs(&all(&two, &Cursor::START).0), [1, 2, 3, 4, 5]);
+}
+
 /// CALC-L1-1: every process appends and reads, with or without a daemon.
 #[test]
 fn two_who_append_in_turns_leave_no_gap() {

@@ -13,9 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_host::LockError;
 use callosum_mesh::{
-    MeshError, Undecided,
+    Undecided,
     event::{Draft, Event},
     is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, Reader, Tip},
@@ -23,6 +22,7 @@ use callosum_mesh::{
 use tokio::sync::{Notify, oneshot};
 
 use super::{
+    appending::Post,
     frame::Frame,
     keeper::{Busy, Keeper},
     metrics::Counts,
@@ -37,24 +37,11 @@ const LOOK: Duration = Duration::from_millis(25);
 /// How often it is looked at while nobody does, for the metrics.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
 
-/// How long the lock of the log is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The pause between two tries at it.
-const PAUSE: Duration = Duration::from_millis(1);
-
 /// So many events of others are read at once.
 const BATCH: usize = 256;
 
 /// How a log is opened: again where its folder was removed.
 pub(super) type Opener = Box<dyn Fn() -> Result<Journal, JournalError> + Send>;
-
-/// What is handed in at once, and who waits for it.
-struct Post {
-    drafts: Vec<Draft>,
-    durability: Durability,
-    done: oneshot::Sender<Result<Vec<Event>, Arc<Undecided>>>,
-}
 
 /// What was handed in, as it was kept.
 pub(super) struct Published {
@@ -78,17 +65,17 @@ pub(super) enum Unpublished {
 /// The log, and everybody who is told of it.
 pub(super) struct Hub {
     open: Opener,
-    journal: RefCell<Journal>,
+    pub(super) journal: RefCell<Journal>,
     /// The `seq` up to which everybody live was told.
-    seen: Cell<u64>,
+    pub(super) seen: Cell<u64>,
     /// The log's files as they were when everybody had been told of what is in them.
-    tip: RefCell<Tip>,
-    seats: RefCell<Vec<Rc<Seat>>>,
+    pub(super) tip: RefCell<Tip>,
+    pub(super) seats: RefCell<Vec<Rc<Seat>>>,
     /// What was told last, while anybody listens.
     recent: RefCell<Recent>,
-    posts: RefCell<Vec<Post>>,
-    posted: Notify,
-    syncer: Syncer,
+    pub(super) posts: RefCell<Vec<Post>>,
+    pub(super) posted: Notify,
+    pub(super) syncer: Syncer,
     keeper: Keeper,
     pub(super) counts: Counts,
 }
@@ -97,8 +84,9 @@ impl Hub {
     /// Opens the log. What is in it already nobody is told of who does not ask.
     pub(super) fn open(open: Opener, keeper: Keeper) -> Result<Self, JournalError> {
         let mut journal = open()?;
+        let before = journal.tip()?;
         let turn = journal.turn()?;
-        let (seen, tip) = (turn.cursor().seq, turn.tip()?);
+        let (seen, tip) = (turn.cursor().seq, turn.tip_after(&before));
         drop(turn);
         Ok(Self {
             open,
@@ -225,139 +213,6 @@ impl Hub {
         })
     }
 
-    /// Appends what is handed in, until the end of the process.
-    pub(super) async fn write(self: Rc<Self>) {
-        loop {
-            self.posted.notified().await;
-            // Everybody who is about to hand something in does so first.
-            tokio::task::yield_now().await;
-            let mut posts = self.posts.take();
-            let began = Instant::now();
-            while !posts.is_empty() {
-                match self.append(posts) {
-                    Ok(()) => break,
-                    Err(again) if began.elapsed() < PATIENCE => {
-                        posts = again;
-                        tokio::time::sleep(PAUSE).await;
-                    }
-                    Err(again) => {
-                        let path = self.journal.borrow().lock_path();
-                        let waited = began.elapsed();
-                        refuse(again, LockError::Timeout { path, waited }.into());
-                        break;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Appends all of these in one turn. Gives them back where somebody else has it.
-    fn append(self: &Rc<Self>, posts: Vec<Post>) -> Result<(), Vec<Post>> {
-        if let Err(error) = self.begin_anew_if_another() {
-            refuse(posts, error);
-            return Ok(());
-        }
-        let mut journal = self.journal.borrow_mut();
-        let mut turn = match journal.try_turn() {
-            Ok(Some(turn)) => turn,
-            Ok(None) => return Err(posts),
-            Err(error) => {
-                refuse(posts, error);
-                return Ok(());
-            }
-        };
-        // What others appended since comes first.
-        if turn.cursor().seq > self.seen.get() {
-            let mut reader = turn.read_after(&Cursor {
-                origin: None,
-                seq: self.seen.get(),
-            });
-            if let Err(error) = self.follow(&mut reader) {
-                refuse(posts, error);
-                return Ok(());
-            }
-            self.seen.set(turn.cursor().seq);
-        }
-        let mut done = Vec::with_capacity(posts.len());
-        let mut told = Vec::new();
-        let (lists, waiting): (Vec<_>, Vec<_>) = posts
-            .into_iter()
-            .map(|post| (post.drafts, (post.durability, post.done)))
-            .unzip();
-        match turn.append_lists(lists) {
-            Ok(lists) => {
-                for (list, (durability, waits)) in lists.into_iter().zip(waiting) {
-                    let list = match list {
-                        Ok(list) => list,
-                        Err(error) => {
-                            drop(waits.send(Err(undecided(error))));
-                            continue;
-                        }
-                    };
-                    // What stood there already everybody was told of.
-                    let new = list.iter().filter(|once| once.is_new);
-                    told.extend(new.map(|once| once.event.clone()));
-                    let own: Vec<Event> = list.into_iter().map(|once| once.event).collect();
-                    done.push((own, durability, waits));
-                }
-            }
-            Err(error) => {
-                let error = undecided(error);
-                for (_, waits) in waiting {
-                    drop(waits.send(Err(Arc::clone(&error))));
-                }
-                return Ok(());
-            }
-        }
-        let wants_sync = done
-            .iter()
-            .any(|(_, durability, _)| *durability == Durability::Synced);
-        // Where this fails, the next look tells what it finds.
-        if let Ok(tip) = turn.tip() {
-            *self.tip.borrow_mut() = tip;
-        }
-        let unsynced = turn.end_unsynced().filter(|_| wants_sync);
-        drop(journal);
-        if let Some(last) = told.last() {
-            self.seen.set(last.seq);
-        }
-        let mut waiting = Vec::new();
-        for (events, durability, waits) in done {
-            if durability == Durability::Synced {
-                waiting.push((events, waits));
-            } else {
-                // Who waited may have gone; what it handed in is kept all the same.
-                drop(waits.send(Ok(events)));
-            }
-        }
-        // Who handed it in has its turn before those who are told, however many they are.
-        self.tell(told);
-        if let Some(unsynced) = unsynced {
-            let synced = self.syncer.order(unsynced);
-            let hub = Rc::clone(self);
-            tokio::task::spawn_local(async move {
-                let synced = synced.await.expect("the syncer answers everybody");
-                let failure = match synced {
-                    Ok(took) => {
-                        hub.counts.sync(took);
-                        None
-                    }
-                    Err(error) => {
-                        hub.journal.borrow_mut().forget_end();
-                        Some(error)
-                    }
-                };
-                for (events, waits) in waiting {
-                    drop(waits.send(match &failure {
-                        None => Ok(events),
-                        Some(error) => Err(Arc::clone(error)),
-                    }));
-                }
-            });
-        }
-        Ok(())
-    }
-
     /// Looks at the log from time to time, until the end of the process.
     pub(super) async fn watch(self: Rc<Self>) {
         loop {
@@ -392,10 +247,11 @@ impl Hub {
         Ok(())
     }
 
-    /// Begins another log where this one was removed or replaced, and has everybody read that from its beginning.
-    fn begin_anew_if_another(&self) -> Result<(), JournalError> {
+    /// Begins another log where this one was removed or replaced, and has everybody read that from its beginning; whether it
+    /// did.
+    pub(super) fn begin_anew_if_another(&self) -> Result<bool, JournalError> {
         if self.journal.borrow().is_in_place(&self.tip.borrow())? {
-            return Ok(());
+            return Ok(false);
         }
         let journal = (self.open)()?;
         // Whatever is in it already is read by the next look.
@@ -407,11 +263,11 @@ impl Hub {
             seat.restart();
         }
         self.counts.dropped("reset", 1);
-        Ok(())
+        Ok(true)
     }
 
     /// Tells everybody what is left to read.
-    fn follow(&self, reader: &mut Reader) -> Result<(), JournalError> {
+    pub(super) fn follow(&self, reader: &mut Reader) -> Result<(), JournalError> {
         loop {
             let batch = reader.next_batch(BATCH)?;
             for notice in &batch.notices {
@@ -428,7 +284,7 @@ impl Hub {
         }
     }
 
-    fn tell(&self, events: Vec<Event>) {
+    pub(super) fn tell(&self, events: Vec<Event>) {
         let began = Instant::now();
         let seats = self.seats.borrow();
         let mut recent = self.recent.borrow_mut();
@@ -458,18 +314,5 @@ impl Hub {
         if !seats.is_empty() {
             self.counts.fan_out(began.elapsed());
         }
-    }
-}
-
-/// Why nothing of what was handed in was kept.
-fn undecided(error: JournalError) -> Arc<Undecided> {
-    let error = MeshError::from(error);
-    Arc::new(Undecided { at: 0, error })
-}
-
-fn refuse(posts: Vec<Post>, error: JournalError) {
-    let error = undecided(error);
-    for post in posts {
-        drop(post.done.send(Err(Arc::clone(&error))));
     }
 }

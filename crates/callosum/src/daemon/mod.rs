@@ -1,7 +1,7 @@
 //! The daemon behind `callosum serve`: events over HTTP, a bus over WebSocket, metrics.
 //!
 //! Start with [`serve`], which runs until it is asked to end. [`Instance`] is the one that serves this
-//! machine's home, and how others find it. `hub` appends to the log and tells everybody who listens, `keeper` keeps the
+//! machine's home, and how others find it. `hub` appends to the log (`appending`) and tells everybody who listens, `keeper` keeps the
 //! board and the bridge file; `routes` is what is asked, at which door; `bus`, `stream`, `reading` and `posting` answer.
 //!
 //! One thread and a runtime on it: the log is written where it is handed in, and who listens is told from there.
@@ -10,6 +10,7 @@
 //! processes append to the same log, under its lock, and are heard of as well.
 
 mod addresses;
+mod appending;
 mod board;
 mod bus;
 mod connection;

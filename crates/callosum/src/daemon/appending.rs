@@ -1,0 +1,221 @@
+//! How the [`Hub`] appends: all that was handed in meanwhile in one turn, each answered as soon as what it asked for is so.
+//!
+//! An acknowledgement waits for the write of the events and nothing else: that the turn is given back, that others are
+//! told, and the disk come after it.
+
+use std::{
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use callosum_host::LockError;
+use callosum_mesh::{
+    MeshError, Undecided,
+    event::{Draft, Event},
+    journal::{Cursor, Durability, JournalError, Rest},
+};
+use tokio::sync::oneshot;
+
+use super::hub::Hub;
+
+/// How long the lock of the log is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The pause between two tries at it.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Who waits for what became of what they handed in.
+type Answer = oneshot::Sender<Result<Vec<Event>, Arc<Undecided>>>;
+
+/// What is handed in at once, and who waits for it.
+pub(super) struct Post {
+    pub(super) drafts: Vec<Draft>,
+    pub(super) durability: Durability,
+    pub(super) done: Answer,
+}
+
+/// What became of a try to append.
+enum Tried {
+    /// Everybody is answered, and nothing was appended.
+    Done,
+    Appended(Appended),
+    /// Somebody else has the turn.
+    Busy(Vec<Post>),
+    /// There was no turn to be had.
+    Failed(Vec<Post>, JournalError),
+}
+
+/// What is left to be done when who handed something in was answered.
+struct Appended {
+    rest: Rest,
+    /// What everybody is to be told of.
+    told: Vec<Event>,
+}
+
+impl Hub {
+    /// Appends what is handed in, until the end of the process.
+    pub(super) async fn write(self: Rc<Self>) {
+        loop {
+            self.posted.notified().await;
+            // Everybody who is about to hand something in does so first.
+            tokio::task::yield_now().await;
+            let mut posts = self.posts.take();
+            let began = Instant::now();
+            while !posts.is_empty() {
+                posts = match self.append(posts) {
+                    Tried::Done => break,
+                    Tried::Appended(appended) => {
+                        // Who handed it in has its turn before those who are told, however many they are.
+                        tokio::task::yield_now().await;
+                        self.finish(appended);
+                        break;
+                    }
+                    Tried::Failed(again, error) => {
+                        if !self.begin_anew_if_another().unwrap_or(false) {
+                            refuse(again, error);
+                            break;
+                        }
+                        again
+                    }
+                    Tried::Busy(again) if began.elapsed() < PATIENCE => {
+                        tokio::time::sleep(PAUSE).await;
+                        again
+                    }
+                    Tried::Busy(again) => {
+                        let path = self.journal.borrow().lock_path();
+                        let waited = began.elapsed();
+                        refuse(again, LockError::Timeout { path, waited }.into());
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Appends all of these in one turn, and answers those who wait for no disk. What nobody who was answered waits for is
+    /// left to [`Hub::finish`].
+    fn append(self: &Rc<Self>, posts: Vec<Post>) -> Tried {
+        let mut journal = self.journal.borrow_mut();
+        let mut turn = match journal.try_turn() {
+            Ok(Some(turn)) => turn,
+            Ok(None) => return Tried::Busy(posts),
+            Err(error) => return Tried::Failed(posts, error),
+        };
+        // What others appended since comes first.
+        if turn.cursor().seq > self.seen.get() {
+            let mut reader = turn.read_after(&Cursor {
+                origin: None,
+                seq: self.seen.get(),
+            });
+            if let Err(error) = self.follow(&mut reader) {
+                return Tried::Failed(posts, error);
+            }
+            self.seen.set(turn.cursor().seq);
+        }
+        let (lists, waiting): (Vec<_>, Vec<_>) = posts
+            .into_iter()
+            .map(|post| (post.drafts, (post.durability, post.done)))
+            .unzip();
+        let lists = match turn.append_lists(lists) {
+            Ok(lists) => lists,
+            Err(error) => {
+                let error = undecided(error);
+                for (_, waits) in waiting {
+                    drop(waits.send(Err(Arc::clone(&error))));
+                }
+                return Tried::Done;
+            }
+        };
+        let is_heard = !self.seats.borrow().is_empty();
+        let mut told = Vec::new();
+        let mut unsynced = Vec::new();
+        for (list, (durability, waits)) in lists.into_iter().zip(waiting) {
+            let list = match list {
+                Ok(list) => list,
+                Err(error) => {
+                    drop(waits.send(Err(undecided(error))));
+                    continue;
+                }
+            };
+            // What stood there already everybody was told of.
+            for once in list.iter().filter(|once| once.is_new) {
+                self.seen.set(once.event.seq);
+                if is_heard {
+                    told.push(once.event.clone());
+                } else {
+                    self.counts.event(&once.event);
+                }
+            }
+            let own: Vec<Event> = list.into_iter().map(|once| once.event).collect();
+            if durability == Durability::Synced {
+                unsynced.push((own, waits));
+            } else {
+                // Who waited may have gone; what it handed in is kept all the same.
+                drop(waits.send(Ok(own)));
+            }
+        }
+        let tip = turn.tip_after(&self.tip.borrow());
+        *self.tip.borrow_mut() = tip;
+        let rest = turn.answered();
+        drop(journal);
+        if !unsynced.is_empty() {
+            self.sync(&rest, unsynced);
+        }
+        Tried::Appended(Appended { rest, told })
+    }
+
+    /// Has what was appended synced, and answers who waits for that.
+    fn sync(self: &Rc<Self>, rest: &Rest, waiting: Vec<(Vec<Event>, Answer)>) {
+        let synced = rest.unsynced().map(|unsynced| self.syncer.order(unsynced));
+        let hub = Rc::clone(self);
+        tokio::task::spawn_local(async move {
+            let synced = match synced {
+                Some(synced) => synced.await.expect("the syncer answers everybody"),
+                None => Ok(Duration::ZERO),
+            };
+            let failure = match synced {
+                Ok(took) => {
+                    hub.counts.sync(took);
+                    None
+                }
+                Err(error) => {
+                    hub.journal.borrow_mut().forget_end();
+                    Some(error)
+                }
+            };
+            for (events, waits) in waiting {
+                drop(waits.send(match &failure {
+                    None => Ok(events),
+                    Some(error) => Err(Arc::clone(error)),
+                }));
+            }
+        });
+    }
+
+    /// Gives the turn back, and tells everybody what was appended in it.
+    fn finish(&self, appended: Appended) {
+        let Appended { rest, told } = appended;
+        let is_same = self.journal.borrow().origin() == rest.origin();
+        if rest.end().is_err() {
+            // What was acknowledged stands in the log; the next turn looks at its end.
+            self.journal.borrow_mut().forget_end();
+        }
+        if is_same {
+            self.tell(told);
+        }
+    }
+}
+
+/// Why nothing of what was handed in was kept.
+fn undecided(error: JournalError) -> Arc<Undecided> {
+    let error = MeshError::from(error);
+    Arc::new(Undecided { at: 0, error })
+}
+
+fn refuse(posts: Vec<Post>, error: JournalError) {
+    let error = undecided(error);
+    for post in posts {
+        drop(post.done.send(Err(Arc::clone(&error))));
+    }
+}

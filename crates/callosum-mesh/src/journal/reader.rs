@@ -120,6 +120,11 @@ impl Reader {
     /// No event comes twice, and none is left out but those that a notice tells of. Asked again it
     /// goes on from there, so that asking from time to time follows the log.
     pub fn next_batch(&mut self, most: usize) -> Result<Batch, JournalError> {
+        self.next_batch_within(most, MOST_BYTES)
+    }
+
+    /// The same, of about so many bytes of the log at most: one event may have more.
+    pub fn next_batch_within(&mut self, most: usize, bytes: u64) -> Result<Batch, JournalError> {
         let mut batch = Batch {
             notices: std::mem::take(&mut self.notices),
             events: Vec::new(),
@@ -137,10 +142,14 @@ impl Reader {
                 return Ok(batch);
             };
             let from = place.segment.first;
-            let is_at_end = self.read_file(&mut place, most, &mut batch)?;
+            let is_at_end = self.read_file(&mut place, most, bytes, &mut batch)?;
             if !is_at_end || batch.events.len() >= most {
                 self.place = Some(place);
                 return Ok(batch);
+            }
+            if place.file.size()? < place.offset {
+                // It was cut: what is appended now stands before the place.
+                continue;
             }
             // A file after this one is begun only when nobody appends to this one any more.
             if let Some(following) = self.file_after(&mut place)? {
@@ -244,11 +253,13 @@ impl Reader {
         &mut self,
         place: &mut Place,
         most: usize,
+        bytes: u64,
         batch: &mut Batch,
     ) -> Result<bool, JournalError> {
         let mut damaged = 0;
         let mut is_at_end = false;
-        let mut wanted = BLOCK;
+        let usual = usize::try_from(bytes).map_or(BLOCK, |bytes| bytes.clamp(1, BLOCK));
+        let mut wanted = usual;
         let start = place.offset;
         'blocks: while batch.events.len() < most {
             let block = place.file.read_range(place.offset, wanted)?;
@@ -262,7 +273,7 @@ impl Reader {
                 continue;
             };
             for line in block[..end].split(|byte| *byte == b'\n') {
-                let is_long = place.offset - start >= MOST_BYTES && !batch.events.is_empty();
+                let is_long = place.offset - start >= bytes && !batch.events.is_empty();
                 if is_long || batch.events.len() >= most {
                     break 'blocks;
                 }
@@ -281,13 +292,16 @@ impl Reader {
                         self.is_within = true;
                         batch.events.push(event);
                     }
-                    // Seen already: the place was found by blocks.
-                    Some(event) => self.is_within |= event.seq == self.seq,
+                    // Seen already: the place was found by blocks. What was damaged before it was told of then.
+                    Some(event) => {
+                        self.is_within |= event.seq == self.seq;
+                        (damaged, place.damaged, place.explained) = (0, 0, 0);
+                    }
                     None if line.is_empty() => {}
                     None => damaged += 1,
                 }
             }
-            wanted = BLOCK;
+            wanted = usual;
         }
         place.damaged += damaged;
         if damaged > 0 {

@@ -194,6 +194,34 @@ fn what_was_taken_out_of_a_file_is_told_of() {
     assert_eq!(missing.sum::<u64>(), 2);
 }
 
+/// CALC-L1-1: who follows a log hears what is appended after its file was cut, and of a line that is none once.
+#[test]
+fn who_follows_a_log_that_is_cut_goes_on_with_what_is_appended() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::real();
+    let mut one = journal(&disk, folder.path());
+    append(&mut one, 0..6, Durability::Logged);
+    let mut reader = one.read_after(&Cursor::START);
+    assert_eq!(reader.next_batch(100).unwrap().events.len(), 6);
+    let path = one.events().join("00000000000000000001.jsonl");
+    let bytes = disk.read(&path).unwrap();
+    write_into(&path, &bytes[..bytes.len() / 2 + 10]);
+    assert!(reader.next_batch(100).unwrap().events.is_empty());
+    append(&mut one, 6..7, Durability::Logged);
+    let batch = reader.next_batch(100).unwrap();
+    assert_eq!(seqs(&batch.events), [7]);
+    append(&mut one, 7..9, Durability::Logged);
+    assert_eq!(seqs(&reader.next_batch(100).unwrap().events), [8, 9]);
+    let damaged = |seq: u64| {
+        let mut reader = one.read_after(&Cursor { origin: None, seq });
+        let notices = reader.next_batch(100).unwrap().notices;
+        let is_damage = |notice: &&Notice| matches!(notice, Notice::Damaged { .. });
+        notices.iter().filter(is_damage).count()
+    };
+    assert_eq!(damaged(1), 1);
+    assert_eq!((damaged(7), damaged(8)), (0, 0));
+}
+
 /// CALC-L1-2: the highest number that was handed out holds also where it was kept beside the log.
 #[test]
 fn what_was_handed_out_before_is_heeded_where_it_stood() {

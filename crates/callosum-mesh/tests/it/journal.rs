@@ -90,6 +90,31 @@ fn what_was_appended_comes_back_in_order_from_every_cursor() {
     }
 }
 
+/// CALC-L1-1: who reads says how much of the log is held at once, and hears all of it.
+#[test]
+fn a_log_is_read_in_pieces_of_so_many_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut one = journal(&Disk::real(), folder.path());
+    append(&mut one, 0..500, Durability::Logged);
+    let mut reader = one.read_after(&Cursor::START);
+    let (mut read, mut pieces) = (Vec::new(), 0);
+    loop {
+        let batch = reader.next_batch_within(1000, 2000).unwrap();
+        let bytes = batch
+            .events
+            .iter()
+            .map(|event| serde_json::to_vec(event).unwrap().len());
+        assert!(bytes.sum::<usize>() < 3000);
+        read.extend(batch.events);
+        pieces += 1;
+        if batch.is_end {
+            break;
+        }
+    }
+    assert_eq!(numbers(&read), (0..500).collect::<Vec<_>>());
+    assert!(pieces > 20, "{pieces}");
+}
+
 /// CALC-L1-2: who is answered early finds the event in the log; nobody else appends until the turn has ended, and then
 /// the highest number is written down.
 #[test]

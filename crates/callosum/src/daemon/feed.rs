@@ -34,7 +34,18 @@ impl Feed {
     /// Begins after `since`, or with what happens from now on.
     pub(super) fn begin(hub: &Rc<Hub>, patterns: Vec<Pattern>, since: Option<&Cursor>) -> Self {
         let seat = Rc::new(Seat::new(patterns, hub.seen()));
-        let reader = since.map(|since| hub.read_after(since));
+        let reader = since.map(|since| {
+            // Past the end of the log is a place of another: it begins anew at once, so that nobody keeps that for a cursor.
+            let is_past = since.seq > hub.seen() && hub.last().is_ok_and(|last| since.seq > last);
+            if is_past {
+                let another = Some(String::new());
+                return hub.read_after(&Cursor {
+                    origin: another,
+                    ..*since
+                });
+            }
+            hub.read_after(since)
+        });
         seat.is_live.set(reader.is_none());
         hub.seat(&seat);
         Self {
@@ -68,11 +79,12 @@ impl Feed {
                 self.seat.wake.notified().await;
                 continue;
             }
+            let hub = Rc::clone(&self.hub);
+            let _piece = hub.piece().await;
             let items = self.replay()?;
             if !items.is_empty() {
                 return Ok(items);
             }
-            tokio::task::yield_now().await;
         }
     }
 
@@ -96,7 +108,7 @@ impl Feed {
                 seq: self.seat.passed.get(),
             })
         });
-        let batch = reader.next_batch(BATCH)?;
+        let batch = reader.next_batch_within(BATCH, CHUNK as u64)?;
         let is_end = batch.is_end;
         let mut items: Vec<Item> = batch.notices.into_iter().map(Item::Notice).collect();
         let frames = batch

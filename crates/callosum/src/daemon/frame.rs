@@ -1,63 +1,100 @@
 //! [`Frame`]: an event as it goes out, written once for all who hear it.
 
-use std::cell::OnceCell;
-
 use callosum_mesh::event::Event;
-use tokio_tungstenite::tungstenite::{Bytes, Utf8Bytes};
+use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-/// An event, and the forms that it goes out in, each made when the first asks for it.
+/// What follows the event in a message of the bus.
+const END: &str = "}";
+
+/// An event, and its text.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) event: Event,
-    /// Bytes of the event as JSON; what a queue counts.
-    json: String,
-    stream: OnceCell<Bytes>,
-    bus: OnceCell<Utf8Bytes>,
+    /// A message of the bus.
+    bus: Utf8Bytes,
+    /// Where the event's own JSON begins in it.
+    json: usize,
 }
 
 impl Frame {
     pub(super) fn new(event: Event) -> Self {
-        let json = serde_json::to_string(&event).expect("an event can be written as JSON");
+        let Event { seq, origin, .. } = &event;
+        let mut bus = match seq {
+            0 => "{\"op\":\"event\",\"cursor\":null,\"event\":".to_owned(),
+            seq => format!("{{\"op\":\"event\",\"cursor\":\"{origin}:{seq}\",\"event\":"),
+        };
+        let json = bus.len();
+        bus.push_str(&serde_json::to_string(&event).expect("an event can be written as JSON"));
+        bus.push_str(END);
+        bus.shrink_to_fit();
         Self {
             event,
+            bus: bus.into(),
             json,
-            stream: OnceCell::new(),
-            bus: OnceCell::new(),
         }
     }
 
-    /// Its bytes.
+    /// The event as JSON.
+    fn json(&self) -> &str {
+        let text = self.bus.as_str();
+        &text[self.json..text.len() - END.len()]
+    }
+
+    /// The bytes of that; what a queue counts.
     pub(super) fn len(&self) -> usize {
-        self.json.len()
+        self.json().len()
     }
 
-    /// As an event of a stream (SSE). One that is kept nowhere has no id to come back to.
-    pub(super) fn stream(&self) -> Bytes {
-        let made = self.stream.get_or_init(|| {
-            let Event { seq, origin, .. } = &self.event;
-            let json = &self.json;
-            let text = match seq {
-                0 => format!("data: {json}\n\n"),
-                seq => format!("id: {origin}:{seq}\ndata: {json}\n\n"),
-            };
-            text.into()
-        });
-        made.clone()
+    /// Writes it as an event of a stream (SSE). One that is kept nowhere has no id to come back to.
+    pub(super) fn write_stream(&self, to: &mut String) {
+        let Event { seq, origin, .. } = &self.event;
+        if *seq > 0 {
+            to.push_str("id: ");
+            to.push_str(origin);
+            to.push(':');
+            to.push_str(&seq.to_string());
+            to.push('\n');
+        }
+        to.push_str("data: ");
+        to.push_str(self.json());
+        to.push_str("\n\n");
     }
 
-    /// As a message of the bus.
+    /// As a message of the bus; all who hear it share the text.
     pub(super) fn bus(&self) -> Utf8Bytes {
-        let made = self.bus.get_or_init(|| {
-            let Event { seq, origin, .. } = &self.event;
-            let json = &self.json;
-            let text = match seq {
-                0 => format!("{{\"op\":\"event\",\"cursor\":null,\"event\":{json}}}"),
-                seq => {
-                    format!("{{\"op\":\"event\",\"cursor\":\"{origin}:{seq}\",\"event\":{json}}}")
-                }
-            };
-            text.into()
-        });
-        made.clone()
+        self.bus.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// CALC-L2-1: the forms of an event hold the same event, which stands in memory as text once.
+    #[test]
+    fn both_forms_of_an_event_are_of_one_text() {
+        for (seq, cursor) in [(7, json!("o:7")), (0, Value::Null)] {
+            let value = json!({
+                "seq": seq, "origin": "o", "id": "i", "type": "a.b", "event": "a.b", "source": "codex",
+                "machine": "m", "timestamp": "2026-01-02T03:04:05Z", "ts": 1.0, "session_id": null,
+                "pane_id": null, "cwd": null, "payload": {"text": "a \"quoted\" } one"},
+            });
+            let event: Event = serde_json::from_value(value).unwrap();
+            let text = serde_json::to_string(&event).unwrap();
+            let frame = Frame::new(event);
+            assert_eq!(frame.len(), text.len());
+            let mut stream = String::new();
+            frame.write_stream(&mut stream);
+            let id = if seq == 0 { "" } else { "id: o:7\n" };
+            assert_eq!(stream, format!("{id}data: {text}\n\n"));
+            let bus: Value = serde_json::from_str(frame.bus().as_str()).unwrap();
+            let event: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(
+                bus,
+                json!({"op": "event", "cursor": cursor, "event": event})
+            );
+        }
     }
 }

@@ -19,7 +19,7 @@ use callosum_mesh::{
     is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, Reader, Tip},
 };
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot};
 
 use super::{
     appending::Post,
@@ -76,6 +76,9 @@ pub(super) struct Hub {
     pub(super) posts: RefCell<Vec<Post>>,
     pub(super) posted: Notify,
     pub(super) syncer: Syncer,
+    /// The right to read a piece of the log for one who is behind: one at a time, in turns, so that whoever hands something
+    /// in waits for one piece and not for one of each.
+    replaying: Semaphore,
     keeper: Keeper,
     pub(super) counts: Counts,
 }
@@ -98,6 +101,7 @@ impl Hub {
             posts: RefCell::default(),
             posted: Notify::new(),
             syncer: Syncer::start(),
+            replaying: Semaphore::new(1),
             keeper,
             counts: Counts::default(),
         })
@@ -113,6 +117,12 @@ impl Hub {
         self.seen.get()
     }
 
+    /// The last event of the log, whoever appended it, of which everybody has been told by then.
+    pub(super) fn last(&self) -> Result<u64, JournalError> {
+        self.look()?;
+        Ok(self.seen())
+    }
+
     /// Bytes and files of the log.
     pub(super) fn size(&self) -> Result<(u64, usize), JournalError> {
         self.journal.borrow().size()
@@ -121,6 +131,13 @@ impl Hub {
     /// Begins to read the log.
     pub(super) fn read_after(&self, cursor: &Cursor) -> Reader {
         self.journal.borrow().read_after(cursor)
+    }
+
+    /// Waits until it is one's turn to read a piece of the log, and everybody who has something to hand in has had theirs.
+    pub(super) async fn piece(&self) -> SemaphorePermit<'_> {
+        let turn = self.replaying.acquire().await;
+        tokio::task::yield_now().await;
+        turn.expect("it is never closed")
     }
 
     /// What comes after this event of the log that was told last, up to about `most` bytes; `None` where it has to be

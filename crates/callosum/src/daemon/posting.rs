@@ -73,7 +73,11 @@ const BUSY: std::time::Duration = std::time::Duration::from_secs(1);
 /// The answer to a request that hands events in.
 pub(super) async fn answer(house: &Rc<House>, request: Request<Incoming>) -> Response<Reply> {
     let mut durability = Durability::Logged;
-    for (key, value) in request::query(request.uri()) {
+    let query = match request::query(request.uri()) {
+        Ok(query) => query,
+        Err(words) => return reply::error(StatusCode::BAD_REQUEST, &words),
+    };
+    for (key, value) in query {
         let known = Durability::ALL
             .into_iter()
             .find(|known| known.as_str() == value);

@@ -1,17 +1,22 @@
 //! `GET /events`: the log from a cursor on, as far as it goes.
+//!
+//! An answer is made in pieces, and none before the one before was taken: who does not read costs the same little, however
+//! much was asked for.
 
-use std::rc::Rc;
+use std::{rc::Rc, time::Duration};
 
 use callosum_mesh::{
-    journal::{Cursor, JournalError, Notice},
+    journal::{Cursor, JournalError, Notice, Reader},
     topic::Pattern,
 };
 use hyper::{HeaderMap, Response, StatusCode, Uri, header};
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
 use super::{
     House,
-    reply::{self, Reply},
+    hub::Hub,
+    reply::{self, Piece, Reply},
     request,
 };
 
@@ -27,8 +32,11 @@ const LONGEST: usize = 4 * 1024 * 1024;
 /// Most patterns of one who listens.
 pub(super) const MOST_PATTERNS: usize = 32;
 
-/// So many events are looked at before others have their turn.
-const BATCH: usize = 64;
+/// About so many bytes of the log are read at once, and make a piece.
+const PIECE_BYTES: u64 = 16 * 1024;
+
+/// Who takes nothing for so long is let go.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What is wanted of the log.
 #[derive(Debug, PartialEq)]
@@ -46,8 +54,11 @@ impl Wanted {
             patterns: Vec::new(),
             limit: USUAL,
         };
-        for (key, value) in request::query(uri) {
+        for (key, value) in request::query(uri)? {
             match key.as_str() {
+                "since" if wanted.since.is_some() => {
+                    return Err("`since` stands there twice".to_owned());
+                }
                 "since" => {
                     let cursor = value.parse::<Cursor>();
                     wanted.since = Some(cursor.map_err(|error| error.to_string())?);
@@ -90,86 +101,166 @@ pub(super) async fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) ->
         Ok(wanted) => wanted,
         Err(words) => return reply::error(StatusCode::BAD_REQUEST, &words),
     };
-    let found = match find(house, &wanted).await {
-        Ok(found) => found,
+    let accepts = headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok());
+    let is_lines = accepts.is_some_and(|accepts| accepts.contains("ndjson"));
+    let kind = if is_lines {
+        "application/x-ndjson"
+    } else {
+        "application/json"
+    };
+    let mut answering = Answering::begin(house, wanted, is_lines);
+    let first = match answering.piece().await {
+        Ok(first) => first,
         Err(error) => {
             house.hub.counts.refused("log");
             return reply::error(StatusCode::SERVICE_UNAVAILABLE, &error.to_string());
         }
     };
-    let accepts = headers
-        .get(header::ACCEPT)
-        .and_then(|value| value.to_str().ok());
-    if accepts.is_some_and(|accepts| accepts.contains("ndjson")) {
-        let notices = found
-            .notices
-            .iter()
-            .map(|notice| json!({ "notice": notice }));
-        let mut lines = String::new();
-        for line in notices.chain(found.events) {
-            lines.push_str(&line.to_string());
-            lines.push('\n');
-        }
-        return reply::whole(StatusCode::OK, "application/x-ndjson", lines);
+    if answering.is_over {
+        return reply::whole(StatusCode::OK, kind, first);
     }
-    let value = json!({
-        "events": found.events,
-        "notices": found.notices,
-        "cursor": found.cursor,
-        "is_end": found.is_end,
+    let (sender, receiver) = mpsc::channel(1);
+    let mut stop = house.stop.clone();
+    let own = Rc::clone(house);
+    house.begin(async move {
+        tokio::select! {
+            told = tell(answering, first, &sender) => if told.is_err() {
+                own.hub.counts.refused("log");
+            },
+            () = sender.closed() => {}
+            _ = stop.wait_for(|is_over| *is_over) => {}
+        }
     });
-    reply::data(StatusCode::OK, &value)
+    reply::of(kind, Reply::Pieces(Some(receiver)))
 }
 
-struct Found {
-    events: Vec<Value>,
+/// Hands over piece after piece, until the last, or nobody takes one.
+async fn tell(
+    mut answering: Answering,
+    first: String,
+    sender: &mpsc::Sender<Piece>,
+) -> Result<(), JournalError> {
+    let mut first = Some(first);
+    while let Ok(Ok(room)) = tokio::time::timeout(PATIENCE, sender.reserve()).await {
+        let text = match first.take() {
+            Some(first) => first,
+            None => answering.piece().await?,
+        };
+        let is_last = answering.is_over;
+        room.send(Piece { text, is_last });
+        if is_last {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// An answer that is being made.
+struct Answering {
+    hub: Rc<Hub>,
+    reader: Reader,
+    wanted: Wanted,
+    is_lines: bool,
+    /// Events and bytes of them so far.
+    events: usize,
+    bytes: usize,
+    /// What is told of in the end, where it does not stand among the events.
     notices: Vec<Value>,
-    cursor: String,
-    is_end: bool,
+    /// Whether nothing follows.
+    is_over: bool,
 }
 
-async fn find(house: &Rc<House>, wanted: &Wanted) -> Result<Found, JournalError> {
-    let since = wanted.since.clone().unwrap_or(Cursor::START);
-    let mut reader = house.hub.read_after(&since);
-    let mut found = Found {
-        events: Vec::new(),
-        notices: Vec::new(),
-        cursor: String::new(),
-        is_end: false,
-    };
-    let mut bytes = 0;
-    loop {
-        let batch = reader.next_batch(BATCH)?;
-        let is_end = batch.is_end;
-        found.notices.extend(batch.notices.iter().map(notice));
+impl Answering {
+    fn begin(house: &House, wanted: Wanted, is_lines: bool) -> Self {
+        let since = wanted.since.clone().unwrap_or(Cursor::START);
+        Self {
+            hub: Rc::clone(&house.hub),
+            reader: house.hub.read_after(&since),
+            wanted,
+            is_lines,
+            events: 0,
+            bytes: 0,
+            notices: Vec::new(),
+            is_over: false,
+        }
+    }
+
+    /// The next piece: what is wanted of so much of the log, with some of it, or the end.
+    async fn piece(&mut self) -> Result<String, JournalError> {
+        let mut text = String::new();
+        if !self.is_lines && self.events == 0 {
+            text.push_str("{\"events\":[");
+        }
+        let before = self.events;
+        while self.events == before && !self.is_over {
+            let hub = Rc::clone(&self.hub);
+            let _piece = hub.piece().await;
+            self.read(&mut text)?;
+        }
+        Ok(text)
+    }
+
+    fn read(&mut self, text: &mut String) -> Result<(), JournalError> {
+        let left = self.wanted.limit - self.events;
+        // One more than are wanted, so that it is known whether the last of them is the end.
+        let batch = self.reader.next_batch_within(left + 1, PIECE_BYTES)?;
+        for notice in &batch.notices {
+            if self.is_lines {
+                text.push_str(&json!({ "notice": self::notice(notice) }).to_string());
+                text.push('\n');
+            } else {
+                self.notices.push(self::notice(notice));
+            }
+        }
         let mut events = batch.events.into_iter();
         while let Some(event) = events.next() {
-            if !wanted
-                .patterns
-                .iter()
-                .any(|pattern| pattern.matches(&event.topic))
-            {
+            let mut patterns = self.wanted.patterns.iter();
+            if !patterns.any(|pattern| pattern.matches(&event.topic)) {
                 continue;
             }
-            let cursor = Cursor {
-                origin: Some(event.origin.clone()),
-                seq: event.seq,
-            };
-            let value = serde_json::to_value(event).expect("an event can be written as JSON");
-            bytes += value.to_string().len();
-            found.events.push(value);
-            if found.events.len() == wanted.limit || bytes >= LONGEST {
-                found.is_end = is_end && events.len() == 0;
-                found.cursor = cursor.to_string();
-                return Ok(found);
+            let line = serde_json::to_string(&event).expect("an event can be written as JSON");
+            if !self.is_lines && self.events > 0 {
+                text.push(',');
+            }
+            text.push_str(&line);
+            if self.is_lines {
+                text.push('\n');
+            }
+            self.events += 1;
+            self.bytes += line.len();
+            if self.events == self.wanted.limit || self.bytes >= LONGEST {
+                let cursor = Cursor {
+                    origin: Some(event.origin),
+                    seq: event.seq,
+                };
+                let is_end = batch.is_end && events.len() == 0;
+                self.end(text, &cursor, is_end);
+                return Ok(());
             }
         }
-        if is_end {
-            found.is_end = true;
-            found.cursor = reader.cursor().to_string();
-            return Ok(found);
+        if batch.is_end {
+            self.end(text, &self.reader.cursor(), true);
         }
-        tokio::task::yield_now().await;
+        Ok(())
+    }
+
+    fn end(&mut self, text: &mut String, cursor: &Cursor, is_end: bool) {
+        self.is_over = true;
+        if !self.is_lines {
+            let notices = json!(self.notices);
+            let cursor = json!(cursor.to_string());
+            text.push_str("],\"notices\":");
+            text.push_str(&notices.to_string());
+            text.push_str(",\"cursor\":");
+            text.push_str(&cursor.to_string());
+            text.push_str(if is_end {
+                ",\"is_end\":true}\n"
+            } else {
+                ",\"is_end\":false}\n"
+            });
+        }
     }
 }
 
@@ -198,7 +289,15 @@ mod tests {
         assert_eq!(wanted.since.unwrap().seq, 7);
         assert_eq!(wanted.patterns.len(), 2);
         assert_eq!(wanted.limit, 5);
-        for query in ["since=x", "topic=..", "limit=0", "limit=1001", "sinse=1"] {
+        for query in [
+            "since=x",
+            "topic=..",
+            "limit=0",
+            "limit=1001",
+            "sinse=1",
+            "since=1&since=2",
+            "topic=%zz",
+        ] {
             assert!(read(query).is_err(), "{query}");
         }
         assert!(read(&"topic=a&".repeat(MOST_PATTERNS + 1)).is_err());

@@ -1,9 +1,8 @@
 //! [`Reply`]: what is answered, at once or bit by bit.
 
 use std::{
-    convert::Infallible,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -20,27 +19,53 @@ use tokio::sync::mpsc;
 pub(super) enum Reply {
     /// All of it; `None` once it went out.
     Whole(Option<Bytes>),
-    /// As it comes.
+    /// In pieces, each made when the one before was taken; `None` once the last went out.
+    Pieces(Option<mpsc::Receiver<Piece>>),
+    /// As it comes, without end.
     Stream(mpsc::Receiver<Bytes>),
 }
 
+/// A piece of an answer.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    /// Whether the answer ends with it.
+    pub(super) is_last: bool,
+}
+
+/// The rest of an answer was not made: its connection ends, so that nobody takes what there is of it for all.
+#[derive(Debug, thiserror::Error)]
+#[error("the rest of the answer was not made")]
+pub(super) struct Cut;
+
 impl Body for Reply {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = Cut;
 
     fn poll_frame(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let next = match self.get_mut() {
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        let reply = &mut *self;
+        let next = match reply {
             Self::Whole(bytes) => Poll::Ready(bytes.take()),
             Self::Stream(chunks) => chunks.poll_recv(context),
+            Self::Pieces(None) => Poll::Ready(None),
+            Self::Pieces(Some(pieces)) => match ready!(pieces.poll_recv(context)) {
+                Some(Piece { text, is_last }) => {
+                    if is_last {
+                        *reply = Self::Pieces(None);
+                    }
+                    Poll::Ready(Some(text.into()))
+                }
+                None => return Poll::Ready(Some(Err(Cut))),
+            },
         };
         next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Whole(None))
+        matches!(self, Self::Whole(None) | Self::Pieces(None))
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -48,7 +73,7 @@ impl Body for Reply {
             Self::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Self::Stream(_) => SizeHint::default(),
+            Self::Pieces(_) | Self::Stream(_) => SizeHint::default(),
         }
     }
 }
@@ -59,8 +84,14 @@ pub(super) fn whole(
     kind: &'static str,
     body: impl Into<Bytes>,
 ) -> Response<Reply> {
-    let mut response = Response::new(Reply::Whole(Some(body.into())));
+    let mut response = of(kind, Reply::Whole(Some(body.into())));
     *response.status_mut() = status;
+    response
+}
+
+/// An answer that is well, of whatever body.
+pub(super) fn of(kind: &'static str, body: Reply) -> Response<Reply> {
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
     headers.insert(

@@ -1,9 +1,9 @@
 //! `GET /events/stream`: the log from a cursor on and then what happens, as server-sent events.
 
-use std::{rc::Rc, time::Duration};
+use std::{fmt::Write as _, rc::Rc, time::Duration};
 
 use callosum_mesh::journal::{Cursor, Notice};
-use hyper::{HeaderMap, Response, StatusCode, Uri, body::Bytes, header};
+use hyper::{HeaderMap, Response, StatusCode, Uri, body::Bytes};
 use tokio::sync::mpsc;
 
 use super::{
@@ -52,15 +52,7 @@ pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Respo
             _ = stop.wait_for(|is_over| *is_over) => {}
         }
     });
-    let mut response = Response::new(Reply::Stream(receiver));
-    let headers = response.headers_mut();
-    let kind = header::HeaderValue::from_static("text/event-stream");
-    headers.insert(header::CONTENT_TYPE, kind);
-    headers.insert(
-        header::CACHE_CONTROL,
-        header::HeaderValue::from_static("no-store"),
-    );
-    response
+    reply::of("text/event-stream", Reply::Stream(receiver))
 }
 
 /// Tells what there is to tell, until the other side is gone or takes nothing.
@@ -88,13 +80,10 @@ async fn tell(mut feed: Feed, sender: &mpsc::Sender<Bytes>) {
 }
 
 fn joined(items: &[Item]) -> Bytes {
-    if let [Item::Event(frame)] = items {
-        return frame.stream();
-    }
-    let mut chunk = Vec::new();
+    let mut chunk = String::new();
     for item in items {
         match item {
-            Item::Event(frame) => chunk.extend_from_slice(&frame.stream()),
+            Item::Event(frame) => frame.write_stream(&mut chunk),
             Item::Notice(notice) => {
                 let kind = match notice {
                     Notice::Reset { .. } => "reset",
@@ -102,7 +91,7 @@ fn joined(items: &[Item]) -> Bytes {
                     Notice::Damaged { .. } => "damaged",
                 };
                 let data = reading::notice(notice);
-                chunk.extend_from_slice(format!("event: {kind}\ndata: {data}\n\n").as_bytes());
+                let _ = write!(chunk, "event: {kind}\ndata: {data}\n\n");
             }
         }
     }

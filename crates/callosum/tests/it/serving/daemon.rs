@@ -145,11 +145,33 @@ pub(super) fn try_ask(address: &str, request: &str) -> std::io::Result<Answer> {
     if length.is_some_and(|length: usize| length != body.len()) {
         return Err(broken());
     }
+    let is_chunked = headers
+        .get("transfer-encoding")
+        .is_some_and(|coding| coding == "chunked");
+    let body = if is_chunked {
+        joined(body).ok_or_else(broken)?
+    } else {
+        body.to_owned()
+    };
     Ok(Answer {
         status: status.ok_or_else(broken)?,
         headers,
-        body: body.to_owned(),
+        body,
     })
+}
+
+/// The chunks of a body; `None` where its end is missing.
+fn joined(mut chunks: &str) -> Option<String> {
+    let mut body = String::new();
+    loop {
+        let (length, rest) = chunks.split_once("\r\n")?;
+        let length = usize::from_str_radix(length, 16).ok()?;
+        if length == 0 {
+            return Some(body);
+        }
+        body.push_str(rest.get(..length)?);
+        chunks = rest.get(length..)?.strip_prefix("\r\n")?;
+    }
 }
 
 /// What was answered.

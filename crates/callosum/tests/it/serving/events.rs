@@ -275,6 +275,52 @@ fn the_log_is_read_from_a_cursor() {
     daemon.get("events", "/metrics").with(404);
 }
 
+/// CALC-SEC-1: what is asked for and not taken costs the daemon little, however many ask.
+#[test]
+#[cfg(target_os = "linux")]
+fn answers_that_nobody_takes_cost_little_memory() {
+    use std::io::Write as _;
+
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    let text = "x".repeat(3500);
+    let long = |number: usize| {
+        format!(
+            r#"{{"type":"a","source":"s{number}","payload":{{"number":{number},"text":"{text}"}}}}"#
+        )
+    };
+    for list in 0..4 {
+        let list: Vec<_> = (list * 250..(list + 1) * 250).map(long).collect();
+        daemon.post("", &format!("[{}]", list.join(","))).with(200);
+    }
+    let resident = || -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let words = line.and_then(|line| line.split_whitespace().next());
+        words.unwrap().parse::<u64>().unwrap() / 1024
+    };
+    let read = daemon.get("events", "/events?limit=1000").with(200).json();
+    assert_eq!(read["events"].as_array().unwrap().len(), 1000);
+    assert_eq!(read["events"][999]["payload"]["number"], 999);
+    let before = resident();
+    let asking: Vec<_> = (0..60)
+        .map(|_| {
+            let mut stream = std::net::TcpStream::connect(daemon.at("events")).unwrap();
+            let request = "GET /events?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+            stream.write_all(request.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    // Who comes after them is answered after them.
+    for _ in 0..20 {
+        daemon.get("events", "/events?limit=1000").with(200);
+    }
+    let grown = resident().saturating_sub(before);
+    // 210 MiB were asked for.
+    assert!(grown < 40, "{grown} MiB more than {before}");
+    drop(asking);
+}
+
 /// CALC-L1-1: from what was to what is without a gap, whoever appends.
 #[test]
 fn a_stream_goes_from_what_was_to_what_is_without_a_gap() {

@@ -19,6 +19,7 @@ pub mod event;
 mod incoming;
 pub mod journal;
 mod leased_path;
+mod memory;
 mod mesh;
 mod moment;
 mod news;

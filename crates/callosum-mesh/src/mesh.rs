@@ -7,15 +7,14 @@ use std::{
 
 use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{AgentName, US},
     board::{Board, Deed, NewTask, Order, Refusal, Task},
-    displaced::{displace, is_folder, is_lost_link, is_no_folder},
+    displaced::{is_lost_link, is_no_folder},
     event::{Draft, Event, Faults},
     incoming::is_about_board,
-    journal::{Cursor, Durability, Journal, JournalError, Notice, Reader},
+    journal::{Cursor, Durability, Journal, JournalError, Notice, Reader, Retention, Tip},
     news::NEWS,
     orders::Orders,
     route::Matrix,
@@ -24,46 +23,27 @@ use crate::{
     voice::Voice,
 };
 
-/// The file that remembers the board, so that the log need not be read from its beginning.
-const BOARD: &str = "board.json";
-
-/// Its version: raised with each change of what the board remembers, or of what an event does to it. A board that is
-/// remembered under another is made anew from the log.
-const FORMAT: u32 = 4;
-
-/// So many events after the last time the board is remembered again.
-const REMEMBER_AFTER: u64 = 256;
-
 /// Events that are read at once.
 const BATCH: usize = 1024;
 
 /// The log of a machine and the board that follows from it.
 #[derive(Debug)]
 pub struct Mesh {
-    disk: Disk,
-    folder: PathBuf,
+    pub(crate) disk: Disk,
+    pub(crate) folder: PathBuf,
     machine: String,
-    journal: Journal,
-    board: Board,
+    pub(crate) journal: Journal,
+    pub(crate) board: Board,
     matrix: Matrix,
+    /// The end of the log when the board was last brought up to it.
+    tip: Option<Tip>,
     /// The last event of the board that the file remembers; `None` where a newer version's file stands there, which is
     /// left to it.
-    remembered: Option<u64>,
-}
-
-/// The only part of the file that every version has.
-#[derive(Deserialize)]
-struct Version {
-    format: u32,
-}
-
-/// The board as it is remembered.
-#[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct Remembered<B> {
-    format: u32,
-    origin: String,
-    board: B,
+    pub(crate) remembered: Option<u64>,
+    /// The last event of the board that is kept for when the log has dropped it.
+    pub(crate) kept: u64,
+    /// Events that no board knows, and that the log has dropped.
+    pub(crate) lost: u64,
 }
 
 impl Mesh {
@@ -84,7 +64,10 @@ impl Mesh {
             journal,
             board: Board::default(),
             matrix: Matrix::default(),
+            tip: None,
             remembered: Some(0),
+            kept: 0,
+            lost: 0,
         };
         mesh.recall();
         Ok(mesh)
@@ -94,6 +77,15 @@ impl Mesh {
     #[must_use]
     pub fn with_matrix(self, matrix: Matrix) -> Self {
         Self { matrix, ..self }
+    }
+
+    /// The same, whose log keeps another amount.
+    #[must_use]
+    pub fn with_retention(self, retention: Retention) -> Self {
+        Self {
+            journal: self.journal.with_retention(retention),
+            ..self
+        }
     }
 
     /// Has others do what from now on.
@@ -125,6 +117,11 @@ impl Mesh {
         self.remembered.unwrap_or(0)
     }
 
+    /// So many events the board was made without, since the log has dropped them and nothing remembers what they changed.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
     /// Who does what.
     pub fn matrix(&self) -> &Matrix {
         &self.matrix
@@ -135,13 +132,29 @@ impl Mesh {
         &self.folder
     }
 
-    /// How things stand now: reads what was appended since it was last asked.
+    /// How things stand now: reads what was appended since it was last asked. Where that is nothing, it costs a listing of a
+    /// small folder and two looks at files.
     pub fn board(&mut self) -> Result<&Board, MeshError> {
-        let mut reader = self.journal.read_after(&Cursor {
-            origin: Some(self.journal.origin().to_owned()),
-            seq: self.board.seq,
-        });
-        catch_up(&mut self.board, &mut reader)?;
+        let tip = self.journal.tip()?;
+        if self.tip.as_ref() == Some(&tip) {
+            return Ok(&self.board);
+        }
+        let mut board = std::mem::take(&mut self.board);
+        let mut caught = self.caught_up(&mut board)?;
+        // What was remembered is of another log, as after a loss of power that took the end of this one, or as of an event that
+        // the log has dropped.
+        if (caught.is_anew || caught.lost > 0)
+            && let Some(mut kept) = self.kept_board()
+        {
+            let again = self.caught_up(&mut kept)?;
+            if !again.is_anew && again.lost <= caught.lost {
+                (board, caught) = (kept, again);
+            }
+        }
+        self.board = board;
+        self.lost += caught.lost;
+        self.keep(&tip);
+        self.tip = Some(tip);
         self.remember();
         Ok(&self.board)
     }
@@ -224,6 +237,15 @@ impl Mesh {
         })
     }
 
+    /// Brings a board up to the log.
+    fn caught_up(&self, board: &mut Board) -> Result<Caught, MeshError> {
+        let mut reader = self.journal.read_after(&Cursor {
+            origin: Some(self.journal.origin().to_owned()),
+            seq: board.seq,
+        });
+        catch_up(board, &mut reader)
+    }
+
     /// Whether the log is still the one that was opened: somebody may have removed its folder.
     pub fn is_in_place(&self) -> Result<bool, MeshError> {
         Ok(self.journal.is_own()?)
@@ -298,6 +320,7 @@ impl Mesh {
         durability: Durability,
         act: impl FnOnce(&mut Orders<'_, '_>) -> Result<T, MeshError>,
     ) -> Result<T, MeshError> {
+        self.board()?;
         let turn = self.journal.turn()?;
         let mut orders = Orders {
             board: &mut self.board,
@@ -315,67 +338,34 @@ impl Mesh {
         self.remember();
         done
     }
+}
 
-    fn recall(&mut self) {
-        // Derived: what cannot be read is made anew from the log.
-        let Ok(Some(bytes)) = self.disk.read_if_there(&self.folder.join(BOARD)) else {
-            return;
-        };
-        let Ok(Version { format }) = serde_json::from_slice(&bytes) else {
-            return;
-        };
-        if format > FORMAT {
-            self.remembered = None;
-        }
-        let known = serde_json::from_slice::<Remembered<Board>>(&bytes).ok();
-        let known = known.filter(|_| format == FORMAT);
-        let known = known.filter(|known| known.origin == self.journal.origin());
-        if let Some(Remembered { board, .. }) = known {
-            self.remembered = Some(board.seq);
-            self.board = board;
-        }
-    }
-
-    /// Derived: where it cannot be written, as by who may only read or on a full disk, more of the log is read the next
-    /// time.
-    fn remember(&mut self) {
-        let is_due = self
-            .remembered
-            .is_some_and(|seq| self.board.seq < seq || self.board.seq - seq >= REMEMBER_AFTER);
-        if !is_due {
-            return;
-        }
-        let remembered = Remembered {
-            format: FORMAT,
-            origin: self.journal.origin().to_owned(),
-            board: &self.board,
-        };
-        let bytes = serde_json::to_vec(&remembered).unwrap_or_default();
-        let path = self.folder.join(BOARD);
-        let mut done = self.disk.replace_unsynced(&path, &bytes, 0o600);
-        if done.is_err() && is_folder(&self.disk, &path).unwrap_or(false) {
-            done = displace(&self.disk, &path)
-                .and_then(|_| self.disk.replace_unsynced(&path, &bytes, 0o600));
-        }
-        if done.is_ok() {
-            self.remembered = Some(self.board.seq);
-        }
-    }
+/// What was in the way of bringing a board up to the log.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Caught {
+    /// So many events are kept no longer that it would have needed.
+    lost: u64,
+    /// Whether it was made anew, since the log does not go as far as it did, or is another.
+    is_anew: bool,
 }
 
 /// Applies what a reader has left to the board.
-pub(crate) fn catch_up(board: &mut Board, reader: &mut Reader) -> Result<(), MeshError> {
+pub(crate) fn catch_up(board: &mut Board, reader: &mut Reader) -> Result<Caught, MeshError> {
+    let mut caught = Caught::default();
     loop {
         let batch = reader.next_batch(BATCH)?;
-        if batch
-            .notices
-            .iter()
-            .any(|notice| matches!(notice, Notice::Reset { .. }))
-        {
-            *board = Board::default();
+        for notice in &batch.notices {
+            match notice {
+                Notice::Reset { .. } => {
+                    *board = Board::default();
+                    caught.is_anew = true;
+                }
+                Notice::Dropped { count } => caught.lost += count,
+                Notice::Damaged { .. } => {}
+            }
         }
         if batch.events.is_empty() {
-            return Ok(());
+            return Ok(caught);
         }
         for event in &batch.events {
             board.apply(event);

@@ -29,7 +29,8 @@ impl Orders<'_, '_> {
             origin: Some(self.turn.origin().to_owned()),
             seq: self.board.seq,
         });
-        catch_up(self.board, &mut reader)
+        catch_up(self.board, &mut reader)?;
+        Ok(())
     }
 
     pub(crate) fn board(&self) -> &Board {

@@ -18,6 +18,12 @@ const END: &str = ".jsonl";
 /// Bytes that are read at once to find a line's beginning or a file's last line.
 const BLOCK: usize = 128 * 1024;
 
+/// Bytes that are read first to find a line between two places: a few of the usual ones.
+const PROBE: usize = 4 * 1024;
+
+/// So near to the line that is looked for, what is between is read through.
+const NEAR: u64 = 16 * 1024;
+
 /// A file of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
@@ -109,19 +115,16 @@ pub(super) fn last_seq(file: &DiskFile) -> Result<(Option<u64>, bool), DiskError
 }
 
 /// Where the first line after `seq` begins in a file: a place at or before it, at the beginning of
-/// a line. Takes as many reads as the file's size has bits.
+/// a line. Takes as many reads as the file's size has bits, of few bytes where lines are short.
 pub(super) fn place_after(file: &DiskFile, seq: u64) -> Result<u64, DiskError> {
     let mut low = 0;
     let mut high = file.size()?;
-    while high - low > BLOCK as u64 {
+    while high - low > NEAR {
         let middle = low + (high - low) / 2;
-        let block = file.read_range(middle, BLOCK)?;
-        let starts = block.iter().enumerate();
-        let mut starts = starts.filter(|(_, byte)| **byte == b'\n');
-        let found = starts.find_map(|(at, _)| {
-            let line = block[at + 1..].split(|byte| *byte == b'\n').next()?;
-            Some((middle + at as u64 + 1, seq_of(line)?))
-        });
+        let mut found = line_after(file, middle, PROBE)?;
+        if found.is_none() && high - low > BLOCK as u64 {
+            found = line_after(file, middle, BLOCK)?;
+        }
         match found {
             Some((at, here)) if here <= seq => {
                 if at <= low {
@@ -134,6 +137,17 @@ pub(super) fn place_after(file: &DiskFile, seq: u64) -> Result<u64, DiskError> {
         }
     }
     Ok(low)
+}
+
+/// Where the first event begins of which both ends stand in the `bytes` after a place, and which it is.
+fn line_after(file: &DiskFile, place: u64, bytes: usize) -> Result<Option<(u64, u64)>, DiskError> {
+    let block = file.read_range(place, bytes)?;
+    let mut starts = block.iter().enumerate();
+    Ok(starts.find_map(|(at, byte)| {
+        let line = Some(&block[at + 1..]).filter(|_| *byte == b'\n')?;
+        let line = line.split(|byte| *byte == b'\n').next()?;
+        Some((place + at as u64 + 1, seq_of(line)?))
+    }))
 }
 
 #[cfg(test)]

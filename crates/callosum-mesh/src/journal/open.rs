@@ -254,6 +254,11 @@ pub(super) struct TipFile {
 }
 
 impl Tip {
+    /// The `seq` of the first event in the last file.
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.last.as_ref().map(|last| last.first)
+    }
+
     /// The same log, which ends so by now.
     pub(super) fn with_last(&self, last: Option<TipFile>) -> Self {
         Self {

@@ -11,7 +11,10 @@ use super::{
     mark,
     open::TipFile,
 };
-use crate::event::{Draft, Event, Stamp};
+use crate::{
+    event::{Draft, Event, Stamp},
+    memory,
+};
 
 /// Most bytes of an event as it is written. Longer than one that is handed in may be, since escapes
 /// take more room than what they stand for.
@@ -419,7 +422,7 @@ fn begun(journal: &Journal, segment: &Segment) -> Result<DiskFile, DiskError> {
     Ok(file)
 }
 
-/// Removes the oldest files past the limit.
+/// Removes the oldest files past the limit, but none with events that a board follows from and is not kept with.
 fn prune(journal: &Journal) -> Result<(), DiskError> {
     let segments = Segment::list(&journal.disk, &journal.events())?;
     let mut total = 0;
@@ -428,11 +431,22 @@ fn prune(journal: &Journal) -> Result<(), DiskError> {
         total += stat.ok().flatten().map_or(0, |stat| stat.len);
         total > journal.retention.total_bytes
     });
-    if let Some(kept) = kept {
-        let gone = segments.len() - 1 - kept;
-        for segment in &segments[..gone] {
-            journal.disk.remove_file(&segment.path)?;
+    let Some(kept) = kept else {
+        return Ok(());
+    };
+    let gone = segments.len() - 1 - kept;
+    let is_remembered = journal.disk.exists(&journal.folder.join(memory::BOARD))?;
+    let reach = match memory::reach(&journal.disk, &journal.folder, &journal.origin)? {
+        Some(reach) => reach,
+        None if is_remembered => 0,
+        // Nobody has asked for a board yet.
+        None => u64::MAX,
+    };
+    for (segment, following) in segments[..gone].iter().zip(&segments[1..]) {
+        if following.first - 1 > reach {
+            break;
         }
+        journal.disk.remove_file(&segment.path)?;
     }
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use callosum_mesh::{
     Voice,
-    board::{Order, Refusal},
+    board::{Board, Order, Refusal},
     event::Draft,
-    journal::Durability,
+    journal::{Cursor, Durability, Retention},
 };
 use serde_json::json;
 
@@ -71,8 +71,90 @@ fn a_lost_or_broken_memory_of_the_board_costs_nothing() {
     assert_eq!(*place.mesh().board().unwrap(), board);
 }
 
+/// CALC-FAIL-1: what the log has dropped stands in what is kept of the board, whatever becomes of what is remembered; and where
+/// neither is there, that is known.
+#[test]
+fn a_board_outlives_the_files_of_the_log_that_it_follows_from() {
+    let place = Place::new();
+    let retention = Retention {
+        file_bytes: 20_000,
+        total_bytes: 60_000,
+    };
+    let mut mesh = place.mesh().with_retention(retention);
+    mesh.give(task("old", "work"), &voice("claude")).unwrap();
+    send(&mut mesh, "m");
+    for _ in 0..400 {
+        let draft = Draft::new("a.b".parse().unwrap(), "codex".parse().unwrap());
+        mesh.publish(draft, Durability::Logged).unwrap();
+        mesh.board().unwrap();
+    }
+    let (events, _) = {
+        let mut reader = mesh.journal().read_after(&Cursor::START);
+        let batch = reader.next_batch(1).unwrap();
+        (batch.events, batch.notices)
+    };
+    assert!(events[0].seq > 100, "the first files are gone");
+    let board = mesh.board().unwrap().clone();
+    let path = |name: &str| place.folder().join(name);
+    place.disk.remove_file(&path("board.json")).unwrap();
+    assert_eq!(*place.mesh().board().unwrap(), board);
+    // It remembers what the log has lost, as after a loss of power.
+    let mut ahead = serde_json::to_value(&board).unwrap();
+    ahead["seq"] = 100_000.into();
+    let ahead = serde_json::json!({
+        "format": 4, "origin": mesh.journal().origin(), "board": ahead,
+    });
+    crate::place::write_into(&path("board.json"), ahead.to_string().as_bytes());
+    assert_eq!(*place.mesh().board().unwrap(), board);
+    // It is as of an event that the log has dropped.
+    let early = serde_json::json!({
+        "format": 4, "origin": mesh.journal().origin(),
+        "board": serde_json::to_value(Board::default()).unwrap(),
+    });
+    crate::place::write_into(&path("board.json"), early.to_string().as_bytes());
+    assert_eq!(*place.mesh().board().unwrap(), board);
+    let mut whole = place.mesh();
+    whole.board().unwrap();
+    assert_eq!(whole.lost(), 0);
+    for name in ["board.json", "board.kept.json"] {
+        drop(place.disk.remove_file(&path(name)));
+    }
+    let mut bare = place.mesh();
+    assert!(bare.board().unwrap().tasks.is_empty());
+    assert_eq!(bare.lost(), events[0].seq - 1);
+}
+
+/// CALC-FAIL-1: no file of the log is removed that a board follows from which is kept nowhere else.
+#[test]
+fn a_log_whose_board_is_not_kept_drops_nothing() {
+    let place = Place::new();
+    let retention = Retention {
+        file_bytes: 2000,
+        total_bytes: 6000,
+    };
+    let mut mesh = place.mesh();
+    for number in 0..300 {
+        mesh.give(task(&format!("t{number}"), "work"), &voice("claude"))
+            .unwrap();
+    }
+    mesh.board().unwrap();
+    assert!(
+        place
+            .disk
+            .exists(&place.folder().join("board.json"))
+            .unwrap()
+    );
+    let mut writer = place.mesh().with_retention(retention);
+    for _ in 0..100 {
+        let draft = Draft::new("a.b".parse().unwrap(), "codex".parse().unwrap());
+        writer.publish(draft, Durability::Logged).unwrap();
+    }
+    let mut reader = writer.journal().read_after(&Cursor::START);
+    assert_eq!(reader.next_batch(1).unwrap().events[0].seq, 1);
+}
+
 /// CALC-FAIL-1: what is remembered of the board has this form under this number. Whoever changes the form, or what an event
-/// does to the board, raises `FORMAT` in `mesh.rs` and the number here.
+/// does to the board, raises `FORMAT` in `memory.rs` and the number here.
 #[test]
 fn the_form_of_what_is_remembered_has_one_number() {
     let place = Place::new();
@@ -109,7 +191,7 @@ fn the_form_of_what_is_remembered_has_one_number() {
     };
     assert_eq!(remembered["format"], 4);
     for (value, expected) in [
-        (&remembered, "format origin board"),
+        (&remembered, "format origin kept board"),
         (
             board,
             "seq rev last_writer last_updated tasks messages discoveries leases sessions heard fields",

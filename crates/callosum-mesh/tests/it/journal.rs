@@ -115,6 +115,28 @@ fn a_log_is_read_in_pieces_of_so_many_bytes() {
     assert!(pieces > 20, "{pieces}");
 }
 
+/// CALC-L1-1: from every cursor of a log of short and of long events the next one is found.
+#[test]
+fn the_next_event_is_found_among_short_and_long_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut one = journal(&Disk::real(), folder.path());
+    let sizes = [10, 60_000, 300, 3000, 9000, 10, 10, 30_000];
+    for (number, size) in (0..120_u64).zip(sizes.into_iter().cycle()) {
+        let mut payload = serde_json::Map::new();
+        payload.insert("number".to_owned(), number.into());
+        payload.insert("text".to_owned(), "x".repeat(size).into());
+        let draft = Draft::new("a.b".parse().unwrap(), "codex".parse().unwrap());
+        let mut turn = one.turn().unwrap();
+        turn.append(vec![draft.with_payload(payload)]).unwrap();
+        turn.end(Durability::Logged).unwrap();
+    }
+    for seq in 0..120 {
+        let mut reader = one.read_after(&Cursor { origin: None, seq });
+        let batch = reader.next_batch(1).unwrap();
+        assert_eq!(seqs(&batch.events), [seq + 1]);
+    }
+}
+
 /// CALC-L1-2: who is answered early finds the event in the log; nobody else appends until the turn has ended, and then
 /// the highest number is written down.
 #[test]

@@ -180,6 +180,20 @@ fn check_board(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resul
     let path = mesh.folder().join("board.json");
     let remembered = mesh.remembered();
     let last = mesh.board()?.seq;
+    let lost = mesh.lost();
+    if lost > 0 {
+        let found = format!(
+            "it is made of what the log has, and {} that it has dropped {} remembered nowhere: tasks and messages may be missing",
+            many(lost, "event"),
+            if lost == 1 { "is" } else { "are" },
+        );
+        checks.add(
+            NAME,
+            Outcome::Warning,
+            found,
+            Some("callosum mesh task list --all"),
+        );
+    }
     if remembered == 0 && context.disk.exists(&path)? {
         let found = "what is remembered of it is of another form, and is passed over: the log is read from its beginning";
         let path = on_one_line(&path.display().to_string());

@@ -454,11 +454,20 @@ fn check_daemon(context: &Context, checks: &mut Checks, folder: &Path) {
         serde_json::from_value(answer["sinks"].clone()).unwrap_or_default();
     for sink in sinks.iter().filter(|sink| !sink.is_well) {
         let why = sink.reason.as_deref().unwrap_or("no answer");
-        let found = format!(
-            "sink {} takes nothing: {why}; it is at {}, the log at {last}",
-            sink.name, sink.cursor
-        );
+        let at = match sink.cursor.as_str() {
+            "" => String::new(),
+            cursor => format!("; it is at {cursor}, the log at {last}"),
+        };
+        let found = format!("sink {} takes nothing: {why}{at}", sink.name);
         let hint = Some("callosum serve status");
         checks.add(NAME, Outcome::Warning, on_one_line(&found), hint);
+    }
+    for sink in sinks.iter().filter(|sink| sink.passed_over > 0) {
+        let found = format!(
+            "sink {} refused {} of the events that it was to have, and does not have them",
+            sink.name, sink.passed_over
+        );
+        let hint = Some("callosum serve status --json");
+        checks.add(NAME, Outcome::Warning, found, hint);
     }
 }

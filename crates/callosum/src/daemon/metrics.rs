@@ -295,7 +295,7 @@ type Value = fn(&SinkStatus) -> u64;
 
 /// How the places stand that events are passed on to.
 pub(super) fn write_sinks(sinks: &[SinkStatus], text: &mut String) {
-    let values: [(&str, &str, &str, Value); 3] = [
+    let values: [(&str, &str, &str, Value); 4] = [
         (
             "mesh_sink_messages_total",
             "counter",
@@ -307,6 +307,12 @@ pub(super) fn write_sinks(sinks: &[SinkStatus], text: &mut String) {
             "counter",
             "Times that a sink took nothing",
             |sink| sink.failures,
+        ),
+        (
+            "mesh_sink_passed_over_total",
+            "counter",
+            "Events that a sink refused by themselves, and does not have",
+            |sink| sink.passed_over,
         ),
         (
             "mesh_sink_up",

@@ -39,6 +39,12 @@ const LONGEST_WAIT: Duration = Duration::from_hours(1);
 /// Events that are read at once.
 const BATCH: usize = 64;
 
+/// So many events in a row may be refused by themselves; a place that refuses more takes none.
+const FEW: u32 = 3;
+
+/// Characters of what a place answered that are told.
+const LONGEST_REASON: usize = 200;
+
 /// How a place stands.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub(crate) struct SinkStatus {
@@ -48,13 +54,13 @@ pub(crate) struct SinkStatus {
     pub(crate) kind: String,
     /// Whether the last that was tried there went well; false also where nothing can be tried.
     pub(crate) is_well: bool,
-    /// The last event that it was told of, or that it is not to be told of.
+    /// The last event that it was told of, or that it is not to be told of; empty as long as that is not known.
     pub(crate) cursor: String,
     /// Messages that it took.
     pub(crate) messages: u64,
     /// Events in them.
     pub(crate) events: u64,
-    /// Events that it refused by themselves, and that were passed over.
+    /// Events that it refused by themselves, and that were passed over since it took one after them.
     pub(crate) passed_over: u64,
     /// Times that it took nothing.
     pub(crate) failures: u64,
@@ -92,6 +98,8 @@ impl Sink {
             stopped,
             most: usize::MAX,
             failures: 0,
+            refused: None,
+            few: FEW,
         };
         thread::spawn(move || work.run());
         Self {
@@ -118,6 +126,17 @@ struct Work {
     most: usize,
     /// Failures since the last success.
     failures: u32,
+    /// Events that were refused one by one since the last that was taken.
+    refused: Option<Refused>,
+    /// So many may be in a row until the place counts as one that takes nothing.
+    few: u32,
+}
+
+/// Events in a row of which each was refused.
+struct Refused {
+    /// Where the first of them comes.
+    from: Cursor,
+    count: u32,
 }
 
 /// It is to end.
@@ -149,6 +168,7 @@ impl Work {
         let said = |error: JournalError| error.to_string();
         let mut journal = (self.open)().map_err(said)?;
         let mut cursor = self.cursor(&mut journal)?;
+        self.refused = None;
         let is_well = self.failures == 0;
         self.note(|status| {
             status.cursor = cursor.to_string();
@@ -216,7 +236,9 @@ impl Work {
             return Ok(None);
         }
         if content.is_empty() {
-            self.passed(&to)?;
+            if self.refused.is_none() {
+                self.passed(&to)?;
+            }
             return Ok(Some(Next {
                 cursor: to,
                 pause: None,
@@ -233,16 +255,20 @@ impl Work {
         if (200..300).contains(&status) {
             self.failures = 0;
             self.most = usize::MAX;
+            self.few = FEW;
+            let over = self.refused.take().map_or(0, |refused| refused.count);
             self.passed(&to)?;
             self.note(|status| {
                 status.messages += 1;
                 status.events += events as u64;
+                status.passed_over += u64::from(over);
             });
             return Ok(Some(Next {
                 cursor: to,
                 pause: Some(after.unwrap_or_default().max(PACE)),
             }));
         }
+        let words: String = words.chars().take(LONGEST_REASON).collect();
         self.note(|told| {
             told.failures += 1;
             told.is_well = false;
@@ -250,13 +276,7 @@ impl Work {
         });
         let is_of_content = matches!(status, 400 | 413 | 422);
         if is_of_content && events <= 1 {
-            // It would stand in the way of all that follows.
-            self.passed(&to)?;
-            self.note(|status| status.passed_over += events as u64);
-            return Ok(Some(Next {
-                cursor: to,
-                pause: Some(PACE),
-            }));
+            return Ok(Some(self.refuse(from, to)));
         }
         self.most = if is_of_content { 1 } else { usize::MAX };
         let pause = after.unwrap_or_else(|| self.next_pause()).max(PACE);
@@ -264,6 +284,32 @@ impl Work {
             cursor: from.clone(),
             pause: Some(pause),
         }))
+    }
+
+    /// How to go on after one event alone was refused for what it says: with the next, since it would stand in the way of all
+    /// that follows; or from the first of them again, where the place refuses one after the other. It is passed over for good
+    /// once another is taken.
+    fn refuse(&mut self, from: &Cursor, to: Cursor) -> Next {
+        self.most = 1;
+        let refused = self.refused.get_or_insert_with(|| Refused {
+            from: from.clone(),
+            count: 0,
+        });
+        refused.count += 1;
+        if refused.count < self.few {
+            return Next {
+                cursor: to,
+                pause: Some(PACE),
+            };
+        }
+        let first = refused.from.clone();
+        self.refused = None;
+        // Should it be the events after all, they are passed over the next time.
+        self.few = self.few.saturating_mul(2);
+        Next {
+            cursor: first,
+            pause: Some(self.next_pause().max(PACE)),
+        }
     }
 
     /// The next message, the cursor after it, and how many events are in it.
@@ -303,6 +349,7 @@ impl Work {
         Ok((content, to, count))
     }
 
+    /// Keeps where the place stands.
     fn passed(&self, to: &Cursor) -> Result<(), String> {
         self.keep(to)?;
         self.note(|status| {

@@ -97,11 +97,19 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
             kind,
             cursor,
             messages,
+            passed_over,
             reason,
             ..
         } = sink;
         let taken = many(*messages, "message");
-        let _ = write!(text, "sink     {name} ({kind}): {taken}, at {cursor}");
+        let _ = write!(text, "sink     {name} ({kind}): {taken}");
+        if !cursor.is_empty() {
+            let _ = write!(text, ", at {cursor}");
+        }
+        if *passed_over > 0 {
+            let over = many(*passed_over, "event");
+            let _ = write!(text, "; refused and passed over: {over}");
+        }
         if let Some(reason) = reason {
             let _ = write!(text, "; not taken: {}", on_one_line(reason));
         }

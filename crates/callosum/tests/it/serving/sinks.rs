@@ -187,6 +187,60 @@ fn a_place_that_was_down_is_caught_up() {
     }
 }
 
+/// CALC-L1-1: one event that a place refuses is passed over and told of; a place that refuses one after the other takes nothing,
+/// and is caught up when it does.
+#[test]
+fn an_event_that_is_refused_is_passed_over_and_a_place_that_refuses_all_is_not() {
+    const REFUSED: &str = "400 Bad Request\r\nContent-Length: 2\r\n\r\n{}";
+    let env = TestEnv::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    // All five at once, then three of them one by one; then it is well again.
+    let discord = Discord::start(listener, &[REFUSED; 4]);
+    let daemon = start(&env, discord.address);
+    let list: Vec<_> = (0..5).map(|number| event("calc.step", number)).collect();
+    daemon.post("", &format!("[{}]", list.join(","))).with(200);
+    let posted = discord.wait_for(4);
+    let began = Instant::now();
+    while status(&env)["failures"] != 4 {
+        assert!(began.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let told = status(&env);
+    assert_eq!(told["is_well"], false, "{told}");
+    assert_eq!(told["passed_over"], 0, "{told}");
+    assert!(content(&posted[3]).contains("\"number\":2"));
+    let posted = discord.wait_for(6);
+    let caught_up: String = posted[4..].iter().map(content).collect();
+    for number in 0..5 {
+        assert!(
+            caught_up.contains(&format!("\"number\":{number}")),
+            "{caught_up}"
+        );
+    }
+    drop(daemon);
+
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let discord = Discord::start(listener, &[REFUSED]);
+    let daemon = start(&env, discord.address);
+    for number in 5..7 {
+        daemon.post("", &event("calc.step", number)).with(200);
+        discord.wait_for(number - 4);
+    }
+    let began = Instant::now();
+    while status(&env)["passed_over"] != 1 {
+        assert!(began.elapsed() < PATIENCE, "{}", status(&env));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let words = env.run(["serve", "status"]).success().stdout;
+    assert!(
+        words.contains("refused and passed over: 1 event"),
+        "{words}"
+    );
+    let metrics = daemon.get("metrics", "/metrics").with(200).body;
+    let line = "mesh_sink_passed_over_total{sink=\"team\"} 1";
+    assert!(metrics.contains(line), "{metrics}");
+}
+
 /// CALC-SEC-1: a configuration that is wrong is refused, with the key and what is allowed.
 #[test]
 fn a_sink_that_makes_no_sense_is_refused() {

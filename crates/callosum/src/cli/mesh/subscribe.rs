@@ -95,13 +95,25 @@ pub(super) fn run(context: &Context, args: &SubscribeArgs) -> Result<(), Command
         cursor,
         lines: args.publish.then(lines),
         kept: None,
+        is_waiting_for_room: false,
         held: None,
     };
     // Where the state cannot be written that is told before anything is heard.
-    subscriber.keep()?;
+    subscriber.own.cursor = Some(subscriber.cursor.clone());
+    subscriber
+        .own
+        .keep()
+        .map_err(|error| state_failed(&error))?;
     let ended = subscriber.work();
     // However it ended, what was shown is not shown again.
-    subscriber.keep()?;
+    subscriber.kept = None;
+    subscriber.is_waiting_for_room = false;
+    let kept = subscriber.keep();
+    if subscriber.is_waiting_for_room {
+        let what = "the state cannot be written, since the disk is full: what was heard last is heard again, and what waited to be told is lost";
+        return Err(CommandError::new(Exit::Environment, what));
+    }
+    kept?;
     ended
 }
 
@@ -128,6 +140,8 @@ struct Subscriber<'c> {
     lines: Option<Receiver<String>>,
     /// When the state was last written down.
     kept: Option<Instant>,
+    /// Whether it could not be, since the disk is full: it is tried again, and all goes on from memory meanwhile.
+    is_waiting_for_room: bool,
     /// Until when nothing is tried that was refused for now.
     held: Option<Instant>,
 }
@@ -335,15 +349,28 @@ impl Subscriber<'_> {
         if is_due { self.keep() } else { Ok(()) }
     }
 
-    /// Writes down where it stands, where that is news.
+    /// Writes down where it stands, where that is news. On a full disk it goes on, and is written when there is room.
     fn keep(&mut self) -> Result<(), CommandError> {
-        let is_news = self.own.cursor.as_ref() != Some(&self.cursor) || self.kept.is_none();
+        let is_news = self.own.cursor.as_ref() != Some(&self.cursor)
+            || self.kept.is_none()
+            || self.is_waiting_for_room;
         if !is_news {
             return Ok(());
         }
         self.own.cursor = Some(self.cursor.clone());
-        self.own.keep().map_err(|error| state_failed(&error))?;
+        let kept = self.own.keep();
         self.kept = Some(Instant::now());
+        match kept {
+            Ok(()) => self.is_waiting_for_room = false,
+            Err(SubscriptionError::Disk(error)) if error.is_full() => {
+                if !self.is_waiting_for_room {
+                    let what = "the state cannot be written just now, since the disk is full: it is kept in memory meanwhile";
+                    self.context.ui.warn(what, None);
+                }
+                self.is_waiting_for_room = true;
+            }
+            Err(error) => return Err(state_failed(&error)),
+        }
         Ok(())
     }
 }
@@ -379,6 +406,10 @@ fn state_failed(error: &SubscriptionError) -> CommandError {
         SubscriptionError::Form { path, .. } | SubscriptionError::Newer { path, .. } => {
             let path = on_one_line(&path.display().to_string());
             said.hint(format!("mv {path} {path}.other"))
+        }
+        SubscriptionError::Taken(path) => {
+            let path = on_one_line(&path.display().to_string());
+            said.hint(format!("callosum mesh subscribe --state {path}.2"))
         }
         SubscriptionError::Disk(error) => {
             let folder = error.path.parent().unwrap_or(&error.path);

@@ -1,9 +1,9 @@
 //! [`Subscription`]: what one who subscribes remembers from one start to the next: how far it has heard, and what it
 //! wants told that nobody has taken yet.
 
-use std::{collections::VecDeque, path::PathBuf};
+use std::{collections::VecDeque, ffi::OsString, path::PathBuf};
 
-use callosum_host::{Disk, DiskError};
+use callosum_host::{Disk, DiskError, FileLock};
 use callosum_mesh::journal::Cursor;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,9 +19,14 @@ pub(super) const MOST_PENDING: usize = 1000;
 pub(super) struct Subscription {
     disk: Disk,
     path: Option<PathBuf>,
+    /// Held as long as this lives: of two who remember in one file each would forget what the other wants told.
+    _lock: Option<FileLock>,
     pub(super) cursor: Option<Cursor>,
     pub(super) pending: VecDeque<Value>,
 }
+
+/// What follows the file's name in that of its lock.
+const LOCK: &str = ".lock";
 
 #[derive(Deserialize, Serialize)]
 struct File {
@@ -43,6 +48,9 @@ pub(super) enum SubscriptionError {
     /// The file cannot be read or written.
     #[error(transparent)]
     Disk(#[from] DiskError),
+    /// Another process remembers in it.
+    #[error("another `callosum mesh subscribe` remembers in {}: two need two files", .0.display())]
+    Taken(PathBuf),
     /// It is none of ours.
     #[error("{} is no state of `callosum mesh subscribe`: {reason}", path.display())]
     Form {
@@ -62,11 +70,23 @@ pub(super) enum SubscriptionError {
 }
 
 impl Subscription {
-    /// What stands in the file; nothing where there is none.
+    /// What stands in the file, or in the one that a link there leads to; nothing where there is none. Nobody else opens it
+    /// until this is dropped.
     pub(super) fn open(disk: &Disk, path: Option<PathBuf>) -> Result<Self, SubscriptionError> {
+        let path = path.map(|path| disk.canonicalize(&path).unwrap_or(path));
+        let lock = match &path {
+            Some(path) => {
+                let mut name = OsString::from(path);
+                name.push(LOCK);
+                let lock = FileLock::try_acquire(disk, &PathBuf::from(name))?;
+                Some(lock.ok_or_else(|| SubscriptionError::Taken(path.clone()))?)
+            }
+            None => None,
+        };
         let mut own = Self {
             disk: disk.clone(),
             path,
+            _lock: lock,
             cursor: None,
             pending: VecDeque::new(),
         };

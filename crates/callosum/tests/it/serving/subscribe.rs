@@ -193,6 +193,45 @@ fn what_nobody_can_take_waits_and_is_told_later() {
 
 /// CALC-L2-1: a state of a newer version is read by nobody and left as it is.
 #[test]
+fn two_who_subscribe_do_not_remember_in_one_file() {
+    let env = TestEnv::new();
+    let state = env.folder().join("state.json");
+    let link = env.folder().join("link.json");
+    std::os::unix::fs::symlink(&state, &link).unwrap();
+    let path = state.to_str().unwrap();
+    let first = Subscriber::start(&env, &["--state", path]);
+    let began = Instant::now();
+    while cursor(&state).is_none() {
+        assert!(began.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for path in [path, link.to_str().unwrap()] {
+        let said = env.run(["mesh", "subscribe", "--state", path]);
+        let said = said.ended_with(3).stderr;
+        assert!(said.contains("two need two files"), "{said}");
+    }
+    first.kill();
+    env.run([
+        "mesh",
+        "publish",
+        "a.b",
+        "--as",
+        "codex",
+        "--payload",
+        "{\"number\": 7}",
+    ])
+    .success();
+    let again = Subscriber::start(&env, &["--state", link.to_str().unwrap()]);
+    assert_eq!(again.number(), 7);
+    let began = Instant::now();
+    while cursor(&state) == Some(0) {
+        assert!(began.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+}
+
+#[test]
 fn a_state_of_a_newer_version_is_left_as_it_is() {
     let env = TestEnv::new();
     let newer = r#"{"format":2,"place":[1]}"#;

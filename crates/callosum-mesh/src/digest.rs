@@ -163,6 +163,27 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
     }
 }
 
+/// The same where nothing can be known of what others told: what there is beside the board.
+pub fn digest_of_beside(
+    agent: &AgentName,
+    matrix: &Matrix,
+    beside: &Beside,
+    budget: u64,
+) -> Digest {
+    let known = Known {
+        agent,
+        board: &Board::default(),
+        session: None,
+        is_beginning: true,
+        since: 0,
+        told: &BTreeSet::new(),
+        cwd: None,
+        matrix,
+        beside,
+    };
+    digest(&known, budget)
+}
+
 /// How many items had no room, and what lists them.
 fn more(left: &[&Item]) -> String {
     let kinds: HashSet<Kind> = left.iter().map(|item| item.kind).collect();
@@ -387,7 +408,9 @@ fn rest_of(content: &str) -> &'static str {
 
 fn is_for(task: &Task, agent: &AgentName) -> bool {
     let is_meant = task.assigned_to.as_ref().is_none_or(|meant| meant == agent);
-    task.status == Status::Pending && is_meant && task.created_by != *agent
+    // What it left for itself its next session does not know of.
+    let is_own = task.created_by == *agent && task.assigned_to.is_none();
+    task.status == Status::Pending && is_meant && !is_own
 }
 
 /// Foreign words, on one line, in quotes that they cannot end, and without the beginning of a tag.

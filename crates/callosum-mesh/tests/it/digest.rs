@@ -322,6 +322,19 @@ fn what_is_about_another_project_is_told_with_its_folder() {
     );
 }
 
+/// CALC-BOOT-1: what an agent left for itself its next session is told of; what it left for anybody others are.
+#[test]
+fn a_task_that_an_agent_left_for_itself_is_told_it() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let codex = voice("codex");
+    mesh.give(task("own", Some("codex")), &codex).unwrap();
+    mesh.give(task("anybody", None), &codex).unwrap();
+    let told = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
+    assert!(told.text.contains("work of own"), "{}", told.text);
+    assert!(!told.text.contains("work of anybody"), "{}", told.text);
+}
+
 /// CALC-BOOT-1: a task is told of once it may be begun, and that it is done by who did it.
 #[test]
 fn a_task_is_told_of_when_it_can_be_begun_and_with_who_did_it() {

@@ -1,14 +1,16 @@
 //! `callosum mesh digest`: what an agent is told when its session begins.
 
 use callosum_agents::{client::Client, dialect::Dialect};
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::{terminal::on_one_line, tokens};
 use callosum_mesh::{
     Mesh, Voice,
     agent::AgentName,
-    digest::{Beside, Digest, Source},
+    digest::{Beside, Digest, Source, digest_of_beside},
+    route::Matrix,
 };
 use callosum_session::{Session, trajectory::Agent};
 use clap::Args;
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -61,13 +63,19 @@ pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandErr
         Err(error) => {
             // The log is a source like the others.
             let why = on_one_line(&error.one_line());
-            let text =
+            let line =
                 format!("What other agents told cannot be read: {why}; see `callosum doctor`.\n");
+            let beside = Beside {
+                sources: project(context, &voice.agent, None),
+                is_sandboxed: false,
+            };
+            let left = args.budget.saturating_sub(tokens::estimate(&line));
+            let told = digest_of_beside(&voice.agent, &Matrix::default(), &beside, left);
             return show(
                 context,
                 &Digest {
-                    text,
-                    ..Digest::default()
+                    text: format!("{line}{}", told.text),
+                    ..told
                 },
             );
         }
@@ -109,27 +117,32 @@ fn beside(
     is_writable: bool,
 ) -> Result<Beside, CommandError> {
     let since = mesh.told_at(voice).map_err(|error| open::explain(&error))?;
+    let agent = &voice.agent;
+    let client = Dialect::ALL.into_iter().filter_map(Client::of);
+    let client = client.into_iter().find(|client| {
+        let name = client.program.parse::<AgentName>();
+        name.is_ok_and(|name| name == *agent)
+    });
+    let mut found = project(context, agent, since);
+    found.extend(sources::left_alone(&context.disk, mesh));
+    Ok(Beside {
+        sources: found,
+        is_sandboxed: !is_writable || sources::is_sandboxed(client),
+    })
+}
+
+/// What the project has.
+fn project(context: &Context, agent: &AgentName, since: Option<Timestamp>) -> Vec<Source> {
     let session = Session {
         disk: &context.disk,
         zones: &session::zones(context),
         clock: &context.clock,
         agent: Agent::default(),
     };
-    let agent = &voice.agent;
     let paths = context.ledger_paths();
-    let client = Dialect::ALL.into_iter().filter_map(Client::of);
-    let client = client.into_iter().find(|client| {
-        let name = client.program.parse::<AgentName>();
-        name.is_ok_and(|name| name == *agent)
-    });
-    let mut found = vec![
+    vec![
         sources::panes(),
         sources::hand_offs(&session, agent),
         sources::ledger(&context.disk, &paths, since, agent),
-    ];
-    found.extend(sources::left_alone(&context.disk, mesh));
-    Ok(Beside {
-        sources: found,
-        is_sandboxed: !is_writable || sources::is_sandboxed(client),
-    })
+    ]
 }

@@ -19,7 +19,7 @@ use callosum_mesh::{
     Mesh, MeshError, Voice,
     agent::{AgentName, AgentNameError},
     bridge::{Bridge, Synced},
-    digest::{Beside, Digest, Source},
+    digest::{Beside, Digest, Source, digest_of_beside},
     quoted, warning,
 };
 
@@ -165,8 +165,14 @@ impl Neighbours {
         let client = Identity::ancestors().first().copied();
         met.keep(self.mesh.begin_session(&self.voice, client));
         let Some(mut told) = met.keep(self.digest(recovered, met.line())) else {
+            // What the project has is whole all the same.
+            let taken = tokens::estimate(&format!("{recovered}{UNREAD}"));
+            let left = MOST_TOKENS.saturating_sub(taken);
+            let beside = met.keep(self.beside()).unwrap_or_default();
+            let agent = &self.voice.agent;
+            let told = digest_of_beside(agent, self.mesh.matrix(), &beside, left);
             return Met {
-                text: UNREAD.to_owned(),
+                text: format!("{UNREAD}{}", told.text),
                 ..met
             };
         };

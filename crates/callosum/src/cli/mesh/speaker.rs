@@ -12,11 +12,12 @@ use crate::{
 
 /// A client's mark in the environment of what it runs, its agent's name, and the variable with its
 /// session, where there is one.
-const MARKS: [(&str, &str, Option<&str>); 4] = [
+const MARKS: [(&str, &str, Option<&str>); 5] = [
     ("CLAUDECODE", "claude-code", Some("CLAUDE_CODE_SESSION_ID")),
     ("CODEX_THREAD_ID", "codex", Some("CODEX_THREAD_ID")),
     ("QWEN_CODE", "qwen-code", Some("QWEN_CODE_SESSION_ID")),
     ("GEMINI_CLI", "gemini-cli", None),
+    ("OPENCODE", "opencode", None),
 ];
 
 /// Who speaks where no client does.

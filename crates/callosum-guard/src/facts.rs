@@ -45,9 +45,13 @@ pub struct Facts {
     /// Folders with a repository of their own, among those that the command may name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repositories: Vec<String>,
-    /// Files and folders that are there, among those that a command may name by which git checks something out.
+    /// What stands there by a word of a command that may be a file as well as a branch, and is no branch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub entries: Vec<String>,
+    pub standing: Vec<String>,
+    /// Folders that the command goes to, which are not there and are not made by it: it stays where it is then, and
+    /// goes on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }
 
 #[cfg(test)]
@@ -60,7 +64,10 @@ impl Facts {
             root: Some("/home/u/p".to_owned()),
             git_dir: Some("/home/u/p/.git".to_owned()),
             repositories: vec!["/home/u/p/cloned".to_owned(), "/tmp/cloned".to_owned()],
-            entries: vec!["/home/u/p/src".to_owned(), "/home/u/p/Makefile".to_owned()],
+            standing: vec![
+                "/home/u/p/Makefile".to_owned(),
+                "/home/u/p/crates".to_owned(),
+            ],
             ..Self::default()
         }
     }

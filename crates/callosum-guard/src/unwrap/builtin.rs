@@ -34,6 +34,11 @@ impl Walker<'_> {
                         None => Value::unknown(),
                     },
                 };
+                // Where it cannot go, all that follows runs where it was.
+                let leads = self.state.absolute(&to.text);
+                if to.is_known() && self.facts.missing.contains(&leads) {
+                    return Some(Value::default());
+                }
                 let options = words[1..].iter().map(|word| word.text.as_str());
                 let options = options.take_while(|text| text.starts_with('-') && *text != "--");
                 let said =

@@ -85,7 +85,8 @@ impl Place {
         let mut facts = Facts {
             links: seen.links,
             repositories: seen.repositories,
-            entries: seen.entries,
+            standing: seen.standing,
+            missing: seen.missing,
             state: records(state, root.as_deref()),
             ..facts
         };
@@ -233,7 +234,8 @@ pub(crate) fn facts(
         initialised,
         links: BTreeMap::new(),
         repositories: Vec::new(),
-        entries: Vec::new(),
+        standing: Vec::new(),
+        missing: Vec::new(),
         state: None,
     }
 }
@@ -375,8 +377,12 @@ pub(crate) struct Seen {
     pub(crate) links: BTreeMap<String, String>,
     /// The folders that have a repository of their own.
     pub(crate) repositories: Vec<String>,
-    /// What is there, where that tells what a command does.
-    pub(crate) entries: Vec<String>,
+    /// What stands there and has not the name of a branch, where the command may take files back.
+    pub(crate) standing: Vec<String>,
+    /// Folders that the command goes to in vain.
+    pub(crate) missing: Vec<String>,
+    /// Whether what stands there is looked at.
+    takes_back: bool,
 }
 
 fn seen(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, action: &Action) -> Seen {
@@ -384,19 +390,10 @@ fn seen(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, action: &Action) -
         (Action::Write(paths), Some(cwd)) => {
             let mut all = paths.clone();
             // A tool may take `..` away as text.
-            let folded = paths.iter().filter(|path| path.contains("..")).map(|path| {
-                let mut folded = PathBuf::new();
-                for component in cwd.join(path).components() {
-                    if component == Component::ParentDir {
-                        folded.pop();
-                    } else {
-                        folded.push(component);
-                    }
-                }
-                folded
-            });
-            all.extend(folded.filter_map(|folded| text(&folded)));
-            seen_at(disk, &[cwd.to_owned()], all)
+            let paths = paths.iter().filter(|path| path.contains(".."));
+            let paths = paths.filter_map(|path| text(&folded(&cwd.join(path))));
+            all.extend(paths);
+            seen_at(disk, &[cwd.to_owned()], all, Seen::default())
         }
         (Action::Shell(command), cwd) => seen_in(disk, cwd, home, command),
         _ => Seen::default(),
@@ -429,11 +426,69 @@ pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, comm
     let words = words.iter().map(String::as_str);
     let folders = entered(disk, cwd, words.clone());
     let words: BTreeSet<&str> = words.filter(could_be_path).collect();
-    let mut seen = seen_at(disk, &folders, words);
-    if !start.contains("checkout") {
-        seen.entries.clear();
+    let seen = Seen {
+        missing: missing(disk, &folders, &start),
+        takes_back: command.contains("checkout"),
+        ..Seen::default()
+    };
+    seen_at(disk, &folders, words, seen)
+}
+
+/// The folders that a command goes to by `cd`, that are not there, and that no word before speaks of, which could have made
+/// them. Left out is where the command ends where that fails, or does nothing but what stands behind `&&`.
+fn missing(disk: &Disk, folders: &[PathBuf], command: &str) -> Vec<String> {
+    let mut missing = Vec::new();
+    for (at, _) in command.match_indices("cd ").take(MOST_FOLDERS) {
+        let (before, behind) = (&command[..at], command[at + "cd ".len()..].trim_start());
+        let begins = before.is_empty()
+            || before.ends_with(|c: char| c.is_whitespace() || ";&|({".contains(c));
+        let ends = |c: char| c.is_whitespace() || ";&|)<>".contains(c);
+        let word = behind.split(ends).next().unwrap_or("");
+        let after = behind[word.len()..].trim_start_matches([' ', '\t']);
+        let gives_up = after
+            .strip_prefix("||")
+            .map(str::trim_start)
+            .is_some_and(|instead| {
+                ["exit", "return", "{", "(", "die", "fail", "mkdir"]
+                    .iter()
+                    .any(|end| instead.starts_with(end))
+            });
+        let to = word.trim_matches(['"', '\'']);
+        let is_plain = !to.is_empty()
+            && !to.starts_with(['-', '~'])
+            && !to.contains(['$', '`', '*', '\'', '"', '\\', '\0']);
+        let stops = after.starts_with("&&") || gives_up || before.contains("set -e");
+        if !begins || !is_plain || stops {
+            continue;
+        }
+        let name = Path::new(to).components().next_back();
+        let name = name.map_or("", |name| name.as_os_str().to_str().unwrap_or(""));
+        let first = to.split('/').find(|part| !part.is_empty()).unwrap_or(to);
+        let is_spoken_of = |name: &str| !name.is_empty() && before.contains(name);
+        // What is made may be told by its address or by a program that is started.
+        let may_be_made = is_spoken_of(name) || !to.starts_with('/') && is_spoken_of(first);
+        let is_there = folders
+            .iter()
+            .any(|from| disk.exists(&from.join(to)).unwrap_or(true));
+        if !may_be_made && !is_there {
+            let from = folders.iter().map(|from| from.join(to));
+            missing.extend(from.filter_map(|path| text(&folded(&path))));
+        }
     }
-    seen
+    missing
+}
+
+/// A path without `..`, taken away as text, as a shell's `cd` does.
+fn folded(path: &Path) -> PathBuf {
+    let mut folded = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            folded.pop();
+        } else {
+            folded.push(component);
+        }
+    }
+    folded
 }
 
 /// The path that stands right behind the letter of an option: `-Cbuild/x`.
@@ -464,8 +519,8 @@ fn seen_at(
     disk: &Disk,
     folders: &[PathBuf],
     paths: impl IntoIterator<Item = impl AsRef<str>>,
+    mut seen: Seen,
 ) -> Seen {
-    let mut seen = Seen::default();
     for path in paths.into_iter().take(MOST_PATHS) {
         let path = path.as_ref();
         let (is_absolute, has_nul) = (path.starts_with('/'), path.contains('\0'));
@@ -476,8 +531,6 @@ fn seen_at(
     }
     seen.repositories.sort();
     seen.repositories.dedup();
-    seen.entries.sort();
-    seen.entries.dedup();
     seen
 }
 
@@ -485,7 +538,6 @@ impl Seen {
     /// Looks at what stands on the way to a path from a folder on that has no links in it.
     fn look(&mut self, disk: &Disk, folder: &Path, path: &str) {
         let mut on_the_way = folder.to_owned();
-        let mut is_there = false;
         for component in Path::new(path).components() {
             match component {
                 Component::CurDir => continue,
@@ -496,7 +548,6 @@ impl Seen {
                 component => on_the_way.push(component),
             }
             let found = disk.stat(&on_the_way).ok().flatten();
-            is_there = found.is_some();
             // What is not there yet may be made before what is behind it is come to.
             if found.is_some_and(|found| found.kind == EntryKind::Link)
                 && !is_of_processes(&on_the_way)
@@ -508,8 +559,17 @@ impl Seen {
                 on_the_way = leads;
             }
         }
-        if is_there {
-            self.entries.extend(text(&on_the_way));
+        if self.takes_back
+            && on_the_way != folder
+            && disk.exists(&on_the_way).unwrap_or(false)
+            && !names_branch(disk, folder, path)
+        {
+            let named = if path.contains("..") {
+                on_the_way.clone()
+            } else {
+                folder.join(path).components().collect()
+            };
+            self.standing.extend(text(&named));
         }
         // A linked worktree and a submodule have a file there, and their history elsewhere.
         let own = disk.stat(&on_the_way.join(".git")).ok().flatten();
@@ -517,6 +577,23 @@ impl Seen {
             self.repositories.extend(text(&on_the_way));
         }
     }
+}
+
+/// Whether there is a branch of this name, which is what git takes the name for then.
+fn names_branch(disk: &Disk, folder: &Path, name: &str) -> bool {
+    const LONGEST: usize = 1024 * 1024;
+    let Some(git) = git_dir(disk, folder) else {
+        return false;
+    };
+    let (git, branch) = (shared(&git), format!("refs/heads/{name}"));
+    if disk.exists(&git.join(&branch)).unwrap_or(false) {
+        return true;
+    }
+    let packed = disk.open(&git.join("packed-refs"), OpenHow::READ).ok();
+    let packed = packed.and_then(|packed| packed.read_range(0, LONGEST).ok());
+    let packed = packed.unwrap_or_default();
+    let mut lines = packed.split(|byte| *byte == b'\n');
+    lines.any(|line| line.ends_with(format!(" {branch}").as_bytes()))
 }
 
 /// Where a link leads in the end, through the links that it leads to, also where nothing stands there yet: what is

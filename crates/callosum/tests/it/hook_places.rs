@@ -86,6 +86,69 @@ fn a_folder_that_the_user_has_given_is_written_in_freely() {
     }
 }
 
+/// CAKE-SHIM-1: a word of `git checkout` that stands in the tree is a file or a folder, unless a branch has the name.
+#[test]
+fn a_folder_is_not_taken_for_a_branch() {
+    let env = repository();
+    env.write("docs/a.md", "a\n");
+    env.write("topic/a.md", "a\n");
+    env.git(&["branch", "topic"]);
+    env.git(&["branch", "packed/topic"]);
+    env.write("packed/topic/a.md", "a\n");
+    env.git(&["pack-refs", "--all"]);
+    env.git(&["branch", "loose"]);
+    env.write("loose/a.md", "a\n");
+    let is_denied = |line: &str| {
+        denied(
+            "codex",
+            &decide(&env, "codex", &command(&env, "codex", line)),
+        )
+        .is_some()
+    };
+    for (line, stopped) in [
+        ("git checkout src", true),
+        ("git checkout ./docs/../src", true),
+        ("cd docs && git checkout a.md", true),
+        ("git -C src checkout ../docs", true),
+        ("git checkout topic", false),
+        ("git checkout packed/topic", false),
+        ("git checkout loose", false),
+        ("git checkout other", false),
+        ("git checkout -b src", false),
+    ] {
+        assert_eq!(is_denied(line), stopped, "{line}");
+    }
+}
+
+/// CAKE-SHIM-1: where a folder is gone to that is not there, what follows runs where the call is.
+#[test]
+fn a_folder_that_is_not_there_is_not_gone_to() {
+    let env = repository();
+    let is_denied = |line: &str| {
+        denied(
+            "codex",
+            &decide(&env, "codex", &command(&env, "codex", line)),
+        )
+        .is_some()
+    };
+    for (line, stopped) in [
+        ("cd /tmp/no-such-folder; rm -rf *", true),
+        ("cd /tmp/no-such-folder; rm -rf .git", true),
+        ("cd /tmp/no-such-folder || true; git reset --hard", true),
+        ("cd nope\ngit clean -fdx", true),
+        ("cd /tmp; rm -rf x", false),
+        ("cd nope && rm -rf *", false),
+        ("cd nope || exit 1; rm -rf *", false),
+        ("mkdir -p build/x; cd build/x; rm -rf *", false),
+        (
+            "git clone -q https://example.org/a/made; cd made; rm -rf target",
+            false,
+        ),
+    ] {
+        assert_eq!(is_denied(line), stopped, "{line}");
+    }
+}
+
 /// CAKE-SHIM-1: a worktree beside the session's is worked in as the project is; what is deleted in another tree
 /// than that of the call is asked about.
 #[test]

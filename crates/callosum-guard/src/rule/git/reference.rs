@@ -5,7 +5,10 @@ use super::super::Subject;
 use crate::{
     link, path,
     place::{Place, is_temporary},
-    unwrap::setting,
+    unwrap::{
+        setting,
+        value::{Arg, MAYBE},
+    },
 };
 
 /// What a push is asked to push.
@@ -93,34 +96,34 @@ pub(super) fn drops_changes(subject: &Subject<'_>) -> bool {
         .iter()
         .position(|word| word.text == "--")
         .is_some_and(|at| at + 1 < words.len());
-    paths
-        || subject.has("--pathspec-from-file")
-        // What stands behind a branch or a commit is a path.
-        || subject.operands.len() > 2
-        || subject.operands.iter().skip(1).any(|(word, _)| {
-            let text = word.text.as_str();
-            matches!(text, "." | "*" | "..")
-                || text.starts_with("./")
-                || text.starts_with(':')
-                || text.ends_with('/')
-                || text.contains('*')
-                || word.source.listed
-                || is_there(subject, text)
-                || text
-                    .rsplit_once('.')
-                    .is_some_and(|(stem, end)| !stem.is_empty() && ENDINGS.contains(&end))
-        })
+    if paths || subject.has("--pathspec-from-file") {
+        return true;
+    }
+    // Of several all but the first are files.
+    let operands = || subject.operands.iter().skip(1).map(|(word, _)| *word);
+    let told = operands().filter(|word| !word.text.chars().all(|c| c == MAYBE));
+    told.count() > 1 || operands().any(|word| names_files(subject, word))
 }
 
-/// Whether a file or folder is there by this name: where a branch has the same name, git does neither.
-fn is_there(subject: &Subject<'_>, name: &str) -> bool {
-    let folder = link::resolve(
-        subject.value("-C").unwrap_or("."),
-        subject.call.cwd.as_deref(),
-        subject.facts,
-    );
-    let path = link::resolve(name, Some(&folder), subject.facts);
-    subject.facts.entries.contains(&path)
+/// Whether a word of `git checkout` is no branch but a file, a folder or a pattern.
+fn names_files(subject: &Subject<'_>, word: &Arg) -> bool {
+    let text = word.text.as_str();
+    let folder = subject.value("-C").unwrap_or(".");
+    let stands = || {
+        let folder = path::absolute(folder, subject.call.cwd.as_deref());
+        let absolute = path::absolute(text, Some(&folder));
+        subject.facts.standing.contains(&absolute)
+    };
+    matches!(text, "." | "*" | "..")
+        || text.starts_with("./")
+        || text.starts_with(':')
+        || text.ends_with('/')
+        || text.contains('*')
+        || word.source.listed
+        || text
+            .rsplit_once('.')
+            .is_some_and(|(stem, end)| !stem.is_empty() && ENDINGS.contains(&end))
+        || stands()
 }
 
 /// Whether a branch that may be there is made anew: `switch -C`, `checkout -B`. Before the verb,

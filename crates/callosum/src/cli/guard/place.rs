@@ -72,7 +72,8 @@ pub(super) fn facts_for(context: &Context, command: &str) -> Facts {
     Facts {
         links: seen.links,
         repositories: seen.repositories,
-        entries: seen.entries,
+        standing: seen.standing,
+        missing: seen.missing,
         ..facts
     }
 }

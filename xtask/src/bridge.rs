@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use crate::{
     command_of_the_developer,
-    release::{Release, with_release},
+    release::{Release, concluded, with_release},
     say,
 };
 
@@ -71,13 +71,7 @@ pub(crate) fn bridge(runs: u64, program: Option<&str>) -> ExitCode {
         let measured = PathBuf::from(program).canonicalize();
         let measured = measured.map_err(|error| format!("{program}: {error}"));
         let measured = measured.and_then(|callosum| measure(&Release { target, callosum }, runs));
-        return match measured {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(fault) => {
-                say(&fault);
-                ExitCode::FAILURE
-            }
-        };
+        return concluded(measured);
     }
     with_release(|release| measure(release, runs))
 }

@@ -14,13 +14,26 @@ pub(crate) struct Release {
 
 /// Builds it and does something with it; says what went wrong, if anything did.
 pub(crate) fn with_release(act: impl FnOnce(&Release) -> Result<(), String>) -> ExitCode {
-    match Release::build().and_then(|release| act(&release)) {
+    concluded(Release::build().and_then(|release| act(&release)))
+}
+
+/// The exit code of a chore; what went wrong with it, if anything did, is said.
+pub(crate) fn concluded(done: Result<(), String>) -> ExitCode {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
             say(&fault);
             ExitCode::FAILURE
         }
     }
+}
+
+/// The target folder: the one that this program was built in.
+pub(crate) fn target() -> Result<PathBuf, String> {
+    let itself = std::env::current_exe().map_err(|error| error.to_string())?;
+    let target = itself.ancestors().nth(2);
+    let target = target.ok_or("this program stands in no target folder")?;
+    Ok(target.to_owned())
 }
 
 /// The same for each of some sizes, as long as nothing goes wrong.
@@ -40,14 +53,10 @@ impl Release {
         if !goes_well(build) {
             return Err("callosum cannot be built".to_owned());
         }
-        let itself = std::env::current_exe().map_err(|error| error.to_string())?;
-        let target = itself
-            .ancestors()
-            .nth(2)
-            .ok_or("this program stands in no target folder")?;
+        let target = target()?;
         Ok(Self {
-            target: target.to_owned(),
             callosum: target.join("release/callosum"),
+            target,
         })
     }
 }

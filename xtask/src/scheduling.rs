@@ -14,7 +14,11 @@ use std::{
     time::Instant,
 };
 
-use crate::{cargo, goes_well, say};
+use crate::{
+    cargo, goes_well,
+    release::{concluded, target},
+    say,
+};
 
 /// How many jobs run at a time.
 const AT_A_TIME: usize = 5;
@@ -28,13 +32,7 @@ pub(crate) fn scheduling(jobs: usize) -> ExitCode {
     if !goes_well(build) {
         return ExitCode::FAILURE;
     }
-    match compare(jobs) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            say(&fault);
-            ExitCode::FAILURE
-        }
-    }
+    concluded(compare(jobs))
 }
 
 fn compare(jobs: usize) -> Result<(), String> {
@@ -82,11 +80,7 @@ impl Bench {
         reason = "a chore lays out its files with what the standard library has"
     )]
     fn new(jobs: usize) -> Result<Self, String> {
-        let itself = std::env::current_exe().map_err(|error| error.to_string())?;
-        let target = itself
-            .ancestors()
-            .nth(2)
-            .ok_or("this program stands in no target folder")?;
+        let target = target()?;
         let bench = Self {
             jobs,
             folder: target.join("scheduling"),

@@ -18,6 +18,7 @@ use callosum_search::{
 };
 
 use crate::{
+    release::{concluded, target},
     repository::{ALL, fetch_model},
     say,
 };
@@ -27,22 +28,11 @@ const FIRST: usize = 5;
 
 /// Fetches the packages, asks everything, and prints a table for each.
 pub(crate) fn finding() -> ExitCode {
-    match report_all() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            say(&fault);
-            ExitCode::FAILURE
-        }
-    }
+    concluded(report_all())
 }
 
 fn report_all() -> Result<(), String> {
-    let itself = std::env::current_exe().map_err(|error| error.to_string())?;
-    let target = itself
-        .ancestors()
-        .nth(2)
-        .ok_or("this program stands in no target folder")?;
-    let folder = target.join("finding");
+    let folder = target()?.join("finding");
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }

@@ -21,40 +21,19 @@ use self::{
     ways::{Ground, Way},
 };
 use crate::{
-    cargo, goes_well,
+    release::with_release,
     repository::{ALL, Repository},
     say,
 };
 
 /// Builds the program, fetches the packages, and prints a table for each.
 pub(crate) fn token_efficiency() -> ExitCode {
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--locked", "--release"]);
-    build.args(["--package", "callosum"]);
-    if !goes_well(build) {
-        return ExitCode::FAILURE;
-    }
-    match report_all() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            say(&fault);
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn report_all() -> Result<(), String> {
-    let itself = std::env::current_exe().map_err(|error| error.to_string())?;
-    let target = itself
-        .ancestors()
-        .nth(2)
-        .ok_or("this program stands in no target folder")?;
-    let callosum = target.join("release/callosum");
-    let folder = target.join("token-efficiency");
-    for repository in ALL {
-        report(repository, &folder.join(repository.name), &callosum)?;
-    }
-    Ok(())
+    with_release(|release| {
+        let folder = release.target.join("token-efficiency");
+        ALL.iter().try_for_each(|repository| {
+            report(repository, &folder.join(repository.name), &release.callosum)
+        })
+    })
 }
 
 fn report(repository: &Repository, folder: &Path, callosum: &Path) -> Result<(), String> {

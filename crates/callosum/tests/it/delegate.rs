@@ -3,7 +3,10 @@
 use callosum_testkit::{TestEnv, fakes};
 use serde_json::{Value, json};
 
-use crate::projects::{register, register_with, two_languages, with_executor};
+use crate::{
+    projects::{register, register_with, two_languages, with_executor},
+    scripts::script,
+};
 
 /// CAL-FLOW-1, CAL-EXE-3: no init, no model, no network: the summary on stdout and nothing else.
 #[test]
@@ -206,7 +209,7 @@ fn a_task_that_fails_twice_then_succeeds_succeeds() {
 fn as_many_executors_as_configured_run_at_once() {
     let env = two_languages();
     env.run(["init"]).success();
-    env.write("tools/meet.py", MEETING);
+    env.write("tools/meet.py", script(MEETING));
     let where_they_meet = &["--writable", "target/"];
     register_with(&env, "meeting", "python3 tools/meet.py", where_they_meet);
     for limit in [3, 5, 12] {
@@ -236,21 +239,14 @@ fn as_many_executors_as_configured_run_at_once() {
 
 /// An executor that answers once as many as the prompt says are there with it.
 const MEETING: &str = r#"
-import json, os, pathlib, sys, time
-request = json.load(sys.stdin)
-prompt = request["prompt"]
-if prompt == "capabilities":
-    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
-else:
-    if prompt != "ping":
-        place = pathlib.Path("target") / prompt
-        place.mkdir(parents=True, exist_ok=True)
-        # In a PID namespace each of them has the same number.
-        (place / os.urandom(8).hex()).touch()
-        while len(list(place.iterdir())) < int(prompt):
-            print("waiting", file=sys.stderr, flush=True)
-            time.sleep(0.02)
-    print(json.dumps({"summary": "met", "tokens_used": 0, "status": "success"}))
+place = pathlib.Path("target") / prompt
+place.mkdir(parents=True, exist_ok=True)
+# In a PID namespace each of them has the same number.
+(place / os.urandom(8).hex()).touch()
+while len(list(place.iterdir())) < int(prompt):
+    print("waiting", file=sys.stderr, flush=True)
+    time.sleep(0.02)
+answer("met", 0)
 "#;
 
 /// CAL-ARB-1: a failed task fails those that build on it, not the rest.
@@ -288,7 +284,7 @@ fn a_failed_task_takes_down_its_dependants_only() {
 #[test]
 fn an_interrupt_ends_what_runs_and_keeps_what_is_finished() {
     let env = two_languages();
-    env.write("tools/interrupt.py", INTERRUPTING);
+    env.write("tools/interrupt.py", script(INTERRUPTING));
     let unconfined = &["--confinement", "off"];
     let template = "python3 tools/interrupt.py";
     register_with(&env, "interrupting", template, unconfined);
@@ -315,19 +311,10 @@ fn an_interrupt_ends_what_runs_and_keeps_what_is_finished() {
 
 /// An executor that presses Ctrl-C on the controller, three processes up, and goes on.
 #[cfg(target_os = "linux")]
-const INTERRUPTING: &str = r#"
-import json, os, signal, sys, time
-def parent(pid):
-    return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
-request = json.load(sys.stdin)
-if request["prompt"] == "ping":
-    print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
-elif request["prompt"] == "capabilities":
-    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
-else:
-    os.kill(parent(parent(os.getppid())), signal.SIGINT)
-    time.sleep(60)
-"#;
+const INTERRUPTING: &str = "
+os.kill(parent(parent(os.getppid())), signal.SIGINT)
+time.sleep(60)
+";
 
 /// Two processes in one folder at once: no id is given twice and no entry is lost.
 #[test]

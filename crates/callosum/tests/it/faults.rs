@@ -9,7 +9,10 @@ use callosum_ledger::{LedgerPaths, locks::ExclusiveLedger};
 use callosum_testkit::{Output, TestEnv, fakes};
 use serde_json::{Value, json};
 
-use crate::projects::{register, register_with, two_languages, with_executor};
+use crate::{
+    projects::{register, register_with, two_languages, with_executor},
+    scripts::script,
+};
 
 /// Delegates once to an executor that behaves like this, without retries.
 fn delegate_to(options: &str) -> (TestEnv, Value) {
@@ -176,7 +179,7 @@ fn an_executor_sees_a_clean_environment() {
 #[test]
 fn the_temporary_files_of_a_killed_run_are_collected() {
     let env = two_languages();
-    env.write("tools/kill.py", KILLING);
+    env.write("tools/kill.py", script(KILLING));
     let unconfined = &["--confinement", "off"];
     register_with(&env, "killing", "python3 tools/kill.py", unconfined);
     let scratch = env.machine_home().join("scratch");
@@ -194,17 +197,8 @@ fn the_temporary_files_of_a_killed_run_are_collected() {
 /// An executor that kills the controller, three processes up, once it has left a file.
 #[cfg(target_os = "linux")]
 const KILLING: &str = r#"
-import json, os, pathlib, signal, sys
-def parent(pid):
-    return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
-request = json.load(sys.stdin)
-if request["prompt"] == "ping":
-    print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
-elif request["prompt"] == "capabilities":
-    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
-else:
-    pathlib.Path(os.environ["TMPDIR"], "left").write_text("behind")
-    os.kill(parent(parent(os.getppid())), signal.SIGKILL)
+pathlib.Path(os.environ["TMPDIR"], "left").write_text("behind")
+os.kill(parent(parent(os.getppid())), signal.SIGKILL)
 "#;
 
 /// CAL-ERR-1: who starts the executors may be killed, and another one takes its place.
@@ -212,11 +206,8 @@ else:
 #[test]
 fn a_killed_fork_server_is_started_anew() {
     let env = two_languages();
-    let script = KILLING.replace(
-        "os.kill(parent(parent(os.getppid())), signal.SIGKILL)",
-        "os.kill(parent(os.getppid()), signal.SIGKILL); print(json.dumps({'summary': 'on', 'tokens_used': 1, 'status': 'success'}))",
-    );
-    env.write("tools/kill.py", script);
+    let killing = "os.kill(parent(os.getppid()), signal.SIGKILL)\nanswer('on')";
+    env.write("tools/kill.py", script(killing));
     let unconfined = &["--confinement", "off"];
     register_with(&env, "killing", "python3 tools/kill.py", unconfined);
     for _ in 0..2 {
@@ -299,7 +290,7 @@ fn a_full_disk_loses_nothing() {
 #[test]
 fn a_disk_that_fills_up_on_the_way_names_the_task() {
     let disk = SmallDisk::with_a_project();
-    disk.env.write("fill.py", FILLING);
+    disk.env.write("fill.py", script(FILLING));
     disk.run(&["init"]).success();
     let unconfined = &["--confinement", "off"];
     register_with(&disk.env, "filling", "python3 fill.py", unconfined);
@@ -320,19 +311,13 @@ fn a_disk_that_fills_up_on_the_way_names_the_task() {
 
 /// An executor that leaves no room on the disk for its own answer.
 const FILLING: &str = r#"
-import json, sys
-request = json.load(sys.stdin)
-if request["prompt"] == "capabilities":
-    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
-else:
-    if request["prompt"] != "ping":
-        filler, block = open("filler", "wb", buffering=0), 1 << 16
-        while block:
-            try:
-                filler.write(b"0" * block)
-            except OSError:
-                block //= 2
-    print(json.dumps({"summary": "a word " * 400, "tokens_used": 0, "status": "success"}))
+filler, block = open("filler", "wb", buffering=0), 1 << 16
+while block:
+    try:
+        filler.write(b"0" * block)
+    except OSError:
+        block //= 2
+answer("a word " * 400, 0)
 "#;
 
 /// CAL-ERR-7, CAL-MSP-2, REQ-TEST-002: a ledger that somebody else holds is E007, and says so.

@@ -120,6 +120,8 @@ mod recovering;
 mod reuse_of_guards;
 /// What `--json` prints, held against its published schemas.
 mod schemas;
+/// Executors that are a few lines of Python.
+mod scripts;
 /// Tools of other servers, called by plans.
 mod server_tools;
 /// Our server of tools in the settings of coding agents.

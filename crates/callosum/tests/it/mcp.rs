@@ -16,6 +16,7 @@ use tokio::{net::unix::pipe, runtime};
 use crate::{
     mcp_server::{PATIENCE, Server, told},
     projects::{register, two_languages},
+    scripts,
 };
 
 fn prepared() -> TestEnv {
@@ -330,23 +331,16 @@ fn an_answer_keeps_to_its_budget() {
 
 /// An executor that says that it works, and then does for long.
 const WORKING: &str = r#"
-import json, sys, time
-request = json.load(sys.stdin)
-if request["prompt"] == "ping":
-    print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
-elif request["prompt"] == "capabilities":
-    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
-else:
-    while True:
-        print("still reading", file=sys.stderr, flush=True)
-        time.sleep(0.2)
+while True:
+    print("still reading", file=sys.stderr, flush=True)
+    time.sleep(0.2)
 "#;
 
 /// A project whose executor works for ever, and the script that it is.
 fn with_worker() -> (TestEnv, String) {
     let env = prepared();
     let script = env.programs().join("working.py");
-    fs::write(&script, WORKING).unwrap();
+    fs::write(&script, scripts::script(WORKING)).unwrap();
     let script = script.display().to_string();
     register(&env, "worker", &format!("python3 {script}"));
     (env, script)

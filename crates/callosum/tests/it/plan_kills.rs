@@ -16,6 +16,7 @@ use crate::{
         approved, carried_out, only_run, permit_all, prompts, register, register_with, started,
         two_languages, wait_for_start,
     },
+    scripts::script,
 };
 
 /// How long anything may take before a test gives up on it.
@@ -24,22 +25,12 @@ const PATIENCE: Duration = Duration::from_mins(5);
 /// An executor that kills the process that runs the plan, the first time that it is asked for `b`.
 #[cfg(target_os = "linux")]
 pub(crate) const KILLING_ONCE: &str = r#"
-import json, os, pathlib, signal, sys
-def parent(pid):
-    return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
-request = json.load(sys.stdin)
-prompt = request["prompt"]
-if prompt == "ping":
-    print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
-elif prompt == "capabilities":
-    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
+mark = pathlib.Path(__file__).with_name("killed")
+if prompt == "b" and not mark.exists():
+    mark.write_text("")
+    os.kill(parent(parent(os.getppid())), signal.SIGKILL)
 else:
-    mark = pathlib.Path(__file__).with_name("killed")
-    if prompt == "b" and not mark.exists():
-        mark.write_text("")
-        os.kill(parent(parent(os.getppid())), signal.SIGKILL)
-    else:
-        print(json.dumps({"summary": prompt, "tokens_used": 1, "status": "success"}))
+    answer(prompt)
 "#;
 
 /// Kills a process that carries a run on once it has started this executor, which does not answer meanwhile.
@@ -55,7 +46,7 @@ fn killed_at_work(env: &TestEnv, executor: &str, mut process: Child) {
 #[test]
 fn a_run_that_is_killed_within_a_delegation_goes_on() {
     let env = two_languages();
-    env.write("tools/kill.py", KILLING_ONCE);
+    env.write("tools/kill.py", script(KILLING_ONCE));
     let unconfined = &["--confinement", "off"];
     register_with(&env, "killing", "python3 tools/kill.py", unconfined);
     let plan = "(map (fn [p] (:summary (call :agent.delegate {:executor \"killing\" :prompt p}))) \
@@ -345,11 +336,11 @@ fn wait_for_end_of_all(env: &TestEnv) {
 fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
     let env = two_languages();
     // The first one works until its run was killed.
-    let answering = "time = __import__('time')\n    \
-        while pathlib.Path(__file__).with_name('held').exists(): time.sleep(0.01)\n    \
-        time.sleep(0.05)\n    \
-        print(json.dumps({\"summary\": prompt, \"tokens_used\": 1, \"status\": \"success\"}))";
-    env.write("tools/log.py", FAILING.replace("sys.exit(1)", answering));
+    let answering = "while pathlib.Path(__file__).with_name('held').exists(): time.sleep(0.01)\n\
+        time.sleep(0.05)\n\
+        answer(prompt)";
+    let logging = FAILING.replace("sys.exit(1)", answering);
+    env.write("tools/log.py", script(&logging));
     env.write("tools/held", "");
     permit_all(&env);
     let unconfined = &["--confinement", "off", "--quiet-ms", "600000"];

@@ -3,9 +3,12 @@
 use callosum_testkit::{Schema, fakes};
 use serde_json::Value;
 
-use crate::projects::{
-    appended, begun, carried_out, only_run, prompts, register, register_with, started,
-    two_languages,
+use crate::{
+    projects::{
+        appended, begun, carried_out, only_run, prompts, register, register_with, started,
+        two_languages,
+    },
+    scripts::script,
 };
 
 /// CCOS-RTFS-2, CCOS-CHN-1: what a plan did can be read from the journal, call by call.
@@ -192,23 +195,16 @@ fn a_call_that_fails_is_caught_or_ends_the_run() {
 
 /// An executor that leaves a mark for each time that it is asked, and fails.
 pub(crate) const FAILING: &str = r#"
-import json, pathlib, sys
-prompt = json.load(sys.stdin)["prompt"]
-if prompt == "ping":
-    print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
-elif prompt == "capabilities":
-    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
-else:
-    with pathlib.Path(__file__).with_name("asked").open("a") as marks:
-        marks.write(prompt)
-    sys.exit(1)
+with pathlib.Path(__file__).with_name("asked").open("a") as marks:
+    marks.write(prompt)
+sys.exit(1)
 "#;
 
 /// CCOS-RTFS-2: a call is tried as often as its step says, and else once.
 #[test]
 fn an_executor_is_asked_again_only_where_its_step_says_so() {
     let env = two_languages();
-    env.write("tools/fail.py", FAILING);
+    env.write("tools/fail.py", script(FAILING));
     let unconfined = &["--confinement", "off"];
     register_with(&env, "failing", "python3 tools/fail.py", unconfined);
     let call = "(call :agent.failing {:prompt \"a\"})";
@@ -224,9 +220,8 @@ fn an_executor_is_asked_again_only_where_its_step_says_so() {
 #[test]
 fn a_run_that_has_used_up_its_tokens_calls_nothing_more() {
     let env = two_languages();
-    let answering =
-        "print(json.dumps({\"summary\": prompt, \"tokens_used\": 700, \"status\": \"success\"}))";
-    env.write("tools/one.py", FAILING.replace("sys.exit(1)", answering));
+    let answering = FAILING.replace("sys.exit(1)", "answer(prompt, 700)");
+    env.write("tools/one.py", script(&answering));
     let unconfined = &["--confinement", "off"];
     register_with(&env, "one", "python3 tools/one.py", unconfined);
     let plan = "(map (fn [p] (:summary (call :agent.one {:prompt p}))) [\"a\" \"b\" \"c\"])";
@@ -318,7 +313,7 @@ fn a_record_that_does_not_fit_is_no_matter_of_other_runs() {
 fn a_short_answer_to_a_plan_is_taken_as_it_is() {
     let env = two_languages();
     env.write("large/much.rs", "fn much() {}\n".repeat(2_000));
-    env.write("tools/echo.py", ECHO);
+    env.write("tools/echo.py", script("answer(prompt, 0)"));
     register_with(&env, "echo", "python3 tools/echo.py", &[]);
     let plan = r#"(:summary (call :agent.delegate {:executor "echo" :prompt "what is here"}))"#;
     let output = carried_out(&env, &["-e", plan]).success();
@@ -386,7 +381,7 @@ fn a_task_with_an_id_is_the_projects() {
 #[test]
 fn a_plan_is_told_how_many_citations_hold() {
     let env = two_languages();
-    env.write("tools/echo.py", ECHO);
+    env.write("tools/echo.py", script("answer(prompt, 0)"));
     register_with(&env, "echo", "python3 tools/echo.py", &[]);
     let plan = r#"(let [of (fn [p] (:citations (call :agent.echo {:prompt p :fresh true})))
                         bad (of "It holds: src/nothere.rs:99999")]
@@ -420,16 +415,6 @@ fn the_ledger_is_not_asked_for_a_mode_that_is_none() {
     let said = refused["error"]["message"].as_str().unwrap();
     assert!(said.contains(why), "{refused}");
 }
-
-/// An executor that answers with what it was asked.
-const ECHO: &str = r#"
-import json, sys
-request = json.load(sys.stdin)
-if request["prompt"] == "capabilities":
-    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
-else:
-    print(json.dumps({"summary": request["prompt"], "tokens_used": 0, "status": "success"}))
-"#;
 
 /// CCOS-RTFS-2: a plan's decision is one of the project's.
 #[test]

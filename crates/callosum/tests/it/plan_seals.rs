@@ -16,12 +16,13 @@ use crate::{
         appended, approved, carried_out, only_run, permit_all, prompts, register_with,
         two_languages,
     },
+    scripts::script,
 };
 
 /// A run that was killed while an executor that may do anything worked on its second call; its id, and the key of the
 /// call.
 fn killed_at_work(env: &TestEnv) -> (String, String) {
-    env.write("tools/kill.py", KILLING_ONCE);
+    env.write("tools/kill.py", script(KILLING_ONCE));
     permit_all(env);
     let unconfined = &["--confinement", "off"];
     register_with(env, "killing", "python3 tools/kill.py", unconfined);

@@ -7,20 +7,17 @@ use std::path::PathBuf;
 use callosum_testkit::TestEnv;
 use serde_json::Value;
 
-use crate::projects::{register_with, two_languages};
+use crate::{
+    projects::{register_with, two_languages},
+    scripts::script,
+};
 
 /// An executor that tells its guard, its folder and who else the guard has; that leaves somebody behind;
 /// and that ends its guard once where it is asked to.
 const TELLING: &str = r#"
-import json, os, pathlib, signal, subprocess, sys
-request = json.load(sys.stdin)
 guard = os.getppid()
 children = pathlib.Path(f"/proc/{guard}/task/{guard}/children").read_text().split()
-if request["prompt"] == "ping":
-    print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
-elif request["prompt"] == "capabilities":
-    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
-elif "end your guard" in request["prompt"] and not pathlib.Path("notes").exists():
+if "end your guard" in prompt and not pathlib.Path("notes").exists():
     pathlib.Path("notes").touch()
     os.kill(guard, signal.SIGKILL)
 else:
@@ -29,12 +26,12 @@ else:
     temporary = os.environ["TMPDIR"]
     told = {"guard": guard, "children": len(children), "temporary": temporary, "empty": not os.listdir(temporary)}
     pathlib.Path(temporary, "mine").touch()
-    print(json.dumps({"summary": json.dumps(told), "tokens_used": 1, "status": "success"}))
+    answer(json.dumps(told))
 "#;
 
 fn telling() -> TestEnv {
     let env = two_languages();
-    env.write("tools/tell.py", TELLING);
+    env.write("tools/tell.py", script(TELLING));
     let unconfined = &["--confinement", "off"];
     register_with(&env, "telling", "python3 tools/tell.py", unconfined);
     env

@@ -54,6 +54,11 @@ impl System {
         }
     }
 
+    /// Whether an executor can be kept from files at all.
+    pub fn holds_files(&self) -> bool {
+        self.namespaces.is_ok() || self.landlock.is_ok()
+    }
+
     /// Has the server's program, which is this one, give away each layer by itself and do nothing
     /// then.
     ///

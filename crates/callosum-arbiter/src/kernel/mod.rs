@@ -32,7 +32,7 @@ pub use self::{
     manifest::{CapabilityKind, Manifest, Provenance, Quotas},
     provider::{Answer, AnsweredCost, KnownOutcome, Provider, ProviderFailure},
     query::{QueryError, answer_query, read_query},
-    registered::{EntryError, registered_manifests},
+    registered::{EntryError, Holding, is_held_at_best, registered_manifests},
     request::CallRequest,
     ruling::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
     standing::{PersonsDecision, RunCaps, RunSpent, Standing},

@@ -53,6 +53,22 @@ pub enum EntryError {
     },
 }
 
+/// What this machine can hold an executor to whose entry leaves that open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holding {
+    /// It writes where its entry says, and nowhere else.
+    Files,
+    /// Nothing: it may write what its user may.
+    Nothing,
+}
+
+/// Whether what an executor may do depends on [`Holding`]: its entry asks for as much confinement as there is, and it is another's program that
+/// runs here.
+pub fn is_held_at_best(executor: &Executor) -> bool {
+    let policy = executor.confinement.unwrap_or_default();
+    policy == Policy::BestEffort && executor.kind != Kind::Http && !executor.is_embedded()
+}
+
 /// Returns the capabilities that an executor is, an agent where it takes tasks; `is_trusted` where this machine may start it, `tools` what
 /// its server told of its tools at the last handshake.
 ///
@@ -62,8 +78,9 @@ pub fn registered_manifests(
     executor: &Executor,
     is_trusted: bool,
     tools: &[ServerTool],
+    holding: Holding,
 ) -> Result<Vec<Manifest>, EntryError> {
-    let agent = agent(executor, is_trusted)?;
+    let agent = agent(executor, is_trusted, holding)?;
     let mut manifests = Vec::new();
     if executor.takes_tasks() {
         manifests.push(agent.clone());
@@ -89,16 +106,17 @@ pub fn registered_manifests(
     Ok(manifests)
 }
 
-fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> {
+fn agent(executor: &Executor, is_trusted: bool, holding: Holding) -> Result<Manifest, EntryError> {
     let mut effects = BTreeSet::from([Effect::StartsExecutor]);
     match executor.kind {
         Kind::Cli => {}
         Kind::Http => effects.extend([Effect::AsksModel, Effect::CallsServer]),
         Kind::Mcp => effects.extend([Effect::CallsServer]),
     }
-    // One that its entry says nobody holds may write what its user may.
-    let is_held = executor.kind == Kind::Http || executor.confinement != Some(Policy::Off);
-    if executor.may_change_files() || !is_held {
+    // One that nobody holds may write what its user may.
+    let is_free = executor.kind != Kind::Http && executor.confinement == Some(Policy::Off);
+    let is_free = is_free || (is_held_at_best(executor) && holding == Holding::Nothing);
+    if executor.may_change_files() || is_free {
         effects.insert(Effect::WritesFiles);
     }
     Ok(Manifest {
@@ -245,7 +263,8 @@ mod tests {
     /// CCOS-CAP-1: executors are agents, and servers' tools are capabilities of their own.
     #[test]
     fn a_tool_has_the_trust_that_its_entry_gives_and_the_machine_allows() {
-        let of = |tier, is_trusted| registered_manifests(&server(tier), is_trusted, &[]);
+        let of =
+            |tier, is_trusted| registered_manifests(&server(tier), is_trusted, &[], Holding::Files);
         for (tier, is_trusted, number, is_unknown) in [
             (None, true, 1, true),
             (Some(json!(2)), true, 2, false),
@@ -269,7 +288,8 @@ mod tests {
                 "{error}"
             );
         }
-        let embedded = registered_manifests(&Executor::embedded(), true, &[]).unwrap();
+        let embedded =
+            registered_manifests(&Executor::embedded(), true, &[], Holding::Nothing).unwrap();
         assert_eq!(embedded[0].trust_tier, TrustTier::OWN);
         assert_eq!(embedded.len(), 1);
     }
@@ -287,7 +307,8 @@ mod tests {
             (None, ["list_issues_all", "look_up", "remove"].as_slice()),
             (Some(json!(2)), &["remove"]),
         ] {
-            let manifests = registered_manifests(&server(tier), true, &told).unwrap();
+            let manifests =
+                registered_manifests(&server(tier), true, &told, Holding::Files).unwrap();
             let ids: Vec<&str> = manifests.iter().map(|one| one.id.as_str()).collect();
             assert_eq!(
                 ids,
@@ -311,17 +332,27 @@ mod tests {
     /// CCOS-CAP-1: who is let write may change files, and what a trusted server says only reads does not.
     #[test]
     fn who_has_places_to_write_to_may_change_files() {
-        let writes = |executor: &Executor, tools: &[ServerTool]| -> Vec<String> {
-            let manifests = registered_manifests(executor, true, tools).unwrap();
+        let found = |executor: &Executor, tools: &[ServerTool], holding| -> Vec<String> {
+            let manifests = registered_manifests(executor, true, tools, holding).unwrap();
             let writes = |one: &&Manifest| one.effects.contains(&Effect::WritesFiles);
             let found = manifests.iter().filter(writes);
             found.map(|one| one.id.to_string()).collect()
         };
+        let writes =
+            |executor: &Executor, tools: &[ServerTool]| found(executor, tools, Holding::Files);
         let mut codex = Executor::cli("codex", "codex exec -");
         codex.protocol = Some("codex".to_owned());
         codex.grant_needs();
         assert!(!codex.writable.is_empty());
         assert_eq!(writes(&codex, &[]), [""; 0]);
+        assert_eq!(found(&codex, &[], Holding::Nothing), ["agent.codex"]);
+        assert_eq!(found(&Executor::embedded(), &[], Holding::Nothing), [""; 0]);
+        codex.confinement = Some(Policy::Required);
+        assert_eq!(
+            found(&codex, &[], Holding::Nothing),
+            [""; 0],
+            "it is refused instead"
+        );
         codex.confinement = Some(Policy::Off);
         assert_eq!(writes(&codex, &[]), ["agent.codex"]);
         codex.confinement = None;
@@ -351,7 +382,7 @@ mod tests {
             name: "look".to_owned(),
             ..ServerTool::default()
         };
-        let manifests = registered_manifests(&server, true, &[told]).unwrap();
+        let manifests = registered_manifests(&server, true, &[told], Holding::Files).unwrap();
         let [tool] = manifests.as_slice() else {
             panic!("{manifests:?}");
         };

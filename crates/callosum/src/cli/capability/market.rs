@@ -1,6 +1,8 @@
 //! The catalogue of this project, gathered from what is built in and from the registry.
 
-use callosum_arbiter::kernel::{Catalogue, Manifest, built_in_manifests, registered_manifests};
+use callosum_arbiter::kernel::{
+    Catalogue, Holding, Manifest, built_in_manifests, is_held_at_best, registered_manifests,
+};
 use callosum_plan::CapabilityName;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -94,9 +96,16 @@ pub(crate) fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
         Catalogue::new(built_in_manifests(env!("CARGO_PKG_VERSION"))).map_err(internal)?;
     let roster = Roster::load(context)?;
     let kept_tools = KeptTools::of_project(context);
+    let mut found = None;
     for executor in roster.registry().executors() {
         let tools = kept_tools.of(executor)?;
-        let manifests = registered_manifests(executor, roster.is_trusted(executor), &tools);
+        let holding = if is_held_at_best(executor) {
+            *found.get_or_insert_with(|| holding(context))
+        } else {
+            Holding::Files
+        };
+        let is_trusted = roster.is_trusted(executor);
+        let manifests = registered_manifests(executor, is_trusted, &tools, holding);
         let manifests = match manifests {
             Ok(manifests) => manifests,
             Err(error) => {
@@ -111,6 +120,17 @@ pub(crate) fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
         }
     }
     Ok(catalogue)
+}
+
+/// What this machine can hold an executor to; nothing, where that cannot be tried.
+///
+/// Costs a start of this program, or a few.
+fn holding(context: &Context) -> Holding {
+    let confiner = context.surroundings().ok().and_then(|it| it.confiner);
+    match confiner {
+        Some(confiner) if confiner.system().holds_files() => Holding::Files,
+        _ => Holding::Nothing,
+    }
 }
 
 /// Tells of servers some of whose tools are no capabilities, because what they tell of them is no tool: a line for each,

@@ -54,6 +54,18 @@ impl State {
         self.variables.get(name).map(Vec::as_slice)
     }
 
+    /// The variables that hold one text which is known.
+    pub(crate) fn told(&self) -> BTreeMap<String, String> {
+        let single = self.variables.iter().filter_map(|(name, values)| {
+            let [value] = values.as_slice() else {
+                return None;
+            };
+            let is_told = value.is_known() && !value.text.is_empty();
+            is_told.then(|| (name.clone(), value.text.clone()))
+        });
+        single.collect()
+    }
+
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         self.variables.insert(name.to_owned(), vec![value]);
     }

@@ -59,7 +59,8 @@ impl Walker<'_> {
                 if !next.is_known() {
                     self.found_script(next.value());
                 }
-                self.code(language, &source);
+                let given = self.given_to(&words[at + 2..], input);
+                self.code_given(language, &source, &given);
             } else if let Some(given) = language
                 .flags
                 .iter()
@@ -116,7 +117,11 @@ impl Walker<'_> {
                 self.found_script(content.clone());
                 content
             };
-            self.code(language, &content.text);
+            let given = code::Given {
+                by_file: file.is_some(),
+                ..self.given_to(words.get(at + 1..).unwrap_or_default(), file.and(input))
+            };
+            self.code_given(language, &content.text, &given);
         }
         let said = words.iter().map(|word| word.text.as_str());
         Value::from(Source {
@@ -132,8 +137,32 @@ impl Walker<'_> {
         }
     }
 
+    /// What a program is given: the words behind it, what it reads, and what was set before.
+    fn given_to(&self, words: &[Arg], input: Option<&Value>) -> code::Given {
+        let words = match words {
+            [first, words @ ..] if first.text == "--" => words,
+            words => words,
+        };
+        let input = input.filter(|input| input.is_known() && !input.text.is_empty());
+        code::Given {
+            words: words.iter().map(|word| word.text.clone()).collect(),
+            by_file: false,
+            input: input.map(|input| input.text.clone()),
+            environment: self.state.told(),
+        }
+    }
+
     /// Follows what a program in another language would do.
     pub(super) fn code(&mut self, language: &code::Language, source: &str) -> Value {
+        self.code_given(language, source, &code::Given::default())
+    }
+
+    fn code_given(
+        &mut self,
+        language: &code::Language,
+        source: &str,
+        given: &code::Given,
+    ) -> Value {
         let home = self
             .facts
             .home
@@ -154,41 +183,51 @@ impl Walker<'_> {
             }
         }
         let from = self.state.cwd.clone();
-        for effect in code::effects(language, source, &home) {
-            match effect {
-                code::Effect::Enters(folder) => {
-                    self.enter(&Value::known(folder));
-                }
-                code::Effect::Shell(text) => {
-                    self.nested(language.name, &text, None);
-                }
-                code::Effect::Perhaps(text) => {
-                    self.guessing(|walker| {
-                        walker.under(language.name, |walker| walker.text(&text, None))
-                    });
-                }
-                code::Effect::Writes(path, content) => {
-                    // What is not known of a file may be all that stood there before.
-                    let content = content.map_or_else(
-                        || {
-                            Value::from(Source {
-                                file: true,
-                                ..Source::default()
-                            })
-                        },
-                        Value::known,
-                    );
-                    let tee = [Arg::plain("tee"), Arg::plain(path)];
-                    self.inner(language.name, &tee, Some(&content));
-                }
-                code::Effect::Words(words) => {
-                    let words: Vec<Arg> = words.into_iter().map(Arg::plain).collect();
-                    self.apart(|walker| walker.inner(language.name, &words, None));
-                }
-            }
+        for effect in code::effects_given(language, source, &home, given) {
+            self.effect(language, effect);
         }
         self.state.cwd = from;
         Value::unknown()
+    }
+
+    fn effect(&mut self, language: &code::Language, effect: code::Effect) {
+        match effect {
+            code::Effect::Within(folder, effect) => {
+                let from = self.state.cwd.clone();
+                self.enter(&Value::known(folder));
+                self.effect(language, *effect);
+                self.state.cwd = from;
+            }
+            code::Effect::Enters(folder) => {
+                self.enter(&Value::known(folder));
+            }
+            code::Effect::Shell(text) => {
+                self.nested(language.name, &text, None);
+            }
+            code::Effect::Perhaps(text) => {
+                self.guessing(|walker| {
+                    walker.under(language.name, |walker| walker.text(&text, None))
+                });
+            }
+            code::Effect::Writes(path, content) => {
+                // What is not known of a file may be all that stood there before.
+                let content = content.map_or_else(
+                    || {
+                        Value::from(Source {
+                            file: true,
+                            ..Source::default()
+                        })
+                    },
+                    Value::known,
+                );
+                let tee = [Arg::plain("tee"), Arg::plain(path)];
+                self.inner(language.name, &tee, Some(&content));
+            }
+            code::Effect::Words(words) => {
+                let words: Vec<Arg> = words.into_iter().map(Arg::plain).collect();
+                self.apart(|walker| walker.inner(language.name, &words, None));
+            }
+        }
     }
 }
 

@@ -24,11 +24,9 @@ pub(super) fn strings(tokens: &[Token], found: &mut Vec<Effect>) {
             }
             Token::Name(name) => name.split(['.', ':']).any(|part| wanted.contains(&part)),
             Token::Text(text) => {
+                let text = text.trim_start_matches("node:");
                 // The program `rm` is no function of that name.
-                ABLE.contains(&text.trim_start_matches("node:"))
-                    || text != "rm"
-                        && !NOUNS.contains(&text.as_str())
-                        && wanted.contains(&text.as_str())
+                text != "rm" && !NOUNS.contains(&text) && wanted.contains(&text)
             }
             _ => false,
         })

@@ -5,7 +5,7 @@
 //! variable first.
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
-//! in `fold`, what names hold in `held`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
+//! in `fold`, what names hold in `held`, what it is given from outside in `given`, what a call says besides words in `settings`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
 //! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, functions that it names otherwise in `import`, what it decodes and then runs in
 //! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
@@ -15,6 +15,7 @@ mod decoded;
 mod filled;
 mod fold;
 mod function;
+mod given;
 mod guess;
 mod held;
 mod hidden;
@@ -24,6 +25,7 @@ mod library;
 mod listing;
 mod rounds;
 mod service;
+mod settings;
 mod token;
 mod written;
 
@@ -31,6 +33,7 @@ mod written;
 mod tests;
 
 pub(super) use self::compiled::{COMPILED, PROJECT};
+pub(super) use self::given::Given;
 pub(super) use self::language::{LANGUAGES, Language};
 use self::{
     fold::{homed, lettered, pathed},
@@ -38,6 +41,7 @@ use self::{
     held::{folded, with_names},
     listing::listed,
     rounds::rounds,
+    settings::Said,
     token::{Token, tokens},
 };
 use crate::unwrap::value::SOME;
@@ -51,6 +55,8 @@ pub(super) enum Effect {
     Words(Vec<String>),
     /// Perhaps run this text: it stands in a program that runs something.
     Perhaps(String),
+    /// The same in this folder.
+    Within(String, Box<Effect>),
     /// Go on in this folder.
     Enters(String),
     /// Write to this file, and what, where that is one string.
@@ -59,6 +65,16 @@ pub(super) enum Effect {
 
 /// What a program would do, as far as its strings tell.
 pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effect> {
+    effects_given(language, source, home, &Given::default())
+}
+
+/// The same of a program that is given something from outside.
+pub(super) fn effects_given(
+    language: &Language,
+    source: &str,
+    home: &str,
+    given: &Given,
+) -> Vec<Effect> {
     if language.is_compiled() {
         let tokens = folded(language, compiled::plain(tokens(language, source)), home);
         let mut found = compiled::effects(language, &tokens, home);
@@ -73,6 +89,7 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
     let source = filled.as_deref().unwrap_or(source);
     let spelled = lettered(import::named(language, tokens(language, source)));
     let literal = folded(language, spelled.clone(), home);
+    let spelled = given.put_into(language, settings::parted(spelled));
     let spelled = homed(spelled, home);
     let whole = folded(language, spelled.clone(), home);
     let length = whole.len();
@@ -227,13 +244,8 @@ fn look(
         return;
     }
     if RUN.contains(&name) {
-        let strings: Vec<String> = arguments
-            .iter()
-            .filter_map(|token| match token {
-                Token::Text(text) => Some(text.clone()),
-                _ => None,
-            })
-            .collect();
+        let said = Said::by(&arguments);
+        let strings = &said.words;
         let Some(one) = strings.first() else {
             // `system($0)` runs each line that comes in.
             if language.name == "awk" && name == "system" {
@@ -249,14 +261,24 @@ fn look(
             found.extend(effects(language, one, home));
         }
         let list = strings.len() > 1 && !one.trim().contains(' ');
+        let mut ran = |effect| {
+            found.push(match &said.folder {
+                Some(folder) => Effect::Within(at_home(folder.clone(), home), Box::new(effect)),
+                None => effect,
+            });
+        };
         if list {
             // `execl("/bin/rm", "rm", "-rf", "/")` says the name twice.
             let again = strings.len() > 2
                 && crate::path::name(one) == strings[1]
                 && !strings[1].starts_with('-');
-            found.push(Effect::Words(strings[usize::from(again)..].to_vec()));
+            ran(Effect::Words(strings[usize::from(again)..].to_vec()));
         } else {
-            found.push(Effect::Shell(one.clone()));
+            ran(Effect::Shell(one.clone()));
+        }
+        // `run(["bash"], input="rm -rf /")`
+        if let Some(input) = said.input.as_ref().filter(|_| is_shell(&strings.join(" "))) {
+            ran(Effect::Shell(input.clone()));
         }
         return;
     }

@@ -85,7 +85,9 @@ fn may_become(
     {
         return false;
     }
-    let is_kept = was.keys().all(|key| renewed.contains_key(key));
+    let is_kept = was
+        .iter()
+        .all(|(key, value)| value.is_null() || renewed.contains_key(key));
     is_kept
         && renewed.iter().all(|(key, value)| {
             let known = [&ACCESS[..], &REFRESH, &RENEWED];
@@ -98,11 +100,11 @@ fn may_become(
                 (Some(Value::Object(before)), Value::Object(value)) => {
                     may_become(before, value, now, is_old)
                 }
+                // Who renews may be told more than before, and no token that was not there.
+                (None | Some(Value::Null), _) => RENEWED.contains(&key.as_str()),
                 (Some(before), value) => {
                     is_token && std::mem::discriminant(before) == std::mem::discriminant(value)
                 }
-                // Who renews may be told more than before, and no token by which others are got.
-                (None, _) => RENEWED.contains(&key.as_str()),
             }
         })
 }
@@ -208,6 +210,10 @@ mod tests {
             (
                 codex(1, "2025-12-20T00:00:00Z"),
                 codex(2, "2026-01-02T03:00:00.123456Z"),
+            ),
+            (
+                json!({"OPENAI_API_KEY": null, "last_refresh": null, "tokens": {"access_token": "a"}}),
+                json!({"last_refresh": "2026-01-02T03:00:00Z", "tokens": {"access_token": "b"}}),
             ),
         ] {
             assert!(becomes(&was, &renewed), "{renewed}");

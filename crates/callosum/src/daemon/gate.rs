@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 
-use hyper::{HeaderMap, header};
+use hyper::{HeaderMap, Uri, header};
 
 /// Why a request is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +38,18 @@ impl Refused {
     }
 }
 
-/// Whether a request with these headers is answered.
-pub(super) fn check(headers: &HeaderMap) -> Result<(), Refused> {
+/// Whether a request for this with these headers is answered.
+pub(super) fn check(uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let is_here = match (hosts.next(), hosts.next()) {
         (Some(host), None) => host.to_str().is_ok_and(is_loopback),
         _ => false,
     };
-    if !is_here {
+    // As to a proxy: it says the host as well.
+    let is_meant = uri
+        .authority()
+        .is_none_or(|host| is_loopback(host.as_str()));
+    if !is_here || !is_meant {
         return Err(Refused::Host);
     }
     let is_own = |site: &header::HeaderValue| site == "none" || site == "same-origin";
@@ -84,7 +88,17 @@ mod tests {
         for (name, value) in headers {
             map.append(name, value);
         }
-        check(&map)
+        check(&Uri::from_static("/events"), &map)
+    }
+
+    /// CALC-SEC-1: a request in the form for a proxy is held to the host that it names there.
+    #[test]
+    fn a_request_for_another_host_is_refused_wherever_that_is_named() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, header::HeaderValue::from_static("localhost"));
+        let of = |uri: &'static str| check(&Uri::from_static(uri), &headers);
+        assert_eq!(of("http://evil.example/health"), Err(Refused::Host));
+        assert_eq!(of("http://127.0.0.1:8600/health"), Ok(()));
     }
 
     /// CALC-SEC-1: only what is addressed to loopback is answered.

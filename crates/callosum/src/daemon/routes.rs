@@ -36,7 +36,7 @@ pub(super) async fn answer(
 ) -> Response<Reply> {
     let checked = match door {
         Door::Shut => Err(gate::Refused::User),
-        _ => gate::check(request.headers()),
+        _ => gate::check(request.uri(), request.headers()),
     };
     if let Err(refused) = checked {
         house.hub.counts.refused(refused.label());

@@ -20,7 +20,7 @@ use crate::{
     pickup::Waiting,
     recovery::{Recollection, level_1},
     span::Whose,
-    statement::{one_line, title_of},
+    statement::{cut_to, one_line, title_of},
     step::{Session, SessionError},
 };
 
@@ -251,13 +251,11 @@ fn handed(waiting: &Waiting, most: usize) -> String {
         text = format!("{text}, bead {}", short(bead));
     }
     if let Some(reasoning) = &waiting.reasoning {
-        let words: Vec<&str> = reasoning.split(' ').collect();
-        text = if words.len() <= most {
-            format!("{text}: {reasoning}")
-        } else if most == 0 {
-            format!("{text} {REST}")
-        } else {
-            format!("{text}: {} {REST}", words[..most].join(" "))
+        let words = cut_to(reasoning, most);
+        text = match words.strip_suffix('…') {
+            _ if most == 0 => format!("{text} {REST}"),
+            Some(words) if !reasoning.ends_with('…') => format!("{text}: {words} {REST}"),
+            _ => format!("{text}: {reasoning}"),
         };
     }
     if !waiting.ungrounded.is_empty() {

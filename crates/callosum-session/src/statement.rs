@@ -1,6 +1,7 @@
 //! Words that are written down: on one line, without secrets, and titles that are short.
 
 use callosum_evidence::secrets;
+use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Most words of a decision's title (LOA-REC-1: level 1 shows titles whole or not at all).
 pub const MOST_TITLE_WORDS: usize = 12;
@@ -17,17 +18,79 @@ pub fn one_line(text: &str) -> String {
 /// The title that a decision gets which was given none: its first words, at most
 /// [`MOST_TITLE_WORDS`].
 pub fn title_of(decision: &str) -> String {
-    let words: Vec<&str> = decision.split_whitespace().collect();
-    if words.len() <= MOST_TITLE_WORDS {
-        return words.join(" ");
-    }
-    // The mark counts as a word of its own for no reader, so it is glued to the last.
-    format!("{}…", words[..MOST_TITLE_WORDS].join(" "))
+    cut_to(decision, MOST_TITLE_WORDS)
 }
 
 /// Whether a title has at most [`MOST_TITLE_WORDS`].
 pub fn is_short_title(title: &str) -> bool {
     title.split_whitespace().count() <= MOST_TITLE_WORDS
+}
+
+/// The first words of a text, at most so many, on one line. Where it goes on, it says so.
+///
+/// What has no blanks is counted as the words that it is about as long as: Chinese, Japanese and Thai put none between
+/// them, and a word of any language may be long.
+pub(crate) fn cut_to(text: &str, most: usize) -> String {
+    let mut kept = Vec::new();
+    let mut left = most;
+    for word in text.split_whitespace() {
+        let words = words_in(word);
+        if words <= left {
+            left -= words;
+            kept.push(word);
+            continue;
+        }
+        // Of one that is many, the beginning.
+        if words > 1 && left > 0 {
+            kept.push(beginning(word, left));
+        }
+        // The mark counts as a word of its own for no reader, so it is glued to the last.
+        return format!("{}…", kept.join(" "));
+    }
+    kept.join(" ")
+}
+
+/// So many letters are a word at most.
+const LONGEST_WORD: usize = 32;
+
+/// A letter of a script without blanks is so many of others.
+const UNSPACED: usize = 10;
+
+/// How many words a text without blanks is counted as.
+fn words_in(word: &str) -> usize {
+    word.chars()
+        .map(length)
+        .sum::<usize>()
+        .div_ceil(LONGEST_WORD)
+}
+
+/// The beginning of a text without blanks that is at most so many words, up to where a letter may end.
+fn beginning(word: &str, most: usize) -> &str {
+    let mut length_of_all = 0;
+    let mut end = 0;
+    for letter in word.graphemes(true) {
+        length_of_all += letter.chars().map(length).sum::<usize>();
+        if length_of_all > most * LONGEST_WORD {
+            break;
+        }
+        end += letter.len();
+    }
+    &word[..end]
+}
+
+/// How long a letter is, in letters of scripts with blanks.
+fn length(letter: char) -> usize {
+    match letter {
+        // Thai and Lao; Myanmar; Khmer; Chinese and Japanese.
+        '\u{e00}'..='\u{eff}'
+        | '\u{1000}'..='\u{109f}'
+        | '\u{1780}'..='\u{17ff}'
+        | '\u{2e80}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff00}'..='\u{ff9f}'
+        | '\u{20000}'..='\u{3ffff}' => UNSPACED,
+        _ => 1,
+    }
 }
 
 /// Takes secrets out of what is about to be written, and remembers which kinds there were.
@@ -77,6 +140,30 @@ mod tests {
         assert_eq!(title_of(long), "a b c d e f g h i j k l…");
         assert!(is_short_title(&title_of(long)));
         assert!(!is_short_title(long));
+    }
+
+    /// LOA-REC-1: a text without blanks is cut by its length, and never within a letter.
+    #[test]
+    fn a_text_without_blanks_is_cut_by_its_length() {
+        let chinese = "我们决定使用单一连接池".repeat(9);
+        let title = title_of(&chinese);
+        assert!(
+            title.starts_with("我们决定使用单一连接池我们") && title.ends_with('…'),
+            "{title}"
+        );
+        assert_eq!(title.chars().count(), 39);
+        assert_eq!(title_of("我们决定使用单一连接池"), "我们决定使用单一连接池");
+        assert_eq!(cut_to(&chinese, 1), "我们决…");
+        let thai = "กำหนดให้ใช้พูลเดียว".repeat(9);
+        let cut = cut_to(&thai, 2);
+        assert!(
+            thai.graphemes(true)
+                .any(|letter| cut.trim_end_matches('…').ends_with(letter)),
+            "{cut}"
+        );
+        assert_eq!(cut_to(&"x".repeat(99), 2), format!("{}…", "x".repeat(64)));
+        assert_eq!(cut_to("use 一个连接池 always", 1), "use…");
+        assert_eq!(cut_to("", 3), "");
     }
 
     /// LOA-SEC-1: what is written has no secrets, and it is known that there were some.

@@ -9,21 +9,83 @@ use crate::{
     evidence::Evidence,
     notes::Decision,
     pickup::Waiting,
-    statement::{one_line, title_of},
+    statement::{cut_to, one_line, title_of},
 };
 
 /// So many decisions are told at level 1 (Seed LOA §4.1).
 const LAST_DECISIONS: usize = 3;
 
+/// How many words are told of each decision's title, and of the bead's title and the next step: best first.
+const WORDS: [(usize, usize); 11] = [
+    (usize::MAX, usize::MAX),
+    (8, usize::MAX),
+    (5, usize::MAX),
+    (3, usize::MAX),
+    (5, 6),
+    (3, 4),
+    (2, 3),
+    (1, 2),
+    (1, 1),
+    (2, 0),
+    (1, 0),
+];
+
 /// Where things stand, in at most `budget` tokens, estimated: bead, checkpoint, next step, the last
 /// three decisions, open questions. Of the decisions, those that can be relied on come first.
+///
+/// Records are told whole. Where that leaves no room for one of the decisions, words are told shortened, so that each of the
+/// three is told by its beginning.
 pub fn level_1(recollection: &Recollection, budget: u64) -> String {
+    let last = recollection.decisions.len().min(LAST_DECISIONS);
+    let begun =
+        |text: &str, begin: &str| text.lines().filter(|line| line.starts_with(begin)).count();
+    let wanted =
+        usize::from(recollection.bead.is_some()) + usize::from(recollection.next_step().is_some());
+    // Looking for secrets costs more than all else, and questions may be many.
+    let questions = recollection.questions.iter();
+    let questions = questions.map(|question| Record::of(format!("Open: {question}")).masked());
+    let questions: Vec<Record> = questions.collect();
+    let mut best = (0, 0, String::new());
+    for words in WORDS {
+        let told = within(recollection, &questions, budget, words);
+        let (decided, rest) = (
+            begun(&told, DECIDED),
+            begun(&told, "Bead: ") + begun(&told, "Next: "),
+        );
+        let is_whole = words == WORDS[0];
+        if is_whole || (decided, rest) > (best.0, best.1) {
+            best = (decided, rest, told);
+        }
+        if best.0 >= last && (is_whole || best.1 >= wanted) {
+            break;
+        }
+    }
+    best.2
+}
+
+/// What stands before a decision.
+const DECIDED: &str = "Decided: ";
+
+/// Where things stand, with at most so many words of each decision, and of the bead and what comes next.
+fn within(
+    recollection: &Recollection,
+    questions: &[Record],
+    budget: u64,
+    (of_each, of_rest): (usize, usize),
+) -> String {
     let mut records = Vec::new();
+    let short = |text: &str, most: usize| match most {
+        usize::MAX => text.to_owned(),
+        0 => String::new(),
+        most => cut_to(&secrets::mask(text).text, most),
+    };
     if let Some((id, bead)) = &recollection.bead {
         records.push(match bead {
             // A title that does not fit must not take the bead's id with it.
             Some(bead) => {
-                let title = title_of(&one_line(&bead.title));
+                // Half a secret is none that is known.
+                let title = title_of(&one_line(&secrets::mask(&bead.title).text));
+                let title = short(&title, of_rest);
                 one_line(&format!("Bead: {id} {title} ({})", bead.status))
             }
             None => one_line(&format!("Bead: {id} (its file cannot be read)")),
@@ -32,21 +94,20 @@ pub fn level_1(recollection: &Recollection, budget: u64) -> String {
     let line =
         |name: &str, text: &Option<String>| text.as_ref().map(|text| format!("{name}: {text}"));
     records.extend(line("Checkpoint", &recollection.checkpoint));
-    records.extend(line("Next", &recollection.next_step()));
+    let next = recollection.next_step();
+    let left_out = usize::from(next.is_some() && of_rest == 0);
+    let next = next.filter(|_| of_rest > 0);
+    let next = next.map(|next| short(&next, of_rest));
+    records.extend(line("Next", &next));
     let mut last: Vec<&Recollected> = recollection.decisions.iter().take(LAST_DECISIONS).collect();
     last.sort_by_key(|made| made.trust != Trust::Verified);
     for made in last {
-        let title = one_line(&made.decision.title);
-        records.push(format!("Decided: {title} [{}]", made.trust.name()));
+        let title = short(&one_line(&made.decision.title), of_each);
+        records.push(format!("{DECIDED}{title} [{}]", made.trust.name()));
     }
-    records.extend(
-        recollection
-            .questions
-            .iter()
-            .map(|question| format!("Open: {question}")),
-    );
-    let records: Vec<Record> = records.into_iter().map(Record::of).collect();
-    fitted(&records, records.len(), budget)
+    let records = records.into_iter().map(|text| Record::of(text).masked());
+    let records: Vec<Record> = records.chain(questions.iter().cloned()).collect();
+    fitted_as_they_are(&records, records.len() + left_out, budget)
 }
 
 /// The last hand-off and the newest decisions, in at most `budget` tokens, estimated.
@@ -104,14 +165,13 @@ pub(super) fn handed_over(made: &Waiting, budget: u64) -> String {
     if estimate(&text) <= budget / 2 {
         return text;
     }
-    let words: Vec<&str> = reasoning.split(' ').take(budget as usize).collect();
     let cut = |many: &usize| {
-        one_line(&format!(
-            "{head}: {} … (NOTES.md)",
-            words[..*many].join(" ")
-        ))
+        let words = cut_to(reasoning, *many);
+        let words = words.trim_end_matches('…');
+        one_line(&format!("{head}: {words} … (NOTES.md)"))
     };
-    let fitting = (0..words.len())
+    let most = reasoning.chars().count().min(budget as usize);
+    let fitting = (0..most)
         .rev()
         .find(|many| estimate(&cut(many)) <= budget / 2);
     cut(&fitting.unwrap_or(0))
@@ -120,7 +180,8 @@ pub(super) fn handed_over(made: &Waiting, budget: u64) -> String {
 /// A decision with all that is known of it; in brief its title and its lines in the notes.
 pub(super) fn whole(made: &Recollected) -> Record {
     let (decision, mark) = (&made.decision, format!("[{}]", made.trust.name()));
-    let (ts, title) = (&decision.ts, title_of(&decision.title));
+    let title = title_of(&secrets::mask(&decision.title).text);
+    let ts = &decision.ts;
     let (first, last) = (decision.line, decision.last_line);
     let brief = format!("{ts} {title} {mark} (NOTES.md:{first}-{last})");
     Record {
@@ -148,6 +209,12 @@ pub(super) fn said(decision: &Decision, mark: &str) -> String {
 /// As many records as fit, in their order, a line each: one for which there is no room, in brief; how many
 /// did not fit is the last line. There are `all`, of which the records are the first.
 pub(super) fn fitted(records: &[Record], all: usize, budget: u64) -> String {
+    let records: Vec<Record> = records.iter().map(Record::masked).collect();
+    fitted_as_they_are(&records, all, budget)
+}
+
+/// The same of records that are masked.
+fn fitted_as_they_are(records: &[Record], all: usize, budget: u64) -> String {
     let told = |kept: &[&str]| {
         let mut text = String::new();
         for line in kept {
@@ -160,11 +227,10 @@ pub(super) fn fitted(records: &[Record], all: usize, budget: u64) -> String {
         }
         text
     };
-    let records: Vec<Record> = records.iter().map(Record::masked).collect();
     let mut kept: Vec<&str> = Vec::new();
     // Each line's estimate is rounded up, so that the sum is too high by less than one for each.
     let mut sum = 0;
-    for record in &records {
+    for record in records {
         for line in std::iter::once(&record.whole).chain(&record.brief) {
             let cost = estimate(&format!("{line}\n"));
             kept.push(line);
@@ -239,7 +305,9 @@ mod tests {
              Next: Tolerate clock skew\nDecided: Sliding expiry [verified]\n\
              Decided: Rotate tokens [verified]\nDecided: Newest [stale]\nOpen: Per client?\n"
         );
-        assert_eq!(level_1(&recollection(), 60).lines().last(), Some("+2 more"));
+        let told = level_1(&recollection(), 60);
+        assert_eq!(told.lines().last(), Some("+2 more"));
+        assert_eq!(told.matches("Decided: ").count(), 3, "{told}");
         assert_eq!(level_1(&Recollection::default(), 100), "");
         assert_eq!(level_1(&recollection(), 0), "");
     }
@@ -254,6 +322,33 @@ mod tests {
         let told = level_1(&state, 100);
         assert!(told.starts_with("Bead: bd-x7y8 word word"), "{told}");
         assert!(told.contains("word… (in_progress)\n"), "{told}");
+    }
+
+    /// LOA-REC-1: however long the titles are, and in whichever language, level 1 tells the beginning of each of the last three.
+    #[test]
+    fn each_of_the_last_three_decisions_is_told_by_its_beginning() {
+        for title in [
+            "我们决定使用单一连接池",
+            "接続プールを一つだけ使うことに決めた",
+            "กำหนดให้ใช้พูลเดียว",
+            "Unabridgedly",
+        ] {
+            let mut state = recollection();
+            for (at, made) in state.decisions.iter_mut().enumerate() {
+                made.decision.title = format!("{at}{}", title.repeat(9));
+            }
+            if let Some((_, Some(bead))) = &mut state.bead {
+                bead.title = title.repeat(9);
+                bead.next_steps = vec![title.repeat(9)];
+            }
+            let told = level_1(&state, 100);
+            assert!(estimate(&told) <= 100, "{told}");
+            for at in 0..3 {
+                let begins = format!("Decided: {at}{}", title.chars().next().unwrap());
+                assert!(told.contains(&begins), "{told}");
+            }
+            assert!(told.starts_with("Bead: bd-x7y8 "), "{told}");
+        }
     }
 
     /// LOA-REC-1: what is left out is counted, also what was never looked at.
@@ -293,7 +388,7 @@ mod tests {
     }
 
     proptest! {
-        /// LOA-REC-1: recovery never exceeds its budget, and tells records whole or not at all.
+        /// LOA-REC-1: recovery never exceeds its budget, and tells records whole, shortened by whole words, or not at all.
         #[test]
         fn no_level_exceeds_its_budget(
             titles in proptest::collection::vec(any::<String>(), 0..6),
@@ -309,7 +404,10 @@ mod tests {
             let all = level_1(&state, u64::MAX);
             let told = level_1(&state, budget);
             for line in told.lines() {
-                prop_assert!(all.lines().any(|known| known == line) || line.starts_with('+'));
+                let begins = |known: &str| line.split_once('…').is_some_and(|(begin, _)| known.starts_with(begin));
+                let is_bead = line.starts_with("Bead: bd-x7y8 ");
+                let is_known = |known: &str| is_bead || known == line || begins(known);
+                prop_assert!(all.lines().any(is_known) || line.starts_with('+'));
             }
             prop_assert_eq!(told, level_1(&state.clone(), budget));
         }

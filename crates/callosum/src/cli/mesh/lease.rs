@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use callosum_evidence::{secrets, terminal::on_one_line};
 use callosum_mesh::{
+    Mesh,
     board::{Lease, Order},
     leased_path,
 };
@@ -111,7 +112,11 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
                 anyway: args.anyway,
             };
             args.speaker.give(context, order)?;
-            list(context, |lease| lease.path == path)
+            // What is to be warned of was, and what was written was taken over.
+            let leases = of(context, open::mesh_again(context)?, |lease| {
+                lease.path == path
+            })?;
+            print(context, leases)
         }
         LeaseCommand::Release(args) => {
             let path = absolute(context, &args.path)?;
@@ -124,7 +129,7 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
             args.speaker
                 .give_to(context, order, none, "callosum mesh lease list")
         }
-        LeaseCommand::List(_) => list(context, |_| true),
+        LeaseCommand::List(_) => print(context, listed(context, |_| true)?),
     }
 }
 
@@ -153,7 +158,15 @@ pub(crate) fn listed(
     context: &Context,
     is_wanted: impl Fn(&Lease) -> bool,
 ) -> Result<Vec<LeaseOutput>, CommandError> {
-    let (mut mesh, _) = open::readable(context)?;
+    let (mesh, _) = open::readable(context)?;
+    of(context, mesh, is_wanted)
+}
+
+fn of(
+    context: &Context,
+    mut mesh: Mesh,
+    is_wanted: impl Fn(&Lease) -> bool,
+) -> Result<Vec<LeaseOutput>, CommandError> {
     let now = context.clock.now();
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let leases = board.leases.iter();
@@ -173,8 +186,7 @@ pub(crate) fn listed(
     Ok(leases)
 }
 
-fn list(context: &Context, is_wanted: impl Fn(&Lease) -> bool) -> Result<(), CommandError> {
-    let leases = listed(context, is_wanted)?;
+fn print(context: &Context, leases: Vec<LeaseOutput>) -> Result<(), CommandError> {
     if context.ui.json {
         return context.ui.json_data(&LeasesOutput { leases });
     }

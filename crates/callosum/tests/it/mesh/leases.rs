@@ -31,6 +31,26 @@ fn a_lease_is_refused_to_a_second_agent() {
         .success();
 }
 
+/// CALC-FUT-1: a configuration that cannot be used is told of once, and a lease is taken all the same.
+#[test]
+fn a_broken_configuration_is_told_of_once_by_who_takes_a_lease() {
+    let env = TestEnv::new();
+    env.write(env.configuration(), "[mesh]\nleases = \"never\"\n");
+    let take = ["mesh", "lease", "take", "a.rs", "--as", "codex"];
+    let taken = env.run(take).success();
+    assert!(
+        taken.stdout.contains("a.rs codex until"),
+        "{}",
+        taken.stdout
+    );
+    assert_eq!(
+        taken.stderr.matches("cannot be used").count(),
+        1,
+        "{}",
+        taken.stderr
+    );
+}
+
 /// CALC-FUT-1: a file that is to be made has one lease, whatever it is called.
 #[test]
 fn a_lease_on_a_file_that_is_not_there_has_one_name() {

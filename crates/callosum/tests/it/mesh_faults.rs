@@ -324,6 +324,13 @@ fn a_log_that_cannot_be_read_is_a_line_of_a_digest() {
         );
     }
     env.run(["mesh", "message", "list"]).ended_with(3);
+    // What the project has is whole all the same.
+    env.run(["delegate", "Map it all"]).success();
+    let told = env.run(digest).success().stdout;
+    assert!(
+        told.contains("cannot be read") && told.contains("- in the ledger, "),
+        "{told}"
+    );
 }
 
 /// CALC-FAIL-1: what stands where it is noted what agents were told is named.

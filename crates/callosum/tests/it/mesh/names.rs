@@ -17,13 +17,17 @@ fn the_client_that_runs_a_command_is_its_speaker() {
         .run()
         .success();
     share().env("GEMINI_CLI", "1").run().success();
+    share().env("OPENCODE", "1").run().success();
     share().run().success();
     let events = lines(&env.run(["mesh", "tail", "--json"]).success().stdout);
     let speakers: Vec<_> = events
         .iter()
         .map(|event| event["source"].as_str().unwrap())
         .collect();
-    assert_eq!(speakers, ["claude-code", "gemini-cli", "person"]);
+    assert_eq!(
+        speakers,
+        ["claude-code", "gemini-cli", "opencode", "person"]
+    );
     assert_eq!(events[0]["session_id"], "s-1");
 }
 

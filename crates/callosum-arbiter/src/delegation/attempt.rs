@@ -298,11 +298,12 @@ impl Workshop<'_> {
                         return Ok(judged);
                     }
                     let bytes = judged.summary.len();
+                    let review = judged.citations.clone();
                     tokens_before = judged.tokens_used;
                     short = Some(judged);
                     match job.task.kind_for(&job.executor.id) {
                         Some(_) => Objection::TooShort { bytes },
-                        None => Objection::Uncited { bytes },
+                        None => Objection::Uncited { bytes, review },
                     }
                 }
                 Err(objection) => objection,
@@ -506,18 +507,14 @@ fn complaint_of(objection: &Objection) -> Option<String> {
             "it has {bytes} bytes, and {SHORT_SUMMARY} to {LONGEST_SUMMARY} are wanted. Say more of \
              what the files hold, each statement with its place, `quoted text` [path:line]"
         )),
-        Objection::Uncited { .. } => Some(
+        Objection::Uncited { review, .. } => Some(format!(
             "not all that it says is shown to hold. It may be as short as the question lets it be: give each \
-             statement its place, `quoted text` [path:line]"
-                .to_owned(),
-        ),
+             statement its place, `quoted text` [path:line].{}",
+            listed(review)
+        )),
         Objection::TooLong { .. } => None,
         Objection::Ungrounded { review, required } => {
-            let complaints = review.complaints(MOST_TOLD);
-            let mut listed = String::new();
-            for complaint in complaints {
-                let _ = write!(listed, "\n- {complaint}");
-            }
+            let listed = listed(review);
             Some(format!(
                 "{review}, and a share of {required} must. A citation is a quote and its place, \
                  `quoted text` [path:line], and holds where the quote stands word for word. Correct these or leave out what they \
@@ -525,4 +522,13 @@ fn complaint_of(objection: &Objection) -> Option<String> {
             ))
         }
     }
+}
+
+/// The citations that do not hold, a line each.
+fn listed(review: &Review) -> String {
+    let mut listed = String::new();
+    for complaint in review.complaints(MOST_TOLD) {
+        let _ = write!(listed, "\n- {complaint}");
+    }
+    listed
 }

@@ -58,6 +58,8 @@ pub(super) enum Objection {
     Uncited {
         /// Its length.
         bytes: usize,
+        /// How its citations stand.
+        review: Review,
     },
     /// The summary has outgrown the bound by what its secrets were replaced with.
     #[error(
@@ -90,8 +92,8 @@ impl Objection {
     /// How the citations stand, where they are what it is about.
     pub(super) fn into_review(self) -> Option<Review> {
         match self {
-            Self::Ungrounded { review, .. } => Some(review),
-            Self::TooShort { .. } | Self::Uncited { .. } | Self::TooLong { .. } => None,
+            Self::Ungrounded { review, .. } | Self::Uncited { review, .. } => Some(review),
+            Self::TooShort { .. } | Self::TooLong { .. } => None,
         }
     }
 

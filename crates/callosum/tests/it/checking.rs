@@ -174,6 +174,11 @@ fn a_plain_question_may_be_answered_shortly() {
         "{summary}"
     );
     assert!(!summary.contains("2048"), "{summary}");
+    let invented = "It begins with `fn nope() {}` [large/none.rs:9].";
+    let output = env.run(["delegate", invented, "--json"]).success().json();
+    let summary = output["summary"].as_str().unwrap();
+    let told = "\n- large/none.rs:9 (there is no such file)";
+    assert!(summary.contains(told), "{summary}");
     let scan = env.run(["delegate", "where", "--executor", "scout", "--json"]);
     assert_eq!(scan.success().json()["kind"], "scan");
 }

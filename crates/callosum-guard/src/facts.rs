@@ -64,6 +64,7 @@ impl Facts {
             root: Some("/home/u/p".to_owned()),
             git_dir: Some("/home/u/p/.git".to_owned()),
             repositories: vec!["/home/u/p/cloned".to_owned(), "/tmp/cloned".to_owned()],
+            kept: vec!["/home/u/.local/state/callosum".to_owned()],
             standing: vec![
                 "/home/u/p/Makefile".to_owned(),
                 "/home/u/p/crates".to_owned(),

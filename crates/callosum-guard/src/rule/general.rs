@@ -1,6 +1,6 @@
 //! What holds for every command, whatever its name.
 
-use super::{Rule, Severity, Subject, Tool, contents};
+use super::{Rule, Severity, Subject, Tool, contents, sealed};
 use crate::{
     place::Place,
     unwrap::{SHELLS, value::SOME},
@@ -65,6 +65,7 @@ pub(crate) const GENERAL: Tool = Tool {
             }
         }),
         ("empties", contents::empties),
+        ("reads-sealed", sealed::reads),
         ("source-unknown-name", |s| {
             // Nothing but what came from the network or a decoder, as the command itself.
             s.call.open
@@ -257,6 +258,7 @@ pub(crate) const GENERAL: Tool = Tool {
             spares: &["$CMD --version", "\"$EDITOR\" notes.txt", "$RUN -r src"],
         },
         contents::EMPTIED,
+        sealed::READ,
     ],
 };
 

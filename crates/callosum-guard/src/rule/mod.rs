@@ -35,6 +35,7 @@ mod publish;
 mod queue;
 mod revision;
 mod scale;
+mod sealed;
 mod statement;
 mod store;
 mod subject;

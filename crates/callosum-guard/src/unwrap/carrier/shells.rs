@@ -102,6 +102,22 @@ fn called(name: &str, words: &[Arg]) -> Called {
     }
 }
 
+/// Whether a shell only looks whether it could read a text: `bash -n`.
+fn only_checks(name: &str, words: &[Arg]) -> bool {
+    if !matches!(name, "bash" | "sh" | "zsh" | "dash" | "ksh" | "mksh") {
+        return false;
+    }
+    let options = words[1..].iter().map(|word| word.text.as_str());
+    let options: Vec<&str> = options
+        .take_while(|text| text.starts_with(['-', '+']))
+        .collect();
+    let checks = |option: &&str| {
+        let letters = option.strip_prefix('-').unwrap_or("");
+        letters.contains('n') && letters.chars().all(|letter| "cefnuvx".contains(letter))
+    };
+    options.iter().any(checks) && !options.iter().any(|option| option.starts_with('+'))
+}
+
 fn is_powershell(name: &str) -> bool {
     matches!(name, "pwsh" | "powershell" | "pwsh-preview")
 }
@@ -159,6 +175,7 @@ impl Walker<'_> {
                 let texts: Vec<&str> = texts.map(|[_, text]| text.text.as_str()).collect();
                 Some(Value::known(texts.join("\n")))
             }
+            _ if only_checks(name, words) => Some(Value::default()),
             _ if SHELLS.contains(&name) => match called(name, words) {
                 Called::Text(at) => {
                     let word = words.get(at)?;

@@ -203,6 +203,12 @@ fn of_make(recipe: &str, makefile: &str) -> String {
         let close = match rest.chars().next() {
             Some('(') => ')',
             Some('{') => '}',
+            // What a rule needs, which a shell would read as a redirection or a pipe.
+            Some('<' | '^' | '+' | '|' | '%') => {
+                text.push_str("${needed}");
+                rest = &rest[1..];
+                continue;
+            }
             _ => {
                 text.push('$');
                 continue;

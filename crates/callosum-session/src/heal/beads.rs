@@ -36,7 +36,9 @@ impl Held<'_> {
             .iter()
             .filter_map(|name| BeadId::of_file(name.rsplit('/').next()?));
         let mut known: Vec<BeadId> = known.collect();
-        if is_new && known.is_empty() {
+        // Git keeps no empty folder: where it keeps the notes, nothing was lost with it.
+        let notes = session.zones.named(&session.zones.notes());
+        if is_new && known.is_empty() && past.file(&notes).is_none() {
             healed.push(Healed {
                 file: folder_name.clone(),
                 was: "missing".to_owned(),

@@ -120,6 +120,8 @@ impl Held<'_> {
     /// Makes good what is missing, blank or broken, and says what was taken from where.
     pub fn heal(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
+        let settings = self.heal_settings(past).map(|one| healed.extend(one));
+        self.past_links(settings, &mut healed)?;
         let notes = self.heal_notes(past).map(|one| healed.extend(one));
         self.past_links(notes, &mut healed)?;
         let beads = self.heal_beads(past, &mut healed);
@@ -131,6 +133,34 @@ impl Held<'_> {
         let records = self.heal_trajectory(&mut healed);
         self.past_links(records, &mut healed)?;
         Ok(healed)
+    }
+
+    /// Brings back the settings that were committed, where every other file of sessions is lost as well: alone, somebody may have
+    /// taken them out.
+    fn heal_settings(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
+        let Session { disk, zones, .. } = self.session;
+        let path = zones.real(disk, &zones.config())?;
+        for file in [path.clone(), zones.real(disk, &zones.notes())?] {
+            if disk.exists(&file)? {
+                return Ok(None);
+            }
+        }
+        for folder in [zones.beads(), zones.trajectories()] {
+            if !disk.list_dir(&zones.real(disk, &folder)?)?.is_empty() {
+                return Ok(None);
+            }
+        }
+        let file = zones.named(&zones.config());
+        let Some(bytes) = past.file(&file) else {
+            return Ok(None);
+        };
+        self.write_if_changed(&path, &bytes)?;
+        Ok(Some(Healed {
+            file,
+            was: "missing".to_owned(),
+            from: Healer::Git,
+            aside: None,
+        }))
     }
 
     /// Goes on where a link leads out of the project: what stands there is nobody's to heal.

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::grounding::says_the_same;
+
 use super::{
     document::{ACTIVE, CONTINUITY, IDENTIFIERS, LOG, Notes, QUESTIONS},
     edit::Field,
@@ -143,8 +145,18 @@ impl Notes {
 
     /// What kind of text it is that is not read.
     pub(crate) fn foreign(&self) -> Option<&'static str> {
+        /// So many bytes tell which encoding it is.
+        const LOOKED_AT: usize = 4096;
         let marks = [b"\xff\xfe", b"\xfe\xff"];
-        let is_wide = marks.iter().any(|mark| self.bytes.starts_with(*mark));
+        let is_marked = marks.iter().any(|mark| self.bytes.starts_with(*mark));
+        // Without a mark: of each two bytes of Latin letters one is zero, and always the same one.
+        let zeros = |first: usize| {
+            let bytes = self.bytes.iter().take(LOOKED_AT).skip(first).step_by(2);
+            bytes.filter(|byte| **byte == 0).count()
+        };
+        let (even, odd) = (zeros(0), zeros(1));
+        let is_wide =
+            is_marked || even.min(odd) == 0 && even.max(odd) * 4 > self.bytes.len().min(LOOKED_AT);
         is_wide.then_some("text in UTF-16, which is not read: write it as UTF-8")
     }
 
@@ -187,7 +199,7 @@ impl Notes {
     /// What is written like decisions and is read as none, or as another one's, each with the line of its heading, counted
     /// from 0.
     fn odd_entries(&self) -> Vec<(usize, String)> {
-        let mut lines_of: HashMap<String, usize> = HashMap::new();
+        let mut lines_of: HashMap<String, Vec<(String, usize)>> = HashMap::new();
         let mut odd = self.strays();
         for (heading, lines) in self.entries() {
             let line = self.outline.headings[heading].line;
@@ -197,7 +209,12 @@ impl Notes {
                 }
                 continue;
             };
-            if let Some(known) = lines_of.get(&decision.ts) {
+            // Two that two checkouts made within one second are two.
+            let of_time = lines_of.entry(decision.ts.clone()).or_default();
+            let same = of_time
+                .iter()
+                .find(|(words, _)| says_the_same(words, decision.words()));
+            if let Some((_, known)) = same {
                 let what = format!(
                     "a second decision of {}; the first is in line {}",
                     decision.ts,
@@ -205,7 +222,7 @@ impl Notes {
                 );
                 odd.push((line, what));
             } else {
-                lines_of.insert(decision.ts, line);
+                of_time.push((decision.words().to_owned(), line));
             }
         }
         odd

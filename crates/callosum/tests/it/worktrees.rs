@@ -100,7 +100,25 @@ fn a_linked_worktree_that_lost_its_files_of_sessions_heals_them() {
         }
     };
     lose();
+    let status = inside(&env, &linked, ["session", "status"])
+        .success()
+        .stdout;
+    assert!(
+        status.contains("is missing from the folder: callosum session heal\n"),
+        "{status}"
+    );
     let healed = inside(&env, &linked, ["session", "heal"]).success().stdout;
+    assert!(
+        healed.contains(".loa.config.yaml: missing, healed from git"),
+        "{healed}"
+    );
+    let settings = linked.join(".loa.config.yaml");
+    assert_eq!(env.read(&settings), "grounding_enforcement: strict\n");
+    std::fs::remove_file(&settings).unwrap();
+    assert_eq!(
+        inside(&env, &linked, ["session", "heal"]).success().stdout,
+        ""
+    );
     assert!(
         healed.contains("NOTES.md: missing, healed from git"),
         "{healed}"
@@ -132,6 +150,21 @@ fn a_linked_worktree_that_lost_its_files_of_sessions_heals_them() {
         "{notes}"
     );
     assert!(!env.read("loa-grimoire/NOTES.md").contains("Also here"));
+    lose();
+    let branch = linked.to_str().unwrap();
+    env.run([
+        "session",
+        "handoff",
+        "--repo",
+        branch,
+        "--reasoning",
+        "go on there",
+    ])
+    .success();
+    assert!(
+        env.read(linked.join("loa-grimoire/NOTES.md"))
+            .contains("- Unproven\n")
+    );
 }
 
 fn first_time(env: &TestEnv) -> String {
@@ -180,6 +213,21 @@ fn hooks_ask_the_worktree_that_a_client_works_in() {
     env.git(&["worktree", "add", "--quiet", name, "-b", "none"]);
     let told = hook(&none, "session-start", &none).success().stdout;
     assert!(told.contains("Use one [verified]"), "{told}");
+}
+
+/// LOA-HEAL-1: a checkout of a project without beads has nothing to heal, since git keeps no empty folder.
+#[test]
+fn a_checkout_without_a_folder_of_beads_has_nothing_to_heal() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.git_init();
+    let linked = link(&env);
+    assert_eq!(
+        inside(&env, &linked, ["session", "heal"]).success().stdout,
+        ""
+    );
+    assert!(linked.join(".beads").is_dir());
 }
 
 /// Two branches, each with a decision of its own in the same second, of which one has evidence.

@@ -90,7 +90,9 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     let to = args.to.as_deref();
     let to = to.map(|name| recipient(context, name)).transpose()?;
     let other = args.repo.as_deref();
-    let other = other.map(|path| repos::other(context, path)).transpose()?;
+    let other = other
+        .map(|path| repos::receiving(context, path))
+        .transpose()?;
     let sender = agent.clone();
     let session = session(context, &zones, agent);
     let config = Config::load(&session).map_err(|error| explain(&error))?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callosum_evidence::terminal::harmless;
 use callosum_session::{
-    Config, Held, Session, SessionError, ZoneError,
+    Config, Held, Session, SessionError, ZoneError, Zones,
     heal::{Healed, Healer},
     trajectory::{Agent, Pruned},
 };
@@ -152,6 +152,18 @@ pub(super) fn heal_all(context: &Context, held: &Held<'_>) -> Result<(), Command
         .heal(&committed(context))
         .map_err(|error| explain(&error))?;
     tell_healed(context, held, healed)
+}
+
+/// Makes good whatever is missing in another project, before it is told something, and says so.
+pub(super) fn heal_other(context: &Context, zones: &Zones) -> Result<(), CommandError> {
+    let held = session(context, zones, Agent::default()).hold();
+    let held = held.map_err(|error| explain(&error))?;
+    let past = Committed {
+        root: &zones.root,
+        ..committed(context)
+    };
+    let healed = held.heal(&past).map_err(|error| explain(&error))?;
+    tell_healed(context, &held, healed)
 }
 
 fn tell_healed(

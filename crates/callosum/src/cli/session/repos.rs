@@ -12,6 +12,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::heal;
 use crate::{
     cli::{context::Context, store},
     config::{Repositories, Roots},
@@ -167,6 +168,42 @@ fn known_above(context: &Context, roots: Roots) -> Result<Roots, CommandError> {
 
 /// The zones of another project, which must be known, and have sessions.
 pub(super) fn other(context: &Context, path: &str) -> Result<Zones, CommandError> {
+    let roots = known(context, path)?;
+    let shown = roots.sessions.display().to_string();
+    let zones = Zones {
+        tree: roots.tree,
+        root: roots.sessions,
+    };
+    let are_used = zones.are_used(&context.disk);
+    if !are_used.map_err(|error| store::disk_failed(&error))? {
+        let what = format!("no sessions are kept in `{shown}`");
+        return Err(CommandError::new(Exit::No, what).hint(begin(&shown)));
+    }
+    Ok(zones)
+}
+
+/// The same of one that is to be told something: where all of its files that are committed are lost, they are healed first.
+pub(super) fn receiving(context: &Context, path: &str) -> Result<Zones, CommandError> {
+    let roots = known(context, path)?;
+    let zones = Zones {
+        tree: roots.tree.clone(),
+        root: roots.sessions.clone(),
+    };
+    let are_used = zones.are_used(&context.disk);
+    let are_used = are_used.map_err(|error| store::disk_failed(&error))?;
+    if !are_used && roots.commit_sessions(&context.disk) {
+        heal::heal_other(context, &zones)?;
+    }
+    other(context, path)
+}
+
+/// How sessions are begun there.
+fn begin(shown: &str) -> String {
+    format!("callosum -C {} init", shell_word(shown))
+}
+
+/// Another project that was begun on this machine.
+fn known(context: &Context, path: &str) -> Result<Roots, CommandError> {
     let roots =
         Roots::find(&context.disk, &context.folder, Some(Path::new(path))).map_err(|error| {
             CommandError::from_error(Exit::Usage, &error).hint("callosum session repos")
@@ -178,20 +215,10 @@ pub(super) fn other(context: &Context, path: &str) -> Result<Zones, CommandError
         return Err(CommandError::new(Exit::Usage, what));
     }
     let shown = roots.sessions.display().to_string();
-    let begin = format!("callosum -C {} init", shell_word(&shown));
     let is_known = list(context).know(&roots.state);
     if !is_known.map_err(|error| store::disk_failed(&error))? {
         let what = format!("`{shown}` is no project that was begun on this machine");
-        return Err(CommandError::new(Exit::Usage, what).hint(begin));
+        return Err(CommandError::new(Exit::Usage, what).hint(begin(&shown)));
     }
-    let zones = Zones {
-        tree: roots.tree,
-        root: roots.sessions,
-    };
-    let are_used = zones.are_used(&context.disk);
-    if !are_used.map_err(|error| store::disk_failed(&error))? {
-        let what = format!("no sessions are kept in `{shown}`");
-        return Err(CommandError::new(Exit::No, what).hint(begin));
-    }
-    Ok(zones)
+    Ok(roots)
 }

@@ -19,6 +19,7 @@ use crate::{
     cli::{
         bead::{ForkOutput, mirror},
         context::Context,
+        store,
     },
     ui::CommandError,
 };
@@ -83,6 +84,11 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
                 .iter()
                 .map(|line| format!("{file}:{line}: it is no record")),
         );
+    }
+    let are_used = zones.are_used(&context.disk);
+    if !are_used.map_err(|error| store::disk_failed(&error))? && context.commit_sessions() {
+        let lost = "every file of sessions that is committed here is missing from the folder: callosum session heal";
+        faults.push(lost.to_owned());
     }
     let unfinished = heal::unfinished(context, &session)?.into_iter();
     faults.extend(unfinished.map(|file| format!("{file}: a merge that nobody has finished")));

@@ -39,6 +39,9 @@ pub struct Facts {
     /// inside of one is free all the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<String>,
+    /// The one of these in which this program keeps what is the machine's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// Where links lead, by the path of the link, for those on the way to a path that is judged.
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub links: std::collections::BTreeMap<String, String>,
@@ -65,6 +68,7 @@ impl Facts {
             git_dir: Some("/home/u/p/.git".to_owned()),
             repositories: vec!["/home/u/p/cloned".to_owned(), "/tmp/cloned".to_owned()],
             kept: vec!["/home/u/.local/state/callosum".to_owned()],
+            machine: Some("/home/u/.local/state/callosum".to_owned()),
             standing: vec![
                 "/home/u/p/Makefile".to_owned(),
                 "/home/u/p/crates".to_owned(),

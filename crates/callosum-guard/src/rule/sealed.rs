@@ -4,7 +4,7 @@
 //! read where they are used, and sent by nobody (`network`).
 
 use super::{Rule, Severity, Subject};
-use crate::{glob, link, path};
+use crate::{glob, link};
 
 /// What stands in the machine's home with a secret in it, by its folder and its name; any, where that is empty.
 const SEALED: [(&str, &str); 2] = [("plan-runs", ""), ("keys", "ledger-ed25519")];
@@ -54,18 +54,20 @@ pub(super) const READ: Rule = Rule {
 pub(super) fn reads(subject: &Subject<'_>) -> bool {
     let (call, facts) = (subject.call, subject.facts);
     let name = call.name.as_str();
-    if facts.kept.is_empty() || call.elsewhere || LISTERS.contains(&name) {
+    let Some(machine) = &facts.machine else {
+        return false;
+    };
+    if call.elsewhere || LISTERS.contains(&name) {
         return false;
     }
     let whole = TAKERS.contains(&name);
     let holds = |text: &str| {
         let absolute = link::resolve(text, call.cwd.as_deref(), facts);
-        facts.kept.iter().any(|kept| {
-            whole && absolute == *kept
-                || path::is_within(&absolute, kept)
-                    && is_sealed(
-                        absolute[kept.trim_end_matches('/').len()..].trim_start_matches('/'),
-                    )
+        let inner = absolute.strip_prefix(machine.trim_end_matches('/'));
+        let inner = inner.filter(|inner| inner.is_empty() || inner.starts_with('/'));
+        inner.is_some_and(|inner| match inner.trim_start_matches('/') {
+            "" => whole,
+            inner => is_sealed(inner),
         })
     };
     let words = call.words.iter().skip(1).map(|word| word.text.as_str());

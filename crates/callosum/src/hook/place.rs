@@ -225,6 +225,7 @@ pub(crate) fn facts(
         root: root.and_then(text),
         given: Vec::new(),
         kept: kept(disk, environment),
+        machine: machine(disk, environment),
         worktree: git.as_deref().is_some_and(is_linked),
         git_dir: git.as_deref().and_then(text),
         ignored: initialised
@@ -297,6 +298,12 @@ fn kept(disk: &Disk, environment: &Environment) -> Vec<String> {
         }
     }
     kept
+}
+
+/// The folder of what is the machine's, by what leads to it in the end.
+fn machine(disk: &Disk, environment: &Environment) -> Option<String> {
+    let homes = Homes::find(environment).ok()?;
+    text(&real(disk, named(disk, &homes.machine)))
 }
 
 /// A path with the links followed on the way to it, as far as its folders are there.

@@ -87,6 +87,7 @@ fn a_program_sees_the_environment_of_the_test_only() {
             "CALLOSUM_MODEL_SERVERS",
             "CALLOSUM_TEST_CLOCK",
             "CALLOSUM_TEST_IDS",
+            "CALLOSUM_TEST_PATIENCE",
             "EXTRA",
             "HOME",
             "PATH",

@@ -31,6 +31,7 @@ pub(crate) fn facts() -> Facts {
         root: Some("/home/u/p".to_owned()),
         git_dir: Some("/home/u/p/.git".to_owned()),
         kept: KEPT.map(str::to_owned).to_vec(),
+        machine: Some(KEPT[0].to_owned()),
         ..Facts::default()
     }
 }

@@ -23,6 +23,7 @@ mod lease;
 mod place;
 mod progress;
 mod record;
+mod seen;
 mod session;
 mod voice;
 mod worktree;
@@ -42,7 +43,8 @@ use callosum_host::Disk;
 pub(crate) use self::{
     answer::{Answer, Moment, Reply},
     judge::UNREADABLE,
-    place::{facts, journal, records, seen_in},
+    place::{facts, journal, records},
+    seen::seen_in,
 };
 use self::{
     event::{Action, Event, LONGEST, Unreadable},

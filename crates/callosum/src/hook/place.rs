@@ -3,19 +3,19 @@
 //! What is missing makes the guard stricter, so nothing here fails.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    ffi::OsString,
-    path::{Component, Path, PathBuf},
+    collections::BTreeMap,
+    path::{Path, PathBuf},
 };
 
 use callosum_agents::client::Client;
 use callosum_guard::Facts;
-use callosum_host::{Disk, OpenHow, disk::EntryKind};
+use callosum_host::{Disk, OpenHow};
 use callosum_ledger::Journal;
 
 use super::{
-    event::{Action, Event},
+    event::Event,
     given,
+    seen::seen,
     worktree::{git_dir, is_linked, shared, trees},
 };
 use crate::config::{Environment, Governance, GuardConfig, Homes, Permissions, Project, Told};
@@ -29,21 +29,6 @@ const PROJECT: [&str; 3] = [
     "GEMINI_PROJECT_DIR",
     "QWEN_PROJECT_DIR",
 ];
-
-/// So many paths of one call are looked at for links.
-const MOST_PATHS: usize = 256;
-
-/// So many folders of a command are looked from: its own, and those that it enters.
-const MOST_FOLDERS: usize = 4;
-
-/// What stands before the folder that a command enters.
-const ENTERING: [&str; 6] = ["cd", "pushd", "chdir", "-C", "--chdir", "--directory"];
-
-/// So many links are followed from one on, as many as the system does.
-const MOST_LINKS: usize = 40;
-
-/// How much of a command is looked through for links, in bytes.
-const LONGEST_COMMAND: usize = 16 * 1024;
 
 /// Where a call happens.
 pub(super) struct Place {
@@ -266,7 +251,7 @@ fn real(disk: &Disk, path: PathBuf) -> PathBuf {
 }
 
 /// A path as the guard takes it; one that is no text it is better not told of.
-fn text(path: &Path) -> Option<String> {
+pub(super) fn text(path: &Path) -> Option<String> {
     path.to_str().map(str::to_owned)
 }
 
@@ -375,269 +360,4 @@ fn passes_over_records(disk: &Disk, git_dir: &Path, root: Option<&Path>) -> bool
                 )
             })
         })
-}
-
-/// What stands where a call may lead.
-#[derive(Default)]
-pub(crate) struct Seen {
-    /// Where the links lead that stand on the way, by the path of the link.
-    pub(crate) links: BTreeMap<String, String>,
-    /// The folders that have a repository of their own.
-    pub(crate) repositories: Vec<String>,
-    /// What stands there and has not the name of a branch, where the command may take files back.
-    pub(crate) standing: Vec<String>,
-    /// Folders that the command goes to in vain.
-    pub(crate) missing: Vec<String>,
-    /// Whether what stands there is looked at.
-    takes_back: bool,
-}
-
-fn seen(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, action: &Action) -> Seen {
-    match (action, cwd) {
-        (Action::Write(paths), Some(cwd)) => {
-            let mut all = paths.clone();
-            // A tool may take `..` away as text.
-            let paths = paths.iter().filter(|path| path.contains(".."));
-            let paths = paths.filter_map(|path| text(&folded(&cwd.join(path))));
-            all.extend(paths);
-            seen_at(disk, &[cwd.to_owned()], all, Seen::default())
-        }
-        (Action::Shell(command), cwd) => seen_in(disk, cwd, home, command),
-        _ => Seen::default(),
-    }
-}
-
-/// What stands where a command may lead.
-///
-/// Whatever could be a path in it is looked at as one, without reading the command, from its folder on and from those
-/// that it enters: what is none is not there. At most [`MOST_PATHS`] are.
-pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, command: &str) -> Seen {
-    let Some(cwd) = cwd else {
-        return Seen::default();
-    };
-    let parts_it = |c: char| c.is_whitespace() || "\"'`;|&<>(){}=,:".contains(c);
-    let could_be_path = |word: &&str| !word.is_empty() && !word.starts_with(['-', '$']);
-    let start = command.get(..LONGEST_COMMAND).unwrap_or(command);
-    let start = start.replace("${HOME}", "$HOME").replace("${PWD}", "$PWD");
-    let placed = |word: &str| {
-        if let Some(inner) = word.strip_prefix("$PWD/") {
-            return inner.to_owned();
-        }
-        let inner = ["~/", "$HOME/"]
-            .iter()
-            .find_map(|home| word.strip_prefix(home));
-        let at_home = inner.and_then(|inner| text(&home?.join(inner)));
-        at_home.unwrap_or_else(|| behind_option(word).to_owned())
-    };
-    let words: Vec<String> = start.split(parts_it).map(placed).collect();
-    let words = words.iter().map(String::as_str);
-    let folders = entered(disk, cwd, words.clone());
-    let words: BTreeSet<&str> = words.filter(could_be_path).collect();
-    let seen = Seen {
-        missing: missing(disk, &folders, &start),
-        takes_back: command.contains("checkout"),
-        ..Seen::default()
-    };
-    seen_at(disk, &folders, words, seen)
-}
-
-/// The folders that a command goes to by `cd`, that are not there, and that no word before speaks of, which could have made
-/// them. Left out is where the command ends where that fails, or does nothing but what stands behind `&&`.
-fn missing(disk: &Disk, folders: &[PathBuf], command: &str) -> Vec<String> {
-    let mut missing = Vec::new();
-    for (at, _) in command.match_indices("cd ").take(MOST_FOLDERS) {
-        let (before, behind) = (&command[..at], command[at + "cd ".len()..].trim_start());
-        let begins = before.is_empty()
-            || before.ends_with(|c: char| c.is_whitespace() || ";&|({".contains(c));
-        let ends = |c: char| c.is_whitespace() || ";&|)<>".contains(c);
-        let word = behind.split(ends).next().unwrap_or("");
-        let after = behind[word.len()..].trim_start_matches([' ', '\t']);
-        let gives_up = after
-            .strip_prefix("||")
-            .map(str::trim_start)
-            .is_some_and(|instead| {
-                ["exit", "return", "{", "(", "die", "fail", "mkdir"]
-                    .iter()
-                    .any(|end| instead.starts_with(end))
-            });
-        let to = word.trim_matches(['"', '\'']);
-        let is_plain = !to.is_empty()
-            && !to.starts_with(['-', '~'])
-            && !to.contains(['$', '`', '*', '\'', '"', '\\', '\0']);
-        let stops = after.starts_with("&&") || gives_up || before.contains("set -e");
-        if !begins || !is_plain || stops {
-            continue;
-        }
-        let name = Path::new(to).components().next_back();
-        let name = name.map_or("", |name| name.as_os_str().to_str().unwrap_or(""));
-        let first = to.split('/').find(|part| !part.is_empty()).unwrap_or(to);
-        let is_spoken_of = |name: &str| !name.is_empty() && before.contains(name);
-        // What is made may be told by its address or by a program that is started.
-        let may_be_made = is_spoken_of(name) || !to.starts_with('/') && is_spoken_of(first);
-        let is_there = folders
-            .iter()
-            .any(|from| disk.exists(&from.join(to)).unwrap_or(true));
-        if !may_be_made && !is_there {
-            let from = folders.iter().map(|from| from.join(to));
-            missing.extend(from.filter_map(|path| text(&folded(&path))));
-        }
-    }
-    missing
-}
-
-/// A path without `..`, taken away as text, as a shell's `cd` does.
-fn folded(path: &Path) -> PathBuf {
-    let mut folded = PathBuf::new();
-    for component in path.components() {
-        if component == Component::ParentDir {
-            folded.pop();
-        } else {
-            folded.push(component);
-        }
-    }
-    folded
-}
-
-/// The path that stands right behind the letter of an option: `-Cbuild/x`.
-fn behind_option(word: &str) -> &str {
-    let inner = word.strip_prefix('-').and_then(|rest| {
-        let inner = rest.strip_prefix(|letter: char| letter.is_ascii_alphabetic())?;
-        inner.contains('/').then_some(inner)
-    });
-    inner.unwrap_or(word)
-}
-
-/// The folder of a command, and those that it enters one after the other, as far as its words tell.
-fn entered<'w>(disk: &Disk, cwd: &Path, words: impl Iterator<Item = &'w str>) -> Vec<PathBuf> {
-    let mut folders = vec![cwd.to_owned()];
-    let mut words = words.filter(|word| !word.is_empty());
-    while folders.len() < MOST_FOLDERS
-        && words.any(|word| ENTERING.contains(&word))
-        && let Some(to) = words.find(|word| !word.starts_with('-'))
-    {
-        let from = folders.last().map_or(cwd, PathBuf::as_path);
-        let to = end_of(disk, &from.join(to));
-        folders.extend(to.filter(|to| disk.exists(to).unwrap_or(false)));
-    }
-    folders
-}
-
-fn seen_at(
-    disk: &Disk,
-    folders: &[PathBuf],
-    paths: impl IntoIterator<Item = impl AsRef<str>>,
-    mut seen: Seen,
-) -> Seen {
-    for path in paths.into_iter().take(MOST_PATHS) {
-        let path = path.as_ref();
-        let (is_absolute, has_nul) = (path.starts_with('/'), path.contains('\0'));
-        let from = if is_absolute { &folders[..1] } else { folders };
-        for folder in from.iter().filter(|_| !has_nul) {
-            seen.look(disk, folder, path);
-        }
-    }
-    seen.repositories.sort();
-    seen.repositories.dedup();
-    seen
-}
-
-impl Seen {
-    /// Looks at what stands on the way to a path from a folder on that has no links in it.
-    fn look(&mut self, disk: &Disk, folder: &Path, path: &str) {
-        let mut on_the_way = folder.to_owned();
-        for component in Path::new(path).components() {
-            match component {
-                Component::CurDir => continue,
-                Component::ParentDir => {
-                    on_the_way.pop();
-                    continue;
-                }
-                component => on_the_way.push(component),
-            }
-            let found = disk.stat(&on_the_way).ok().flatten();
-            // What is not there yet may be made before what is behind it is come to.
-            if found.is_some_and(|found| found.kind == EntryKind::Link)
-                && !is_of_processes(&on_the_way)
-                && let Some(leads) = end_of(disk, &on_the_way)
-            {
-                if let (Some(link), Some(leads)) = (text(&on_the_way), text(&leads)) {
-                    self.links.insert(link, leads);
-                }
-                on_the_way = leads;
-            }
-        }
-        if self.takes_back
-            && on_the_way != folder
-            && disk.exists(&on_the_way).unwrap_or(false)
-            && !names_branch(disk, folder, path)
-        {
-            let named = if path.contains("..") {
-                on_the_way.clone()
-            } else {
-                folder.join(path).components().collect()
-            };
-            self.standing.extend(text(&named));
-        }
-        // A linked worktree and a submodule have a file there, and their history elsewhere.
-        let own = disk.stat(&on_the_way.join(".git")).ok().flatten();
-        if own.is_some_and(|own| own.kind == EntryKind::Folder) {
-            self.repositories.extend(text(&on_the_way));
-        }
-    }
-}
-
-/// Whether there is a branch of this name, which is what git takes the name for then.
-fn names_branch(disk: &Disk, folder: &Path, name: &str) -> bool {
-    const LONGEST: usize = 1024 * 1024;
-    let Some(git) = git_dir(disk, folder) else {
-        return false;
-    };
-    let (git, branch) = (shared(&git), format!("refs/heads/{name}"));
-    if disk.exists(&git.join(&branch)).unwrap_or(false) {
-        return true;
-    }
-    let packed = disk.open(&git.join("packed-refs"), OpenHow::READ).ok();
-    let packed = packed.and_then(|packed| packed.read_range(0, LONGEST).ok());
-    let packed = packed.unwrap_or_default();
-    let mut lines = packed.split(|byte| *byte == b'\n');
-    lines.any(|line| line.ends_with(format!(" {branch}").as_bytes()))
-}
-
-/// Where a link leads in the end, through the links that it leads to, also where nothing stands there yet: what is
-/// written to it is made there. `None` where it goes round, or cannot be read: nothing can be written to it.
-fn end_of(disk: &Disk, link: &Path) -> Option<PathBuf> {
-    let own = |path: &Path| {
-        let components = path.components().rev();
-        let own = components.map(|component| component.as_os_str().to_owned());
-        own.collect::<Vec<OsString>>()
-    };
-    let mut rest = own(link);
-    let mut at = PathBuf::new();
-    let mut followed = 0;
-    while let Some(component) = rest.pop() {
-        match component.as_encoded_bytes() {
-            b"." => continue,
-            b".." => {
-                at.pop();
-                continue;
-            }
-            _ => at.push(&component),
-        }
-        let found = disk.stat(&at).ok().flatten();
-        if found.is_some_and(|found| found.kind == EntryKind::Link) && !is_of_processes(&at) {
-            followed += 1;
-            if followed > MOST_LINKS {
-                return None;
-            }
-            let says = disk.read_link(&at).ok()?;
-            at.pop();
-            rest.extend(own(&says));
-        }
-    }
-    Some(at)
-}
-
-/// Whether what stands there is another thing for each process: `/dev/stdout`, `/proc/self`.
-fn is_of_processes(path: &Path) -> bool {
-    path.starts_with("/proc") || path.starts_with("/dev") && !path.starts_with("/dev/shm")
 }

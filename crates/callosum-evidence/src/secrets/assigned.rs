@@ -19,7 +19,7 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i-u:password|passwd|passphrase|pwd|passwort|kennwort|secret|token|api[_-]?key|access[_-]?key",
         r"|secret[_-]?key|private[_-]?key|auth[_-]?key|credentials?)",
         r#"["']?[ \t]{0,8}(?::=|=>|:|=)[ \t]{0,8}"#,
-        r#"(?:["']([^"'\s]{8,512})["']|([A-Za-z0-9+/=_.!@#%^&*~-]{16,512}))"#,
+        r#"(?:["']([^"'\s]{8,512})["']|([A-Za-z0-9+/=_.!@#%^&*~-]{12,512}))"#,
     ))
     .expect("the expression is valid")
 });
@@ -67,6 +67,9 @@ const PASSWORDS: [&str; 6] = [
 /// A password of words is at least so long, in bytes.
 const SHORTEST_OF_WORDS: usize = 12;
 
+/// A value without quotes that only its entropy tells is at least so long, in bytes: shorter ones are names as often.
+const SHORTEST_BARE: usize = 16;
+
 /// Least entropy of a value in quotes, in bits a character: a word has less, a password more.
 pub(super) const QUOTED_BITS: f64 = 2.8;
 
@@ -96,7 +99,8 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
                 let value = bare.as_str();
                 let is_code = is_name(value) || goes_on_as_code(&text[bare.end()..]);
                 let is_key = is_jumbled_key(value) && !goes_on_as_code(&text[bare.end()..]);
-                (bare, is_key || is_secret(value, BARE_BITS) && !is_code)
+                let is_long = value.len() >= SHORTEST_BARE && is_secret(value, BARE_BITS);
+                (bare, is_key || is_long && !is_code)
             }
             (None, None) => return None,
         };

@@ -144,6 +144,9 @@ fn reads_like_code(value: &str) -> bool {
     if ABOUT.iter().any(|about| lower.contains(about)) {
         return true;
     }
+    if is_jumbled(value) {
+        return false;
+    }
     if value.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return is_identifier(value);
     }

@@ -1,9 +1,9 @@
-//! Passwords and keys without a digit: letters that make no word, and words that are put together.
+//! Passwords and keys that no digit gives away: letters that make no word, and words that are put together.
 //!
 //! Names of types and of functions are put together as well. What only a name beside it gives away is asked for more than
 //! what stands where nothing but a password does.
 
-use super::placeholder::is_placeholder;
+use super::{pairs, placeholder::is_placeholder};
 
 /// Words that names in programs are made of, where they stand beside a password's name.
 const OF_NAMES: [&str; 62] = [
@@ -93,17 +93,23 @@ const SAID: [&str; 18] = [
     "localhost",
 ];
 
-/// Whether letters alone are put together as nobody puts words together: capitals stand at every other place, and
-/// not where words begin.
+/// Whether letters are put together as nobody puts words together: they stand beside each other as in no word, or capitals stand
+/// at every other place and not where words begin.
 pub(super) fn is_jumbled(value: &str) -> bool {
     const SHORTEST: usize = 10;
     let [capitals, small, others] = counted(value);
-    others == 0 && value.len() >= SHORTEST && small > 1 && capitals * 5 >= value.len() * 2
+    let is_mixed = others == 0 && small > 1 && capitals * 5 >= value.len() * 2;
+    value.len() >= SHORTEST && (is_mixed || small > 1 && pairs::is_random(value))
 }
 
 /// Whether it is as long as a key, and as jumbled; a key may have the marks of base64.
 pub(super) fn is_jumbled_key(value: &str) -> bool {
     const SHORTEST: usize = 16;
+    /// A shorter one is a key where its letters stand beside each other as in no word.
+    const SHORTEST_RANDOM: usize = 12;
+    if value.len() >= SHORTEST_RANDOM && pairs::is_random(value) {
+        return !is_placeholder(value);
+    }
     let letters = value.replace(['+', '/', '='], "");
     let [capitals, small, others] = counted(&letters);
     let changes = letters.as_bytes().windows(2);

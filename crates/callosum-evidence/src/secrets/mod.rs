@@ -11,6 +11,7 @@ mod form;
 mod handed;
 mod kind;
 mod letters;
+mod pairs;
 mod parts;
 mod phrase;
 mod placeholder;

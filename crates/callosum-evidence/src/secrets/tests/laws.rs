@@ -66,6 +66,18 @@ proptest! {
         prop_assert_eq!(&masked, &format!("{before}{name}{mark}[secret: assigned value]\nnext: line\n"));
     }
 
+    /// LOA-SEC-1: letters that chance has put together go wherever a name tells of a secret, with or without a digit.
+    #[test]
+    fn letters_without_words_are_masked_beside_a_telling_name(
+        name in "(API_TOKEN=|DB_PASSWORD=|SECRET_KEY=|secret=|password=|password: |token: \"|passwd=')",
+        value in "([b-df-hj-np-tv-z][A-Z]?[bcdfghjklmnpqrtvwxz][0-9]?){6,12}",
+    ) {
+        prop_assume!(!reads_as_words(&value));
+        let quote = name.chars().last().filter(|last| "\"'".contains(*last)).map(String::from).unwrap_or_default();
+        let text = format!("{name}{value}{quote}\n");
+        prop_assert_eq!(mask(&text).text, format!("{name}[secret: assigned value]{quote}\n"));
+    }
+
     #[test]
     fn masking_in_place_keeps_the_lines(text in "(?s)(password=|Pwd=|;Server=|-----BEGIN PRIVATE KEY-----|[a-zA-Z0-9+/]{30}|[a-zA-Z0-9'\" \n:=-]{0,12}){0,12}") {
         let masked = mask_in_place(&text).text;

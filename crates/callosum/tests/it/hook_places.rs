@@ -1,8 +1,18 @@
 //! `hook`: where a call happens, and what is the project's there.
 
+use std::path::Path;
+
+use callosum_testkit::TestEnv;
 use serde_json::{Value, json};
 
 use crate::hook::{command, decide, denied, event, repository};
+
+/// Whether Codex is kept from a command in a folder.
+fn is_denied(env: &TestEnv, folder: &Path, line: &str) -> bool {
+    let mut call = command(env, "codex", line);
+    call["cwd"] = folder.display().to_string().into();
+    denied("codex", &decide(env, "codex", &call)).is_some()
+}
 
 /// CAKE-SHIM-1: a call that is given a folder of its own does not make that folder the project: that is where
 /// the hook was started.
@@ -10,13 +20,11 @@ use crate::hook::{command, decide, denied, event, repository};
 fn the_folder_of_one_call_is_not_the_project() {
     let env = repository();
     for (folder, stopped) in [("/srv/elsewhere", true), ("src", false)] {
-        let mut call = command(&env, "codex", "rm -rf lib");
-        call["cwd"] = env.project().join(folder).display().to_string().into();
-        let output = decide(&env, "codex", &call);
+        let folder = env.project().join(folder);
         assert_eq!(
-            denied("codex", &output).is_some(),
+            is_denied(&env, &folder, "rm -rf lib"),
             stopped,
-            "{folder}: {output:?}"
+            "{folder:?}"
         );
     }
 }
@@ -98,13 +106,6 @@ fn a_folder_is_not_taken_for_a_branch() {
     env.git(&["pack-refs", "--all"]);
     env.git(&["branch", "loose"]);
     env.write("loose/a.md", "a\n");
-    let is_denied = |line: &str| {
-        denied(
-            "codex",
-            &decide(&env, "codex", &command(&env, "codex", line)),
-        )
-        .is_some()
-    };
     for (line, stopped) in [
         ("git checkout src", true),
         ("git checkout ./docs/../src", true),
@@ -116,7 +117,7 @@ fn a_folder_is_not_taken_for_a_branch() {
         ("git checkout other", false),
         ("git checkout -b src", false),
     ] {
-        assert_eq!(is_denied(line), stopped, "{line}");
+        assert_eq!(is_denied(&env, &env.project(), line), stopped, "{line}");
     }
 }
 
@@ -124,13 +125,6 @@ fn a_folder_is_not_taken_for_a_branch() {
 #[test]
 fn a_folder_that_is_not_there_is_not_gone_to() {
     let env = repository();
-    let is_denied = |line: &str| {
-        denied(
-            "codex",
-            &decide(&env, "codex", &command(&env, "codex", line)),
-        )
-        .is_some()
-    };
     for (line, stopped) in [
         ("cd /tmp/no-such-folder; rm -rf *", true),
         ("cd /tmp/no-such-folder; rm -rf .git", true),
@@ -145,7 +139,7 @@ fn a_folder_that_is_not_there_is_not_gone_to() {
             false,
         ),
     ] {
-        assert_eq!(is_denied(line), stopped, "{line}");
+        assert_eq!(is_denied(&env, &env.project(), line), stopped, "{line}");
     }
 }
 
@@ -157,11 +151,6 @@ fn a_worktree_beside_the_project_is_worked_in() {
     let beside = env.home().join("beside");
     let path = beside.display().to_string();
     env.git(&["worktree", "add", "-q", &path]);
-    let is_denied = |folder: &std::path::Path, line: &str| {
-        let mut call = command(&env, "codex", line);
-        call["cwd"] = folder.display().to_string().into();
-        denied("codex", &decide(&env, "codex", &call)).is_some()
-    };
     for (line, stopped) in [
         ("echo x > notes.txt", false),
         ("sed -i s/one/two/ src/lib.rs", false),
@@ -170,18 +159,18 @@ fn a_worktree_beside_the_project_is_worked_in() {
         ("rm -rf ../beside", true),
         ("rm .git", true),
     ] {
-        assert_eq!(is_denied(&beside, line), stopped, "{line}");
+        assert_eq!(is_denied(&env, &beside, line), stopped, "{line}");
     }
     for (line, stopped) in [
         (format!("echo x > {path}/notes.txt"), false),
         (format!("rm {path}/src/lib.rs"), true),
         (format!("rm -rf {path}"), true),
     ] {
-        assert_eq!(is_denied(&env.project(), &line), stopped, "{line}");
+        assert_eq!(is_denied(&env, &env.project(), &line), stopped, "{line}");
     }
     // What only says that it is one is none.
     let other = env.home().join("other");
     std::fs::create_dir(&other).unwrap();
     std::fs::copy(beside.join(".git"), other.join(".git")).unwrap();
-    assert!(is_denied(&other, "echo x > a.txt"));
+    assert!(is_denied(&env, &other, "echo x > a.txt"));
 }

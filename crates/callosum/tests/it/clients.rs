@@ -310,6 +310,45 @@ fn doctor_says_what_keeps_a_client_from_asking() {
     assert!(found(&env, "claude").contains("stands in the other"));
 }
 
+/// CAKE-ADP-1, CAKE-CFG-1: a project that leads hooks to another configuration than the user's is named; the user's own
+/// settings may do so.
+#[test]
+fn doctor_names_a_project_that_leads_hooks_to_another_configuration() {
+    let said = |env: &TestEnv| {
+        let doctor = env.run(["doctor", "--json"]).json().to_string();
+        doctor.contains("by another configuration than yours")
+    };
+    let sets = "{\"env\": {\"CALLOSUM_CONFIG\": \"/proc/self/cwd/mine.toml\"}}";
+    for (client, file, text, named) in [
+        ("claude", ".claude/settings.json", sets, true),
+        ("claude", ".claude/settings.local.json", sets, true),
+        ("gemini", ".env", "export XDG_CONFIG_HOME=/tmp/x\n", true),
+        ("qwen", ".qwen/.env", "CALLOSUM_HOME = /tmp/x\n", true),
+        ("claude", ".env", "CALLOSUM_HOME=/tmp/x\n", false),
+        (
+            "claude",
+            ".claude/settings.json",
+            "{\"env\": {\"A\": \"HOME\"}}",
+            false,
+        ),
+        ("gemini", ".env", "# CALLOSUM_HOME=/x\nMY_HOME=/x\n", false),
+    ] {
+        let env = with_clients();
+        env.run(["init", "--client", client]).success();
+        assert!(!said(&env));
+        env.write(file, text);
+        assert_eq!(said(&env), named, "{client}: {text}");
+    }
+    let env = with_clients();
+    env.run(["init", "--client", "claude"]).success();
+    let own = env.home().join(".claude/settings.json");
+    let text = env
+        .read(&own)
+        .replacen('{', "{\"env\": {\"CALLOSUM_TEST_CLOCK\": \"x\"}, ", 1);
+    env.write(&own, text);
+    assert!(!said(&env));
+}
+
 /// CAKE-ADP-1: Codex passes a hook over that nobody has trusted; which one a person has trusted,
 /// `doctor` reads in its settings, without forging anything there.
 #[test]

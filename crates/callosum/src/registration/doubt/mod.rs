@@ -20,6 +20,16 @@ const EVERY: [&str; 6] = ["", "*", ".*", "^.*$", ".+", "^.+$"];
 /// A key by which a client's hooks are turned off, and the value that does it.
 type Switch = (&'static [&'static str], bool);
 
+/// Variables by which our homes and configuration are found, or the time is told.
+const STEERING: [&str; 6] = [
+    "CALLOSUM_HOME",
+    "CALLOSUM_CONFIG",
+    "CALLOSUM_TEST_CLOCK",
+    "HOME",
+    "XDG_STATE_HOME",
+    "XDG_CONFIG_HOME",
+];
+
 /// Why a client may not ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Doubt {
@@ -66,6 +76,11 @@ pub(crate) enum Doubt {
     },
     /// It is no command.
     NoCommand,
+    /// The project has hooks run with another home, configuration or time than the user's.
+    Steered {
+        /// The variable.
+        variable: &'static str,
+    },
     /// It reads nothing of a project's that a person has not trusted there.
     ProjectNotTrusted {
         /// The project's root.
@@ -84,7 +99,10 @@ impl Doubt {
             | Self::NoCommand
             | Self::ProjectNotTrusted { .. } => true,
             Self::Twice { hides, .. } => *hides,
-            Self::Narrow { .. } | Self::Conditional { .. } | Self::Impatient { .. } => false,
+            Self::Narrow { .. }
+            | Self::Conditional { .. }
+            | Self::Impatient { .. }
+            | Self::Steered { .. } => false,
         }
     }
 
@@ -100,6 +118,7 @@ impl Doubt {
             Self::ProjectNotTrusted { project } => format!(
                 "start {client} once in a terminal in {project} and trust that folder, then the hook"
             ),
+            Self::Steered { variable } => format!("take `{variable}` out of {settings}"),
             Self::Twice { key, .. } => format!("make one `{key}` of both in {settings}"),
             Self::Narrow { .. }
             | Self::Conditional { .. }
@@ -146,6 +165,10 @@ impl fmt::Display for Doubt {
                     "it asks only where `{condition}` holds; all else runs unasked"
                 )
             }
+            Self::Steered { variable } => write!(
+                f,
+                "the project sets `{variable}`, so that hooks in it go by another configuration than yours"
+            ),
             Self::NotWaitedFor => {
                 f.write_str("the entry says `async`, so that no answer is waited for")
             }
@@ -224,6 +247,23 @@ pub(super) fn of_switches(client: &str, settings: &[String]) -> Vec<(usize, Doub
         }
     }
     doubts
+}
+
+/// Which of our variables a project sets for hooks: in the `env` of a client's settings there, or in a file of variables that its
+/// clients read.
+pub(super) fn of_variables(text: &str) -> Vec<Doubt> {
+    let settings = parse(text).ok().and_then(|root| root.object_value());
+    let sets = |variable: &str| match &settings {
+        Some(settings) => value_at(settings, &["env", variable]).is_some(),
+        None => text.lines().any(|line| {
+            let line = line.trim_start();
+            let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
+            let rest = line.strip_prefix(variable);
+            rest.is_some_and(|rest| rest.trim_start().starts_with('='))
+        }),
+    };
+    let set = STEERING.into_iter().filter(|variable| sets(variable));
+    set.map(|variable| Doubt::Steered { variable }).collect()
 }
 
 /// What is to be doubted of the entries of ours in a text of settings. One that cannot be read has

@@ -43,6 +43,15 @@ impl Registrar {
                 doubts.push((file, doubt));
             }
         }
+        let of_project = self.root.join(place.client.home.folder);
+        let variables = [of_project.join(".env"), self.root.join(".env")];
+        let set = files.iter().filter(|file| file.starts_with(&of_project));
+        let reads_variables = matches!(client, "gemini" | "qwen");
+        let variables = variables.iter().filter(|_| reads_variables);
+        for file in set.chain(variables).filter(|file| !file.starts_with(own)) {
+            let doubts_of = doubt::of_variables(&self.said_in(file)).into_iter();
+            doubts.extend(doubts_of.map(|doubt| (file.clone(), doubt)));
+        }
         if place.client.hooks_to_trust.is_some() {
             let file = own.join(place.client.settings);
             let said = self.said_in(&file);

@@ -3,7 +3,10 @@
 //! `tokio/src/runtime/mod.rs:10` may be true of tokio; the tree has no tokio to look it up in. Deliberately not here: looking
 //! for such sources elsewhere on the machine, which are of whatever version somebody fetched last.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use callosum_host::{Disk, OpenHow};
 use regex::Regex;
@@ -28,7 +31,7 @@ const FILLED_BY_OTHERS: [&str; 14] = [
     "Pods",
 ];
 
-/// How the standard library's sources are cited, whose folder no manifest names.
+/// How the standard library's sources are cited, which no manifest names.
 const STANDARD_LIBRARY: [&str; 3] = ["library/std/", "library/core/", "library/alloc/"];
 
 /// Files in which a tree says what it is built upon.
@@ -64,6 +67,8 @@ pub(super) struct Dependencies<'a> {
     disk: &'a Disk,
     root: &'a Path,
     manifests: Option<String>,
+    /// Which packages they were asked about, and whether they name them.
+    asked: BTreeMap<String, bool>,
 }
 
 impl<'a> Dependencies<'a> {
@@ -73,20 +78,22 @@ impl<'a> Dependencies<'a> {
             disk,
             root,
             manifests: None,
+            asked: BTreeMap::new(),
         }
     }
 
     /// Whether a path of which the tree has no file is one of a home folder, of a folder that others fill and that is not
     /// there, or of a package that a manifest of the tree names.
     ///
-    /// The first call that gets as far reads the manifests, each looks through them.
+    /// The first call that gets as far reads the manifests, each of another package looks through them.
     pub(super) fn hold(&mut self, path: &str, tails: &mut Tails<'_>) -> bool {
-        if path.starts_with(['~', '$', '%'])
-            || STANDARD_LIBRARY.iter().any(|it| path.starts_with(it))
-        {
+        if path.starts_with(['~', '$', '%']) {
             return true;
         }
         let path = path.trim_start_matches("./");
+        if let Some(folder) = STANDARD_LIBRARY.iter().find(|it| path.starts_with(**it)) {
+            return !self.disk.exists(&self.root.join(folder)).unwrap_or(false);
+        }
         let mut before = self.root.to_owned();
         for name in path.split('/') {
             before.push(name);
@@ -108,7 +115,9 @@ impl<'a> Dependencies<'a> {
         }
         let (disk, manifests) = (self.disk, &mut self.manifests);
         let manifests = manifests.get_or_insert_with(|| read(disk, tails.folders()));
-        names(manifests, &package)
+        let asked = self.asked.entry(package);
+        let named = asked.or_insert_with_key(|package| names(manifests, package));
+        *named
     }
 }
 
@@ -165,6 +174,12 @@ fn read(disk: &Disk, folders: &[PathBuf]) -> String {
 
 /// Whether manifests name a package as one that is fetched: with a version or a source, and not with a folder of the tree.
 fn names(manifests: &str, package: &str) -> bool {
+    // Most that are asked about stand nowhere, which is told in one pass.
+    let parts = package.split(['-', '_']);
+    let longest = parts.max_by_key(|part| part.len()).unwrap_or_default();
+    if !manifests.contains(longest) {
+        return false;
+    }
     let name: String = package
         .chars()
         .map(|c| match c {

@@ -317,6 +317,10 @@ mod tests {
                 );
             }
         }
+        disk.create_dir_all(&folder.path().join("library/core"))
+            .unwrap();
+        let of_the_tree = review("`fn nope()` [library/core/gone.php:3]").to_string();
+        assert_eq!(of_the_tree, "0 of 1 citation hold; 1 invented");
         disk.create_dir_all(&folder.path().join("node_modules/lodash"))
             .unwrap();
         write("node_modules/lodash/fp.js", "let a = 1;\n");

@@ -59,7 +59,7 @@ static OPTION: LazyLock<Regex> = LazyLock::new(|| {
 /// What a value without quotes never has, as code has it.
 const OF_CODE: &str = "\"'`,;()[]{}<>$|\\";
 
-/// Words that names in programs are made of where they are about passwords.
+/// Words that make a name of whatever they stand in, whatever digits it has: of passwords, and of what is done to them.
 const ABOUT: [&str; 22] = [
     "pass", "pwd", "secret", "key", "token", "hash", "field", "input", "user", "string", "bytes",
     "value", "text", "utf8", "utf16", "sha1", "sha2", "sha512", "md5", "base64", "argon2",
@@ -177,7 +177,7 @@ fn has_number_of_letter(value: &str) -> bool {
 
 /// Whether letters and digits are put together as in a name: digits at the end alone, or before a word
 /// that begins with a capital.
-fn is_identifier(value: &str) -> bool {
+pub(super) fn is_identifier(value: &str) -> bool {
     let digits = |c: char| c.is_ascii_digit();
     let mut words = value.split(digits).skip(1);
     let runs = value.split(|c: char| !c.is_ascii_digit());

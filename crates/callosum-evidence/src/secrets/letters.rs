@@ -5,8 +5,8 @@
 
 use super::{pairs, placeholder::is_placeholder};
 
-/// Words that names in programs are made of, where they stand beside a password's name.
-const OF_NAMES: [&str; 62] = [
+/// Words that names in programs are made of, where no digit stands beside their letters.
+const OF_NAMES: [&str; 67] = [
     "pass",
     "pwd",
     "secret",
@@ -37,6 +37,11 @@ const OF_NAMES: [&str; 62] = [
     "schema",
     "control",
     "component",
+    "connection",
+    "template",
+    "event",
+    "bean",
+    "portal",
     "context",
     "props",
     "param",
@@ -72,7 +77,7 @@ const OF_NAMES: [&str; 62] = [
 ];
 
 /// Words that stand where a password would, and say something of it.
-const SAID: [&str; 18] = [
+const SAID: [&str; 21] = [
     "required",
     "optional",
     "incorrect",
@@ -86,6 +91,9 @@ const SAID: [&str; 18] = [
     "redacted",
     "unchanged",
     "forgotten",
+    "development",
+    "production",
+    "staging",
     "postgres",
     "rabbitmq",
     "administrator",

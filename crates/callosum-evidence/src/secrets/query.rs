@@ -6,15 +6,16 @@ use std::{ops::Range, sync::LazyLock};
 use regex::Regex;
 
 use super::{
+    bare::is_identifier,
     kind::Kind,
     letters::{is_jumbled, is_of_words},
     placeholder::is_placeholder,
 };
 
-/// A name that tells within a query, and its value.
+/// A name that tells within a query, and its value: group 2. Group 1 is a name that also tells of a step or of something hidden.
 static PARAMETER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?i-u:[?&](?:[a-z]{1,16}[_.-]){0,2}(?:password|passwd|passphrase|pwd|pass|secret)=)",
+        r"(?i-u:[?&](?:[a-z]{1,16}[_.-]){0,2}(?:password|passwd|passphrase|pwd|(pass|secret))=)",
         r"([A-Za-z0-9%._~+!*@$-]{6,512})",
     ))
     .expect("the expression is valid")
@@ -31,8 +32,12 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let is_there = |names: &[&str]| names.iter().any(|name| lower.contains(name));
     let mut found = Vec::new();
     if text.contains(['?', '&']) && is_there(&["pass", "pwd=", "secret="]) {
-        let values = PARAMETER.captures_iter(text).filter_map(|all| all.get(1));
-        let values = values.filter(|value| is_secret(value.as_str()));
+        let values = PARAMETER.captures_iter(text).filter_map(|all| {
+            let may_be_a_word = all.get(1).is_some();
+            let value = all.get(2)?;
+            let is_a_word = may_be_a_word && is_identifier(value.as_str());
+            (!is_a_word && is_secret(value.as_str())).then_some(value)
+        });
         found.extend(values.map(|value| (value.range(), Kind::Assigned)));
     }
     if is_there(&["otpauth://"]) {

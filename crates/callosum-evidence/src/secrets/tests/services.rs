@@ -226,6 +226,8 @@ fn passwords_of_words_and_keys_of_letters_are_masked() {
         "password=Gt6Jx%40ad",
         "`postgresql://app@db/x?password=Gt6Jx%40ab`",
         "https://x/y?a=b&db_password=Gt%40Jxab&c=d",
+        "https://x/y?pass=a1b2c3d4 ",
+        "https://x/y?password=summer24 ",
         "otpauth://totp/x:ana?secret=JBSWY3DPEHPK3PXP&issuer=x",
     ]
     .map(str::to_owned)
@@ -258,6 +260,10 @@ fn passwords_of_words_and_keys_of_letters_are_masked() {
         "https://x/y?password=%s\n",
         "https://x/y?password=<word>\n",
         "otpauth://totp/x?secret={secret}\n",
+        "https://x.io/docs?secret=chapter2 and https://x.io/?a=b&pass=round1\n",
+        "password: ConnectionRefusedEvent\n",
+        "password: RabbitTemplateBean\n",
+        "PASSWORD=development\n",
     ] {
         check(text, text);
     }

@@ -12,6 +12,8 @@ compile_error!("Callosum runs on Linux and macOS; Windows is not supported");
 
 pub mod clock;
 pub mod confine;
+#[cfg(target_os = "linux")]
+mod connections;
 pub mod disk;
 pub mod ids;
 pub mod lock;

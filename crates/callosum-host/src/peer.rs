@@ -3,9 +3,6 @@
 //! A socket with a path says so itself; one of TCP the system is asked for. What is deliberately not here: whether to
 //! answer.
 
-#[cfg(target_os = "linux")]
-mod socket_diag;
-
 use std::{
     io,
     net::{IpAddr, SocketAddr, TcpListener, TcpStream},
@@ -63,7 +60,7 @@ pub fn accept(listener: &TcpListener, cancel: &Cancel) -> io::Result<Option<(Tcp
 pub fn of(own: SocketAddr, other: SocketAddr) -> Peer {
     let user = rustix::process::geteuid().as_raw();
     #[cfg(target_os = "linux")]
-    if let Some(found) = socket_diag::socket(other, own) {
+    if let Some(found) = crate::connections::by_ends(other, own) {
         return whose(Some((found.owner, found.socket != 0)), user);
     }
     let table = if other.is_ipv4() {
@@ -159,10 +156,10 @@ mod tests {
             let own = stream.local_addr().unwrap();
             assert_eq!(of(own, other), Peer::Own);
             // A system may not answer questions about one socket.
-            if let Some(found) = socket_diag::socket(other, own) {
+            if let Some(found) = crate::connections::by_ends(other, own) {
                 let user = rustix::process::geteuid().as_raw();
                 assert!(found.socket != 0 && found.owner == user, "{found:?}");
-                assert_eq!(socket_diag::socket(own, own), None);
+                assert_eq!(crate::connections::by_ends(own, own), None);
             }
             drop(held);
             assert_eq!(of(own, other), Peer::Gone);

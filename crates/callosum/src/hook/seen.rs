@@ -249,7 +249,9 @@ fn names_branch(disk: &Disk, folder: &Path, name: &str) -> bool {
         return false;
     };
     let (git, branch) = (shared(&git), format!("refs/heads/{name}"));
-    if disk.exists(&git.join(&branch)).unwrap_or(false) {
+    // A folder there has branches of which its name is the beginning.
+    let loose = disk.stat(&git.join(&branch)).ok().flatten();
+    if loose.is_some_and(|loose| loose.kind == EntryKind::File) {
         return true;
     }
     let packed = disk.open(&git.join("packed-refs"), OpenHow::READ).ok();

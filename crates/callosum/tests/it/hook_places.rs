@@ -105,9 +105,11 @@ fn a_folder_is_not_taken_for_a_branch() {
     env.write("packed/topic/a.md", "a\n");
     env.git(&["pack-refs", "--all"]);
     env.git(&["branch", "loose"]);
+    env.git(&["branch", "docs/readme"]);
     env.write("loose/a.md", "a\n");
     for (line, stopped) in [
         ("git checkout src", true),
+        ("git checkout docs", true),
         ("git checkout ./docs/../src", true),
         ("cd docs && git checkout a.md", true),
         ("git -C src checkout ../docs", true),

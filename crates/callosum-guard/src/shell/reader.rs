@@ -229,6 +229,8 @@ impl Reader<'_> {
     /// Commands up to something that closes them.
     pub(super) fn list(&mut self) -> Script {
         let mut script = Script::default();
+        // Where what `&&` and `||` join begins, and within it what `&&` alone does.
+        let (mut begun, mut chained) = (0, 0);
         loop {
             self.lines();
             if self.peek().is_none()
@@ -237,6 +239,7 @@ impl Reader<'_> {
                 || self.starts(";&")
                 || CLOSERS.contains(&self.keyword())
             {
+                script.chain(chained);
                 return script;
             }
             let before = self.at;
@@ -250,13 +253,23 @@ impl Reader<'_> {
             }
             self.blanks();
             if self.starts(";;") || self.starts(";&") {
+                script.chain(chained);
                 return script;
             }
-            if !(self.eat("&&") || self.eat("||") || self.eat("&") || self.eat(";"))
-                && self.at == before
-            {
+            if self.eat("&&") {
+                continue;
+            }
+            script.chain(chained);
+            let is_joined = self.eat("||");
+            if !is_joined && self.eat("&") {
+                script.put_aside(begun);
+            } else if !is_joined && !self.eat(";") && self.at == before {
                 self.fault(Fault::Unexpected);
                 self.skip_one();
+            }
+            chained = script.commands.len();
+            if !is_joined {
+                begun = chained;
             }
         }
     }

@@ -18,8 +18,10 @@ pub(crate) enum Command {
     Simple(Simple),
     /// Two or more commands, each reading what the one before it writes.
     Pipeline(Vec<Command>),
-    /// `{ …; }`, or `( … )` where what it changes ends with it.
+    /// `{ …; }`, or `( … )` and `… &` where what it changes ends with it.
     Group { body: Script, subshell: bool },
+    /// Commands joined by `&&`: none of them runs behind one that fails.
+    Chain(Script),
     /// `if`, `while` and `until`: every part of it, in order.
     Parts(Vec<Script>),
     /// `for` and `select`; without words it runs over the arguments.
@@ -160,6 +162,27 @@ pub(crate) enum Change {
     Case { upper: bool, all: bool },
     /// `@Q` and its like, and whatever else there is.
     Other,
+}
+
+impl Script {
+    /// Joins the commands from there on to a chain, where there are several.
+    pub(super) fn chain(&mut self, from: usize) {
+        if self.commands.len() > from + 1 {
+            let commands = self.commands.split_off(from);
+            self.commands.push(Command::Chain(Script { commands }));
+        }
+    }
+
+    /// Has the commands from there on run beside what follows.
+    pub(super) fn put_aside(&mut self, from: usize) {
+        let commands = self.commands.split_off(from);
+        if !commands.is_empty() {
+            self.commands.push(Command::Group {
+                body: Script { commands },
+                subshell: true,
+            });
+        }
+    }
 }
 
 impl Word {

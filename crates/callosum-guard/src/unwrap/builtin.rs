@@ -4,7 +4,7 @@ use super::{
     call::Call,
     flow::from,
     value::{Arg, SOME, Value, shown},
-    walk::Walker,
+    walk::{Folder, Walker},
     wrapper::first_operand,
 };
 
@@ -34,10 +34,14 @@ impl Walker<'_> {
                         None => Value::unknown(),
                     },
                 };
-                // Where it cannot go, all that follows runs where it was.
+                // Where it cannot go, all that follows runs where it was, but for what needs it to succeed.
                 let leads = self.state.absolute(&to.text);
                 if to.is_known() && self.facts.missing.contains(&leads) {
-                    return Some(Value::default());
+                    if !self.chained {
+                        return Some(Value::default());
+                    }
+                    let stays = self.state.cwd.clone();
+                    self.left.get_or_insert(Folder(stays));
                 }
                 let options = words[1..].iter().map(|word| word.text.as_str());
                 let options = options.take_while(|text| text.starts_with('-') && *text != "--");

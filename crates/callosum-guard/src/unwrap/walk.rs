@@ -46,6 +46,8 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
         processes: 0,
         state: State::new(facts),
         fed_from: None,
+        chained: false,
+        left: None,
     };
     if text.len() > MAX_COMMAND {
         walker.found.faults.insert(Fault::TooMuch);
@@ -77,7 +79,14 @@ pub(super) struct Walker<'a> {
     pub(super) state: State,
     /// The file that the command's input was redirected from.
     pub(super) fed_from: Option<String>,
+    /// Whether what follows the command runs only where it succeeds.
+    pub(super) chained: bool,
+    /// The folder that such a command could not leave, where it was to.
+    pub(super) left: Option<Folder>,
 }
+
+/// A folder, where it is known which.
+pub(super) struct Folder(pub(super) Option<String>);
 
 impl Walker<'_> {
     /// Walks through a text, and gives what it would write.
@@ -150,12 +159,30 @@ impl Walker<'_> {
     }
 
     pub(super) fn script(&mut self, script: &Script, input: Option<&Value>) -> Value {
+        self.commands(script, input, false)
+    }
+
+    fn commands(&mut self, script: &Script, input: Option<&Value>, are_chained: bool) -> Value {
+        let before = self.chained;
         let mut output = Value::default();
         for command in &script.commands {
+            self.chained = are_chained;
             let more = self.command(command, input);
             if output.text.len() + more.text.len() <= MAX_VALUE {
                 output.append(&more);
             }
+        }
+        self.chained = before;
+        output
+    }
+
+    /// Walks through commands of which none runs behind one that fails. Where that is a `cd`, those behind it are
+    /// looked at where it was to go, and what comes after all of them runs where it was.
+    fn chain(&mut self, script: &Script, input: Option<&Value>) -> Value {
+        let outer = self.left.take();
+        let output = self.commands(script, input, true);
+        if let Some(Folder(folder)) = std::mem::replace(&mut self.left, outer) {
+            self.state.cwd = folder;
         }
         output
     }
@@ -171,6 +198,7 @@ impl Walker<'_> {
                     self.script(body, input)
                 }
             }
+            Command::Chain(script) => self.chain(script, input),
             Command::Parts(parts) => self.parts(parts, input),
             Command::For {
                 variable,

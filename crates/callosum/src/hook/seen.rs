@@ -26,6 +26,19 @@ const MOST_FOLDERS: usize = 4;
 /// What stands before the folder that a command enters.
 const ENTERING: [&str; 6] = ["cd", "pushd", "chdir", "-C", "--chdir", "--directory"];
 
+/// The commands by which a shell goes to another folder, in small letters.
+const GOING: [&str; 6] = [
+    "cd",
+    "pushd",
+    "chdir",
+    "set-location",
+    "sl",
+    "push-location",
+];
+
+/// So many such commands are looked at.
+const MOST_MOVES: usize = 32;
+
 /// So many links are followed from one on, as many as the system does.
 const MOST_LINKS: usize = 40;
 
@@ -98,16 +111,10 @@ pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, comm
 }
 
 /// The folders that a command goes to by `cd`, that are not there, and that no word before speaks of, which could have made
-/// them. Left out is where the command ends where that fails, or does nothing but what stands behind `&&`.
+/// them. Left out is where the command ends where that fails.
 fn missing(disk: &Disk, folders: &[PathBuf], command: &str) -> Vec<String> {
     let mut missing = Vec::new();
-    for (at, _) in command.match_indices("cd ").take(MOST_FOLDERS) {
-        let (before, behind) = (&command[..at], command[at + "cd ".len()..].trim_start());
-        let begins = before.is_empty()
-            || before.ends_with(|c: char| c.is_whitespace() || ";&|({".contains(c));
-        let ends = |c: char| c.is_whitespace() || ";&|)<>".contains(c);
-        let word = behind.split(ends).next().unwrap_or("");
-        let after = behind[word.len()..].trim_start_matches([' ', '\t']);
+    for (before, to, after) in moves(command) {
         let gives_up = after
             .strip_prefix("||")
             .map(str::trim_start)
@@ -116,12 +123,13 @@ fn missing(disk: &Disk, folders: &[PathBuf], command: &str) -> Vec<String> {
                     .iter()
                     .any(|end| instead.starts_with(end))
             });
-        let to = word.trim_matches(['"', '\'']);
+        let is_of_windows = to.get(1..3).is_some_and(|drive| drive.starts_with(':'));
         let is_plain = !to.is_empty()
             && !to.starts_with(['-', '~'])
-            && !to.contains(['$', '`', '*', '\'', '"', '\\', '\0']);
-        let stops = after.starts_with("&&") || gives_up || before.contains("set -e");
-        if !begins || !is_plain || stops {
+            && !to.contains(['$', '`', '*', '\'', '"', '\0'])
+            && (is_of_windows || !to.contains('\\'));
+        let stops = gives_up || before.contains("set -e") || before.contains("errexit");
+        if !is_plain || stops {
             continue;
         }
         let name = Path::new(to).components().next_back();
@@ -139,6 +147,40 @@ fn missing(disk: &Disk, folders: &[PathBuf], command: &str) -> Vec<String> {
         }
     }
     missing
+}
+
+/// Where a command goes to another folder: what stands before that, the folder, and what stands behind it.
+fn moves(command: &str) -> Vec<(&str, &str, &str)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while found.len() < MOST_MOVES
+        && let Some(word) = command[at..].find(|c: char| !c.is_whitespace())
+    {
+        let start = at + word;
+        let ends = |c: char| c.is_whitespace() || ";&|({)\"'`".contains(c);
+        let rest = &command[start..];
+        let length = rest.find(ends).unwrap_or(rest.len());
+        at = start + length.max(rest.chars().next().map_or(1, char::len_utf8));
+        let name = &rest[..length];
+        if !GOING.iter().any(|going| going.eq_ignore_ascii_case(name)) {
+            continue;
+        }
+        let mut behind = rest[length..].trim_start_matches([' ', '\t']);
+        while let Some(option) = behind.strip_prefix('-') {
+            let end = option.find([' ', '\t']).unwrap_or(option.len());
+            behind = option[end..].trim_start_matches([' ', '\t']);
+        }
+        let quote = behind.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let (to, after) = match quote.and_then(|quote| Some((quote, behind[1..].find(quote)?))) {
+            Some((_, end)) => (&behind[1..=end], &behind[end + 2..]),
+            None => {
+                let ends = |c: char| c.is_whitespace() || ";&|)<>\"'".contains(c);
+                behind.split_at(behind.find(ends).unwrap_or(behind.len()))
+            }
+        };
+        found.push((&command[..start], to, after.trim_start_matches([' ', '\t'])));
+    }
+    found
 }
 
 /// A path without `..`, taken away as text, as a shell's `cd` does.

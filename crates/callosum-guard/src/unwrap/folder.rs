@@ -5,9 +5,11 @@
 //! [`named`](super::value::Source::named).
 
 use super::{
-    value::{Arg, SOME, Source, Value},
+    value::{Arg, MAYBE, SOME, Source, Value},
     walk::Walker,
+    wrapper::first_operand,
 };
+use crate::place::{self, Place};
 
 /// A program that names a folder.
 struct Naming {
@@ -161,6 +163,80 @@ impl Walker<'_> {
                 ..Source::default()
             },
         })
+    }
+}
+
+impl Walker<'_> {
+    /// The path of what `mktemp` makes: in the system's temporary folder, in the one that it is told, or here.
+    pub(super) fn made_by_mktemp(&self, words: &[Arg]) -> String {
+        const TAKES: &str = "-p --suffix";
+        let at = first_operand(words, 1, TAKES);
+        let template = words.get(at).map(|word| word.text.as_str());
+        let mut folder = None;
+        let mut is_there = false;
+        for (at, word) in words.iter().enumerate().skip(1) {
+            let text = word.text.as_str();
+            let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+            if let Some(given) = text.strip_prefix("--tmpdir=") {
+                folder = Some(given.to_owned());
+            } else if text == "--tmpdir" {
+                is_there = true;
+            } else if let Some((own, given)) = letters.and_then(|letters| letters.split_once('p')) {
+                let next = words.get(at + 1).map(|word| word.text.clone());
+                folder = Some(given.to_owned())
+                    .filter(|given| !given.is_empty())
+                    .or(next);
+                is_there |= own.contains('t');
+            } else {
+                is_there |= letters.is_some_and(|letters| letters.contains('t'));
+            }
+        }
+        let name = template.map_or("tmp.", |template| template.trim_end_matches('X'));
+        let name = format!("{name}{SOME}");
+        // A template alone stands for a path from here on.
+        if folder.is_none() && !is_there && template.is_some() {
+            return self.placed(&name);
+        }
+        let temporary = || {
+            let told = self.state.get("TMPDIR").and_then(<[Value]>::first);
+            told.map_or("/tmp", |told| &told.text).to_owned()
+        };
+        let folder = folder.unwrap_or_else(temporary);
+        self.placed(&format!("{folder}/{name}"))
+    }
+
+    /// A path from the working folder on, where that is known and the beginning of the path is.
+    fn placed(&self, path: &str) -> String {
+        let begins = path.starts_with([MAYBE, SOME]) || self.state.cwd.is_none();
+        if begins {
+            path.to_owned()
+        } else {
+            self.state.absolute(path)
+        }
+    }
+
+    /// Whether `readlink` or `realpath` may print nothing of a path: where that is no link, or where the folder that it
+    /// stands in is not there. Of what lies outside the place counts more.
+    pub(super) fn may_lead_nowhere(&self, name: &str, options: &[Arg], path: &Arg) -> bool {
+        let has = |letter: char, long: &str| {
+            let mut options = options.iter().map(|word| word.text.as_str());
+            options.any(|text| {
+                text == long
+                    || text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
+            })
+        };
+        if has('m', "--canonicalize-missing") {
+            return false;
+        }
+        let is_followed = !name.ends_with("readlink")
+            || has('f', "--canonicalize")
+            || has('e', "--canonicalize-existing");
+        let text = path.text.trim_end_matches('/');
+        // What has a part that is not empty was made before: `$(mktemp -d)/x`.
+        let stands_here = !text.trim_start_matches("./").contains('/') || text.contains(SOME);
+        let leads = place::place(text, self.state.cwd.as_deref(), self.facts);
+        let is_inner = matches!(leads, Place::Inside | Place::Free | Place::Unknown);
+        is_inner && !(is_followed && stands_here)
     }
 }
 

@@ -77,12 +77,13 @@ impl Walker<'_> {
         {
             return self.function(&name, &body, words, input.as_ref());
         }
-        // `git apply -R <(git diff)`
+        // `git apply -R <(git diff)`, `git diff > a.diff; git apply -R a.diff`
         let input = match input {
-            None if matches!(name.as_str(), "git" | "patch") => words
-                .iter()
-                .filter(|word| word.text.starts_with("/dev/fd/"))
-                .find_map(|word| self.state.files.get(&word.text).cloned()),
+            None if matches!(name.as_str(), "git" | "patch") => words.iter().find_map(|word| {
+                let content = self.state.files.get(&self.state.absolute(&word.text))?;
+                let is_read = word.text.starts_with("/dev/fd/") || content.source.changes;
+                is_read.then(|| content.clone())
+            }),
             input => input,
         };
         let script = self.script_of(&name, &words, input.as_ref());

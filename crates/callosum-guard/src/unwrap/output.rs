@@ -204,7 +204,7 @@ impl Walker<'_> {
                 Some(cwd) => Value::known(format!("{cwd}\n")),
                 None => Value::filled(),
             },
-            "mktemp" => Value::known(format!("/tmp/tmp.{SOME}\n")),
+            "mktemp" | "gmktemp" => Value::known(self.made_by_mktemp(words) + "\n"),
             // Wherever it is, it is the system's or a tool's.
             "which" | "type" => {
                 let mut names = all.iter().filter(|word| !word.text.starts_with('-'));
@@ -216,13 +216,15 @@ impl Walker<'_> {
                     None => Value::from(source),
                 }
             }
-            "readlink" | "realpath" | "basename" => {
+            "readlink" | "greadlink" | "realpath" | "grealpath" | "basename" => {
                 match all.iter().find(|word| !word.text.starts_with('-')) {
-                    Some(word) => Value {
-                        text: format!("{}\n", word.text),
-                        source,
-                    },
-                    None => Value::from(source),
+                    Some(word) if name == "basename" || !self.may_lead_nowhere(name, all, word) => {
+                        Value {
+                            text: format!("{}\n", word.text),
+                            source,
+                        }
+                    }
+                    Some(_) | None => Value::from(source),
                 }
             }
             "dirname" => match all.first() {
@@ -270,6 +272,15 @@ impl Walker<'_> {
                         source: if self.is_tree(".") { LISTED } else { source },
                     },
                 }
+            }
+            // Whatever has such a name, wherever it is.
+            "locate" | "plocate" | "mlocate" | "mdfind" => {
+                let within = all
+                    .array_windows()
+                    .find(|[option, _]| option.text == "-onlyin");
+                let folder = within.map(|[_, folder]| folder.text.as_str());
+                let folder = folder.or(self.facts.home.as_deref()).unwrap_or("/home/x");
+                Value::known(format!("{folder}/{SOME}/{SOME}\n"))
             }
             "yes" => Value {
                 text: format!("{}\n", all.first().map_or("y", |word| word.text.as_str())),

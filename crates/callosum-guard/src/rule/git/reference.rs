@@ -58,15 +58,36 @@ pub(super) fn brings_back(subject: &Subject<'_>) -> bool {
     files.peek().is_some() && files.all(|(word, _)| word.source.gone)
 }
 
+/// The folder that git goes to before it does anything: each `-C` is seen from the one before it.
+fn folder(subject: &Subject<'_>) -> String {
+    const TAKES: [&str; 7] = [
+        "-c",
+        "--git-dir",
+        "--work-tree",
+        "--namespace",
+        "--exec-path",
+        "--config-env",
+        "--attr-source",
+    ];
+    let cwd = subject.call.cwd.as_deref();
+    let mut at = link::resolve(".", cwd, subject.facts);
+    let mut words = subject.call.words.iter().skip(1).map(|word| &word.text);
+    while let Some(option) = words.next().filter(|word| word.starts_with('-')) {
+        if option == "-C" {
+            let to = words.next().map_or("", String::as_str);
+            at = link::resolve(to, Some(&at), subject.facts);
+        } else if TAKES.contains(&option.as_str()) {
+            words.next();
+        }
+    }
+    at
+}
+
 /// Whether it is about a repository among temporary files, which is not the project, nor a folder or tree that is worked
 /// in besides.
 pub(super) fn in_temporary(subject: &Subject<'_>) -> bool {
     let facts = subject.facts;
-    let folder = link::resolve(
-        subject.value("-C").unwrap_or("."),
-        subject.call.cwd.as_deref(),
-        facts,
-    );
+    let folder = folder(subject);
     let is_elsewhere = ["--git-dir", "--work-tree"]
         .iter()
         .any(|option| subject.has(option))
@@ -74,9 +95,12 @@ pub(super) fn in_temporary(subject: &Subject<'_>) -> bool {
     // Without a project it is where the session is.
     let own = facts.root.iter().chain(&facts.state).chain(&facts.given);
     let mut own = own.chain(facts.cwd.iter().filter(|_| facts.root.is_none()));
+    // Into a container folders of ours may be mounted under any name.
+    let is_contained = subject.call.elsewhere && subject.call.via == "exec";
     is_temporary(&folder)
         && subject.place(&folder) == Place::Free
         && !is_elsewhere
+        && !is_contained
         && !own.any(|own| path::is_within(&folder, own))
 }
 
@@ -108,10 +132,8 @@ pub(super) fn drops_changes(subject: &Subject<'_>) -> bool {
 /// Whether a word of `git checkout` is no branch but a file, a folder or a pattern.
 fn names_files(subject: &Subject<'_>, word: &Arg) -> bool {
     let text = word.text.as_str();
-    let folder = subject.value("-C").unwrap_or(".");
     let stands = || {
-        let folder = path::absolute(folder, subject.call.cwd.as_deref());
-        let absolute = path::absolute(text, Some(&folder));
+        let absolute = path::absolute(text, Some(&folder(subject)));
         subject.facts.standing.contains(&absolute)
     };
     matches!(text, "." | "*" | "..")

@@ -35,6 +35,7 @@ const REMOTE_WORDS: &[(&[&str], &[&str], usize)] = &[
     (&["fly", "flyctl"], &["machine", "exec"], 1),
     (&["minikube", "colima", "docker-machine"], &["ssh"], 0),
     (&["oc"], &["rsh"], 1),
+    (&["knife"], &["ssh"], 1),
 ];
 
 impl Walker<'_> {
@@ -100,6 +101,13 @@ impl Walker<'_> {
         self.proxied(words);
         let host = first_operand(words, 1, TAKES);
         let at = first_operand(words, host + 1, TAKES).min(words.len());
+        // A tunnel runs nothing there, and what goes on beside reads nothing.
+        let mut own = words[1..host.min(words.len())].iter();
+        let reads_nothing = own.any(|word| {
+            let letters = word.text.strip_prefix('-').unwrap_or("");
+            letters.contains(['N', 'n', 'f']) && letters.chars().all(char::is_alphabetic)
+        });
+        let input = input.filter(|_| !reads_nothing);
         let text = match (at < words.len(), input) {
             (true, _) => joined(&words[at..]).text,
             (false, Some(input)) => input.text.clone(),
@@ -135,6 +143,9 @@ impl Walker<'_> {
         let Some(verb) = verb else {
             return self.output_of("", words, input);
         };
+        // What is reached in a cluster may be picked out by options behind its name; what stands behind an image is the
+        // program's.
+        let is_of_cluster = matches!(crate::path::name(&words[0].text), "kubectl" | "oc");
         let explicit = words.iter().position(|word| word.text == "--");
         let target = first_operand(words, verb + 1, TAKES);
         let at = match explicit {
@@ -142,7 +153,8 @@ impl Walker<'_> {
             _ => {
                 let mut at = target + 1;
                 // `kubectl exec POD -c NAME CMD`
-                while words.get(at).is_some_and(|word| word.text.starts_with('-')) {
+                while is_of_cluster && words.get(at).is_some_and(|word| word.text.starts_with('-'))
+                {
                     at += 1 + usize::from(wrapper::takes_next(&words[at].text, TAKES));
                 }
                 at
@@ -152,7 +164,7 @@ impl Walker<'_> {
         // What a service is made of, and what a cluster has, is reached from a new one of it as well.
         let is_within = words[..verb].iter().any(|word| word.text == "compose")
             || words[0].text.ends_with("-compose")
-            || matches!(crate::path::name(&words[0].text), "kubectl" | "oc");
+            || is_of_cluster;
         let fresh = !is_within && matches!(words[verb].text.as_str(), "run" | "create");
         let entry = words
             .iter()
@@ -197,6 +209,9 @@ fn listed(parameter: &str) -> Vec<String> {
             vec![inner.to_owned()]
         });
     }
-    let text = parameter.strip_prefix("commands=").unwrap_or(parameter);
+    let text = ["commands=", "command="]
+        .iter()
+        .find_map(|name| parameter.strip_prefix(name))
+        .unwrap_or(parameter);
     vec![text.to_owned()]
 }

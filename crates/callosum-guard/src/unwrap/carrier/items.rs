@@ -121,6 +121,7 @@ impl Walker<'_> {
         let mut recent = false;
         let mut by_state = false;
         let mut by_name = false;
+        let mut is_deep = false;
         let mut not = false;
         let mut here = at;
         while here < words.len() {
@@ -158,6 +159,7 @@ impl Walker<'_> {
                     here += 1;
                 }
                 "-empty" => narrow |= !not,
+                "-mindepth" => is_deep = !matches!(value, "0" | "1"),
                 _ => {}
             }
             not = false;
@@ -168,7 +170,12 @@ impl Walker<'_> {
             .iter()
             .map(|folder| {
                 if narrow {
-                    let base = folder.text.trim_end_matches('/');
+                    let deep = if is_deep {
+                        format!("/{SOME}")
+                    } else {
+                        String::new()
+                    };
+                    let base = &format!("{}{deep}", folder.text.trim_end_matches('/'));
                     match &named {
                         // Within the tree it matters what kind of files they are.
                         None if self.is_inside(base) && pattern.is_some() => {
@@ -190,6 +197,7 @@ impl Walker<'_> {
                 }
             })
             .collect();
+        let mut output = Value::default();
         let mut here = at;
         while here < words.len() {
             match words[here].text.as_str() {
@@ -210,9 +218,29 @@ impl Walker<'_> {
                     for item in &items {
                         let run = replaced(&command, "{}", item);
                         let via = format!("find {action}");
-                        self.apart(|walker| walker.inner(&via, &run, None));
+                        let written = self.apart(|walker| walker.inner(&via, &run, None));
+                        // What is not known of it is said below.
+                        if written.is_known() {
+                            output.append(&written);
+                        }
                     }
                     here = end;
+                }
+                // The folder that what was found stands in: one that is gone through may be it itself.
+                "-printf"
+                    if words
+                        .get(here + 1)
+                        .is_some_and(|word| word.text.contains("%h")) =>
+                {
+                    for folder in &folders {
+                        let at = folder.text.trim_end_matches('/');
+                        let within = if is_deep {
+                            format!("/{SOME}")
+                        } else {
+                            String::new()
+                        };
+                        output.append(&Value::known(format!("{at}{within}\n")));
+                    }
                 }
                 action @ ("-fprint" | "-fprintf" | "-fls" | "-fprint0") => {
                     if let Some(file) = words.get(here + 1) {
@@ -229,7 +257,6 @@ impl Walker<'_> {
             }
             here += 1;
         }
-        let mut output = Value::default();
         for item in &items {
             output.append(&Value::known(format!("{}\n", item.text)));
         }

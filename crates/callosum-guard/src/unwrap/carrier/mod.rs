@@ -11,6 +11,7 @@ mod interpreter;
 mod items;
 mod loaded;
 mod many;
+mod package;
 mod places;
 mod prefix;
 mod recipes;
@@ -68,6 +69,9 @@ impl Walker<'_> {
         if let Some(output) = self.remote(name, words) {
             return output;
         }
+        if let Some(output) = self.host_alias(name, words) {
+            return output;
+        }
         if let Some((wrapper, names)) = wrapper::find(name, words) {
             return self.wrapped(name, wrapper, names, words, input);
         }
@@ -95,13 +99,16 @@ impl Walker<'_> {
             "sed" | "gsed" => self.sed(words, input),
             "ln" | "gln" => self.link(words),
             "vim" | "vi" | "nvim" | "ex" | "view" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql"
-            | "cypher-shell" | "mgconsole" | "expect" | "less" | "irb" => {
-                self.escapes(name, words, input)
-            }
+            | "cypher-shell" | "mgconsole" | "expect" | "less" | "irb" | "mariadb" | "duckdb"
+            | "dc" | "gnuplot" | "octave" | "octave-cli" => self.escapes(name, words, input),
             "tar" | "bsdtar" | "gtar" | "rsync" | "zip" | "make" | "gmake" | "nix-shell"
             | "nix" | "npm" | "pnpm" | "yarn" | "rbash" | "just" | "ninja" | "scp" | "ansible"
             | "split" | "gsplit" | "task" | "go-task" => self.attached(name, words, input),
             "sftp" | "ftp" | "lftp" => self.file_server(name, words, input),
+            "jq" => match package::edited_by_jq(words) {
+                Some(edited) => edited,
+                None => self.output_of(name, words, input),
+            },
             "curl" => {
                 self.quoted(words);
                 self.output_of(name, words, input)

@@ -25,7 +25,7 @@ impl Walker<'_> {
                 .get(own + 1)
                 .filter(|word| command(word))
                 .map(|_| own + 1),
-            "doppler" => words[..own]
+            "doppler" | "infisical" => words[..own]
                 .iter()
                 .position(|word| word.text == "--command"),
             "npx" | "npm" => words[..own].iter().position(command),
@@ -34,6 +34,13 @@ impl Walker<'_> {
                 .position(|word| word.text.starts_with('-') && word.text.ends_with('s')),
             _ => None,
         };
+        let joined_by_sign = matches!(name, "doppler" | "infisical")
+            .then(|| words[..own].iter())
+            .and_then(|mut own| own.find_map(|word| word.text.strip_prefix("--command=")));
+        if let Some(text) = joined_by_sign {
+            let text = text.to_owned();
+            return self.nested(wrapper.names, &text, input);
+        }
         if let Some(text) = text.and_then(|at| words.get(at + 1)) {
             let text = text.text.clone();
             return self.nested(wrapper.names, &text, input);

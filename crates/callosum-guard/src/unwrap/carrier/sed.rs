@@ -36,6 +36,7 @@ impl Walker<'_> {
                 }
             }
         }
+        self.edited_by_sed(words);
         self.output_of("sed", words, input)
     }
 }

@@ -224,6 +224,12 @@ impl Walker<'_> {
         input: Option<&Value>,
     ) -> Value {
         let by_path = SHELLS.contains(&name);
+        // What a shell reads its commands from, these find at its end.
+        let is_read = match name {
+            "source" | "." => words.get(1).is_none_or(|file| file.text.ends_with("stdin")),
+            _ => by_path && matches!(called(name, words), Called::Input),
+        };
+        let input = input.filter(|_| !is_read);
         let arguments: Vec<Arg> = match name {
             "eval" | "source" | "." => Vec::new(),
             _ if by_path => {

@@ -99,7 +99,7 @@ impl Walker<'_> {
         }
     }
 
-    fn each_task(&mut self, name: &str, recipes: Vec<String>) {
+    pub(super) fn each_task(&mut self, name: &str, recipes: Vec<String>) {
         for recipe in recipes.into_iter().take(MAX_TASKS) {
             let recipe = recipe.trim_start_matches(['@', '-', '+', ' ', '\t']);
             // One that comes to itself again does nothing new.
@@ -114,7 +114,7 @@ impl Walker<'_> {
     }
 
     /// The file that an option names, or one of those that are looked for where it runs.
-    fn file_of_tasks(
+    pub(super) fn file_of_tasks(
         &self,
         words: &[Arg],
         input: Option<&Value>,
@@ -143,40 +143,6 @@ impl Walker<'_> {
                     .unwrap_or_default()
             }
         }
-    }
-
-    /// The scripts of `package.json` that a package manager would run.
-    fn scripts(&mut self, name: &str, words: &[Arg]) {
-        const TAKES: &str = "-w --workspace -C --dir --prefix --cwd --filter -F";
-        let content = self.file_of_tasks(words, None, &[], &["package.json"]);
-        let Ok(package) = serde_json::from_str::<serde_json::Value>(&content.text) else {
-            return;
-        };
-        let at = first_operand(words, 1, TAKES);
-        let word = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
-        let wanted: Vec<String> = match word(at) {
-            "run" | "run-script" | "rum" => {
-                vec![word(first_operand(words, at + 1, TAKES)).to_owned()]
-            }
-            "" | "install" | "i" | "ci" | "add" => {
-                ["preinstall", "install", "postinstall", "prepare"]
-                    .map(str::to_owned)
-                    .to_vec()
-            }
-            "publish" | "pack" => ["prepublishOnly", "prepack", "prepare", "postpack"]
-                .map(str::to_owned)
-                .to_vec(),
-            "t" | "tst" => vec!["test".to_owned()],
-            script => vec![script.to_owned()],
-        };
-        let mut found = Vec::new();
-        for script in &wanted {
-            for around in ["pre", "", "post"] {
-                let text = package["scripts"][format!("{around}{script}")].as_str();
-                found.extend(text.map(str::to_owned));
-            }
-        }
-        self.each_task(name, found);
     }
 }
 

@@ -182,6 +182,10 @@ impl Walker<'_> {
                 let piped = piped.to_owned();
                 self.nested(name, &piped, None);
             }
+            for file in written_by_statement(text) {
+                let tee = [Arg::plain("tee"), Arg::plain(file)];
+                self.inner(name, &tee, Some(&Value::unknown()));
+            }
             // `:call delete("x", "rf")`
             let deleted = text
                 .strip_prefix("call delete(")
@@ -217,7 +221,7 @@ impl Walker<'_> {
                 self.nested(name, &shell, None);
             }
         }
-        if !matches!(name, "psql" | "mysql" | "sqlite3") {
+        if !matches!(name, "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb") {
             return Value::unknown();
         }
         // What it prints may be statements for another.
@@ -230,6 +234,30 @@ impl Walker<'_> {
         } else {
             Value::known(made)
         }
+    }
+
+    /// What command lines of hosts are told to do under a short name; `None` where they are told no such thing.
+    pub(super) fn host_alias(&mut self, name: &str, words: &[Arg]) -> Option<Value> {
+        if !matches!(name, "gh" | "glab" | "hub") {
+            return None;
+        }
+        let at = first_operand(words, 1, "");
+        let is = |at: usize, wanted: &str| words.get(at).is_some_and(|word| word.text == wanted);
+        if !is(at, "alias") || !is(at + 1, "set") {
+            return None;
+        }
+        let given = words.get(at + 2..).unwrap_or_default();
+        let mut operands = given.iter().filter(|word| !word.text.starts_with('-'));
+        let text = &operands.nth(1)?.text;
+        let is_shell = given
+            .iter()
+            .any(|word| matches!(word.text.as_str(), "-s" | "--shell"));
+        let text = match text.strip_prefix('!') {
+            Some(text) => text.to_owned(),
+            None if is_shell => text.clone(),
+            None => format!("{name} {text}"),
+        };
+        Some(self.nested(&format!("{name} alias"), &text, None))
     }
 
     /// Options whose value is a command.
@@ -283,6 +311,29 @@ impl Walker<'_> {
         self.tasks(name, words, input);
         self.output_of(name, words, input)
     }
+}
+
+/// The files that a statement of a database writes: `writefile('a', …)`, `copy t to 'a'`, `into outfile 'a'`.
+fn written_by_statement(text: &str) -> Vec<String> {
+    let lower = text.to_ascii_lowercase();
+    if lower.len() != text.len() {
+        return Vec::new();
+    }
+    let quoted = |at: usize| {
+        let rest = text[at..].trim_start();
+        let inner = rest.strip_prefix('\'')?;
+        inner.split('\'').next().map(str::to_owned)
+    };
+    let mut found: Vec<String> = Vec::new();
+    for before in ["writefile(", "into outfile ", "into dumpfile "] {
+        let places = lower.match_indices(before);
+        found.extend(places.filter_map(|(at, before)| quoted(at + before.len())));
+    }
+    if let Some(at) = lower.find("copy ") {
+        let places = lower[at..].match_indices(" to ");
+        found.extend(places.filter_map(|(to, word)| quoted(at + to + word.len())));
+    }
+    found
 }
 
 /// The program that `make CC=…` has it run in the place of another.

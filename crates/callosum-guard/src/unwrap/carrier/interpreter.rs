@@ -184,25 +184,28 @@ impl Walker<'_> {
         }
         let from = self.state.cwd.clone();
         for effect in code::effects_given(language, source, &home, given) {
-            self.effect(language, effect);
+            self.effect(language, effect, None);
         }
         self.state.cwd = from;
         Value::unknown()
     }
 
-    fn effect(&mut self, language: &code::Language, effect: code::Effect) {
+    fn effect(&mut self, language: &code::Language, effect: code::Effect, input: Option<&Value>) {
         match effect {
             code::Effect::Within(folder, effect) => {
                 let from = self.state.cwd.clone();
                 self.enter(&Value::known(folder));
-                self.effect(language, *effect);
+                self.effect(language, *effect, input);
                 self.state.cwd = from;
+            }
+            code::Effect::Fed(text, effect) => {
+                self.effect(language, *effect, Some(&Value::known(text)));
             }
             code::Effect::Enters(folder) => {
                 self.enter(&Value::known(folder));
             }
             code::Effect::Shell(text) => {
-                self.nested(language.name, &text, None);
+                self.nested(language.name, &text, input);
             }
             code::Effect::Perhaps(text) => {
                 self.guessing(|walker| {
@@ -225,7 +228,7 @@ impl Walker<'_> {
             }
             code::Effect::Words(words) => {
                 let words: Vec<Arg> = words.into_iter().map(Arg::plain).collect();
-                self.apart(|walker| walker.inner(language.name, &words, None));
+                self.apart(|walker| walker.inner(language.name, &words, input));
             }
         }
     }

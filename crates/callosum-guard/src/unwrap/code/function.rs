@@ -6,6 +6,8 @@ pub(super) const RUN: &[&str] = &[
     "popen",
     "popen2",
     "popen3",
+    "open2",
+    "open3",
     "getoutput",
     "getstatusoutput",
     "check_output",

@@ -38,6 +38,17 @@ pub(super) fn strings(tokens: &[Token], found: &mut Vec<Effect>) {
     let deletes = able(DELETE) || able(DELETE_ONE);
     for token in tokens {
         let Token::Text(text) = token else { continue };
+        // What is given to a program that reads is judged as that.
+        let is_fed = |effect: &Effect| match effect {
+            Effect::Fed(input, _) => input.contains(text.trim_end()),
+            _ => false,
+        };
+        if found.iter().any(|effect| match effect {
+            Effect::Within(_, effect) => is_fed(effect),
+            effect => is_fed(effect),
+        }) {
+            continue;
+        }
         if runs && text.contains(' ') && holds_a_command(text) {
             found.push(Effect::Perhaps(text.clone()));
         }

@@ -118,7 +118,10 @@ impl Folding<'_> {
             [Token::Sign('='), ..] | [Token::Sign('+' | '.'), Token::Sign('='), ..] => true,
             _ => false,
         };
-        if is_assigned {
+        // `{cwd: cwd}`: the first is the name of a setting.
+        let is_setting = matches!(behind, [Token::Sign(':'), ..])
+            && matches!(self.out.last(), Some(Token::Sign('{' | ',')));
+        if is_assigned || is_setting {
             self.out.push(Token::Name(name.to_owned()));
             return;
         }

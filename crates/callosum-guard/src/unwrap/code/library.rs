@@ -1,7 +1,7 @@
 //! Libraries of Python of which a function is a program: GitPython's `repo.git.reset(…)`, `sh.git(…)`,
 //! plumbum's `local["git"](…)`.
 
-use super::{Effect, arguments, last, token::Token};
+use super::{Effect, arguments, last, settings::Said, token::Token};
 
 /// What a program runs by way of them.
 pub(super) fn calls(tokens: &[Token]) -> Vec<Effect> {
@@ -69,13 +69,11 @@ fn imported(tokens: &[Token]) -> Vec<&str> {
 
 fn run(program: &[&str], tokens: &[Token], at: usize) -> Effect {
     let mut words: Vec<String> = program.iter().map(|word| (*word).to_owned()).collect();
-    words.extend(
-        arguments(tokens, at)
-            .into_iter()
-            .filter_map(|token| match token {
-                Token::Text(text) => Some(text),
-                _ => None,
-            }),
-    );
-    Effect::Words(words)
+    // `sh.bash(_in="rm -rf /")`
+    let said = Said::by(&arguments(tokens, at));
+    words.extend(said.words);
+    match said.input {
+        Some(input) => Effect::Fed(input, Box::new(Effect::Words(words))),
+        None => Effect::Words(words),
+    }
 }

@@ -5,13 +5,14 @@
 //! variable first.
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
-//! in `fold`, what names hold in `held`, what it is given from outside in `given`, what a call says besides words in `settings`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
+//! in `fold`, what names hold in `held`, what it is given from outside in `given`, what a call says besides words in `settings`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
 //! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, functions that it names otherwise in `import`, what it decodes and then runs in
 //! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
 mod compiled;
 mod control;
 mod decoded;
+mod fed;
 mod filled;
 mod fold;
 mod function;
@@ -57,6 +58,8 @@ pub(super) enum Effect {
     Perhaps(String),
     /// The same in this folder.
     Within(String, Box<Effect>),
+    /// The same, which reads this.
+    Fed(String, Box<Effect>),
     /// Go on in this folder.
     Enters(String),
     /// Write to this file, and what, where that is one string.
@@ -89,7 +92,7 @@ pub(super) fn effects_given(
     let source = filled.as_deref().unwrap_or(source);
     let spelled = lettered(import::named(language, tokens(language, source)));
     let literal = folded(language, spelled.clone(), home);
-    let spelled = given.put_into(language, settings::parted(spelled));
+    let spelled = given.put_into(language, settings::parted(language, spelled));
     let spelled = homed(spelled, home);
     let whole = folded(language, spelled.clone(), home);
     let length = whole.len();
@@ -168,12 +171,18 @@ pub(super) fn effects_given(
 /// What the functions of a program do that is read from its begin to its end.
 fn in_order(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
     let listed = listed(language, tokens);
+    let program = Program {
+        language,
+        tokens,
+        home,
+        fed: fed::written(language, tokens),
+    };
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         match token {
             Token::Run(text) => found.push(Effect::Shell(text.clone())),
             Token::Name(name) => {
-                look(language, name, tokens, at, home, &mut found);
+                look(&program, name, at, &mut found);
                 look_at_listed(name, tokens, at, &listed, &mut found);
             }
             // `f(…)("rm -rf /")`
@@ -194,15 +203,23 @@ fn last(name: &str) -> &str {
     name.rsplit(['.', ':', '>']).next().unwrap_or(name)
 }
 
+/// A program that is read from its begin to its end.
+struct Program<'a> {
+    language: &'a Language,
+    tokens: &'a [Token],
+    home: &'a str,
+    /// What it writes to those that it runs.
+    fed: Option<String>,
+}
+
 /// Adds what a function would do with the strings behind it.
-fn look(
-    language: &Language,
-    name: &str,
-    tokens: &[Token],
-    at: usize,
-    home: &str,
-    found: &mut Vec<Effect>,
-) {
+fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
+    let Program {
+        language,
+        tokens,
+        home,
+        ..
+    } = *program;
     let whole = name;
     let name = last(name);
     let called = matches!(tokens.get(at + 1), Some(Token::Sign('(' | '{' | '[')));
@@ -210,7 +227,9 @@ fn look(
         || matches!(tokens.get(at + 1), Some(Token::Name(near)) if last(near) == "glob");
     // `Pathname.new("x").rmtree`
     let is_method = language.name == "ruby -e" && DELETE.contains(&name) && whole == name;
-    if !called && !bare {
+    // `open my $p, "|-", "sh"`
+    let opens = language.name == "perl -e" && name == "open";
+    if !called && !bare && !opens {
         let is_behind = |token: &Token| matches!(token, Token::Sign(')') | Token::Text(_));
         let on = tokens[..at]
             .last()
@@ -243,10 +262,14 @@ fn look(
     if ASKS.contains(&name) && first_text(&arguments).is_some_and(|text| asks_database(&text)) {
         return;
     }
+    if fed::is_pipe(language, name, &arguments) {
+        let strings = fed::piped(&arguments);
+        run(program, &Said::of(strings), found);
+        return;
+    }
     if RUN.contains(&name) {
-        let said = Said::by(&arguments);
-        let strings = &said.words;
-        let Some(one) = strings.first() else {
+        let said = Said::of_call(name, &arguments);
+        let Some(one) = said.words.first() else {
             // `system($0)` runs each line that comes in.
             if language.name == "awk" && name == "system" {
                 found.push(words(&["unknown-script"]));
@@ -260,26 +283,7 @@ fn look(
         if name == "eval" {
             found.extend(effects(language, one, home));
         }
-        let list = strings.len() > 1 && !one.trim().contains(' ');
-        let mut ran = |effect| {
-            found.push(match &said.folder {
-                Some(folder) => Effect::Within(at_home(folder.clone(), home), Box::new(effect)),
-                None => effect,
-            });
-        };
-        if list {
-            // `execl("/bin/rm", "rm", "-rf", "/")` says the name twice.
-            let again = strings.len() > 2
-                && crate::path::name(one) == strings[1]
-                && !strings[1].starts_with('-');
-            ran(Effect::Words(strings[usize::from(again)..].to_vec()));
-        } else {
-            ran(Effect::Shell(one.clone()));
-        }
-        // `run(["bash"], input="rm -rf /")`
-        if let Some(input) = said.input.as_ref().filter(|_| is_shell(&strings.join(" "))) {
-            ran(Effect::Shell(input.clone()));
-        }
+        run(program, &said, found);
         return;
     }
     if name == "chdir" {
@@ -324,6 +328,29 @@ fn look(
         }
     }
     found.extend(written::by_function(whole, tokens, at, home));
+}
+
+/// Adds the program that a call runs, in its folder and with what it reads.
+fn run(program: &Program<'_>, said: &Said, found: &mut Vec<Effect>) {
+    let strings = &said.words;
+    let Some(one) = strings.first() else { return };
+    let mut effect = if strings.len() > 1 && !one.trim().contains(' ') {
+        // `execl("/bin/rm", "rm", "-rf", "/")` says the name twice.
+        let again = strings.len() > 2
+            && crate::path::name(one) == strings[1]
+            && !strings[1].starts_with('-');
+        Effect::Words(strings[usize::from(again)..].to_vec())
+    } else {
+        Effect::Shell(one.clone())
+    };
+    // `run(["bash"], input="rm -rf /")`
+    if let Some(input) = said.input.as_ref().or(program.fed.as_ref()) {
+        effect = Effect::Fed(input.clone(), Box::new(effect));
+    }
+    if let Some(folder) = &said.folder {
+        effect = Effect::Within(at_home(folder.clone(), program.home), Box::new(effect));
+    }
+    found.push(effect);
 }
 
 /// Whether a text is a statement that changes a database.

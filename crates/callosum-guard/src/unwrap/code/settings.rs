@@ -1,9 +1,9 @@
 //! What a call that runs a program says besides its words: the folder, what is read, the environment.
 
-use super::token::Token;
+use super::{Language, token::Token};
 
 /// What is said by a name, and is no word of the program's.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 18] = [
     "cwd",
     "chdir",
     "current_dir",
@@ -13,6 +13,8 @@ const NAMES: [&str; 16] = [
     "shell",
     "executable",
     "input",
+    "stdin_data",
+    "_in",
     "stdin",
     "stdout",
     "stderr",
@@ -30,7 +32,35 @@ pub(super) struct Said {
     pub(super) input: Option<String>,
 }
 
+/// How a file or a pipe is opened, where that is said behind a command.
+const MODES: [&str; 8] = ["r", "w", "a", "r+", "w+", "rb", "wb", "rw"];
+
 impl Said {
+    /// Words alone.
+    pub(super) fn of(words: Vec<String>) -> Said {
+        Said {
+            words,
+            ..Said::default()
+        }
+    }
+
+    /// Reads a call of this function, which runs a program.
+    pub(super) fn of_call(name: &str, arguments: &[Token]) -> Said {
+        // `proc_open("bash", [["pipe", "r"]], $pipes)`
+        if name == "proc_open" {
+            return Said::by(first(arguments));
+        }
+        let mut said = Said::by(arguments);
+        let is_mode = said
+            .words
+            .last()
+            .is_some_and(|last| MODES.contains(&last.as_str()));
+        if name == "popen" && said.words.len() > 1 && is_mode {
+            said.words.pop();
+        }
+        said
+    }
+
     /// Reads the pieces that stand between the brackets of a call.
     pub(super) fn by(arguments: &[Token]) -> Said {
         let mut said = Said::default();
@@ -44,7 +74,7 @@ impl Said {
                     if let Some(Token::Text(text)) = value.first() {
                         match name.as_str() {
                             "cwd" | "chdir" | "current_dir" => said.folder = Some(text.clone()),
-                            "input" => said.input = Some(text.clone()),
+                            "input" | "stdin_data" | "_in" => said.input = Some(text.clone()),
                             _ => {}
                         }
                     }
@@ -58,6 +88,13 @@ impl Said {
         }
         said
     }
+}
+
+/// The first of what stands between brackets.
+fn first(arguments: &[Token]) -> &[Token] {
+    let from = usize::from(arguments.first() == Some(&Token::Sign('(')));
+    let inner = &arguments[from..];
+    &inner[..length(inner)]
 }
 
 /// How many pieces there are up to the comma behind a value, or to where the brackets around it close.
@@ -74,11 +111,31 @@ fn length(value: &[Token]) -> usize {
     value.len()
 }
 
-/// Takes `cwd:os.homedir` apart, which is a setting and its value.
-pub(super) fn parted(tokens: Vec<Token>) -> Vec<Token> {
+/// Takes `cwd:os.homedir` apart, which is a setting and its value, and says `{input}` in full, as `{input: input}`.
+pub(super) fn parted(language: &Language, tokens: Vec<Token>) -> Vec<Token> {
+    let is_script = matches!(language.name, "node -e" | "deno eval");
     let mut out = Vec::with_capacity(tokens.len());
-    for token in tokens {
-        match &token {
+    let mut open = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Sign(sign @ ('(' | '[' | '{')) => open.push(*sign),
+            Token::Sign(')' | ']' | '}') => {
+                open.pop();
+            }
+            _ => {}
+        }
+        let ends = matches!(tokens.get(at + 1), Some(Token::Sign('}' | ',')));
+        let begins = matches!(out.last(), Some(Token::Sign('{' | ',')));
+        match token {
+            Token::Name(name)
+                if is_script
+                    && begins
+                    && ends
+                    && open.last() == Some(&'{')
+                    && NAMES.contains(&name.as_str()) =>
+            {
+                out.extend([token.clone(), Token::Sign(':'), token.clone()]);
+            }
             Token::Name(name)
                 if let Some((setting, value)) = name.split_once(':')
                     && NAMES.contains(&setting)
@@ -88,7 +145,7 @@ pub(super) fn parted(tokens: Vec<Token>) -> Vec<Token> {
                 out.push(Token::Sign(':'));
                 out.push(Token::Name(value.to_owned()));
             }
-            _ => out.push(token),
+            _ => out.push(token.clone()),
         }
     }
     out

@@ -23,7 +23,7 @@ impl Folding<'_> {
         let (opens, sigil) = match self.language.name {
             "ruby -e" | "elixir -e" => ("#{", false),
             "node -e" | "deno eval" => ("${", false),
-            "python -c" => ("{", false),
+            "python -c" | "compiled" | "project" => ("{", false),
             "perl -e" | "php -r" => ("", true),
             _ => return text.to_owned(),
         };
@@ -56,6 +56,9 @@ impl Folding<'_> {
 
     /// What an expression within a text comes to, where that is one text.
     fn value(&self, expression: &str) -> Option<String> {
+        if expression.is_empty() {
+            return None;
+        }
         if let Some(held) = self.known.get(expression.trim()) {
             let Held::Text(text) = held else { return None };
             self.left.set(self.left.get().checked_sub(text.len() + 1)?);

@@ -2,7 +2,7 @@
 //!
 //! What names hold is in `held`.
 
-use super::{at_home, last, token::Token};
+use super::{at_home, last, quoting, token::Token};
 use crate::unwrap::value::SOME;
 
 /// Puts letters in the place of their numbers: `chr(114)`, `String.fromCharCode(114, 109)`.
@@ -116,6 +116,12 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
             }
             (Token::Name(name), _) if name.ends_with("env.HOME") || name == "Dir.home" => {
                 Some((home.to_owned(), 1))
+            }
+            (Token::Name(name), _)
+                if let Some(method) = name.strip_prefix("Dir.home.")
+                    && quoting::is_quoting(method) =>
+            {
+                Some((quoting::made(method, home), 1))
             }
             _ => None,
         };

@@ -6,7 +6,7 @@
 
 use std::{cell::Cell, collections::BTreeMap};
 
-use super::{Language, rounds::is_close, token::Token};
+use super::{Language, compiled, quoting, rounds::is_close, token::Token};
 use crate::unwrap::value::{SOME, push};
 
 /// What a name is known to hold.
@@ -94,6 +94,15 @@ impl Folding<'_> {
             Token::Text(text) => {
                 let text = self.filled(text);
                 self.text(text);
+                // `let dir = "/tmp".join(name)`
+                let goes_on = matches!(behind, [Token::Name(method), Token::Sign('('), ..]
+                    if self.language.is_compiled() && compiled::joins(method));
+                if goes_on
+                    && let [.., Token::Name(name), Token::Sign('='), Token::Text(_)] =
+                        self.out.as_slice()
+                {
+                    self.known.remove(name);
+                }
             }
             Token::Run(text) => {
                 let text = self.filled(text);
@@ -125,24 +134,32 @@ impl Folding<'_> {
             self.out.push(Token::Name(name.to_owned()));
             return;
         }
+        // `"a b".shellescape`, which takes nothing.
+        if self.language.name == "ruby -e"
+            && let Some(text) = self.escaped(name)
+        {
+            return self.text(text);
+        }
         // Perl's `$a[0]` is of `@a`, which is not looked into.
         if let Some(held) = self.put(name) {
             return self.held(held);
         }
         // `args.join(" ")`
         if let Some((value, method)) = name.rsplit_once('.')
-            && matches!(
-                method,
-                "join"
-                    | "split"
-                    | "concat"
-                    | "format"
-                    | "strip"
-                    | "trim"
-                    | "each"
-                    | "map"
-                    | "forEach"
-            )
+            && (self.language.is_compiled()
+                || quoting::keeps(method)
+                || matches!(
+                    method,
+                    "join"
+                        | "split"
+                        | "concat"
+                        | "format"
+                        | "strip"
+                        | "trim"
+                        | "each"
+                        | "map"
+                        | "forEach"
+                ))
             && let Some(held) = self.put(value)
         {
             self.held(held);
@@ -150,6 +167,30 @@ impl Folding<'_> {
             return;
         }
         self.out.push(Token::Name(name.to_owned()));
+    }
+
+    /// What Ruby's `x.shellescape` and `x.shelljoin` come to; takes away what stands before, where that is a text.
+    fn escaped(&mut self, name: &str) -> Option<String> {
+        let (value, method) = name.rsplit_once('.').unwrap_or(("", name));
+        if !matches!(method, "shellescape" | "shelljoin") {
+            return None;
+        }
+        if value.is_empty() {
+            if let Some((from, list)) = list_at_end(&self.out) {
+                self.out.truncate(from);
+                return Some(quoting::joined(&list));
+            }
+            let Some(Token::Text(text)) = self.out.last() else {
+                return None;
+            };
+            let text = quoting::made(method, text);
+            self.out.pop();
+            return Some(text);
+        }
+        match self.put(value)? {
+            Held::Text(text) => Some(quoting::made(method, &text)),
+            Held::List(list) => Some(quoting::joined(&list)),
+        }
     }
 
     /// What a name holds, as long as there is room for it.
@@ -342,6 +383,26 @@ impl Folding<'_> {
                     .fold(given[0].clone(), |text, one| text.replacen("%s", one, 1));
                 self.out.truncate(open - 1);
                 self.text(text);
+            }
+            // `shlex.quote("a b")`, `str(path)`
+            [.., Token::Name(name)] if given.len() == 1 && quoting::is_quoting(name) => {
+                let text = quoting::made(name, &given[0]);
+                self.replace(self.out.len() - open + 1, text);
+            }
+            // `shlex.join(["a", "b"])`
+            [.., Token::Name(name), Token::Sign('(')]
+                if quoting::joins(name) && self.out[open] == Token::Sign('[') =>
+            {
+                let text = quoting::joined(&given);
+                self.out.truncate(open - 2);
+                self.out.push(Token::Name(JOINED.to_owned()));
+                self.out.push(Token::Sign('('));
+                self.out.push(Token::Text(text));
+            }
+            // `path.resolve()`
+            [.., Token::Text(_), Token::Name(name)] if given.is_empty() && quoting::keeps(name) => {
+                self.out.truncate(open - 1);
+                self.remember();
             }
             // `args.extend(["--hard"])`
             [.., Token::Name(name), Token::Sign('(')] if name.contains('.') => {

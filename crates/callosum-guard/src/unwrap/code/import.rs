@@ -6,10 +6,15 @@ use super::{
 };
 
 /// Packages of Node that are a function, and the name under which that is known.
-const PACKAGES: [(&str, &str); 2] = [("rimraf", "rimraf"), ("del", "rimraf")];
+const PACKAGES: [(&str, &str); 3] = [
+    ("rimraf", "rimraf"),
+    ("del", "rimraf"),
+    ("shell-quote", "quote"),
+];
 
 /// Methods of these that do the same.
-const SAME: [&str; 6] = [
+const SAME: [&str; 7] = [
+    "quote",
     "sync",
     "default",
     "native",
@@ -49,9 +54,21 @@ fn by_own_name(mut tokens: Vec<Token>) -> Vec<Token> {
 }
 
 fn unpacked(tokens: &[Token]) -> Vec<Token> {
-    let mut out = Vec::with_capacity(tokens.len());
+    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut rest = tokens;
     while let Some((first, behind)) = rest.split_first() {
+        // String.raw`a`
+        if matches!(rest, [Name(name), Text(_), ..] if name == "String.raw") {
+            rest = behind;
+            continue;
+        }
+        // `process.env.HOME!`
+        let is_there = matches!(out.last(), Some(Name(_) | Text(_) | Sign(')')))
+            && matches!(rest, [Sign('!'), Sign(')' | ',' | ']' | ';'), ..]);
+        if is_there {
+            rest = behind;
+            continue;
+        }
         if let [
             Name(require),
             Sign('('),

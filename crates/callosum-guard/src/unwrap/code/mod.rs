@@ -5,7 +5,7 @@
 //! variable first.
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
-//! in `fold`, what names hold in `held`, what it is given from outside in `given`, what a call says besides words in `settings`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
+//! in `fold`, what names hold in `held`, what it is given from outside in `given`, what a call says besides words in `settings`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
 //! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, functions that it names otherwise in `import`, what it decodes and then runs in
 //! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
@@ -24,6 +24,7 @@ mod import;
 mod language;
 mod library;
 mod listing;
+mod quoting;
 mod rounds;
 mod service;
 mod settings;
@@ -79,7 +80,7 @@ pub(super) fn effects_given(
     given: &Given,
 ) -> Vec<Effect> {
     if language.is_compiled() {
-        let tokens = folded(language, compiled::plain(tokens(language, source)), home);
+        let tokens = compiled::known(language, tokens(language, source), home);
         let mut found = compiled::effects(language, &tokens, home);
         found.truncate(32);
         return found;

@@ -150,3 +150,11 @@ pub(super) const MOVE: [(&str, &str); 9] = [
     ("File.Move", "mv"),
     ("Directory.Move", "mv"),
 ];
+
+/// What a library of git's is told to reset by, so that changes are thrown away, by the end of its name.
+pub(super) const HARD: [&str; 4] = [
+    "HardReset",
+    "ResetType::Hard",
+    "GIT_RESET_HARD",
+    "ResetMode.Hard",
+];

@@ -5,13 +5,21 @@
 //! so, where the program speaks of no temporary one.
 
 mod function;
+mod place;
 
-use self::function::{DELETE, DELETE_ONE, DELETE_WHOLE, MOVE, RUN, SHELL, WALK, WRITE};
-use super::{
-    Effect, Language, arguments, at_home, before, guess::holds_a_command, last, names_home,
-    token::Token, words,
+pub(super) use self::place::joins;
+use self::{
+    function::{DELETE, DELETE_ONE, DELETE_WHOLE, HARD, MOVE, RUN, SHELL, WALK, WRITE},
+    place::placed,
 };
-use crate::{tool, unwrap::value::MAYBE};
+use super::{
+    Effect, Language, arguments, at_home, before, guess::holds_a_command, held::folded, last,
+    names_home, token::Token, words,
+};
+use crate::{
+    tool,
+    unwrap::value::{MAYBE, SOME},
+};
 
 /// All of them, as one language.
 pub(in crate::unwrap) const COMPILED: &Language = &Language::compiled("compiled");
@@ -22,9 +30,31 @@ pub(in crate::unwrap) const PROJECT: &Language = &Language::compiled("project");
 /// What a call is recorded as that deletes a folder which nothing is known of.
 const UNKNOWN: &str = "unknown-deletes";
 
-/// The tokens without what says of which kind a name is, so that `p := "x"`, `p: &str = "x"` and
-/// `char p[] = "x"` are read as `p = "x"`; what is put into a text later is not known.
-pub(super) fn plain(tokens: Vec<Token>) -> Vec<Token> {
+/// Times that names and paths are put in their places: a path that is joined of a name may be held by another.
+const ROUNDS: usize = 3;
+
+/// The pieces of a program with what is known of names and paths; what is put into a text otherwise is not.
+pub(super) fn known(language: &Language, tokens: Vec<Token>, home: &str) -> Vec<Token> {
+    let mut tokens = plain(tokens);
+    for _ in 0..ROUNDS {
+        let length = tokens.len();
+        tokens = folded(language, placed(&tokens, home, None), home);
+        if tokens.len() == length {
+            break;
+        }
+    }
+    let mut tokens = folded(language, placed(&tokens, home, Some(SOME)), home);
+    for token in &mut tokens {
+        if let Token::Text(text) = token {
+            *text = filled(text);
+        }
+    }
+    tokens
+}
+
+/// The pieces without what says of which kind a name is, so that `p := "x"`, `p: &str = "x"` and
+/// `char p[] = "x"` are read as `p = "x"`.
+fn plain(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut rest = tokens.as_slice();
     while let Some(token) = rest.first() {
@@ -38,10 +68,7 @@ pub(super) fn plain(tokens: Vec<Token>) -> Vec<Token> {
             [_, Token::Sign('['), Token::Sign(']'), Token::Sign('='), ..] => Some(2),
             _ => None,
         };
-        out.push(match token {
-            Token::Text(text) => Token::Text(filled(text)),
-            token => token.clone(),
-        });
+        out.push(token.clone());
         let skipped = length.filter(|_| matches!(token, Token::Name(_)));
         rest = &rest[1 + skipped.unwrap_or(0)..];
     }
@@ -78,6 +105,12 @@ pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<
         let own = last(name);
         if name.ends_with("Command::new") || name.ends_with("Process::new") {
             found.extend(chained(&texts, tokens, at));
+        } else if matches!(own, "reset" | "Reset" | "git_reset" | "ResetOptions")
+            && given.iter().any(
+                |token| matches!(token, Token::Name(name) if HARD.iter().any(|end| name.ends_with(end))),
+            )
+        {
+            found.push(words(&["git", "reset", "--hard"]));
         } else if SHELL.contains(&own) || matches!(name.as_str(), "Sys.command" | "Unix.system") {
             found.extend(texts.first().cloned().map(Effect::Shell));
         } else if RUN.contains(&own) {

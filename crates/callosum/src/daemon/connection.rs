@@ -1,10 +1,13 @@
 //! One connection: requests one after the other, with a bound on how long each may take to be said.
 
-use std::{convert::Infallible, rc::Rc, time::Duration};
+use std::{rc::Rc, time::Duration};
 
-use hyper::{server::conn::http1, service::service_fn};
+use hyper::{Method, Request, Response, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::oneshot,
+};
 
 use super::{
     House,
@@ -29,17 +32,26 @@ where
 {
     let mut stop = house.stop.clone();
     let asking = guest.clone();
-    let service = service_fn(move |request| {
+    let service = service_fn(move |request: Request<Incoming>| {
         let (house, guest) = (Rc::clone(&house), asking.clone());
+        if let Some(guest) = &guest {
+            guest.asks();
+        }
+        // Before this returns: a connection whose end was read with the request is over before anything else of it is done.
+        let answer = if request.method() == Method::POST {
+            Answer::Begun(begun(&house, door, request))
+        } else {
+            Answer::ToBe(Box::new(request))
+        };
         async move {
-            if let Some(guest) = &guest {
-                guest.asks();
-            }
-            let response = routes::answer(house, door, request).await;
+            let response = match answer {
+                Answer::Begun(response) => response.await?,
+                Answer::ToBe(request) => routes::answer(house, door, *request).await,
+            };
             if let (Some(guest), Reply::Stream(_)) = (&guest, response.body()) {
                 guest.listens();
             }
-            Ok::<_, Infallible>(response)
+            Ok::<_, oneshot::error::RecvError>(response)
         }
     });
     let must_leave = async {
@@ -64,4 +76,28 @@ where
     }
     connection.as_mut().graceful_shutdown();
     drop(tokio::time::timeout(LEAVE, connection).await);
+}
+
+/// What is to be answered.
+enum Answer {
+    /// It is being made, whoever waits for it.
+    Begun(oneshot::Receiver<Response<Reply>>),
+    /// It is made where somebody waits for it.
+    ToBe(Box<Request<Incoming>>),
+}
+
+/// Begins to follow a request that hands something in, also where nobody waits for the answer any more: who closes the connection behind
+/// what they sent ends with it whatever is still done for it.
+fn begun(
+    house: &Rc<House>,
+    door: Door,
+    request: Request<Incoming>,
+) -> oneshot::Receiver<Response<Reply>> {
+    let (done, answer) = oneshot::channel();
+    let own = Rc::clone(house);
+    house.begin(async move {
+        // Who asked may have gone.
+        drop(done.send(routes::answer(own, door, request).await));
+    });
+    answer
 }

@@ -40,6 +40,8 @@ pub(super) struct Counts {
     dropped: RefCell<BTreeMap<&'static str, u64>>,
     /// By reason.
     refused: RefCell<BTreeMap<&'static str, u64>>,
+    /// Connections that were let go of already, and nobody's but this user's.
+    let_in: Cell<u64>,
     unreadable: Cell<u64>,
     changes: Changes,
 }
@@ -134,6 +136,11 @@ impl Counts {
         *self.refused.borrow_mut().entry(reason).or_default() += 1;
     }
 
+    /// A connection that was let go of already was taken, since nobody else is at the machine.
+    pub(super) fn let_in(&self) {
+        self.let_in.set(self.let_in.get() + 1);
+    }
+
     /// The log could not be looked at.
     pub(super) fn unreadable(&self) {
         self.unreadable.set(self.unreadable.get() + 1);
@@ -209,6 +216,13 @@ impl Counts {
             let count = self.refused.borrow().get(reason).copied().unwrap_or(0);
             let _ = writeln!(text, "mesh_refused_total{{reason=\"{reason}\"}} {count}");
         }
+        one(
+            &mut text,
+            "mesh_let_go_total",
+            "counter",
+            "Connections that were let go of at once, and taken since nobody else is at this machine",
+            self.let_in.get() as f64,
+        );
         let unreadable = self.unreadable.get() as f64;
         one(
             &mut text,

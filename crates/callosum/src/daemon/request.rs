@@ -31,6 +31,7 @@ pub(super) async fn body(body: Incoming) -> Result<Vec<u8>, Unread> {
 }
 
 async fn read(mut body: Incoming) -> Result<Vec<u8>, Unread> {
+    let whole = body.size_hint().exact();
     let mut bytes = Vec::new();
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let frame = frame.map_err(|_| Unread::Broken)?;
@@ -40,6 +41,10 @@ async fn read(mut body: Incoming) -> Result<Vec<u8>, Unread> {
             }
             bytes.extend_from_slice(&data);
         }
+    }
+    // Where the connection ended in the middle of it, the body ends there without a word.
+    if whole.is_some_and(|whole| whole != bytes.len() as u64) {
+        return Err(Unread::Broken);
     }
     Ok(bytes)
 }

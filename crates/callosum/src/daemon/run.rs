@@ -201,18 +201,23 @@ pub(crate) fn serve(
                 Doorkeeper::start(listener, cancel.clone()).map_err(ServeError::Runtime)?;
             let (house, crowd) = (Rc::clone(&house), Rc::clone(&crowd));
             accepting.spawn_local(async move {
-                while let Some((stream, peer)) = keeper.next().await {
+                while let Some(come) = keeper.next().await {
+                    let stream = come.stream;
                     let Ok(stream) = stream
                         .set_nonblocking(true)
                         .and_then(|()| TcpStream::from_std(stream))
                     else {
                         continue;
                     };
-                    let door = match peer {
+                    let door = match come.peer {
                         // Whoever gathers metrics is often a user of its own, and they hold no words of anybody.
                         _ if door == Door::Metrics => door,
                         Peer::Gone => {
                             house.hub.counts.refused("gone");
+                        Peer::Gone if come.is_ours_alone => {
+                            house.hub.counts.let_in();
+                            door
+                        }
                             continue;
                         }
                         Peer::Other => Door::Shut,

@@ -1,7 +1,9 @@
 //! [`Peer`]: whose program is at the other end of a connection over loopback.
 //!
-//! A socket with a path says so itself; one of TCP the system is asked for. What is deliberately not here: whether to
-//! answer.
+//! A socket with a path says so itself; one of TCP the system is asked for. Of whom it does not say that, [`Company`] knows whether they
+//! can be anybody else. What is deliberately not here: whether to answer.
+
+mod company;
 
 use std::{
     io,
@@ -11,6 +13,7 @@ use std::{
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+pub use self::company::Company;
 use crate::process::Cancel;
 
 /// Whose a program is.
@@ -87,12 +90,12 @@ fn in_table(table: &str, (local, remote): (SocketAddr, SocketAddr), user: u32) -
     whose(found, user)
 }
 
-/// Whose a socket is that has this user, and is held or not.
+/// Whose a socket is that has this user, and is held or not. Of one that nobody holds many systems say the superuser, whosever it was.
 fn whose(found: Option<(u32, bool)>, user: u32) -> Peer {
     match found {
-        Some((owner, true)) if owner == user || owner == 0 => Peer::Own,
-        Some((_, true)) => Peer::Other,
-        _ => Peer::Gone,
+        None | Some((0, false)) => Peer::Gone,
+        Some((owner, _)) if owner == user || owner == 0 => Peer::Own,
+        Some(_) => Peer::Other,
     }
 }
 
@@ -123,7 +126,9 @@ mod tests {
          2: 0100007F:C351 0100007F:2198 01 00000000:00000000 00:00000000 00000000 65534        0 31001 1\n   \
          3: 0100007F:C352 0100007F:2198 06 00000000:00000000 00:00000000 00000000     0        0 0 3\n   \
          4: 0100007F:C353 0100007F:2198 01 00000000:00000000 00:00000000 00000000     0        0 31002 1\n   \
-         5: 0100007F:2198 0100007F:C351 01 00000000:00000000 00:00000000 00000000  1000        0 31003 1\n";
+         5: 0100007F:2198 0100007F:C351 01 00000000:00000000 00:00000000 00000000  1000        0 31003 1\n   \
+         6: 0100007F:C355 0100007F:2198 04 00000000:00000000 00:00000000 00000000  1000        0 0 1\n   \
+         7: 0100007F:C356 0100007F:2198 04 00000000:00000000 00:00000000 00000000  1001        0 0 1\n";
 
     /// CALC-SEC-1: this user's and the superuser's are told from another's, and from what nobody holds any more.
     #[test]
@@ -136,6 +141,8 @@ mod tests {
             (0xC352, Peer::Gone),
             (0xC353, Peer::Own),
             (0xC354, Peer::Gone),
+            (0xC355, Peer::Own),
+            (0xC356, Peer::Other),
         ] {
             let other = SocketAddr::new(own.ip(), port);
             assert_eq!(in_table(TABLE, (other, own), 1000), peer, "{port:x}");

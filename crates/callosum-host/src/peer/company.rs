@@ -1,0 +1,190 @@
+//! [`Company`]: whether another person is at work on this machine.
+//!
+//! Of a connection that was let go of at once nobody can tell whose it was; where nobody else is there, it is known all the same.
+//! Start with [`Company::is_alone`]. Deliberately not here: what follows from it.
+
+use std::{
+    collections::BTreeSet,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use crate::{Disk, disk::ListedEntry};
+
+/// How long what a look has found holds where nobody was there.
+const ALONE: Duration = Duration::from_secs(1);
+
+/// The same where somebody was: who is here now and then may be here again.
+const IN_COMPANY: Duration = Duration::from_secs(10);
+
+/// Numbers of accounts that a system gives to services, as distributions and systemd have it.
+const SERVICES: RangeInclusive<u32> = 1..=999;
+
+/// What stands in place of a shell where nobody can log in.
+const NO_SHELLS: [&str; 2] = ["nologin", "false"];
+
+/// Whether anybody else is at this machine, looked up now and then.
+#[derive(Debug, Default)]
+pub struct Company {
+    /// When it was looked at last, and whether nobody else was there.
+    looked: Option<(Instant, bool)>,
+}
+
+impl Company {
+    /// Whether no process on this machine is another person's, who could have connected to its loopback, and nobody else is logged in.
+    ///
+    /// The superuser's processes and those of services are nobody's: of accounts below 1,000, and of those without a shell to log in to.
+    /// A look reads a small file for each process, some milliseconds in all, and is made once a second at most. Where it is not
+    /// known, as where others' processes are hidden, nobody counts as alone.
+    pub fn is_alone(&mut self) -> bool {
+        let holds = self.looked.filter(|(at, alone)| {
+            let holds = if *alone { ALONE } else { IN_COMPANY };
+            at.elapsed() < holds
+        });
+        if let Some((_, alone)) = holds {
+            return alone;
+        }
+        let is_alone = looked(&Disk::real(), rustix::process::geteuid().as_raw());
+        self.looked = Some((Instant::now(), is_alone));
+        is_alone
+    }
+
+    /// Notes that somebody else is there.
+    pub fn is_joined(&mut self) {
+        self.looked = Some((Instant::now(), false));
+    }
+}
+
+/// Looks whether nobody but this user is there.
+fn looked(disk: &Disk, user: u32) -> bool {
+    let proc = Path::new("/proc");
+    let accounts = disk.read(Path::new("/etc/passwd")).unwrap_or_default();
+    let others = Others {
+        user,
+        shut: without_shell(&String::from_utf8_lossy(&accounts)),
+    };
+    // Where others' processes are hidden, so is the first.
+    let is_all_told = disk.read(Path::new("/proc/1/status")).is_ok();
+    // Of who is logged in, as far as a system notes that: for some seconds longer than they have processes.
+    let logged_in = numbers(disk, Path::new("/run/user")).unwrap_or_default();
+    let Some(processes) = numbers(disk, proc).filter(|_| is_all_told) else {
+        return false;
+    };
+    let is_anybodys = |process: u32| {
+        let folder = proc.join(process.to_string());
+        match disk.read(&folder.join("status")) {
+            Ok(status) => {
+                let status = String::from_utf8_lossy(&status);
+                others.are_in(&status) && !is_elsewhere(&folder)
+            }
+            // One that has ended since is not there.
+            Err(_) => disk.exists(&folder).unwrap_or(true),
+        }
+    };
+    !logged_in.into_iter().any(|user| others.has(user)) && !processes.into_iter().any(is_anybodys)
+}
+
+/// The entries of a folder that are numbers.
+fn numbers(disk: &Disk, folder: &Path) -> Option<Vec<u32>> {
+    let entries = disk.list_dir(folder).ok()?;
+    let number = |entry: ListedEntry| entry.name.to_str()?.parse().ok();
+    Some(entries.into_iter().filter_map(number).collect())
+}
+
+/// Whether a process has another network, as in most containers: it does not reach this one's loopback. The files that tell of a
+/// network are others for each.
+fn is_elsewhere(process: &Path) -> bool {
+    let table = |folder: PathBuf| Some(rustix::fs::stat(folder.join("net/tcp")).ok()?.st_ino);
+    match (
+        table(process.to_owned()),
+        table(PathBuf::from("/proc/self")),
+    ) {
+        (Some(its), Some(own)) => its != own,
+        _ => false,
+    }
+}
+
+/// Who counts as another person.
+struct Others {
+    user: u32,
+    /// Accounts that nobody can log in to.
+    shut: BTreeSet<u32>,
+}
+
+impl Others {
+    fn has(&self, user: u32) -> bool {
+        let is_anybodys = user != 0 && !SERVICES.contains(&user) && !self.shut.contains(&user);
+        is_anybodys && user != self.user
+    }
+
+    /// Whether a process is another person's by what its `status` says: a line has the four users that it may act as. What cannot be
+    /// read may be anybody's.
+    fn are_in(&self, status: &str) -> bool {
+        let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+        let users: Option<Vec<u32>> = users.and_then(|users| {
+            let users = users.split_ascii_whitespace();
+            users.map(|user| user.parse().ok()).collect()
+        });
+        users.is_none_or(|users| users.is_empty() || users.into_iter().any(|user| self.has(user)))
+    }
+}
+
+/// The accounts of a table (`passwd(5)`) that nobody can log in to.
+fn without_shell(accounts: &str) -> BTreeSet<u32> {
+    let shut = accounts.lines().filter_map(|account| {
+        let mut fields = account.split(':');
+        let user = fields.nth(2)?.parse().ok()?;
+        let shell = fields.nth(3)?.rsplit('/').next()?;
+        NO_SHELLS.contains(&shell).then_some(user)
+    });
+    shut.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ACCOUNTS: &str = "root:x:0:0:root:/root:/bin/bash\n\
+         postgres:x:101:103::/var/lib/postgresql:/bin/bash\n\
+         anna:x:1000:1000::/home/anna:/bin/bash\n\
+         ben:x:1001:1001::/home/ben:/bin/zsh\n\
+         builds:x:1002:1002::/srv:/usr/sbin/nologin\n\
+         nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
+
+    /// CALC-SEC-1: persons are told from this user, the superuser and services, by whichever user a process may act as.
+    #[test]
+    fn a_process_of_another_person_is_told_from_those_of_services() {
+        let others = Others {
+            user: 1000,
+            shut: without_shell(ACCOUNTS),
+        };
+        for (users, is_anothers) in [
+            ("1000\t1000\t1000\t1000", false),
+            ("0\t0\t0\t0", false),
+            ("1000\t0\t0\t0", false),
+            ("101\t101\t101\t101", false),
+            ("1002\t1002\t1002\t1002", false),
+            ("65534\t65534\t65534\t65534", false),
+            ("1001\t1001\t1001\t1001", true),
+            ("0\t0\t0\t1001", true),
+            ("4242\t4242\t4242\t4242", true),
+            ("x", true),
+            ("", true),
+        ] {
+            let status = format!("Name:\tsh\nUid:\t{users}\nGid:\t0\t0\t0\t0\n");
+            assert_eq!(others.are_in(&status), is_anothers, "{users}");
+        }
+        assert!(others.are_in("Name:\tsh\n"));
+    }
+
+    /// CALC-SEC-1: who was seen once is counted on for a while, without a look.
+    #[test]
+    fn who_was_there_is_there_for_a_while() {
+        let mut company = Company::default();
+        company.is_joined();
+        assert!(!company.is_alone());
+        company.looked = Some((Instant::now(), true));
+        assert!(company.is_alone());
+    }
+}

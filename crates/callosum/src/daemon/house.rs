@@ -4,22 +4,36 @@ use std::{
     cell::{Cell, RefCell},
     rc::Rc,
     sync::Arc,
+    time::Duration,
 };
 
 use callosum_host::process::Cancel;
 use serde_json::{Value, json};
-use tokio::{sync::watch, task::JoinSet};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch},
+    task::JoinSet,
+};
 
 use super::{
     hub::Hub,
     instance::Serving,
     metrics::{self, Gauges},
     rate::Rates,
+    request::LONGEST_BODY,
     sink::Sink,
 };
 
 /// Most who listen at once.
 const MOST_LISTENERS: usize = 128;
+
+/// Most answers in pieces that are made at once. Of each some pieces wait to be taken.
+const MOST_LONG_ANSWERS: usize = 16;
+
+/// Bytes of long bodies that are in hand at once: what is made of one takes some times as much.
+const LONG_BODIES: usize = LONGEST_BODY;
+
+/// A body of more bytes is a long one.
+const LONG_BODY: usize = 64 * 1024;
 
 /// The daemon, as its answers see it.
 pub(super) struct House {
@@ -31,6 +45,8 @@ pub(super) struct House {
     /// Asks it to end.
     pub(super) cancel: Cancel,
     pub(super) listeners: Listeners,
+    pub(super) long_answers: LongAnswers,
+    pub(super) long_bodies: LongBodies,
     pub(super) guard: GuardMetrics,
     pub(super) sinks: Vec<Sink>,
     /// When the folder of the log was found removed while it was served.
@@ -52,6 +68,79 @@ pub(super) struct Listeners {
 /// The place of one who listens; free again when this is dropped.
 #[derive(Debug)]
 pub(super) struct Place(Rc<Cell<usize>>);
+
+/// The right to answer in pieces, for so many at once.
+#[derive(Debug)]
+pub(super) struct LongAnswers {
+    places: Arc<Semaphore>,
+    waiting: Cell<usize>,
+}
+
+impl LongAnswers {
+    /// A place, where there is one left.
+    pub(super) fn try_begin(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
+    }
+
+    /// A place; waits until there is one, but not for ever.
+    pub(super) async fn begin(&self, patience: Duration) -> Option<OwnedSemaphorePermit> {
+        let _waits = Waits::begin(&self.waiting);
+        let place = Arc::clone(&self.places).acquire_owned();
+        tokio::time::timeout(patience, place).await.ok()?.ok()
+    }
+
+    /// Whether somebody waits for a place.
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.waiting.get() > 0
+    }
+}
+
+impl Default for LongAnswers {
+    fn default() -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(MOST_LONG_ANSWERS)),
+            waiting: Cell::new(0),
+        }
+    }
+}
+
+/// One who waits; no longer when this is dropped.
+struct Waits<'a>(&'a Cell<usize>);
+
+impl<'a> Waits<'a> {
+    fn begin(count: &'a Cell<usize>) -> Self {
+        count.set(count.get() + 1);
+        Self(count)
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+/// The right to read long bodies and to keep what is in them, for so many bytes at once.
+#[derive(Debug)]
+pub(super) struct LongBodies(Semaphore);
+
+impl LongBodies {
+    /// Waits until a body of so many bytes may be read; a short one may at once.
+    pub(super) async fn begin(&self, bytes: usize) -> Option<SemaphorePermit<'_>> {
+        if bytes <= LONG_BODY {
+            return None;
+        }
+        let bytes = bytes.min(LONG_BODIES);
+        let bytes = u32::try_from(bytes).expect("it is no more than a megabyte");
+        self.0.acquire_many(bytes).await.ok()
+    }
+}
+
+impl Default for LongBodies {
+    fn default() -> Self {
+        Self(Semaphore::new(LONG_BODIES))
+    }
+}
 
 impl House {
     /// A place among those who listen, if there is one left.

@@ -7,7 +7,10 @@ use callosum_mesh::{
     event::{Draft, Fault, LONGEST, UnreadValue, read_value},
     journal::{Durability, JournalError},
 };
-use hyper::{Request, Response, StatusCode, body::Incoming};
+use hyper::{
+    Request, Response, StatusCode,
+    body::{Body as _, Incoming},
+};
 use serde_json::{Value, json, value::RawValue};
 use tokio::time::Instant;
 
@@ -93,7 +96,12 @@ pub(super) async fn answer(house: &Rc<House>, request: Request<Incoming>) -> Res
             }
         }
     }
-    let body = match request::body(request.into_body()).await {
+    let body = request.into_body();
+    // What does not say how long it is may be as long as any.
+    let bytes = body.size_hint().exact();
+    let bytes = bytes.map_or(usize::MAX, |bytes| bytes as usize);
+    let _in_hand = house.long_bodies.begin(bytes).await;
+    let body = match request::body(body).await {
         Ok(body) => body,
         Err(unread) => {
             let (label, status, words) = match unread {

@@ -1,7 +1,7 @@
 //! `GET /events`: the log from a cursor on, as far as it goes.
 //!
 //! An answer is made in pieces, and none before the one before was taken: who does not read costs the same little, however
-//! much was asked for.
+//! much was asked for. So many are made at once; who comes later waits, and costs nothing meanwhile.
 
 use std::{rc::Rc, time::Duration};
 
@@ -11,7 +11,7 @@ use callosum_mesh::{
 };
 use hyper::{HeaderMap, Response, StatusCode, Uri, header};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Instant};
 
 use super::{
     House,
@@ -35,11 +35,20 @@ pub(super) const MOST_PATTERNS: usize = 32;
 /// About so many bytes of the log are read at once, and make a piece.
 const PIECE_BYTES: u64 = 16 * 1024;
 
-/// Who takes nothing for so long is let go.
+/// Who takes nothing for so long is let go. Also how long a place among those who are answered in pieces is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// The same where others wait for the place.
+const PATIENCE_OF_OTHERS: Duration = Duration::from_secs(1);
+
+/// How often it is looked whether others wait.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long who found no place is asked to stay away.
+const LATER: Duration = Duration::from_secs(5);
+
 /// What is wanted of the log.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Wanted {
     pub(super) since: Option<Cursor>,
     pub(super) patterns: Vec<Pattern>,
@@ -110,23 +119,41 @@ pub(super) async fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) ->
     } else {
         "application/json"
     };
-    let mut answering = Answering::begin(house, wanted, is_lines);
-    let first = match answering.piece().await {
-        Ok(first) => first,
-        Err(error) => {
-            house.hub.counts.refused("log");
-            return reply::error(StatusCode::SERVICE_UNAVAILABLE, &error.to_string());
-        }
+    let unreadable = |error: JournalError| {
+        house.hub.counts.refused("log");
+        reply::error(StatusCode::SERVICE_UNAVAILABLE, &error.to_string())
+    };
+    let begun = Answering::begin(house, wanted.clone(), is_lines).await;
+    let (mut answering, mut first) = match begun {
+        Ok(begun) => begun,
+        Err(error) => return unreadable(error),
     };
     if answering.is_over {
         return reply::whole(StatusCode::OK, kind, first);
     }
+    let place = if let Some(place) = house.long_answers.try_begin() {
+        place
+    } else {
+        // Nothing of it is kept until then.
+        drop((answering, first));
+        let Some(place) = house.long_answers.begin(PATIENCE).await else {
+            house.hub.counts.refused("full");
+            let words = "as many long answers are being taken as may be";
+            return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, LATER);
+        };
+        (answering, first) = match Answering::begin(house, wanted, is_lines).await {
+            Ok(begun) => begun,
+            Err(error) => return unreadable(error),
+        };
+        place
+    };
     let (sender, receiver) = mpsc::channel(1);
     let mut stop = house.stop.clone();
     let own = Rc::clone(house);
     house.begin(async move {
+        let _place = place;
         tokio::select! {
-            told = tell(answering, first, &sender) => if told.is_err() {
+            told = tell(&own, answering, first, &sender) => if told.is_err() {
                 own.hub.counts.refused("log");
             },
             () = sender.closed() => {}
@@ -138,12 +165,13 @@ pub(super) async fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) ->
 
 /// Hands over piece after piece, until the last, or nobody takes one.
 async fn tell(
+    house: &House,
     mut answering: Answering,
     first: String,
     sender: &mpsc::Sender<Piece>,
 ) -> Result<(), JournalError> {
     let mut first = Some(first);
-    while let Ok(Ok(room)) = tokio::time::timeout(PATIENCE, sender.reserve()).await {
+    while let Some(room) = room(house, sender).await {
         let text = match first.take() {
             Some(first) => first,
             None => answering.piece().await?,
@@ -155,6 +183,27 @@ async fn tell(
         }
     }
     Ok(())
+}
+
+/// Waits until the piece before was taken; `None` where nobody takes it.
+async fn room<'a>(
+    house: &House,
+    sender: &'a mpsc::Sender<Piece>,
+) -> Option<mpsc::Permit<'a, Piece>> {
+    let began = Instant::now();
+    loop {
+        if let Ok(room) = tokio::time::timeout(LOOK, sender.reserve()).await {
+            return room.ok();
+        }
+        let patience = if house.long_answers.is_waited_for() {
+            PATIENCE_OF_OTHERS
+        } else {
+            PATIENCE
+        };
+        if began.elapsed() >= patience {
+            return None;
+        }
+    }
 }
 
 /// An answer that is being made.
@@ -173,9 +222,14 @@ struct Answering {
 }
 
 impl Answering {
-    fn begin(house: &House, wanted: Wanted, is_lines: bool) -> Self {
+    /// Begins an answer, and makes its first piece.
+    async fn begin(
+        house: &House,
+        wanted: Wanted,
+        is_lines: bool,
+    ) -> Result<(Self, String), JournalError> {
         let since = wanted.since.clone().unwrap_or(Cursor::START);
-        Self {
+        let mut answering = Self {
             hub: Rc::clone(&house.hub),
             reader: house.hub.read_after(&since),
             wanted,
@@ -184,7 +238,9 @@ impl Answering {
             bytes: 0,
             notices: Vec::new(),
             is_over: false,
-        }
+        };
+        let first = answering.piece().await?;
+        Ok((answering, first))
     }
 
     /// The next piece: what is wanted of so much of the log, with some of it, or the end.

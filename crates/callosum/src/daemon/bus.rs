@@ -319,8 +319,8 @@ impl Session {
     }
 
     async fn publish(&self, what: &str, durability: Durability) -> Result<Published, Value> {
-        let taken = posting::taken(&self.house, what.as_bytes(), durability).await;
         let _in_hand = self.house.long_bodies.begin(what.len()).await;
+        let taken = posting::taken(&self.house, what.as_bytes(), durability).await;
         taken.map_err(|refusal: Refusal| refusal.told(&self.house))
     }
 

@@ -23,9 +23,16 @@ pub(crate) const BOARD: &str = "board.json";
 /// The file that keeps it for when the log has dropped what it follows from.
 pub(crate) const KEPT: &str = "board.kept.json";
 
-/// Their version: raised with each change of what the board remembers, or of what an event does to it. A board that is
-/// remembered under another is made anew from the log, as far as that goes back.
-const FORMAT: u32 = 4;
+/// Their version: raised with each change of what the board remembers, or of what an event does to it.
+///
+/// - 4 is read as it is: what an event does to the board is the same, but that of 5 forgets more of what is over.
+///
+/// A board under any other is made anew from the log, as far as that goes back: whoever raises this reads those before on, since
+/// what the log has dropped stands nowhere else.
+const FORMAT: u32 = 5;
+
+/// The oldest version that is read.
+const OLDEST: u32 = 4;
 
 /// So many events after the last time the board is remembered again.
 const REMEMBER_AFTER: u64 = 256;
@@ -101,7 +108,7 @@ impl Mesh {
         let bytes = self.disk.read_if_there(&self.folder.join(name)).ok()??;
         let Version { format } = serde_json::from_slice(&bytes).ok()?;
         let known = serde_json::from_slice::<Remembered<Board>>(&bytes).ok();
-        let known = known.filter(|_| format == FORMAT);
+        let known = known.filter(|_| (OLDEST..=FORMAT).contains(&format));
         Some((
             format,
             known.filter(|known| known.origin == self.journal.origin()),

@@ -13,6 +13,7 @@ mod lease;
 mod message;
 mod order;
 mod refusal;
+mod room;
 mod session;
 pub(crate) mod state;
 mod tally;

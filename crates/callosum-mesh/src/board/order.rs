@@ -181,6 +181,10 @@ impl Board {
                 if is_ours && !by.is_us() {
                     return Err(Refusal::OurName);
                 }
+                // What we say ourselves is said of what somebody did: that has its own bounds.
+                if !by.is_us() && self.task(&task.id).is_none() {
+                    self.room_for_task(&task)?;
+                }
                 self.add(task)?
             }
             Order::Claim { task, anyway } => {
@@ -232,6 +236,9 @@ impl Board {
                     }
                     let what = "a message";
                     return Err(Refusal::SaysOther { what, id });
+                }
+                if !by.is_us() {
+                    self.room_for_message(&content)?;
                 }
                 let nobody = self.nobody_there(&to).filter(|_| !by.is_us());
                 let dead = nobody.map(|why| Deed::MessageMoved {
@@ -309,6 +316,9 @@ impl Board {
                 if bytes > LONGEST {
                     let what = "a key of the bridge file";
                     return Err(Refusal::TooLong { what, bytes });
+                }
+                if value.is_some() {
+                    self.room_for_field(&key, bytes)?;
                 }
                 let is_new = self.fields.get(&key) != value.as_ref();
                 let deed = Deed::FieldSet { key, value };

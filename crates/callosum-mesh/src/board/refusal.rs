@@ -231,4 +231,24 @@ pub enum Refusal {
         /// Its bytes.
         bytes: usize,
     },
+    /// There is no room for more of what nobody has taken yet.
+    #[error(
+        "the board is full: there are {count} {what}, of {bytes} bytes, and room for 2,000, of 2,097,152"
+    )]
+    Full {
+        /// Of what.
+        what: &'static str,
+        /// So many there are.
+        count: usize,
+        /// Bytes of their words.
+        bytes: usize,
+    },
+    /// There is no room for more of other keys in the bridge file.
+    #[error(
+        "the other keys of the bridge file would have {bytes} bytes together, which is more than 262,144"
+    )]
+    TooManyFields {
+        /// Bytes of all of them.
+        bytes: usize,
+    },
 }

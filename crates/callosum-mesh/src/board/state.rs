@@ -13,9 +13,6 @@ use crate::{
     event::Event,
 };
 
-/// Tasks and messages that are over, and discoveries, are remembered up to so many of each; the log has all.
-const MOST_OVER: usize = 500;
-
 /// Most agents of which it is remembered that they were heard of.
 const MOST_HEARD: usize = 512;
 
@@ -224,11 +221,11 @@ impl Board {
                     task.completed_at = Some(event.timestamp.to_string());
                     task.result = result;
                 });
-                forget(&mut self.tasks, |task| task.status.is_over());
+                self.forget_tasks();
             }
             Deed::TaskCancelled { task, .. } => {
                 self.with_task(&task, rev, |task| task.status = Status::Cancelled);
-                forget(&mut self.tasks, |task| task.status.is_over());
+                self.forget_tasks();
             }
             Deed::TaskChanged { task, set } => self.with_task(&task, rev, |task| task.set(set)),
             Deed::MessageSent {
@@ -269,9 +266,7 @@ impl Board {
                     found.session_id = event.session_id.clone().or(found.session_id.take());
                     found.rev = rev;
                 }
-                forget(&mut self.messages, |message| {
-                    message.receipt.is_some_and(super::Receipt::is_over)
-                });
+                self.forget_messages();
             }
             Deed::MessageRetried { message, expires } => {
                 let found = self.messages.iter_mut().find(|known| known.id == message);
@@ -294,7 +289,7 @@ impl Board {
                         rev,
                     });
                 }
-                forget(&mut self.discoveries, |_| true);
+                self.forget_discoveries();
             }
             Deed::DiscoveryRemoved { discovery } => {
                 self.discoveries.retain(|known| known.id != discovery);
@@ -360,18 +355,5 @@ impl Task {
                 }
             }
         }
-    }
-}
-
-/// Forgets the oldest of what is over, past the limit.
-fn forget<T>(items: &mut Vec<T>, is_over: impl Fn(&T) -> bool) {
-    let over = items.iter().filter(|item| is_over(item)).count();
-    let mut surplus = over.saturating_sub(MOST_OVER);
-    if surplus > 0 {
-        items.retain(|item| {
-            let goes = surplus > 0 && is_over(item);
-            surplus -= usize::from(goes);
-            !goes
-        });
     }
 }

@@ -1,7 +1,7 @@
 //! The board: what is remembered of it follows from the log; and a lease on a file that is not there.
 
 use callosum_mesh::{
-    Voice,
+    MeshError, Voice,
     board::{Board, Order, Refusal},
     event::Draft,
     journal::{Cursor, Durability, Retention},
@@ -32,7 +32,7 @@ fn a_board_of_another_form_is_not_taken_for_ours() {
         text
     };
     for change in [
-        &(|other: &mut serde_json::Value| other["format"] = (format - 1).into())
+        &(|other: &mut serde_json::Value| other["format"] = 3.into())
             as &dyn Fn(&mut serde_json::Value),
         &|other| other["board"]["tasks"][0]["colour"] = "red".into(),
         &|other| {
@@ -124,6 +124,111 @@ fn a_board_outlives_the_files_of_the_log_that_it_follows_from() {
     assert_eq!(bare.lost(), events[0].seq - 1);
 }
 
+/// CALC-FAIL-1: what a version before has kept of what the log has dropped since is read, whole.
+#[test]
+fn what_the_version_before_has_kept_is_read() {
+    let place = Place::new();
+    let retention = Retention {
+        file_bytes: 2000,
+        total_bytes: 6000,
+    };
+    let mut mesh = place.mesh().with_retention(retention);
+    for _ in 0..100 {
+        let draft = Draft::new("a.b".parse().unwrap(), "codex".parse().unwrap());
+        mesh.publish(draft, Durability::Logged).unwrap();
+    }
+    let first = {
+        let mut reader = mesh.journal().read_after(&Cursor::START);
+        reader.next_batch(1).unwrap().events[0].seq
+    };
+    assert!(first > 50, "the first files are gone");
+    let mut kept: serde_json::Value =
+        serde_json::from_str(include_str!("../formats/board-4.json")).unwrap();
+    kept["origin"] = mesh.journal().origin().into();
+    kept["board"]["seq"] = (first - 1).into();
+    for name in ["board.json", "board.kept.json"] {
+        let path = place.folder().join(name);
+        drop(place.disk.remove_file(&path));
+        crate::place::write_into(&path, kept.to_string().as_bytes());
+        let mut mesh = place.mesh();
+        let board = serde_json::to_value(mesh.board().unwrap()).unwrap();
+        for key in [
+            "rev",
+            "last_writer",
+            "tasks",
+            "messages",
+            "discoveries",
+            "leases",
+            "sessions",
+            "heard",
+            "fields",
+        ] {
+            assert_eq!(board[key], kept["board"][key], "{name} {key}");
+        }
+        assert_eq!(mesh.lost(), 0);
+        place.disk.remove_file(&path).unwrap();
+    }
+}
+
+/// CALC-FAIL-1: who hands in more than has room on the board is told so, and what is there stays.
+#[test]
+fn a_full_board_refuses_more_and_loses_nothing() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let message = |number: usize, bytes: usize| {
+        let message = json!({
+            "type": "calc.message", "source": "codex",
+            "payload": {"id": format!("m{number}"), "to": "gemini-cli", "content": "x".repeat(bytes)},
+        });
+        Draft::read(&message).unwrap()
+    };
+    let left = |number: usize| {
+        let task = json!({
+            "type": "calc.task_handoff", "source": "codex", "payload": {"id": format!("t{number}"), "prompt": "x"},
+        });
+        Draft::read(&task).unwrap()
+    };
+    let lists = vec![
+        (0..1000).map(|number| message(number, 1)).collect(),
+        (1000..2000).map(|number| message(number, 1)).collect(),
+        (0..2000).map(left).collect(),
+    ];
+    for list in mesh.publish_lists(lists).unwrap() {
+        list.unwrap();
+    }
+    for draft in [message(2000, 1), left(2000)] {
+        let Err(MeshError::Refused(refusal)) = mesh.publish(draft, Durability::Logged) else {
+            panic!("it has room");
+        };
+        assert!(
+            matches!(refusal, Refusal::Full { count: 2000, .. }),
+            "{refusal}"
+        );
+    }
+    let board = mesh.board().unwrap();
+    assert_eq!((board.messages.len(), board.tasks.len()), (2000, 2000));
+    mesh.give(
+        Order::Cancel {
+            task: "t7".to_owned(),
+            reason: "r".to_owned(),
+        },
+        &voice("codex"),
+    )
+    .unwrap();
+    mesh.publish(left(2000), Durability::Logged).unwrap();
+    let other = Place::new();
+    let mut mesh = other.mesh();
+    let lists = vec![(0..64).map(|number| message(number, 32 * 1024)).collect()];
+    mesh.publish_lists(lists).unwrap().remove(0).unwrap();
+    let Err(MeshError::Refused(refusal)) = mesh.publish(message(64, 1), Durability::Logged) else {
+        panic!("it has room");
+    };
+    assert!(
+        matches!(refusal, Refusal::Full { count: 64, .. }),
+        "{refusal}"
+    );
+}
+
 /// CALC-FAIL-1: no file of the log is removed that a board follows from which is kept nowhere else.
 #[test]
 fn a_log_whose_board_is_not_kept_drops_nothing() {
@@ -189,7 +294,7 @@ fn the_form_of_what_is_remembered_has_one_number() {
         let members = value.as_object().expect("an object");
         members.keys().cloned().collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(remembered["format"], 4);
+    assert_eq!(remembered["format"], 5);
     for (value, expected) in [
         (&remembered, "format origin kept board"),
         (

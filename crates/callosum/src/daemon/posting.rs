@@ -307,6 +307,9 @@ impl Refusal {
                 let words = told["error"].as_str().unwrap_or_default();
                 return reply::later(StatusCode::TOO_MANY_REQUESTS, words, *wait);
             }
+            Self::Board(_, board::Refusal::Full { .. } | board::Refusal::TooManyFields { .. }) => {
+                StatusCode::INSUFFICIENT_STORAGE
+            }
             Self::Board(..) | Self::Reused(_) => StatusCode::CONFLICT,
             Self::Busy => {
                 let words = told["error"].as_str().unwrap_or_default();

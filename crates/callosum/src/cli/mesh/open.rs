@@ -341,6 +341,10 @@ fn hint_of(refusal: &Refusal, verb: &str) -> Option<String> {
         Refusal::NeedsWhatIsGone { task, .. } => format!("callosum mesh task cancel {task}"),
         Refusal::WaitsFor { .. } | Refusal::NothingToDo => "callosum mesh task list".to_owned(),
         Refusal::LeasedBy { .. } => "callosum mesh lease list".to_owned(),
+        Refusal::Full { what, .. } if what.starts_with("tasks") => {
+            "callosum mesh task list".to_owned()
+        }
+        Refusal::Full { .. } => "callosum mesh message list".to_owned(),
         Refusal::NotDead { .. } => "callosum mesh message list --dead".to_owned(),
         Refusal::Unreachable { message, .. } => format!("callosum mesh message drop {message}"),
         _ => return None,

@@ -214,12 +214,12 @@ pub(crate) fn serve(
                     let door = match come.peer {
                         // Whoever gathers metrics is often a user of its own, and they hold no words of anybody.
                         _ if door == Door::Metrics => door,
-                        Peer::Gone => {
-                            house.hub.counts.refused("gone");
                         Peer::Gone if come.is_ours_alone => {
                             house.hub.counts.let_in();
                             door
                         }
+                        Peer::Gone => {
+                            house.hub.counts.refused("gone");
                             continue;
                         }
                         Peer::Other => Door::Shut,

@@ -171,12 +171,12 @@ fn moves(command: &str) -> Vec<(&str, &str, &str)> {
             behind = option[end..].trim_start_matches([' ', '\t']);
         }
         let quote = behind.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let (to, after) = match quote.and_then(|quote| Some((quote, behind[1..].find(quote)?))) {
-            Some((_, end)) => (&behind[1..=end], &behind[end + 2..]),
-            None => {
-                let ends = |c: char| c.is_whitespace() || ";&|)<>\"'".contains(c);
-                behind.split_at(behind.find(ends).unwrap_or(behind.len()))
-            }
+        let quoted = quote.and_then(|quote| behind[1..].find(quote));
+        let (to, after) = if let Some(end) = quoted {
+            (&behind[1..=end], &behind[end + 2..])
+        } else {
+            let ends = |c: char| c.is_whitespace() || ";&|)<>\"'".contains(c);
+            behind.split_at(behind.find(ends).unwrap_or(behind.len()))
         };
         found.push((&command[..start], to, after.trim_start_matches([' ', '\t'])));
     }

@@ -188,6 +188,7 @@ fn confiner(disk: &Disk, paths: &LedgerPaths, folder: &Path, executor: &Executor
     let protected = Protected {
         roots: vec![folder.to_owned()],
         paths: vec![paths.ledger.clone(), paths.audit.clone()],
+        hidden: vec![paths.locks.clone()],
     };
     let confiner = Confiner::new(server, system, protected, Names::System);
     let reached = confiner.reach(executor, &[], disk).unwrap();

@@ -1,10 +1,12 @@
 //! [`Confiner`]: starts an executor's program by way of this one, which gives its rights away.
 
 use std::{
+    collections::HashMap,
     ffi::OsString,
     io,
     path::{Path, PathBuf},
     sync::{Mutex, OnceLock, PoisonError},
+    time::{Duration, Instant},
 };
 
 use callosum_host::{
@@ -17,8 +19,9 @@ use callosum_host::{
 use super::{
     level::{Reached, Refused, decide},
     needs::{Needs, value},
+    nested::nested,
     own_folder::OwnFolder,
-    places::{Protected, Surface, SystemFolders, places, wished},
+    places::{Protected, Surface, SystemFolders, Wishes, places, wished},
     policy::{Policy, Whitelisted},
     proxy::{Names, Proxy, Upstream},
     settings::for_an_analysis,
@@ -34,6 +37,9 @@ use crate::{
 /// Largest file of which an executor gets a copy, in bytes.
 const LARGEST_COPY: u64 = 32 * 1024 * 1024;
 
+/// For so long the locks are known that were found in a folder: of many short tasks not each looks for them.
+const LOCKS_KNOWN: Duration = Duration::from_secs(1);
+
 /// What it takes to confine executors on this machine.
 #[derive(Debug)]
 pub struct Confiner {
@@ -47,6 +53,8 @@ pub struct Confiner {
     room: OnceLock<Scratch>,
     /// What was found for a `PATH` and a home folder, which seldom differ.
     folders: Mutex<Vec<(Around, SystemFolders)>>,
+    /// The folders of locks that were found in a folder, and when.
+    locks: Mutex<HashMap<PathBuf, (Instant, Vec<PathBuf>)>>,
 }
 
 /// What the folders of the system depend on: the value of `PATH`, and the home folder.
@@ -69,6 +77,7 @@ impl Confiner {
             upstream: None,
             room: OnceLock::new(),
             folders: Mutex::default(),
+            locks: Mutex::default(),
         }
     }
 
@@ -178,11 +187,17 @@ impl Confiner {
         let (mut places, links) = if layers.namespaces || layers.landlock {
             let mut programs = vec![inner.clone()];
             programs.extend(server(executor, &launch, surroundings));
+            let locks = if layers.namespaces {
+                self.locks_in(&wishes, &launch.folder, home, disk)
+            } else {
+                Vec::new()
+            };
             let surface = Surface {
                 root: &launch.folder,
                 programs: &programs,
                 home,
                 temporary,
+                locks: &locks,
             };
             let folders = self.folders(value(&launch.environment, "PATH"), home, disk);
             places(&wishes, surface, folders, &self.protected, disk)
@@ -317,6 +332,40 @@ impl Confiner {
             .unwrap_or_default();
         let found = SystemFolders::shown(&path, home, disk);
         all.push((around, found.clone()));
+        found
+    }
+
+    /// The folders of locks in the tree and in what an entry names.
+    fn locks_in(
+        &self,
+        wishes: &Wishes,
+        root: &Path,
+        home: Option<&Path>,
+        disk: &Disk,
+    ) -> Vec<PathBuf> {
+        let named = wishes.readable.iter().chain(&wishes.writable);
+        let mut folders: Vec<PathBuf> = named
+            .filter_map(|wish| wished(wish, root, home))
+            .chain([root.to_owned()])
+            .filter_map(|folder| disk.canonicalize(&folder).ok())
+            .filter(|folder| folder.is_dir())
+            .collect();
+        folders.sort_unstable();
+        // What is in another has been looked through with it.
+        folders.dedup_by(|folder, above| folder.starts_with(above));
+        let mut all = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = Vec::new();
+        for folder in folders {
+            let known = all.get(&folder);
+            let known = known.filter(|(seen, _)| seen.elapsed() < LOCKS_KNOWN);
+            if let Some((_, locks)) = known {
+                found.extend_from_slice(locks);
+                continue;
+            }
+            let locks = nested(&folder, disk).locks;
+            found.extend_from_slice(&locks);
+            all.insert(folder, (Instant::now(), locks));
+        }
         found
     }
 

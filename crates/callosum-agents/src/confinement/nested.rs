@@ -1,4 +1,4 @@
-//! [`nested`]: repositories and settings of agents that lie below a folder of the tree.
+//! [`nested`]: repositories, settings of agents and locks of ours that lie below a folder of the tree.
 //!
 //! Deliberately not here: what is created later. A right that was given for a folder holds for that too.
 
@@ -23,7 +23,11 @@ const ORDERS: [&str; 8] = [
     "opencode.jsonc",
 ];
 
-/// Most folders that are looked into for one that is writable; the nearest come first.
+/// Folders in a project in which files stand whose locks this program waits for: the ledger's and the registry's,
+/// and that of its sessions.
+const LOCKS: [&str; 2] = [".cal_lock", "loa-grimoire/.session"];
+
+/// Most folders that are looked into for one that is shown; the nearest come first.
 pub(super) const MOST_FOLDERS: usize = 4096;
 
 /// Whether what has this name is obeyed by whoever works in the folder that it is in: agents, or git.
@@ -31,10 +35,19 @@ pub(super) fn is_obeyed(name: &OsStr) -> bool {
     name == ".git" || ORDERS.iter().any(|order| name == *order)
 }
 
-/// All that is obeyed somewhere below a folder, as far as [`MOST_FOLDERS`] show; links are not followed, and
-/// what cannot be listed has nothing in it that could be written.
-pub(super) fn nested(folder: &Path, disk: &Disk) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+/// What is found below a folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Nested {
+    /// What is obeyed.
+    pub(super) obeyed: Vec<PathBuf>,
+    /// Folders of locks, of whatever project.
+    pub(super) locks: Vec<PathBuf>,
+}
+
+/// Looks through a folder and those below it, as far as [`MOST_FOLDERS`] show, the nearest first; links are not
+/// followed, and what cannot be listed has nothing in it that could be written.
+pub(super) fn nested(folder: &Path, disk: &Disk) -> Nested {
+    let mut found = Nested::default();
     let mut waiting = VecDeque::from([folder.to_owned()]);
     let mut listed = 0;
     while let Some(folder) = waiting.pop_front() {
@@ -42,8 +55,15 @@ pub(super) fn nested(folder: &Path, disk: &Disk) -> Vec<PathBuf> {
         for entry in disk.list_dir(&folder).unwrap_or_default() {
             let path = folder.join(&entry.name);
             if is_obeyed(&entry.name) {
-                found.push(path);
-            } else if entry.kind == EntryKind::Folder && listed + waiting.len() < MOST_FOLDERS {
+                found.obeyed.push(path);
+                continue;
+            }
+            if entry.kind != EntryKind::Folder {
+                continue;
+            }
+            if LOCKS.iter().any(|name| path.ends_with(name)) {
+                found.locks.push(path);
+            } else if listed + waiting.len() < MOST_FOLDERS {
                 waiting.push_back(path);
             }
         }
@@ -65,8 +85,24 @@ mod tests {
         }
         disk.replace(&at("d/.git"), b"gitdir: ../x", 0o644).unwrap();
         std::os::unix::fs::symlink(at("a"), at("way")).unwrap();
-        let found = nested(folder.path(), &disk);
+        let found = nested(folder.path(), &disk).obeyed;
         assert_eq!(found, [at("d/.git"), at("a/b/.git"), at("a/b/c/.claude")]);
-        assert!(nested(&at("none"), &disk).is_empty());
+        assert_eq!(nested(&at("none"), &disk), Nested::default());
+    }
+
+    #[test]
+    fn locks_of_whatever_checkout_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let at = |path: &str| folder.path().join(path);
+        let locks = [".cal_lock", "a/b/.cal_lock", "a/loa-grimoire/.session"];
+        for path in locks.iter().chain(&["other/.session", "a/.cal_backup"]) {
+            disk.create_dir_all(&at(path)).unwrap();
+        }
+        disk.replace(&at("other/.cal_lock"), b"no folder", 0o644)
+            .unwrap();
+        let mut found = nested(folder.path(), &disk).locks;
+        found.sort_unstable();
+        assert_eq!(found, locks.map(at));
     }
 }

@@ -45,6 +45,8 @@ pub struct Protected {
     pub roots: Vec<PathBuf>,
     /// Files and folders with all that is in them.
     pub paths: Vec<PathBuf>,
+    /// Folders of which nothing is shown either: whoever may read a lock's file may hold the lock.
+    pub hidden: Vec<PathBuf>,
 }
 
 /// What is around an executor that is about to start.
@@ -58,6 +60,8 @@ pub struct Surface<'a> {
     pub home: Option<&'a Path>,
     /// Its own temporary folder.
     pub temporary: &'a Path,
+    /// Folders of locks in what it is shown, beside those that are known: of other checkouts.
+    pub locks: &'a [PathBuf],
 }
 
 /// What every executor is shown that has the same `PATH` and home folder: the system.
@@ -146,6 +150,7 @@ pub fn places(
             shown.write(&path);
         }
     }
+    shown.hide(surface);
     // It stands among what is protected, and is its own all the same.
     if let Some(path) = shown.follow(surface.temporary) {
         shown.put(path, Access::Write);
@@ -220,7 +225,7 @@ impl Shown<'_> {
     fn write(&mut self, path: &Path) {
         if let Some(path) = self.follow(path) {
             for folder in self.protected.parts_of_trees(&path) {
-                self.nested.extend(nested(folder, self.disk));
+                self.nested.extend(nested(folder, self.disk).obeyed);
             }
             self.write_but_protected(path);
         }
@@ -233,6 +238,27 @@ impl Shown<'_> {
             self.links.push((path.to_owned(), real.clone()));
         }
         Some(real)
+    }
+
+    /// Covers the folders of which nothing is to be seen, but for one that the tree itself stands in.
+    fn hide(&mut self, surface: Surface<'_>) {
+        let root = self.disk.canonicalize(surface.root).ok();
+        for folder in self.protected.hidden.iter().chain(surface.locks) {
+            let Ok(folder) = self.disk.canonicalize(folder) else {
+                continue;
+            };
+            if root.as_ref().is_some_and(|root| root.starts_with(&folder)) {
+                continue;
+            }
+            self.places.retain(|place| !place.path.starts_with(&folder));
+            if self
+                .places
+                .iter()
+                .any(|place| folder.starts_with(&place.path))
+            {
+                self.places.push(Place::here(folder, Access::Hidden));
+            }
+        }
     }
 
     fn put(&mut self, path: PathBuf, access: Access) {
@@ -350,12 +376,14 @@ mod tests {
                 programs: &[self.home.join(program)],
                 home: Some(&self.home),
                 temporary: &self.home.join("tmp"),
+                locks: &[root.join("sub/.cal_lock")],
             };
             let path = [self.home.clone(), PathBuf::from("/usr/bin"), "bin".into()];
             let system = SystemFolders::shown(&path, Some(&self.home), &Disk::real());
             let protected = Protected {
                 roots: vec![root.clone()],
                 paths: vec![self.home.join("ledger")],
+                hidden: vec![root.join(".cal_lock"), self.home.join("state")],
             };
             let (places, _) = places(wishes, surface, system, &protected, &Disk::real());
             let mut own: Vec<_> = places
@@ -373,6 +401,7 @@ mod tests {
     const R: Access = Access::Read;
     const W: Access = Access::Write;
     const F: Access = Access::Fresh;
+    const H: Access = Access::Hidden;
 
     fn named(places: &[(&str, Access)]) -> Vec<(String, Access)> {
         let own = places
@@ -469,6 +498,33 @@ mod tests {
         assert!(writable("..").contains(&("p/sub/src".to_owned(), W)));
         assert!(!writable("..").contains(&("p/sub".to_owned(), W)));
         assert_eq!(writable("sub/src"), named(&[("p/sub/src", W)]));
+    }
+
+    /// CAL-SEC-1: who may read the file of a lock may hold it, so no such file is there, also where it is named or stands
+    /// in a folder that may be written.
+    #[test]
+    fn locks_of_ours_are_not_shown_whatever_an_entry_names() {
+        let scene = scene();
+        for path in ["p/.cal_lock", "p/sub/.cal_lock", "state/deep"] {
+            Disk::real().create_dir_all(&scene.home.join(path)).unwrap();
+        }
+        let named_ones = Wishes {
+            readable: vec!["~/state/deep".into(), ".cal_lock".into()],
+            writable: vec!["sub/".into(), ".cal_lock/".into()],
+        };
+        assert_eq!(
+            scene.places("agent", &named_ones),
+            named(&[
+                ("", F),
+                ("agent", R),
+                ("p", R),
+                ("p/.cal_lock", H),
+                ("p/sub", W),
+                ("p/sub/.cal_lock", H),
+                ("state", H),
+                ("tmp", W),
+            ])
+        );
     }
 
     /// A mount and a rule each are saved, and nothing is shown otherwise than before.

@@ -76,6 +76,9 @@ pub enum Access {
     /// Everything, in an empty folder in memory that stands there instead of what is on the disk;
     /// without namespaces it is not there.
     Fresh,
+    /// Nothing: an empty folder stands there that is only to be read. Without namespaces what is on
+    /// the disk is seen as the folder around it is.
+    Hidden,
 }
 
 impl Place {
@@ -144,6 +147,7 @@ impl Order {
                 Access::Read => "read",
                 Access::Write => "write",
                 Access::Fresh => "fresh",
+                Access::Hidden => "hidden",
             };
             say(word, &[place.source.as_os_str(), place.path.as_os_str()]);
         }
@@ -186,13 +190,14 @@ impl Order {
             match word.to_str()? {
                 "layer" => order.layers.set(value.to_str()?)?,
                 "room" => order.room = value.into(),
-                word @ ("read" | "write" | "fresh") => order.places.push(Place {
+                word @ ("read" | "write" | "fresh" | "hidden") => order.places.push(Place {
                     source: value.into(),
                     path: words.next()?.into(),
                     access: match word {
                         "read" => Access::Read,
                         "write" => Access::Write,
-                        _ => Access::Fresh,
+                        "fresh" => Access::Fresh,
+                        _ => Access::Hidden,
                     },
                 }),
                 "link" => order.links.push((value.into(), words.next()?.into())),

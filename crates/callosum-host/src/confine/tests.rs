@@ -28,6 +28,7 @@ fn order() -> Order {
                 access: Access::Write,
             },
             Place::here("/home/somebody", Access::Fresh),
+            Place::here("/home/somebody/p/.cal_lock", Access::Hidden),
         ],
         links: vec![("/bin".into(), "usr/bin".into())],
         listen: vec![([127, 0, 0, 1], 3128).into(), "[::1]:80".parse().unwrap()],

@@ -18,7 +18,7 @@ use callosum_host::{
     process::Cancel,
 };
 use callosum_ledger::LedgerPaths;
-use callosum_session::trajectory::Agent;
+use callosum_session::{Zones, trajectory::Agent};
 
 use super::{explain, interrupt};
 use crate::{
@@ -320,6 +320,12 @@ impl Context {
     fn protected(&self) -> Protected {
         let Places { ledger, registry } = self.project.places.clone();
         let homes = &self.project.homes;
+        let sessions = [self.state(), self.tree(), self.sessions()].map(|root| {
+            let (tree, root) = (self.tree().to_owned(), root.to_owned());
+            Zones { tree, root }.own()
+        });
+        let mut hidden = vec![homes.machine.clone(), ledger.locks.clone()];
+        hidden.extend(sessions);
         let mut paths = vec![
             ledger.ledger,
             ledger.hashlog,
@@ -338,6 +344,7 @@ impl Context {
         Protected {
             roots: vec![self.state().to_owned(), self.tree().to_owned()],
             paths,
+            hidden,
         }
     }
 

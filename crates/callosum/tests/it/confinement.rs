@@ -5,6 +5,8 @@
 
 #![cfg(target_os = "linux")]
 
+use std::{thread, time::Duration};
+
 use callosum_host::Disk;
 use callosum_ledger::Checksum;
 use callosum_testkit::{Output, TestEnv, fakes};
@@ -198,6 +200,60 @@ open(".cal_memory.json", "a").write("x")
     assert_eq!(told["details"]["ledger_before"], hash, "{told}");
     assert_eq!(told["details"]["ledger_after"], hash, "{told}");
     env.run(["ledger", "verify"]).success();
+}
+
+/// CAL-SEC-1, REQ-MSP-001: an executor that locks whatever it may open keeps no other run waiting: the files whose locks
+/// others wait for are not there, in the project, in another checkout within it, and where it may write.
+#[test]
+fn no_lock_of_the_project_can_be_held() {
+    let env = project(
+        r#"
+import fcntl
+held = []
+for folder, _, names in os.walk("."):
+    for name in names:
+        try:
+            file = open(os.path.join(folder, name))
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held.append(file)
+        except OSError:
+            pass
+for folder in [".cal_lock", "sub/.cal_lock", "loa-grimoire/.session"]:
+    tried(folder, lambda: os.listdir(folder))
+tried("ledger", lambda: os.path.exists(".cal_memory.json"))
+tried("new", lambda: open(".cal_lock/cal_mutex", "w"))
+open("sub/held", "w").close()
+while not os.path.exists("src/go"):
+    print("waits", file=sys.stderr, flush=True)
+    time.sleep(0.05)
+"#,
+        &["--writable", "sub/"],
+    );
+    for path in ["sub/.cal_lock/cal_mutex", "loa-grimoire/.session/lock"] {
+        env.write(path, "");
+    }
+    let (found, others) = thread::scope(|scope| {
+        let run = scope.spawn(|| summary(&env));
+        while !env.project().join("sub/held").exists() && !run.is_finished() {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let others = [
+            env.run(["delegate", "map", "--executor", "scout"]),
+            env.run(["ledger", "verify"]),
+            env.run(["executor", "disable", "scout"]),
+        ];
+        env.write("src/go", "");
+        (run.join().unwrap(), others)
+    });
+    if is_held(&env) {
+        for other in others {
+            other.success();
+        }
+        assert_eq!(
+            found,
+            ".cal_lock: []; sub/.cal_lock: []; loa-grimoire/.session: []; ledger: True; new: OSError 30"
+        );
+    }
 }
 
 /// REQ-GOV-005: who is denied a write to the ledger, and answers as if nothing had been, is on the

@@ -51,6 +51,8 @@ pub(super) fn restrict(order: &Order) -> io::Result<u32> {
             Access::Read => read,
             // On the disk something else stands there.
             Access::Fresh if !order.layers.namespaces => continue,
+            // A right to the folder around it cannot be taken back for what is in it.
+            Access::Hidden => continue,
             Access::Write | Access::Fresh => everything,
         };
         allow(&place.path, access)?;

@@ -52,16 +52,24 @@ pub(super) fn arrange(order: &Order) -> io::Result<()> {
     // A folder comes before what is in it.
     places.sort_by(|a, b| a.path.cmp(&b.path));
     for place in &places {
-        if place.access == Access::Fresh {
-            let target = inside(room, &place.path);
-            create_folder(&target)?;
-            mount("callosum", &target, "tmpfs", plain, c"mode=700,size=256m")?;
-        } else {
-            show(&place.source, &place.path, room)?;
+        let target = inside(room, &place.path);
+        match place.access {
+            Access::Fresh => {
+                create_folder(&target)?;
+                mount("callosum", &target, "tmpfs", plain, c"mode=700,size=256m")?;
+            }
+            Access::Hidden => {
+                // What is not shown needs no cover.
+                let found = target.symlink_metadata();
+                if found.is_ok_and(|found| found.is_dir()) {
+                    mount("callosum", &target, "tmpfs", plain, c"mode=755,size=64k")?;
+                }
+            }
+            Access::Read | Access::Write => show(&place.source, &target)?,
         }
     }
     for device in DEVICES {
-        show(Path::new(device), Path::new(device), room)?;
+        show(Path::new(device), &inside(room, Path::new(device)))?;
     }
     for (path, target) in DEVICE_LINKS {
         link(Path::new(path), Path::new(target), room)?;
@@ -84,7 +92,9 @@ pub(super) fn arrange(order: &Order) -> io::Result<()> {
             .iter()
             .rev()
             .find(|place| path.starts_with(&place.path));
-        if nearest.is_some_and(|place| place.access == Access::Read) {
+        let is_only_read =
+            nearest.is_some_and(|place| matches!(place.access, Access::Read | Access::Hidden));
+        if is_only_read {
             let flags = mounted.flags | MountFlags::BIND | MountFlags::RDONLY;
             match mount_remount(&mounted.point, flags, c"") {
                 // Covered by a later mount at the same point, and not to be reached.
@@ -105,27 +115,26 @@ fn inside(room: &Path, path: &Path) -> PathBuf {
     room.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-fn show(source: &Path, path: &Path, room: &Path) -> io::Result<()> {
+fn show(source: &Path, target: &Path) -> io::Result<()> {
     let Ok(kind) = source.metadata() else {
         // It went away since the order was written; nothing is what is then to be seen.
         return Ok(());
     };
-    let target = inside(room, path);
     if target.symlink_metadata().is_err() {
         if kind.is_dir() {
-            create_folder(&target)?;
+            create_folder(target)?;
         } else {
-            create_parent(&target)?;
+            create_parent(target)?;
             drop(
                 OpenOptions::new()
                     .write(true)
                     .create_new(true)
                     .mode(0o444)
-                    .open(&target)?,
+                    .open(target)?,
             );
         }
     }
-    Ok(mount_bind_recursive(source, &target)?)
+    Ok(mount_bind_recursive(source, target)?)
 }
 
 fn link(path: &Path, target: &Path, room: &Path) -> io::Result<()> {

@@ -113,7 +113,12 @@ pub(super) fn check_confinement(context: &Context, checks: &mut Checks) {
         }
         Err(refused) => {
             let hint = hint_of(confiner.system());
-            let found = format!("lacks {}", refused.missing.join("; "));
+            let lock = if confiner.system().namespaces.is_err() {
+                "; an executor may hold the locks of the project's files, and keep other runs waiting"
+            } else {
+                ""
+            };
+            let found = format!("lacks {}{lock}", refused.missing.join("; "));
             checks.add(NAME, Outcome::Warning, found, hint);
         }
     }

@@ -81,6 +81,15 @@ impl Walker<'_> {
                 self.code(language, &source);
             }
         }
+        // `bb '(shell "ls")'`
+        if let Some(word) = words.get(1)
+            && word.text.starts_with('(')
+            && language.is_lisp()
+        {
+            any = true;
+            let source = word.text.clone();
+            self.code(language, &source);
+        }
         if language.first && !any {
             let at = first_operand(words, 1, "-F -v -f -E");
             if let Some(word) = words.get(at) {
@@ -101,9 +110,15 @@ impl Walker<'_> {
         }
         if !any {
             let mut at = first_operand(words, 1, "-W -X -I -r -m");
-            // `bun run x.ts`
-            if name == "bun" && words.get(at).is_some_and(|word| word.text == "run") {
-                at = first_operand(words, at + 1, "-r");
+            // `bun run x.ts`, `deno test -A x.ts`
+            let verbs: &[&str] = match name {
+                "bun" => &["run"],
+                "deno" => &["run", "test", "bench", "serve"],
+                _ => &[],
+            };
+            let is_verb = |word: &Arg| verbs.contains(&word.text.as_str());
+            if words.get(at).is_some_and(is_verb) {
+                at = first_operand(words, at + 1, "-r -c --config");
             }
             let file = words
                 .get(at)

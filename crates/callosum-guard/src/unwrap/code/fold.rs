@@ -2,7 +2,7 @@
 //!
 //! What names hold is in `held`.
 
-use super::{at_home, last, quoting, token::Token};
+use super::{arguments, at_home, last, quoting, token::Token};
 use crate::unwrap::value::SOME;
 
 /// Puts letters in the place of their numbers: `chr(114)`, `String.fromCharCode(114, 109)`.
@@ -55,6 +55,29 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
             out.truncate(out.len() - 4);
             out.push(Token::Text(home.to_owned()));
             at += 3;
+            continue;
+        }
+        if let Some((temporary, length)) = temporary(token, behind) {
+            at += length;
+            // `with TemporaryDirectory() as d`, `Dir.mktmpdir { |d| … }`
+            match &tokens[at..] {
+                [Token::Name(word), variable @ Token::Name(_), ..] if word == "as" => {
+                    out.extend([variable.clone(), Token::Sign('=')]);
+                    at += 2;
+                }
+                [
+                    Token::Sign('{') | Token::Name(_),
+                    Token::Sign('|'),
+                    variable @ Token::Name(_),
+                    Token::Sign('|'),
+                    ..,
+                ] => {
+                    out.extend([variable.clone(), Token::Sign('=')]);
+                    at += 4;
+                }
+                _ => {}
+            }
+            out.push(Token::Text(temporary));
             continue;
         }
         let found = match (token, behind) {
@@ -134,6 +157,52 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
         }
     }
     out
+}
+
+/// Functions that make a folder among the temporary ones, unless they are told another.
+const TEMPORARY: [&str; 6] = [
+    "TemporaryDirectory",
+    "mkdtemp",
+    "mkdtempSync",
+    "mktmpdir",
+    "makeTempDir",
+    "makeTempDirSync",
+];
+
+/// The folder that such a function makes, and how many pieces that is.
+fn temporary(token: &Token, behind: &[Token]) -> Option<(String, usize)> {
+    let Token::Name(name) = token else {
+        return None;
+    };
+    if !TEMPORARY.contains(&last(name)) {
+        return None;
+    }
+    let made = format!("/tmp/{SOME}");
+    if behind.first() != Some(&Token::Sign('(')) {
+        return (name == "Dir.mktmpdir").then_some((made, 1));
+    }
+    let given = arguments(behind, 0);
+    let is_told = given.iter().enumerate().any(|(at, token)| match token {
+        Token::Name(name) => name == "dir" || name.starts_with("dir:"),
+        // A path, or the second of two.
+        Token::Text(text) => {
+            text.contains('/') && !text.starts_with("/tmp/")
+                || given[..at].contains(&Token::Sign(',')) && !is_of_tmpdir(&given)
+        }
+        _ => false,
+    });
+    // Node's takes the whole beginning of the path.
+    let is_there = !name.ends_with("Sync")
+        || name.contains("makeTemp")
+        || is_of_tmpdir(&given)
+        || matches!(given.get(1), Some(Token::Text(text)) if text.starts_with("/tmp/"));
+    (is_there && !is_told).then_some((made, 2 + given.len()))
+}
+
+/// Whether the folder for what is temporary is asked for there.
+fn is_of_tmpdir(given: &[Token]) -> bool {
+    let asks = |token: &Token| matches!(token, Token::Name(name) if last(name) == "tmpdir");
+    given.iter().any(asks)
 }
 
 /// Joins the parts that make a path: `os.path.join("a", "b")`, what is not known as some name.

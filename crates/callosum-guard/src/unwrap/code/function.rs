@@ -101,6 +101,8 @@ pub(super) const DELETE: &[&str] = &[
     "deltree",
     "remove_dir",
     "delete-directory",
+    "delete-tree",
+    "del_dir_r",
 ];
 
 /// Functions that delete one file or an empty folder.

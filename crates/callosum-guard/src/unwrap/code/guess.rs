@@ -36,25 +36,29 @@ pub(super) fn strings(tokens: &[Token], found: &mut Vec<Effect>) {
     );
     let runs = able(RUN) || able(ABLE) || pipes;
     let deletes = able(DELETE) || able(DELETE_ONE);
-    for token in tokens {
+    for (at, token) in tokens.iter().enumerate() {
         let Token::Text(text) = token else { continue };
-        // What is given to a program that reads is judged as that.
-        let is_fed = |effect: &Effect| match effect {
-            Effect::Fed(input, _) => input.contains(text.trim_end()),
-            _ => false,
-        };
-        if found.iter().any(|effect| match effect {
-            Effect::Within(_, effect) => is_fed(effect),
-            effect => is_fed(effect),
-        }) {
+        if found.iter().any(|effect| is_judged(effect, text)) {
             continue;
         }
         if runs && text.contains(' ') && holds_a_command(text) {
             found.push(Effect::Perhaps(text.clone()));
         }
-        if deletes && text.starts_with(['/', '~']) && !text.contains(' ') {
+        // `folder + "/x"`
+        let is_end = at > 0 && matches!(tokens[at - 1], Token::Sign('+' | '.'));
+        if deletes && !is_end && text.starts_with(['/', '~']) && !text.contains(' ') {
             found.push(Effect::Perhaps(format!("rm -f {text}")));
         }
+    }
+}
+
+/// Whether a text is one that is known to be run, in its own folder, or to be read by what is run.
+fn is_judged(effect: &Effect, text: &str) -> bool {
+    match effect {
+        Effect::Shell(line) => line == text,
+        Effect::Within(_, effect) => is_judged(effect, text),
+        Effect::Fed(input, effect) => input.contains(text.trim_end()) || is_judged(effect, text),
+        _ => false,
     }
 }
 

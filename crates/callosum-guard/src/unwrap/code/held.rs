@@ -148,6 +148,7 @@ impl Folding<'_> {
         if let Some((value, method)) = name.rsplit_once('.')
             && (self.language.is_compiled()
                 || quoting::keeps(method)
+                || method == "name" && self.language.name == "python -c"
                 || matches!(
                     method,
                     "join"
@@ -268,7 +269,9 @@ impl Folding<'_> {
             _ => {}
         }
         // Two strings side by side are one.
-        if let Some(Token::Text(before)) = self.out.last_mut() {
+        if let Some(Token::Text(before)) = self.out.last_mut()
+            && !self.language.is_lisp()
+        {
             push(before, &text);
             return self.remember();
         }

@@ -62,6 +62,21 @@ fn unpacked(tokens: &[Token]) -> Vec<Token> {
             rest = behind;
             continue;
         }
+        // `const c: string = "x"`
+        if let [
+            Name(kind),
+            name @ Name(_),
+            Sign(':'),
+            Name(_),
+            Sign('='),
+            ..,
+        ] = rest
+            && matches!(kind.as_str(), "const" | "let" | "var")
+        {
+            out.push(name.clone());
+            rest = &rest[4..];
+            continue;
+        }
         // `process.env.HOME!`
         let is_there = matches!(out.last(), Some(Name(_) | Text(_) | Sign(')')))
             && matches!(rest, [Sign('!'), Sign(')' | ',' | ']' | ';'), ..]);

@@ -130,9 +130,25 @@ pub(in crate::unwrap) const LANGUAGES: &[Language] = &[
         backticks: false,
     },
     Language {
+        name: "clojure -e",
+        programs: &["clojure", "clj", "bb"],
+        flags: &["-e", "--eval"],
+        first: false,
+        hash: false,
+        backticks: false,
+    },
+    Language {
+        name: "erl -eval",
+        programs: &["erl"],
+        flags: &["-eval"],
+        first: false,
+        hash: false,
+        backticks: false,
+    },
+    Language {
         name: "elixir -e",
-        programs: &["elixir"],
-        flags: &["-e"],
+        programs: &["elixir", "mix", "iex"],
+        flags: &["-e", "--eval"],
         first: false,
         hash: true,
         backticks: false,
@@ -143,6 +159,11 @@ impl Language {
     /// Whether its programs are built before they run.
     pub(super) fn is_compiled(&self) -> bool {
         self.name == super::COMPILED.name || self.name == super::PROJECT.name
+    }
+
+    /// Whether its calls begin with a bracket, and names may have a dash.
+    pub(in crate::unwrap) fn is_lisp(&self) -> bool {
+        matches!(self.name, "clojure -e" | "emacs --eval")
     }
 
     /// A language of which no program stands in a command's words.

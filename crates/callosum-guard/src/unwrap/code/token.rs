@@ -14,6 +14,8 @@ pub(super) enum Token {
 
 pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
     let letters: Vec<char> = source.chars().take(16_384).collect();
+    // Of the compiled languages Dart has its strings in single quotes.
+    let is_dart = language.is_compiled() && source.contains("'dart:");
     let mut tokens = Vec::new();
     let mut at = 0;
     while at < letters.len() {
@@ -135,7 +137,7 @@ pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
             continue;
         }
         // A letter, as in `'x'` or `'\n'`, or the name of a lifetime.
-        if letter == '\'' && language.is_compiled() {
+        if letter == '\'' && language.is_compiled() && !is_dart {
             let escaped = letters.get(at + 1) == Some(&'\\');
             let closes = letters.get(at + 2 + usize::from(escaped)) == Some(&'\'');
             at += if closes { 3 + usize::from(escaped) } else { 1 };
@@ -166,7 +168,7 @@ pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
         if letter.is_alphabetic() || matches!(letter, '_' | '$' | '@') {
             let start = at;
             while at < letters.len()
-                && (letters[at] == '-' && language.name == "emacs --eval"
+                && (letters[at] == '-' && language.is_lisp()
                     || letters[at].is_alphanumeric()
                     || matches!(letters[at], '_' | '$' | '@')
                     || matches!(letters[at], '.' | ':')

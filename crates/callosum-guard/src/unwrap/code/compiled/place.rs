@@ -56,7 +56,7 @@ const KEEPS: [&str; 18] = [
 ];
 
 /// Functions that make a path of the text that they are given, by the end of their name.
-const MAKES: [&str; 14] = [
+const MAKES: [&str; 15] = [
     "Path::new",
     "PathBuf::from",
     "String::from",
@@ -71,6 +71,7 @@ const MAKES: [&str; 14] = [
     "std::string",
     "URL",
     "File",
+    "Directory",
 ];
 
 /// Methods that add a part to a path.
@@ -144,6 +145,12 @@ fn named(rest: &[Token], home: &str) -> Option<(String, usize)> {
         }
         [Token::Sign('('), Token::Text(asked), Token::Sign(')'), ..]
             if ASKS.contains(&own) && matches!(asked.as_str(), "HOME" | "user.home") =>
+        {
+            Some((home.to_owned(), 4))
+        }
+        // Dart's `Platform.environment['HOME']`
+        [Token::Sign('['), Token::Text(asked), Token::Sign(']'), ..]
+            if own == "environment" && asked == "HOME" =>
         {
             Some((home.to_owned(), 4))
         }

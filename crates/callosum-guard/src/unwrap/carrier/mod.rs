@@ -4,6 +4,7 @@
 //! before a command is in the table of `wrapper`.
 
 mod compiler;
+mod console;
 mod elsewhere;
 mod file_server;
 mod git;
@@ -57,6 +58,7 @@ impl Walker<'_> {
         self.loaded(name, words);
         self.compiler(name, words, input);
         self.cargo_make(name, words, input);
+        self.console(name, words, input);
         let folder = self.folder_named_by(name, words);
         let output = self.carry_named(name, words, input);
         folder.unwrap_or(output)

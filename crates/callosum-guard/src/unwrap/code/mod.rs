@@ -6,7 +6,7 @@
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
 //! in `fold`, what names hold in `held`, what it is given from outside in `given`, what a call says besides words in `settings`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
-//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, functions that it names otherwise in `import`, what it decodes and then runs in
+//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, functions that it names otherwise in `import`, what it decodes and then runs in
 //! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
 mod compiled;
@@ -24,7 +24,9 @@ mod import;
 mod language;
 mod library;
 mod listing;
+mod model;
 mod quoting;
+mod repository;
 mod rounds;
 mod service;
 mod settings;
@@ -80,7 +82,9 @@ pub(super) fn effects_given(
     given: &Given,
 ) -> Vec<Effect> {
     if language.is_compiled() {
-        let tokens = compiled::known(language, tokens(language, source), home);
+        // Quotes within quotes, as only Dart has them.
+        let source = source.replace("${Platform.environment['HOME']}", home);
+        let tokens = compiled::known(language, tokens(language, &source), home);
         let mut found = compiled::effects(language, &tokens, home);
         found.truncate(32);
         return found;
@@ -292,7 +296,10 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
         found.extend(folder.map(Effect::Enters));
         return;
     }
-    if let Some(effect) = service::asked(whole, tokens, at) {
+    let asked = service::asked(whole, tokens, at)
+        .or_else(|| repository::asked(whole, tokens, at))
+        .or_else(|| model::asked(whole, tokens, at));
+    if let Some(effect) = asked {
         found.push(effect);
         return;
     }
@@ -464,6 +471,15 @@ fn names_home(tokens: &[Token]) -> bool {
         Token::Name(name) => matches!(last(name), "home" | "homedir" | "HOME"),
         Token::Text(text) => text == "HOME",
         _ => false,
+    })
+}
+
+/// Whether a program names one of these, as a part of a name or a text.
+fn names_any(tokens: &[Token], wanted: &[&str]) -> bool {
+    tokens.iter().any(|token| match token {
+        Token::Name(name) => name.split('.').any(|part| wanted.contains(&part)),
+        Token::Text(text) => wanted.contains(&text.as_str()),
+        Token::Run(_) | Token::Sign(_) => false,
     })
 }
 

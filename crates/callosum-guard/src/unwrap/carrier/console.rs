@@ -1,0 +1,92 @@
+//! Consoles and runners of frameworks, which take a program in their language: `rails runner CODE`, `flask shell`,
+//! `manage.py shell`, `artisan tinker`.
+
+use super::code;
+use crate::unwrap::{
+    value::{Arg, Value},
+    walk::Walker,
+};
+
+/// What a framework is told that takes a program, behind its command or as its input, and the program of its language.
+struct Console {
+    name: &'static str,
+    verbs: &'static [&'static str],
+    /// Whether the program stands behind the command.
+    is_word: bool,
+    language: &'static str,
+}
+
+const fn console(
+    name: &'static str,
+    verbs: &'static [&'static str],
+    is_word: bool,
+    language: &'static str,
+) -> Console {
+    Console {
+        name,
+        verbs,
+        is_word,
+        language,
+    }
+}
+
+const CONSOLES: [Console; 7] = [
+    console("rails", &["runner", "r"], true, "ruby"),
+    console("rails", &["console", "c"], false, "ruby"),
+    console("flask", &["shell"], false, "python"),
+    console("manage.py", &["shell", "shell_plus"], false, "python"),
+    console("django-admin", &["shell"], false, "python"),
+    console("artisan", &["tinker"], false, "php"),
+    console("iex", &["-S"], false, "elixir"),
+];
+
+/// Variables that say which database it is.
+const STAGES: [&str; 5] = ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "FLASK_ENV", "APP_ENV"];
+
+impl Walker<'_> {
+    /// Follows the program that a framework's console is given, unless it is that of tests.
+    pub(super) fn console(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
+        // `python3 manage.py shell`, `php artisan tinker`
+        let script = words
+            .get(1)
+            .map_or("", |word| crate::path::name(&word.text));
+        let (name, words) = match (name, script) {
+            ("php", "artisan") => (script, &words[1..]),
+            (_, "manage.py") if name.starts_with("python") => (script, &words[1..]),
+            _ => (name, words),
+        };
+        let says = |wanted: &[&str]| {
+            words
+                .get(1)
+                .is_some_and(|word| wanted.contains(&word.text.as_str()))
+        };
+        let Some(console) = CONSOLES
+            .iter()
+            .find(|console| console.name == name && says(console.verbs))
+        else {
+            return;
+        };
+        let set = self.state.told();
+        if STAGES
+            .iter()
+            .any(|stage| set.get(*stage).is_some_and(|value| value == "test"))
+        {
+            return;
+        }
+        let given = words.get(2..).unwrap_or_default();
+        let told = given.iter().find_map(|word| {
+            let execute = word.text.strip_prefix("--execute=");
+            let is_code = console.is_word && !word.text.starts_with('-');
+            execute.or(is_code.then_some(word.text.as_str()))
+        });
+        let source = match told {
+            Some(told) => Some(told.to_owned()),
+            None => input.map(|input| input.text.clone()),
+        };
+        let mut languages = code::LANGUAGES.iter();
+        let language = languages.find(|language| language.runs(console.language));
+        if let (Some(source), Some(language)) = (source, language) {
+            self.code(language, &source);
+        }
+    }
+}

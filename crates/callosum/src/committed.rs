@@ -166,17 +166,13 @@ impl Past for Committed<'_> {
                 files.entry(file).or_default()[stage] = self.git(&["cat-file", "blob", object]);
             }
         }
-        let sides = files
-            .into_iter()
-            .filter_map(|(file, [base, ours, theirs])| {
-                // Where one side has taken it out, git leaves the other one whole.
-                Some(OpenMerge {
-                    file,
-                    base,
-                    ours: ours?,
-                    theirs: theirs?,
-                })
-            });
+        let sides = files.into_iter();
+        let sides = sides.map(|(file, [base, ours, theirs])| OpenMerge {
+            file,
+            base,
+            ours,
+            theirs,
+        });
         sides.collect()
     }
 }

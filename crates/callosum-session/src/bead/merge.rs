@@ -2,95 +2,137 @@
 
 use serde_json::{Map, Value};
 
-use super::{Sheet, SheetError};
+use super::Sheet;
 
-/// Why two beads cannot be made one.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BeadMergeError {
-    /// One of them is no bead.
-    #[error(transparent)]
-    Sheet(#[from] SheetError),
-    /// Both changed something that only a person can tell.
-    #[error("both sides changed `{key}`")]
-    Both {
-        /// The key, with those that it stands in.
-        key: String,
-    },
-    /// A comment that one of them wrote has no place in what both say.
-    #[error("`{comment}` would be lost")]
-    Comment {
-        /// The comment, with its mark.
-        comment: String,
-    },
+/// What was made of two beads.
+pub(crate) struct MergedBeads {
+    /// As ours has it, where both changed something in two ways.
+    pub(crate) ours: Sheet,
+    /// The same as theirs has it; nothing where there is no such.
+    pub(crate) theirs: Option<Sheet>,
+    /// What both changed in two ways: keys, with those that they stand in, and comments.
+    pub(crate) conflicts: Vec<String>,
 }
 
 /// Our bead with what theirs has beside it: of each key, what one side changed, and of a list, what both added.
-pub(crate) fn merged(
-    base: Option<&Sheet>,
-    ours: &Sheet,
-    theirs: &Sheet,
-) -> Result<Sheet, BeadMergeError> {
+pub(crate) fn merged(base: Option<&Sheet>, ours: &Sheet, theirs: &Sheet) -> MergedBeads {
     let none = Map::new();
     let was = base.map_or(&none, Sheet::members);
-    let wanted = of_both_maps(was, ours.members(), theirs.members())
-        .map_err(|key| BeadMergeError::Both { key })?;
-    let made = ours.brought_to(&wanted, base, theirs);
-    let made = made.map_err(|key| BeadMergeError::Both { key })?;
-    match made.lost_comment(base, [ours, theirs]) {
-        Some(comment) => Err(BeadMergeError::Comment { comment }),
-        None => Ok(made),
+    let both = of_both_maps(was, ours.members(), theirs.members());
+    let whole = |key: String| MergedBeads {
+        ours: ours.clone(),
+        theirs: Some(theirs.clone()),
+        conflicts: vec![key],
+    };
+    let made = match ours.brought_to(&both.ours, base, theirs) {
+        Ok(made) => made,
+        Err(key) => return whole(key),
+    };
+    let mut conflicts = both.conflicts;
+    let lost = made.lost_comment(base, [ours, theirs]);
+    let has_lost = lost.is_some();
+    conflicts.extend(lost);
+    let instead = match (conflicts.as_slice(), has_lost) {
+        ([], _) => None,
+        (_, false) => Some(made.brought_to(&both.theirs, base, theirs)),
+        (_, true) => Some(theirs.brought_to(&both.theirs, base, ours)),
+    };
+    match instead.transpose() {
+        Ok(instead) => MergedBeads {
+            ours: made,
+            theirs: instead,
+            conflicts,
+        },
+        Err(_) => MergedBeads {
+            conflicts,
+            ..whole(String::new())
+        },
     }
 }
 
-/// What both say; the key that both changed, where they did.
+/// What both say, and where they say two things, what each does.
+#[derive(Default)]
+struct Both<T> {
+    ours: T,
+    theirs: T,
+    /// The keys that both changed in two ways; of a value itself, an empty one.
+    conflicts: Vec<String>,
+}
+
 fn of_both_maps(
     was: &Map<String, Value>,
     ours: &Map<String, Value>,
     theirs: &Map<String, Value>,
-) -> Result<Map<String, Value>, String> {
-    let mut both = Map::new();
+) -> Both<Map<String, Value>> {
+    let mut all: Both<Map<String, Value>> = Both::default();
     let new = theirs.keys().filter(|key| !ours.contains_key(*key));
     for key in ours.keys().chain(new) {
-        let value = of_both(was.get(key), ours.get(key), theirs.get(key));
-        let value = value.map_err(|inner| match inner.as_str() {
-            "" => key.clone(),
-            inner => format!("{key}.{inner}"),
-        });
-        let value = match (value, ours.get(key), theirs.get(key)) {
-            // Whoever closed it first, closed it.
-            (Err(_), Some(Value::String(ours)), Some(Value::String(theirs))) if key == "closed" => {
-                Some(ours.min(theirs).as_str().into())
-            }
-            (value, ..) => value?,
-        };
-        both.extend(value.map(|value| (key.clone(), value)));
+        let mut both = of_both(was.get(key), ours.get(key), theirs.get(key));
+        // Whoever closed it first, closed it.
+        if !both.conflicts.is_empty()
+            && key == "closed"
+            && let (Some(Value::String(ours)), Some(Value::String(theirs))) =
+                (ours.get(key), theirs.get(key))
+        {
+            let first: Option<Value> = Some(ours.min(theirs).as_str().into());
+            both = Both {
+                ours: first.clone(),
+                theirs: first,
+                conflicts: Vec::new(),
+            };
+        }
+        let named = both
+            .conflicts
+            .into_iter()
+            .map(|inner| match inner.as_str() {
+                "" => key.clone(),
+                inner => format!("{key}.{inner}"),
+            });
+        all.conflicts.extend(named);
+        all.ours.extend(both.ours.map(|value| (key.clone(), value)));
+        let theirs = both.theirs.map(|value| (key.clone(), value));
+        all.theirs.extend(theirs);
     }
-    Ok(both)
+    all
 }
 
-/// The same of one value; nothing where it is taken out. In the error is the key within it that both changed.
+/// The same of one value; nothing where it is taken out.
 fn of_both(
     was: Option<&Value>,
     ours: Option<&Value>,
     theirs: Option<&Value>,
-) -> Result<Option<Value>, String> {
+) -> Both<Option<Value>> {
+    let settled = |value: Option<Value>| Both {
+        ours: value.clone(),
+        theirs: value,
+        conflicts: Vec::new(),
+    };
     if ours == theirs || theirs == was {
-        return Ok(ours.cloned());
+        return settled(ours.cloned());
     }
     if ours == was {
-        return Ok(theirs.cloned());
+        return settled(theirs.cloned());
     }
     match (ours, theirs) {
         (Some(Value::Object(ours)), Some(Value::Object(theirs))) => {
             let none = Map::new();
             let was = was.and_then(Value::as_object).unwrap_or(&none);
-            of_both_maps(was, ours, theirs).map(|both| Some(Value::Object(both)))
+            let both = of_both_maps(was, ours, theirs);
+            Both {
+                ours: Some(Value::Object(both.ours)),
+                theirs: Some(Value::Object(both.theirs)),
+                conflicts: both.conflicts,
+            }
         }
         (Some(Value::Array(ours)), Some(Value::Array(theirs))) => {
             let was = was.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            Ok(Some(of_both_lists(was, ours, theirs).into()))
+            settled(Some(of_both_lists(was, ours, theirs).into()))
         }
-        _ => Err(String::new()),
+        _ => Both {
+            ours: ours.cloned(),
+            theirs: theirs.cloned(),
+            conflicts: vec![String::new()],
+        },
     }
 }
 
@@ -129,9 +171,13 @@ mod tests {
         Sheet::read(text).unwrap()
     }
 
-    fn of(ours: &str, theirs: &str) -> Result<String, BeadMergeError> {
-        let made = merged(Some(&read(BASE)), &read(ours), &read(theirs))?;
-        Ok(made.text().to_owned())
+    /// What was made, where neither needs a person; else what does.
+    fn of(ours: &str, theirs: &str) -> Result<String, String> {
+        let made = merged(Some(&read(BASE)), &read(ours), &read(theirs));
+        match made.conflicts.as_slice() {
+            [] => Ok(made.ours.text().to_owned()),
+            named => Err(named.join(", ")),
+        }
     }
 
     fn decided(text: &str, ts: &str) -> String {
@@ -152,12 +198,7 @@ mod tests {
             .collect();
         assert_eq!(times, ["t0", "t1", "t2"]);
         let both = of(&BASE.replace("open", "blocked"), &theirs);
-        assert_eq!(
-            both,
-            Err(BeadMergeError::Both {
-                key: "status".to_owned()
-            })
-        );
+        assert_eq!(both, Err("status".to_owned()));
     }
 
     /// LOA-BEAD-1, LOA-FMT-1: a key of a person's own that one side changed, added or took out is as that side has it, down into
@@ -220,25 +261,35 @@ mod tests {
             (
                 with("lead: ann", "lead: b"),
                 with("lead: ann", "lead: c"),
-                "both sides changed `team.lead`",
+                "team.lead",
             ),
-            (
-                with("base", "b"),
-                with("custom: base\n", ""),
-                "both sides changed `custom`",
-            ),
+            (with("base", "b"), with("custom: base\n", ""), "custom"),
             (
                 with("# kept", "# ours"),
                 with("# kept", "# theirs"),
-                "`# theirs` would be lost",
+                "# theirs",
             ),
         ] {
-            assert_eq!(of(&ours, &theirs).unwrap_err().to_string(), said);
+            assert_eq!(of(&ours, &theirs).unwrap_err(), said);
         }
         let closed = |at: &str| format!("{}closed: {at}\n", BASE.replace("open", "closed"));
         for (ours, theirs) in [("t3", "t4"), ("t4", "t3")] {
             let made = of(&closed(ours), &closed(theirs)).unwrap();
             assert_eq!(read(&made).members()["closed"], "t3");
+        }
+    }
+
+    /// LOA-BEAD-1: beside what only a person can tell, what one side alone changed is in both that they are shown.
+    #[test]
+    fn what_both_changed_is_all_that_differs() {
+        let ours = decided(&BASE.replace("open", "blocked"), "t1");
+        let theirs = decided(&BASE.replace("open", "closed"), "t2").replace("base", "THEIRS");
+        let made = merged(Some(&read(BASE)), &read(&ours), &read(&theirs));
+        assert_eq!(made.conflicts, ["status"]);
+        let [left, right] = [made.ours, made.theirs.unwrap()].map(|sheet| sheet.text().to_owned());
+        assert_eq!(left.replace("blocked", "closed"), right);
+        for said in ["t1", "t2", "custom: THEIRS"] {
+            assert!(left.contains(said), "{said} in {left}");
         }
     }
 }

@@ -27,7 +27,6 @@ pub use self::{
     fault::{LAST_PRIORITY, STATUSES, circles},
     id::BeadId,
     index::Row,
-    merge::BeadMergeError,
     ready::{is_closed, ready},
     sheet::{Sheet, SheetError, Step},
     view::{Bead, BeadDecision},

@@ -6,7 +6,7 @@ use callosum_host::disk::{EntryKind, FileStat};
 
 use super::{Healed, Healer, Past};
 use crate::{
-    merge::{Kind, Left, MergeError, OpenMerge, first_mark, marked, merged, sides, taken},
+    merge::{Kind, Left, OpenMerge, Sides, first_mark, merged, sides},
     notes::LARGEST_NOTES,
     step::{Held, Session, SessionError},
     zones::ZoneError,
@@ -21,6 +21,10 @@ impl Session<'_> {
     pub fn unfinished(&self, past: &dyn Past) -> Result<Vec<String>, SessionError> {
         let mut unfinished = Vec::new();
         for open in past.open_merges() {
+            if open.ours.is_none() || open.theirs.is_none() {
+                unfinished.push(open.file);
+                continue;
+            }
             let there = self.there(&self.zones.root.join(&open.file))?;
             // Marks are named by their lines.
             let there = there.filter(|there| first_mark(there).is_none());
@@ -65,38 +69,41 @@ impl Held<'_> {
                 continue;
             };
             let open = open.iter().find(|open| open.file == file);
-            let finished = match (sides(&there), open) {
-                (Some([ours, theirs]), open) => {
-                    let base = open.and_then(|open| open.base.as_deref());
-                    both(kind, base, &ours, &theirs)
-                }
+            let (made, was) = match (sides(&there), open) {
+                (Some(sides), open) => both(kind, open, &sides),
                 (None, _) if first_mark(&there).is_some() => {
-                    Err(format!("{OPEN} (its marks do not go together)"))
+                    (None, format!("{OPEN} (its marks do not go together)"))
                 }
-                (None, Some(open)) => match open.left(&there) {
-                    Left::Nothing => continue,
-                    Left::Write(made) => Ok((made, OPEN.to_owned())),
-                    Left::Decide(error) => self.shown(&path, kind, open, &error)?,
+                (None, Some(open)) => match taken_out(open) {
+                    Some(was) => (None, was),
+                    None => match open.left(&there) {
+                        Left::Nothing => continue,
+                        Left::Write(made) => (Some((made, Healer::Sides)), OPEN.to_owned()),
+                        Left::Decide { why, shown } => (Some((shown, Healer::Nobody)), asked(&why)),
+                    },
                 },
                 (None, None) => continue,
             };
-            healed.push(match finished {
-                Ok((made, was)) => {
-                    let aside = self.set_aside(&path)?;
+            let (from, aside) = match made {
+                // Marks that stand there already ask for no more than before.
+                Some((made, from)) if made != there => {
+                    // Beside what is shown with marks, ours alone is nothing new.
+                    let is_kept = from == Healer::Sides || first_mark(&there).is_some();
+                    let aside = if is_kept {
+                        self.set_aside(&path)?
+                    } else {
+                        None
+                    };
                     self.write_if_changed(&path, &made)?;
-                    Healed {
-                        file,
-                        was,
-                        from: Healer::Sides,
-                        aside,
-                    }
+                    (from, aside)
                 }
-                Err(was) => Healed {
-                    file,
-                    was,
-                    from: Healer::Nobody,
-                    aside: None,
-                },
+                _ => (Healer::Nobody, None),
+            };
+            healed.push(Healed {
+                file,
+                was,
+                from,
+                aside,
             });
         }
         Ok(healed)
@@ -118,42 +125,53 @@ impl Held<'_> {
         }
         Ok(files)
     }
-
-    /// Both sides of a file that has ours alone: where no rule brings them together, with git's marks for a person to finish.
-    fn shown(
-        &self,
-        path: &Path,
-        kind: Kind,
-        open: &OpenMerge,
-        why: &MergeError,
-    ) -> Result<Finished, SessionError> {
-        if kind != Kind::Bead {
-            return Ok(both(kind, None, &open.ours, &open.theirs));
-        }
-        self.write_if_changed(path, &marked(&open.ours, &open.theirs))?;
-        let was = format!("{OPEN} ({why}; both sides stand there now, with git's marks)");
-        Ok(Err(was))
-    }
 }
 
-/// What is made of both sides and what was found, or why nothing is made.
-type Finished = Result<(Vec<u8>, String), String>;
+/// What is said of a file that one side took out and the other changed.
+fn taken_out(open: &OpenMerge) -> Option<String> {
+    let who = match (&open.ours, &open.theirs) {
+        (Some(_), None) => "theirs took it out, and ours changed it",
+        (None, Some(_)) => "ours took it out, and theirs changed it",
+        _ => return None,
+    };
+    Some(format!(
+        "{OPEN} ({who}: `git add` keeps it, `git rm` takes it out)"
+    ))
+}
 
-/// Both sides, by what they came from, else by what they are.
-fn both(kind: Kind, base: Option<&[u8]>, ours: &[u8], theirs: &[u8]) -> Finished {
-    if base.is_some()
-        && let Ok(made) = merged(kind, base, ours, theirs)
-    {
-        return Ok((made, OPEN.to_owned()));
-    }
-    match taken(kind, ours, theirs) {
-        Ok((made, None)) => Ok((made, OPEN.to_owned())),
-        Ok((made, Some(lost))) => Ok((
-            made,
+/// What is said where a person must decide, and sees both sides.
+fn asked(why: &str) -> String {
+    format!("{OPEN} ({why}; both sides stand there now, with git's marks)")
+}
+
+/// What is made of both sides where there is something, and what was found.
+type Finished = (Option<(Vec<u8>, Healer)>, String);
+
+/// Both sides, by what they come from, as git keeps it or its marks have it; else all that either has.
+fn both(kind: Kind, open: Option<&OpenMerge>, sides: &Sides) -> Finished {
+    let base = open.and_then(|open| open.base.as_ref());
+    let base = base.or(sides.base.as_ref());
+    let made = match merged(kind, base.map(Vec::as_slice), &sides.ours, &sides.theirs) {
+        Ok(made) => made,
+        Err(error) => return (None, format!("{OPEN} ({error})")),
+    };
+    let mut was = match made.asks() {
+        Some(why) if base.is_some() => return (Some((made.marked(), Healer::Nobody)), asked(&why)),
+        Some(why) if kind == Kind::Bead => return (None, format!("{OPEN} ({why})")),
+        Some(why) => {
+            format!("{OPEN} ({why}: ours stays, and theirs stands in what was set aside alone)")
+        }
+        // Git keeps no base of what both made.
+        None if base.is_none() && open.is_none() => {
             format!(
-                "{OPEN} (`{lost}` has no place beside ours, and stands in what was set aside alone)"
-            ),
-        )),
-        Err(error) => Err(format!("{OPEN} ({error})")),
+                "{OPEN} (what both come from is not known any more: all that either has is taken)"
+            )
+        }
+        None => OPEN.to_owned(),
+    };
+    for told in &made.told {
+        was.push_str("; ");
+        was.push_str(told);
     }
+    (Some((made.bytes, Healer::Sides)), was)
 }

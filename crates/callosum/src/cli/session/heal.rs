@@ -72,7 +72,7 @@ impl HealedOutput {
             .map(|aside| format!("; the broken one is {aside}"));
         let aside = aside.unwrap_or_default();
         if self.from == Healer::Nobody.to_string() {
-            return format!("{}: {}, and stays so\n", self.file, self.was);
+            return format!("{}: {}, and stays so{aside}\n", self.file, self.was);
         }
         let how = if self.from == Healer::Anew.to_string() {
             "made anew".to_owned()

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use callosum_evidence::{secrets::mask, terminal::harmless};
 use callosum_session::merge::{Kind, MergeError, marked, merged};
 use clap::Args;
 
@@ -12,8 +13,8 @@ use crate::{
 
 /// Merge NOTES.md, a trajectory or a bead for git
 ///
-/// Writes OURS with what THEIRS has beside it: entries, records, rows and questions of both, by what they are and not by their
-/// lines. Ends with 1, and writes both with git's marks, where only a person can tell; git calls that a conflict.
+/// Writes OURS with what THEIRS added, changed and took out since BASE: entries, records, rows and questions, by what they are and not
+/// by their lines. Ends with 1, and writes git's marks around what both changed in two ways, where only a person can tell; git calls that a conflict.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -46,14 +47,29 @@ pub(super) fn run(context: &Context, args: &MergeArgs) -> Result<(), CommandErro
         let written = context.disk.rewrite(&args.ours, made, 0o644);
         written.map_err(|error| store::disk_failed(&error))
     };
-    match merged(kind, Some(&base), &ours, &theirs) {
-        Ok(made) => write(&made),
+    // Git hands over an empty file where both made it.
+    let base = Some(base).filter(|base| !base.is_empty());
+    let made = match merged(kind, base.as_deref(), &ours, &theirs) {
+        Ok(made) => made,
         Err(error) => {
             // Git takes what stands there for the conflict: without marks, our side alone would be committed.
             if error != MergeError::Unfinished {
                 write(&marked(&ours, &theirs))?;
             }
-            Err(CommandError::from_error(Exit::No, &error))
+            return Err(CommandError::from_error(Exit::No, &error));
+        }
+    };
+    for told in &made.told {
+        let told = mask(told).text;
+        context.ui.say(&harmless(&format!("{}: {told}", args.path)));
+    }
+    write(&made.marked())?;
+    match made.asks() {
+        None => Ok(()),
+        Some(asked) => {
+            let what = harmless(&mask(&asked).text);
+            let hint = "decide between git's marks in it, then `git add` it";
+            Err(CommandError::new(Exit::No, what).hint(hint))
         }
     }
 }

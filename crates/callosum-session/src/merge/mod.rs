@@ -1,0 +1,221 @@
+//! [`merged`]: a session's file as two branches have it, as one.
+//!
+//! Git's own merge goes by lines, and what two branches add stands at the same place: it is a conflict, or, where the lines of
+//! both are taken, entries torn apart. Here what one side changed or took out since the base, and the other left as it was, is so;
+//! what both added is there; and what both changed in two ways is a person's to decide. Start with [`Kind`], which files are
+//! known, [`sides`], for a file in which git has left its marks, and [`OpenMerge`], for one in which it may have left none.
+//! `sequence` finds who changed what, `records` merges trajectories; notes and beads are merged where they are read.
+
+pub(crate) mod marks;
+mod records;
+pub(crate) mod sequence;
+
+use std::collections::HashSet;
+
+pub(crate) use self::marks::first_mark;
+pub use self::marks::{Sides, marked, sides};
+use crate::{
+    bead::{BeadId, Sheet, SheetError, merged as merged_beads},
+    notes::merge::{Lean, merged as merged_notes},
+};
+
+/// What kind of file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `NOTES.md`.
+    Notes,
+    /// A trajectory.
+    Trajectory,
+    /// A bead.
+    Bead,
+}
+
+impl Kind {
+    /// The kind of the file of this path; `None` where it is none of a session.
+    pub fn of(path: &str) -> Option<Self> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        match folder.rsplit('/').next().unwrap_or_default() {
+            _ if name == "NOTES.md" => Some(Self::Notes),
+            "trajectory" => name.strip_suffix(".jsonl").map(|_| Self::Trajectory),
+            // Other programs keep files of their own beside beads.
+            ".beads" => BeadId::of_file(name).map(|_| Self::Bead),
+            _ => None,
+        }
+    }
+}
+
+/// Why two files cannot be made one. Neither is changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// One is no bead.
+    #[error(transparent)]
+    Bead(#[from] SheetError),
+    /// One has the marks of a merge that nobody has finished.
+    #[error("a side has a merge that nobody has finished")]
+    Unfinished,
+    /// One is no text in UTF-8.
+    #[error("a side is no text in UTF-8")]
+    NotText,
+    /// What stands there would not be read as both sides mean it.
+    #[error("both sides would not be read as they are meant")]
+    Unread,
+}
+
+/// What was made of both sides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// The file; where both changed something in two ways, as ours has it.
+    pub bytes: Vec<u8>,
+    /// The same as theirs has it; nothing where there is no such.
+    pub instead: Option<Vec<u8>>,
+    /// What both changed in two ways, by its name.
+    pub conflicts: Vec<String>,
+    /// What of theirs gave way where only one can stand, and no person is needed.
+    pub told: Vec<String>,
+}
+
+impl Merged {
+    fn settled(bytes: &[u8]) -> Self {
+        Self {
+            bytes: bytes.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// The file, with git's marks around what both changed in two ways.
+    pub fn marked(&self) -> Vec<u8> {
+        match &self.instead {
+            Some(instead) => marked(&self.bytes, instead),
+            None => self.bytes.clone(),
+        }
+    }
+
+    /// What only a person can tell, in words; nothing where there is no such.
+    pub fn asks(&self) -> Option<String> {
+        let named: Vec<String> = self
+            .conflicts
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        (!named.is_empty()).then(|| format!("both sides changed {}", named.join(", ")))
+    }
+}
+
+/// A file in which git has not ended a merge: the three that it keeps of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenMerge {
+    /// The file, from the root.
+    pub file: String,
+    /// What both sides come from; nothing where both made the file.
+    pub base: Option<Vec<u8>>,
+    /// Our side; nothing where it took the file out.
+    pub ours: Option<Vec<u8>>,
+    /// Their side; nothing where it took the file out.
+    pub theirs: Option<Vec<u8>>,
+}
+
+/// What is left to do in a file in which git has not ended a merge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Nothing: what theirs has is in it, or a person has decided.
+    Nothing,
+    /// To write this, which has both sides.
+    Write(Vec<u8>),
+    /// To decide what only a person can tell, and what to show them.
+    Decide { why: String, shown: Vec<u8> },
+}
+
+impl OpenMerge {
+    /// What is left to do where this stands there, without marks of git.
+    pub(crate) fn left(&self, there: &[u8]) -> Left {
+        let (Some(kind), Some(ours), Some(theirs)) =
+            (Kind::of(&self.file), &self.ours, &self.theirs)
+        else {
+            return Left::Nothing;
+        };
+        if kind == Kind::Trajectory {
+            let known: HashSet<&[u8]> = records::units(there).into_iter().collect();
+            let was = self.base.as_deref().unwrap_or_default();
+            let was: HashSet<&[u8]> = records::units(was).into_iter().collect();
+            let mut new = records::units(theirs).into_iter();
+            if new.all(|unit| known.contains(unit) || was.contains(unit)) {
+                return Left::Nothing;
+            }
+        }
+        let is_ours = there == ours;
+        match merged(kind, self.base.as_deref(), there, theirs) {
+            Ok(made) if made.bytes == there && made.conflicts.is_empty() => Left::Nothing,
+            Ok(made) => match made.asks() {
+                None => Left::Write(made.bytes),
+                Some(why) if is_ours => Left::Decide {
+                    why,
+                    shown: made.marked(),
+                },
+                Some(_) => Left::Nothing,
+            },
+            Err(error) if is_ours => Left::Decide {
+                why: error.to_string(),
+                shown: marked(ours, theirs),
+            },
+            Err(_) => Left::Nothing,
+        }
+    }
+}
+
+/// Our file with what theirs has beside it, by what both came from. Where that is not known, as where both made the file, nothing
+/// is taken out.
+pub fn merged(
+    kind: Kind,
+    base: Option<&[u8]>,
+    ours: &[u8],
+    theirs: &[u8],
+) -> Result<Merged, MergeError> {
+    if sides(ours).is_some() || sides(theirs).is_some() {
+        return Err(MergeError::Unfinished);
+    }
+    if ours == theirs || base == Some(theirs) {
+        return Ok(Merged::settled(ours));
+    }
+    if base == Some(ours) {
+        return Ok(Merged::settled(theirs));
+    }
+    match kind {
+        Kind::Notes => {
+            let lean = |lean| merged_notes(base, ours, theirs, lean).ok_or(MergeError::Unread);
+            let made = lean(Lean::Ours)?;
+            let instead = if made.conflicts.is_empty() {
+                None
+            } else {
+                Some(lean(Lean::Theirs)?.bytes)
+            };
+            Ok(Merged {
+                bytes: made.bytes,
+                instead,
+                conflicts: made.conflicts,
+                told: made.told,
+            })
+        }
+        Kind::Trajectory => {
+            let base = base.unwrap_or_default();
+            Ok(Merged::settled(&records::merged(base, ours, theirs)))
+        }
+        Kind::Bead => {
+            let read = |bytes: &[u8]| {
+                let text = std::str::from_utf8(bytes).map_err(|_| MergeError::NotText)?;
+                Ok::<_, MergeError>(Sheet::read(text)?)
+            };
+            // One that both made has no base.
+            let base = base.filter(|base| !base.is_empty()).map(read).transpose()?;
+            let made = merged_beads(base.as_ref(), &read(ours)?, &read(theirs)?);
+            Ok(Merged {
+                bytes: made.ours.text().as_bytes().to_vec(),
+                instead: made.theirs.map(|sheet| sheet.text().as_bytes().to_vec()),
+                conflicts: made.conflicts,
+                told: Vec::new(),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,381 @@
+//! What two branches did to notes stays done, and what only a person can tell is left to one.
+
+use super::*;
+use crate::notes::Notes;
+
+const BASE: &str = "# Notes\n\n## Session Continuity\n\n### Active Context\n- **Current Bead**: bd-1\n- **Last Checkpoint**: \
+                    none\n\n### Lightweight Identifiers\n| Identifier | Purpose | Last Verified |\n|---|---|---|\n\n### Decision \
+                    Log\n\n#### 2026-01-01T00:00:00Z - Old\n**Decision**: Old\n\n### Pending Questions\n- [ ] why?\n\n## Blockers\nnone\n";
+
+fn entry(ts: &str, words: &str) -> String {
+    format!("#### 2026-01-02T{ts}Z - {words}\n**Decision**: {words}\n**Rationale**: x\n\n")
+}
+
+fn with(entries: &[String]) -> String {
+    BASE.replace("### Pending", &format!("{}### Pending", entries.concat()))
+}
+
+fn notes(base: Option<&str>, ours: &str, theirs: &str) -> String {
+    let base = base.map(str::as_bytes);
+    let made = merged(Kind::Notes, base, ours.as_bytes(), theirs.as_bytes()).unwrap();
+    assert_eq!(made.conflicts, [""; 0]);
+    String::from_utf8(made.bytes).unwrap()
+}
+
+fn titles(text: &str) -> Vec<String> {
+    let notes = Notes::read(text.as_bytes().to_vec());
+    notes
+        .decisions()
+        .into_iter()
+        .map(|made| made.title)
+        .collect()
+}
+
+/// LOA-FMT-1, LOA-GRD-1: the entries of both branches are there whole and in order of time, those of one second too; what one
+/// side changed is changed, and what both wrote elsewhere is there.
+#[test]
+fn the_notes_of_two_branches_have_the_entries_of_both() {
+    let ours = with(&[
+        entry("03:00:01", "A"),
+        entry("03:00:05", "Same second, ours"),
+    ])
+    .replace("none\n\n### Light", "2026-01-02T03:00:06Z\n\n### Light")
+    .replace("## Blockers\nnone\n", "## Blockers\nnone\nours waits\n");
+    let theirs = with(&[
+        entry("03:00:03", "B"),
+        entry("03:00:05", "Same second, theirs"),
+    ])
+    .replace(
+        "**Decision**: Old\n",
+        "**Decision**: Old\n**Rationale**: said later\n",
+    )
+    .replace("- [ ] why?\n", "- [ ] why?\n- [ ] and how?\n")
+    .replace(
+        "|---|---|---|\n",
+        "|---|---|---|\n| ${PROJECT_ROOT}/a.rs:1 | B | 03:00:04Z |\n",
+    )
+    .replace(
+        "## Blockers\nnone\n",
+        "## Blockers\nnone\ntheirs waits\n\n## Later\nmore\n",
+    );
+    for base in [Some(BASE), None] {
+        let made = notes(base, &ours, &theirs);
+        assert_eq!(
+            titles(&made),
+            ["Old", "A", "B", "Same second, ours", "Same second, theirs"],
+            "{made}"
+        );
+        for said in [
+            "- **Last Checkpoint**: 2026-01-02T03:00:06Z\n",
+            "- [ ] and how?\n",
+            "| ${PROJECT_ROOT}/a.rs:1 | B | 03:00:04Z |\n",
+            "ours waits\n",
+            "theirs waits\n",
+            "## Later\nmore\n",
+        ] {
+            assert_eq!(made.matches(said).count(), 1, "{said} in {made}");
+        }
+        assert!(made.contains("**Rationale**: said later\n"), "{made}");
+        assert_eq!(
+            notes(base, &made, &theirs),
+            made,
+            "made again, it changes nothing"
+        );
+        assert_eq!(notes(Some(BASE), &made, BASE), made);
+    }
+    assert_eq!(
+        notes(Some(BASE), BASE, &ours).matches("ours waits").count(),
+        1
+    );
+}
+
+/// LOA-BEAD-1: files of other programs are none of ours, wherever they stand.
+#[test]
+fn what_kind_a_file_is_its_path_tells() {
+    for (path, kind) in [
+        ("loa-grimoire/NOTES.md", Some(Kind::Notes)),
+        (
+            "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-02.jsonl",
+            Some(Kind::Trajectory),
+        ),
+        (".beads/bd-1.yaml", Some(Kind::Bead)),
+        ("sub/.beads/bd-1.yaml", Some(Kind::Bead)),
+        (".beads/issues.jsonl", None),
+        (".beads/config.yaml", None),
+        ("data/bd-1.yaml", None),
+        ("data/x.jsonl", None),
+        ("bd-1.yaml", None),
+    ] {
+        assert_eq!(Kind::of(path), kind, "{path}");
+    }
+}
+
+/// LOA-FMT-1: a section of text that one branch alone changed is as that branch has it.
+#[test]
+fn a_section_that_one_branch_changed_is_as_it_has_it() {
+    let changed = BASE.replace("## Blockers\nnone\n", "## Blockers\nwaits\n");
+    let ours = with(&[entry("03:00:01", "A")]);
+    for (ours, theirs) in [(&ours, &changed), (&changed, &ours)] {
+        let made = notes(Some(BASE), ours, theirs);
+        assert!(made.ends_with("## Blockers\nwaits\n"), "{made}");
+        assert_eq!(titles(&made), ["Old", "A"]);
+    }
+}
+
+/// What is left to a person where both branches have something, and the file that they are shown.
+fn asked(base: &str, ours: &str, theirs: &str) -> (Vec<String>, String) {
+    let [base, ours, theirs] = [base, ours, theirs].map(str::as_bytes);
+    let made = merged(Kind::Notes, Some(base), ours, theirs).unwrap();
+    let shown = String::from_utf8(made.marked()).unwrap();
+    (made.conflicts, shown)
+}
+
+/// LOA-FMT-1: what both changed in two ways is left to a person, with marks around it alone.
+#[test]
+fn what_both_changed_in_two_ways_is_left_to_a_person() {
+    let row = |purpose: &str| {
+        let row = format!("|---|---|---|\n| ${{PROJECT_ROOT}}/a.rs:1 | {purpose} | x |\n");
+        BASE.replace("|---|---|---|\n", &row)
+    };
+    let words =
+        |words: &str| BASE.replace("**Decision**: Old\n", &format!("**Decision**: {words}\n"));
+    let waits =
+        |words: &str| BASE.replace("## Blockers\nnone\n", &format!("## Blockers\n{words}\n"));
+    for (ours, theirs, named) in [
+        (row("ours"), row("theirs"), "${PROJECT_ROOT}/a.rs:1"),
+        (words("ours"), words("theirs"), "2026-01-01T00:00:00Z - Old"),
+        (
+            words("ours"),
+            BASE.replace("#### 2026-01-01T00:00:00Z - Old\n**Decision**: Old\n\n", ""),
+            "2026-01-01T00:00:00Z - Old",
+        ),
+        (waits("ours"), waits("theirs"), "none"),
+    ] {
+        let more = |text: &str| text.replace("- [ ] why?\n", "- [ ] why?\n- [ ] and how?\n");
+        let (named_of_both, shown) = asked(BASE, &ours, &more(&theirs));
+        assert_eq!(named_of_both, [named], "{shown}");
+        assert_eq!(shown.matches("<<<<<<< ours\n").count(), 1, "{shown}");
+        let found = sides(shown.as_bytes()).unwrap();
+        let left = String::from_utf8(found.ours.clone()).unwrap();
+        assert_eq!(left, more(&ours), "{shown}");
+        let again = merged(
+            Kind::Notes,
+            Some(BASE.as_bytes()),
+            &found.ours,
+            &found.theirs,
+        );
+        let again = String::from_utf8(again.unwrap().marked()).unwrap();
+        assert_eq!(again, shown);
+    }
+    let above = |words: &str| BASE.replace("# Notes\n", &format!("# Notes\n{words}\n"));
+    let (named, both) = asked(BASE, &above("We deploy."), &above("On Tuesdays only."));
+    assert!(named.is_empty(), "{both}");
+    for said in ["We deploy.\n", "On Tuesdays only.\n"] {
+        assert!(both.contains(said), "{both}");
+    }
+}
+
+/// LOA-FMT-1, LOA-GRD-1: what one branch took out or changed and the other left as it was is so, whichever merges the other: entries
+/// that were commented out, moved or deleted, questions that were answered or dropped, rows, lines.
+#[test]
+fn what_one_branch_took_out_stays_out() {
+    let old = "#### 2026-01-01T00:00:00Z - Old\n**Decision**: Old\n";
+    let rows = "|---|---|---|\n| ${PROJECT_ROOT}/a.rs:1 | Old | 01:00:00Z |\n";
+    let base = BASE.replace("|---|---|---|\n", rows).replace(
+        "## Blockers\nnone\n",
+        "## Blockers\nnone\n- step one\n- step two\n",
+    );
+    let later = entry("03:00:01", "A");
+    for (from, to) in [
+        (format!("{old}\n"), String::new()),
+        (old.to_owned(), format!("<!--\n{old}-->\n")),
+        (
+            "## Blockers".to_owned(),
+            format!("## Withdrawn\n\n{old}\n## Blockers"),
+        ),
+        ("- [ ] why?\n".to_owned(), String::new()),
+        ("- [ ] why?\n".to_owned(), "- [x] why?\n".to_owned()),
+        (rows.to_owned(), "|---|---|---|\n".to_owned()),
+        (
+            "- step one\n".to_owned(),
+            "- [x] step one done\n".to_owned(),
+        ),
+    ] {
+        let is_moved = to.contains("## Withdrawn");
+        let taken = base.replace(&from, &to);
+        let taken = if is_moved {
+            taken.replacen(&format!("{old}\n"), "", 1)
+        } else {
+            taken
+        };
+        let going = base
+            .replace("### Pending", &format!("{later}### Pending"))
+            .replace("- [ ] why?\n", "- [ ] why?\n- [ ] and how?\n")
+            .replace("- step two\n", "- step two\n- step three\n")
+            .replace(
+                "01:00:00Z |\n",
+                "01:00:00Z |\n| ${PROJECT_ROOT}/b.rs:1 | A | 02:00:00Z |\n",
+            )
+            .replace("**: none", "**: 2026-01-02T03:00:01Z");
+        let taken = taken.replace("**: none", "**: 2026-01-02T03:00:00Z");
+        for (ours, theirs) in [(&taken, &going), (&going, &taken)] {
+            let made = notes(Some(&base), ours, theirs);
+            let count = |said: &str| made.matches(said).count();
+            assert_eq!(count(&to).min(1), 1, "{made}");
+            assert!(
+                is_moved || to.contains(&from) || count(&from) == 0,
+                "{from} in {made}"
+            );
+            let live = usize::from(!to.contains(old) && !from.contains(old));
+            assert_eq!(
+                titles(&made),
+                [&["Old"; 1][..live], &["A"]].concat(),
+                "{made}"
+            );
+            for said in [
+                &later,
+                "- [ ] and how?\n",
+                "- step three\n",
+                "/b.rs:1 | A",
+                "03:00:01Z\n",
+            ] {
+                assert_eq!(count(said), 1, "{said} in {made}");
+            }
+        }
+    }
+}
+
+/// LOA-DECAY-1: when a row was last looked at is no difference between two branches.
+#[test]
+fn of_a_row_that_both_looked_at_the_later_time_counts() {
+    let row = |at: &str| {
+        let row = format!("|---|---|---|\n| ${{PROJECT_ROOT}}/a.rs:1 | Old | {at} |\n");
+        BASE.replace("|---|---|---|\n", &row)
+    };
+    for base in [BASE.to_owned(), row("01:00:00Z")] {
+        for (ours, theirs) in [("02:00:00Z", "03:00:00Z"), ("03:00:00Z", "02:00:00Z")] {
+            assert_eq!(
+                notes(Some(&base), &row(ours), &row(theirs)),
+                row("03:00:00Z")
+            );
+        }
+        let gone = notes(Some(&row("01:00:00Z")), &row("02:00:00Z"), BASE);
+        assert_eq!(gone, BASE);
+    }
+}
+
+/// LOA-FMT-1: a line in bold that a person wrote into Active Context, or above the first heading, is a line like any other.
+#[test]
+fn lines_in_bold_are_kept() {
+    let here = "- **Last Checkpoint**: none\n";
+    let more = |text: &str, said: &str| text.replace(here, &format!("{here}{said}"));
+    let said = "- **Do not touch**: src/pay.rs\n";
+    let ours = more(BASE, "- **Ours**: too\n");
+    let theirs = more(BASE, said).replace("# Notes", "- **Deploy**: on Tuesdays\n\n# Notes");
+    for base in [Some(BASE), None] {
+        for (ours, theirs) in [(&ours, &theirs), (&theirs, &ours)] {
+            let made = notes(base, ours, theirs);
+            for said in [said, "- **Ours**: too\n", "- **Deploy**: on Tuesdays\n"] {
+                assert_eq!(made.matches(said).count(), 1, "{said} in {made}");
+            }
+        }
+    }
+}
+
+/// LOA-FMT-1: of two branches with another current bead each, ours stays, and that is told.
+#[test]
+fn another_current_bead_of_theirs_is_told() {
+    let with = |bead: &str| BASE.replace("bd-1", bead);
+    let [base, ours, theirs] =
+        [BASE.to_owned(), with("bd-2"), with("bd-3")].map(String::into_bytes);
+    let made = merged(Kind::Notes, Some(&base), &ours, &theirs).unwrap();
+    assert_eq!((made.bytes, made.conflicts), (ours, Vec::new()));
+    assert!(
+        made.told[0].contains("bd-2") && made.told[0].contains("bd-3"),
+        "{:?}",
+        made.told
+    );
+}
+
+/// Pieces of notes that two branches have or have not.
+const PIECES: [&str; 12] = [
+    "## Blockers\nnone\n",
+    "## Later\nmore\n- one\n",
+    "### Decision Log\n",
+    "#### 2026-01-02T00:00:01Z - A\n**Decision**: A\n\n",
+    "#### 2026-01-02T00:00:02Z - B\n**Decision**: B\n",
+    "#### 2026-01-02T00:00:02Z - C\n**Decision**: C\n**Evidence**:\n- `c` [${PROJECT_ROOT}/c:1]\n\n",
+    "<!--\n#### 2026-01-02T00:00:01Z - A\n**Decision**: A\n-->\n\n",
+    "### Pending Questions\n",
+    "- [ ] q\n",
+    "- [x] q\n",
+    "### Lightweight Identifiers\n| ${PROJECT_ROOT}/a:1 | x | 1 |\n",
+    "\n",
+];
+
+fn document() -> impl proptest::strategy::Strategy<Value = String> {
+    use proptest::strategy::Strategy as _;
+    let kept = proptest::collection::vec(proptest::bool::weighted(0.7), PIECES.len());
+    let again: Vec<&str> = PIECES
+        .into_iter()
+        .filter(|piece| !piece.starts_with('<'))
+        .collect();
+    let more = proptest::option::of(proptest::sample::select(again));
+    (kept, more).prop_map(|(kept, more)| {
+        let pieces = PIECES.iter().zip(kept).filter(|(piece, kept)| {
+            *kept || piece.starts_with("###") && !piece.starts_with("####")
+        });
+        let pieces = pieces.map(|(piece, _)| *piece).chain(more);
+        pieces.collect::<String>()
+    })
+}
+
+/// The words of the entries, in an order that tells nothing.
+fn words(text: &str) -> Vec<String> {
+    let made = Notes::read(text.as_bytes().to_vec())
+        .decisions()
+        .into_iter();
+    let mut words: Vec<String> = made
+        .map(|made| format!("{} {}", made.heading(), made.words()))
+        .collect();
+    words.sort();
+    words
+}
+
+proptest::proptest! {
+    /// LOA-FMT-1, LOA-GRD-1: a side that changed nothing changes nothing of the other, also where both are taken apart; both ways round
+    /// there are the same entries, those that both have are there once, and merged again nothing comes or goes.
+    #[test]
+    fn what_one_side_did_stays_done((base, ours, theirs) in (document(), document(), document())) {
+        use proptest::{prop_assert, prop_assert_eq};
+        let pieces = |base: &str, ours: &str, theirs: &str| {
+            let all = [base, ours, theirs].map(str::as_bytes);
+            let made = crate::notes::merge::by_pieces(all[0], all[1], all[2], Lean::Ours);
+            made.map(|made| String::from_utf8(made.bytes).unwrap())
+        };
+        prop_assert_eq!(pieces(&base, &ours, &base), Some(ours.clone()));
+        prop_assert_eq!(pieces(&base, &base, &theirs), Some(theirs.clone()));
+        let of = |ours: &str, theirs: &str| {
+            merged(Kind::Notes, Some(base.as_bytes()), ours.as_bytes(), theirs.as_bytes()).unwrap()
+        };
+        let made = of(&ours, &theirs);
+        if !made.conflicts.is_empty() {
+            return Ok(());
+        }
+        let made = String::from_utf8(made.bytes).unwrap();
+        let back = String::from_utf8(of(&theirs, &ours).bytes).unwrap();
+        prop_assert_eq!(words(&made), words(&back), "{}\n--\n{}", made, back);
+        let (there, left, right) = (words(&made), words(&ours), words(&theirs));
+        for entry in &there {
+            let many = |of: &[String]| of.iter().filter(|known| *known == entry).count();
+            prop_assert!(many(&there) <= many(&left).max(many(&right)), "{}", made);
+        }
+        let was = words(&base);
+        for entry in left.iter().chain(&right) {
+            let is_of_both = left.contains(entry) && right.contains(entry);
+            prop_assert!(there.contains(entry) || was.contains(entry) && !is_of_both, "{} in {}", entry, made);
+        }
+        let again = of(&made, &theirs);
+        prop_assert_eq!(words(&String::from_utf8(again.bytes).unwrap()), there);
+    }
+}

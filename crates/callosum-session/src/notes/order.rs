@@ -1,0 +1,140 @@
+//! Which sections of three documents are one, by [`keys`], and in which order those of both stand, by [`in_one`].
+
+use std::{
+    collections::{HashMap, HashSet},
+    hash::Hash,
+};
+
+use super::piece::Section;
+use crate::{grounding::says_the_same, merge::sequence::beside, step::in_order};
+
+/// The sections of the base, ours and theirs.
+pub(super) type Three<'s> = [&'s [Section]; 3];
+
+/// What stands in one place: of ours, and of theirs.
+pub(super) type Gap<'k, K> = (Option<&'k [K]>, Option<&'k [K]>);
+
+/// What two sequences share, given twice, and between that what each has alone.
+pub(super) fn gaps<'k, K: Eq + Hash>(own: &'k [K], new: &'k [K]) -> Vec<Gap<'k, K>> {
+    let some = |items: &'k [K]| Some(items).filter(|items| !items.is_empty());
+    let all = beside(own, new).into_iter();
+    let gaps = all.map(|stretch| (some(&own[stretch.ours]), some(&new[stretch.theirs])));
+    gaps.collect()
+}
+
+/// A number for each section of the three: the same for those that are one.
+pub(super) fn keys(all: Three<'_>) -> [Vec<usize>; 3] {
+    let mut next = 0;
+    let mut titled: HashMap<(&str, usize), usize> = HashMap::new();
+    let mut entries: HashMap<&str, Vec<(usize, &Section)>> = HashMap::new();
+    let mut keys: [Vec<usize>; 3] = Default::default();
+    for (side, sections) in all.into_iter().enumerate() {
+        let mut found: Vec<Option<usize>> = vec![None; sections.len()];
+        let mut taken: HashSet<usize> = HashSet::new();
+        let ways: [fn(&Section, &Section) -> bool; 3] = [
+            |a, b| a.says(b),
+            |a, b| !words_of(a).is_empty() && says_the_same(words_of(a), words_of(b)),
+            |a, b| entry_title(a) == entry_title(b),
+        ];
+        for (way, is_one) in ways.iter().enumerate() {
+            for (section, found) in sections.iter().zip(&mut found) {
+                let Some(entry) = section.entry.as_ref().filter(|_| found.is_none()) else {
+                    continue;
+                };
+                let of_its_time = entries.get(entry.ts.as_str()).into_iter().flatten();
+                let mut free = of_its_time.filter(|(id, _)| !taken.contains(id));
+                // Two that both sides made are one by their words alone.
+                let is_known = |id: usize| way < 2 || keys[0].contains(&id);
+                let same = free.find(|(id, known)| is_known(*id) && is_one(known, section));
+                if let Some((id, _)) = same {
+                    taken.insert(*id);
+                    *found = Some(*id);
+                }
+            }
+        }
+        let mut many: HashMap<&str, usize> = HashMap::new();
+        for (section, found) in sections.iter().zip(found) {
+            let mut new = || {
+                next += 1;
+                next - 1
+            };
+            let id = match (&section.entry, found) {
+                (_, Some(id)) => id,
+                (Some(entry), None) => {
+                    let id = new();
+                    entries.entry(&entry.ts).or_default().push((id, section));
+                    id
+                }
+                (None, None) => {
+                    let number = many.entry(&section.title).or_default();
+                    *number += 1;
+                    *titled.entry((&section.title, *number)).or_insert_with(new)
+                }
+            };
+            keys[side].push(id);
+        }
+    }
+    keys
+}
+
+fn words_of(section: &Section) -> &str {
+    section.entry.as_ref().map_or("", |entry| entry.words())
+}
+
+fn entry_title(section: &Section) -> Option<&str> {
+    section.entry.as_ref().map(|entry| entry.title.as_str())
+}
+
+/// What stands in one place of either side: entries first, in the order of their times, since they belong to the log before
+/// them; then what lies deeper, and ours before theirs.
+pub(super) fn in_one(
+    own: Vec<usize>,
+    new: Vec<usize>,
+    made: &HashMap<usize, Section>,
+) -> Vec<usize> {
+    if own.is_empty() || new.is_empty() {
+        return [own, new].concat();
+    }
+    let (own, own_rest) = entries_first(own, made);
+    let (new, new_rest) = entries_first(new, made);
+    let ts = |unit: &Vec<usize>| {
+        let entry = made[&unit[0]].entry.as_ref();
+        entry
+            .filter(|entry| entry.is_dated())
+            .map(|entry| in_order(&entry.ts).to_owned())
+    };
+    let mut both: Vec<Vec<usize>> = Vec::new();
+    let mut new = new.into_iter().peekable();
+    for own in own {
+        let is_before =
+            |new: &Vec<usize>| ts(new).is_some() && ts(&own).is_some() && ts(new) < ts(&own);
+        while let Some(earlier) = new.next_if(is_before) {
+            both.push(earlier);
+        }
+        both.push(own);
+    }
+    both.extend(new);
+    let level = |rest: &[usize]| rest.first().map_or(0, |id| made[id].level);
+    if level(&new_rest) > level(&own_rest) {
+        both.extend([new_rest, own_rest]);
+    } else {
+        both.extend([own_rest, new_rest]);
+    }
+    both.concat()
+}
+
+/// The entries that it begins with, each with the headings below it, and the rest.
+fn entries_first(ids: Vec<usize>, made: &HashMap<usize, Section>) -> (Vec<Vec<usize>>, Vec<usize>) {
+    let mut units: Vec<Vec<usize>> = Vec::new();
+    let mut ids = ids.into_iter().peekable();
+    while let Some(id) = ids.next_if(|id| {
+        let last = units.last().map(|unit| made[&unit[0]].level);
+        made[id].entry.is_some() || last.is_some_and(|last| made[id].level > last)
+    }) {
+        match units.last_mut().filter(|_| made[&id].entry.is_none()) {
+            Some(unit) => unit.push(id),
+            None => units.push(vec![id]),
+        }
+    }
+    (units, ids.collect())
+}

@@ -122,6 +122,8 @@ impl Held<'_> {
         let mut healed = Vec::new();
         let settings = self.heal_settings(past).map(|one| healed.extend(one));
         self.past_links(settings, &mut healed)?;
+        let committed = self.heal_committed_records(past, &mut healed);
+        self.past_links(committed, &mut healed)?;
         let notes = self.heal_notes(past).map(|one| healed.extend(one));
         self.past_links(notes, &mut healed)?;
         let beads = self.heal_beads(past, &mut healed);

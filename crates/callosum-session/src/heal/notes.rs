@@ -31,6 +31,8 @@ impl Held<'_> {
             past.file(&name).is_some()
         };
         if is_torn {
+            // What is decided next is written behind what was committed.
+            self.heal_committed_records(past, &mut healed)?;
             healed.extend(self.heal_notes(past)?);
             self.heal_decisions(&mut healed)?;
         }

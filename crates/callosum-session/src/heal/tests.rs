@@ -64,7 +64,7 @@ fn heal(
         .iter()
         .map(|one| format!("{} {} {}", one.file, one.was, one.from));
     let mut files = Vec::new();
-    for folder in ["loa-grimoire", ".beads"] {
+    for folder in ["loa-grimoire", ".beads", "loa-grimoire/a2a/trajectory"] {
         for entry in disk.list_dir(&root.join(folder)).unwrap() {
             let name = format!("{folder}/{}", entry.name.to_str().unwrap());
             if let Ok(bytes) = disk.read(&root.join(&name)) {
@@ -208,4 +208,54 @@ fn what_a_killed_process_left_is_swept() {
         names,
         ["loa-grimoire/NOTES.md", ".beads/.mine.4194305-7.tmp"]
     );
+}
+
+/// LOA-HEAL-1, LOA-TRJ-1: a trajectory that was committed comes back from git as it was, with its hand-offs, and nothing is made anew
+/// that git has; what was written since stands behind it, and what a person took out stays out.
+#[test]
+fn a_committed_trajectory_comes_from_git() {
+    let name = "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-02.jsonl";
+    let cite = |ts: &str| {
+        format!(
+            r#"{{"ts":"{ts}","agent":"implementing-tasks","phase":"cite","decision":"{ts}","claim":"Use one","grounding":"none"}}"#
+        )
+    };
+    let over =
+        r#"{"ts":"2026-01-02T00:00:02Z","agent":"implementing-tasks","phase":"session_handoff"}"#;
+    let first = cite("2026-01-02T00:00:01Z");
+    let committed: &'static str = format!("{first}\n{over}\n").leak();
+    let notes: &'static str = TEMPLATE
+        .replace(
+            "### Pending",
+            "#### 2026-01-02T00:00:01Z - Use one\n**Decision**: Use one\n\n### Pending",
+        )
+        .leak();
+    let past = [("loa-grimoire/NOTES.md", notes), (name, committed)];
+    let later = format!("{}\n", cite("2026-01-02T00:00:03Z"));
+    let taken_out = format!("{over}\n");
+    let behind = format!("{committed}{later}");
+    for (there, was, whole) in [
+        (None, Some("missing"), committed),
+        (Some(&committed[..40]), Some("cut short"), committed),
+        (
+            Some(&*later),
+            Some("without what was committed of it"),
+            &*behind,
+        ),
+        (Some(&*behind), None, &*behind),
+        (Some(&*taken_out), None, &*taken_out),
+    ] {
+        let mut files = vec![("loa-grimoire/NOTES.md", notes)];
+        files.extend(there.map(|text| (name, text)));
+        let (said, files) = heal(&files, &past);
+        let of_it: Vec<&String> = said.iter().filter(|said| said.starts_with(name)).collect();
+        let wanted = was.map(|was| format!("{name} {was} git"));
+        assert_eq!(
+            of_it.first().map(|said| said.as_str()),
+            wanted.as_deref(),
+            "{said:?}"
+        );
+        let made = files.iter().find(|(file, _)| file == name).unwrap();
+        assert_eq!(made.1, whole);
+    }
 }

@@ -1,10 +1,16 @@
-//! A trajectory made good: what the session decided and its records have lost comes back from beads and notes.
+//! A trajectory made good: what was committed of it comes from git; what the session decided and its records have lost then, from
+//! beads and notes.
 
+use std::collections::HashSet;
+
+use jiff::{civil::Date, tz::TimeZone};
 use serde_json::Value;
 
-use super::{Healed, Healer};
+use super::{Healed, Healer, Past};
 use crate::{
+    config::Config,
     fork::Source,
+    merge::{Kind, merged},
     span::Whose,
     step::{Held, SessionError, second},
     trajectory::day_files,
@@ -12,6 +18,62 @@ use crate::{
 };
 
 impl Held<'_> {
+    /// Brings back trajectories that were committed and are gone, cut, or begun anew without what was committed. What
+    /// was compressed or removed, being old, is not lost.
+    pub(super) fn heal_committed_records(
+        &self,
+        past: &dyn Past,
+        healed: &mut Vec<Healed>,
+    ) -> Result<(), SessionError> {
+        let session = &self.session;
+        let (disk, zones) = (session.disk, session.zones);
+        let folder = zones.named(&zones.trajectories());
+        let names = past.files(&folder);
+        if names.is_empty() {
+            return Ok(());
+        }
+        let changed = past.changed(&folder);
+        let kept = Config::load(session)?.retention.archive_days;
+        let today = session.clock.now().to_zoned(TimeZone::UTC).date();
+        for name in names.into_iter().filter(|name| changed.contains(name)) {
+            let file = name.strip_suffix(".gz").unwrap_or(&name);
+            let day = file.strip_suffix(".jsonl").and_then(|stem| {
+                let at = stem.len().checked_sub(DAY)?;
+                stem.get(at..)?.parse::<Date>().ok()
+            });
+            let age = day.map(|day| (today - day).get_days());
+            if age.is_none_or(|age| u64::try_from(age).is_ok_and(|age| age > kept)) {
+                continue;
+            }
+            let path = zones.real(disk, &zones.root.join(&name))?;
+            let own = path.file_name().unwrap_or_default().to_string_lossy();
+            let archive = zones.real(disk, &zones.trajectories())?;
+            let archive = archive.join("archive").join(format!("{own}.gz"));
+            if disk.exists(&archive)? {
+                continue;
+            }
+            let (was, whole) = match (disk.read_if_there(&path)?, past.file(&name)) {
+                (None, Some(known)) => ("missing", known),
+                (Some(there), Some(known)) if is_cut(&there, &known) => ("cut short", known),
+                (Some(there), Some(known)) if file == name && is_begun_anew(&there, &known) => {
+                    let Ok(whole) = merged(Kind::Trajectory, None, &known, &there) else {
+                        continue;
+                    };
+                    ("without what was committed of it", whole.bytes)
+                }
+                _ => continue,
+            };
+            self.write_if_changed(&path, &whole)?;
+            healed.push(Healed {
+                file: name,
+                was: was.to_owned(),
+                from: Healer::Git,
+                aside: None,
+            });
+        }
+        Ok(())
+    }
+
     /// Brings back the records of decisions that beads or notes have and no trajectory has. They count as before, and
     /// say where they come from.
     pub(super) fn heal_trajectory(&self, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
@@ -57,4 +119,23 @@ impl Held<'_> {
         let records: Vec<Value> = lost.iter().map(record).collect();
         self.tell(agent.clone(), &ts, records)
     }
+}
+
+/// Letters of a day, as 2026-01-02.
+const DAY: usize = 10;
+
+/// Whether a file is the beginning of what was committed and no more.
+fn is_cut(there: &[u8], known: &[u8]) -> bool {
+    there.len() < known.len() && known.starts_with(there)
+}
+
+/// Whether a file has none of the lines that were committed: it was lost, and somebody wrote to it since.
+fn is_begun_anew(there: &[u8], known: &[u8]) -> bool {
+    let known: HashSet<&[u8]> = lines_of(known).collect();
+    !known.is_empty() && !lines_of(there).any(|line| known.contains(line))
+}
+
+fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    lines.filter(|line| !line.is_empty())
 }

@@ -14,8 +14,8 @@ use serde_json::Value as Json;
 use super::{context::Context, explain, roster::Roster};
 use crate::{
     config::{
-        Address, BrokenCake, Calrc, CalrcError, Environment, GuardConfig, Homes, Key, Origin,
-        Project, ProjectError, Refusal, Settings, SettingsError, Told, Value, user_faults,
+        Address, BrokenCake, Calrc, CalrcError, Environment, GuardConfig, Homes, Key, MendError,
+        Origin, Project, ProjectError, Refusal, Settings, SettingsError, Told, Value, user_faults,
     },
     ui::{CommandError, Exit, Table, Ui},
 };
@@ -211,6 +211,43 @@ fn shown_origin(context: &Context, origin: &Origin) -> String {
 }
 
 fn set(context: &mut Context, args: &SetArgs) -> Result<(), CommandError> {
+    let (address, value) = asked(args)?;
+    let changed = context.project.set(&context.disk, &address, &value);
+    changed.map_err(|error| explain::set(&error))?;
+    context.ui.say(&format!("{address} is now {value}"));
+    warn_of_nobody(context, &address)
+}
+
+/// Sets a value where the one that stands there keeps every other command from starting, as `refused` says; returns that where it is
+/// for another reason.
+pub(super) fn mend(
+    environment: &Environment,
+    directory: Option<&Path>,
+    ui: Ui,
+    args: &SetArgs,
+    refused: CommandError,
+) -> Result<(), CommandError> {
+    let (address, value) = asked(args)?;
+    let Ok(here) = std::env::current_dir() else {
+        return Err(refused);
+    };
+    let told = Told {
+        root: directory,
+        ..Told::default()
+    };
+    let setting = (&address, &value);
+    match Project::mend(&Disk::real(), environment, (&here, &told), setting) {
+        Ok(Some(_)) => {
+            ui.say(&format!("{address} is now {value}"));
+            Ok(())
+        }
+        Ok(None) | Err(MendError::Project(_)) => Err(refused),
+        Err(MendError::Set(error)) => Err(explain::set(&error)),
+    }
+}
+
+/// What is to be set, and to what.
+fn asked(args: &SetArgs) -> Result<(Address, Value), CommandError> {
     let Some(address) = Address::parse(&args.key) else {
         let keys: Vec<&str> = Key::ALL.iter().map(|key| key.name()).collect();
         let what = format!(
@@ -227,10 +264,7 @@ fn set(context: &mut Context, args: &SetArgs) -> Result<(), CommandError> {
     let value = address
         .read_text(&args.value)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
-    let changed = context.project.set(&context.disk, &address, &value);
-    changed.map_err(|error| explain::set(&error))?;
-    context.ui.say(&format!("{address} is now {value}"));
-    warn_of_nobody(context, &address)
+    Ok((address, value))
 }
 
 /// Says so where a setting is about an executor that nobody registered.

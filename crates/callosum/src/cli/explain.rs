@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::{
     config::{
-        EnvironmentError, Governance, GovernanceError, ProjectError, SetError, StateFileError,
+        Address, EditError, EnvironmentError, Governance, GovernanceError, Origin, ProjectError,
+        SetError, StateFileError, default_at,
     },
     ui::{CommandError, Exit, shell_word},
 };
@@ -13,7 +14,17 @@ use crate::{
 pub(super) fn project(error: &ProjectError) -> CommandError {
     match error {
         ProjectError::Root(_) => CommandError::from_error(Exit::Usage, error),
-        ProjectError::Calrc(_) | ProjectError::Settings(_) => {
+        ProjectError::Settings(settings) => {
+            let refused = settings.refused.first();
+            let of_file = refused.filter(|it| matches!(it.origin, Origin::Calrc(_)));
+            let address = of_file.and_then(|it| Address::parse(&it.problem.key));
+            let hint = address.map_or_else(
+                || "callosum config check".to_owned(),
+                |address| format!("callosum config set {address} {}", default_at(&address)),
+            );
+            CommandError::from_error(Exit::Environment, error).hint(hint)
+        }
+        ProjectError::Calrc(_) => {
             CommandError::from_error(Exit::Environment, error).hint("callosum config check")
         }
         ProjectError::Places(_) => {
@@ -84,6 +95,7 @@ pub(super) fn governance(error: &GovernanceError) -> CommandError {
 pub(super) fn set(error: &SetError) -> CommandError {
     match error {
         SetError::Trust(error) => trust(error),
+        SetError::Edit(EditError::NotAllowed(_)) => CommandError::from_error(Exit::Usage, error),
         SetError::Edit(_) => CommandError::from_error(Exit::Environment, error),
         SetError::Disk(error) => super::store::disk_failed(error),
     }

@@ -215,12 +215,16 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         }
         _ => {}
     }
-    let gathered = Context::gather(environment, global.directory.as_deref(), ui);
+    let gathered = Context::gather(environment.clone(), global.directory.as_deref(), ui);
     let mut context = match (gathered, &command) {
         (Ok(context), _) => context,
         (Err(error), Command::Delegate(args)) => {
             delegate::refuse(ui, args, &error)?;
             return Err(error);
+        }
+        (Err(error), Command::Config(config::ConfigCommand::Set(args))) => {
+            let directory = global.directory.as_deref();
+            return config::mend(&environment, directory, ui, args, error);
         }
         (Err(error), Command::Session(session::SessionCommand::Grounding(_))) => {
             return Err(session::unknown(error));

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The range of an executor's priority. The lowest goes first.
-const PRIORITIES: RangeInclusive<u64> = 0..=1000;
+pub(crate) const PRIORITIES: RangeInclusive<u64> = 0..=1000;
 
 /// The range of how many tasks an executor may have at once.
 const CAPS: RangeInclusive<u64> = 1..=12;

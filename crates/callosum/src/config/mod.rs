@@ -31,9 +31,9 @@ mod user;
 mod value;
 
 pub(crate) use self::{
-    address::Address,
+    address::{Address, PRIORITIES},
     cake::{BrokenCake, GuardConfig},
-    calrc::{Calrc, CalrcError},
+    calrc::{Calrc, CalrcError, EditError},
     environment::{Environment, EnvironmentError},
     governance::{Governance, GovernanceError, Revocation},
     homes::{Homes, HomesError},
@@ -42,11 +42,11 @@ pub(crate) use self::{
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},
     permissions::{Permissions, Permit, Reach},
     places::Places,
-    project::{Project, ProjectError, SetError, Told},
+    project::{MendError, Project, ProjectError, SetError, Told},
     repositories::Repositories,
     root::Roots,
     setting::Origin,
-    settings::{ExecutorSettings, Refusal, Settings, SettingsError},
+    settings::{ExecutorSettings, Refusal, Settings, SettingsError, default_at},
     sinks::{SinkKind, SinkSetting},
     state_file::StateFileError,
     trust::{Subject, Trust},

@@ -101,15 +101,45 @@ impl Project {
         address: &Address,
         value: &Value,
     ) -> Result<Change, SetError> {
-        let change = edit(disk, &self.calrc.path, self.trust.lock()?, address, value)?;
-        let was_trusted = change
-            .before
-            .is_none_or(|hash| self.trust.is_trusted(Subject::Calrc(hash)));
-        if was_trusted {
-            self.trust.record(Subject::Calrc(change.after))?;
-        }
-        Ok(change)
+        set(disk, &self.calrc.path, &mut self.trust, address, value)
     }
+
+    /// Sets a value in `.calrc` where what stands there is refused, which keeps the project from being loaded. `None` where it is not
+    /// that which keeps it.
+    pub(crate) fn mend(
+        disk: &Disk,
+        environment: &Environment,
+        told: (&Path, &Told<'_>),
+        (address, value): (&Address, &Value),
+    ) -> Result<Option<Change>, MendError> {
+        let (here, told) = told;
+        let homes = Homes::find(environment).map_err(ProjectError::from)?;
+        let roots = Roots::find(disk, here, told.root).map_err(ProjectError::from)?;
+        let path = Places::calrc(&roots.state);
+        let calrc = Calrc::load(disk, &path).map_err(ProjectError::from)?;
+        if !calrc.refuses(address) {
+            return Ok(None);
+        }
+        let mut trust = Trust::open(disk, &homes, &roots.state).map_err(ProjectError::from)?;
+        Ok(Some(set(disk, &path, &mut trust, address, value)?))
+    }
+}
+
+fn set(
+    disk: &Disk,
+    calrc: &Path,
+    trust: &mut Trust,
+    address: &Address,
+    value: &Value,
+) -> Result<Change, SetError> {
+    let change = edit(disk, calrc, trust.lock()?, address, value)?;
+    let was_trusted = change
+        .before
+        .is_none_or(|hash| trust.is_trusted(Subject::Calrc(hash)));
+    if was_trusted {
+        trust.record(Subject::Calrc(change.after))?;
+    }
+    Ok(change)
 }
 
 /// Why a command does not know where it runs.
@@ -142,6 +172,16 @@ pub(crate) enum SetError {
     Trust(#[from] StateFileError),
     /// The disk has no place for the lock.
     Disk(#[from] DiskError),
+}
+
+/// Why a refused value was not replaced.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) enum MendError {
+    /// Where it stands is not known.
+    Project(#[from] ProjectError),
+    /// It was not changed.
+    Set(#[from] SetError),
 }
 
 #[cfg(test)]

@@ -276,6 +276,16 @@ impl Settings {
     }
 }
 
+/// What is in force where nothing is said.
+pub(crate) fn default_at(address: &Address) -> Value {
+    match address {
+        Address::Key(key) => key.default(),
+        Address::Enabled(_) => Value::Switch(true),
+        Address::Priority(_) => Value::Count(DEFAULT_PRIORITY),
+        Address::MaxConcurrent(_) => Value::Count(DEFAULT_CAP),
+    }
+}
+
 fn default_of(key: Key) -> Setting<Value> {
     by_default(key.default())
 }

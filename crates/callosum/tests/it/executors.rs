@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 
 use callosum_testkit::{
-    fakes,
+    TestEnv, fakes,
     model::{ModelServer, Options},
 };
 use serde_json::{Value, json};
@@ -517,4 +517,34 @@ fn a_file_of_the_command_that_is_not_there_is_named() {
         env.project().display()
     );
     assert!(refused.ends_with(&told), "{refused}");
+}
+
+/// CAL-CFG-1: a setting that is out of range is not written by any verb; one that a person wrote is named with the command that mends
+/// it, though nothing else starts.
+#[test]
+fn a_setting_out_of_range_is_mended_by_the_command_that_is_told() {
+    let env = TestEnv::new();
+    env.run(["init"]).success();
+    let before = env.read(".calrc");
+    let over = ["executor", "enable", "scout", "--priority", "5000"];
+    env.run(over).ended_with(2);
+    assert_eq!(env.read(".calrc"), before);
+    env.write(
+        ".calrc",
+        "{\"executors\": {\"scout\": {\"priority\": 5000}}, \"retry_max\": 77}\n",
+    );
+    let status = env.run(["status"]).ended_with(3).stderr;
+    let hint = "callosum config set executors.scout.priority 100";
+    assert!(status.contains(hint), "{status}");
+    env.run(hint.split(' ').skip(1)).success();
+    let next = env.run(["status"]).ended_with(3).stderr;
+    assert!(next.contains("callosum config set retry_max 3"), "{next}");
+    env.run(["config", "set", "io_threshold", "5"])
+        .ended_with(3);
+    env.run(["config", "set", "retry_max", "3"]).success();
+    env.run(["status"]).success();
+    assert_eq!(
+        env.read(".calrc"),
+        "{\"executors\": {\"scout\": {\"priority\": 100}}, \"retry_max\": 3}\n"
+    );
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::{
     cli::{context::Context, explain, roster::Roster},
-    config::{Address, Value},
+    config::{Address, PRIORITIES, Value},
     ui::CommandError,
 };
 
@@ -22,7 +22,7 @@ pub(crate) struct EnableArgs {
     #[arg(value_name = "ID")]
     executor: String,
     /// Its place in the order of preference, lowest first
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(PRIORITIES))]
     priority: Option<u64>,
 }
 

@@ -14,7 +14,10 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::read::{BYTE_ORDER_MARK, Calrc, CalrcError, bytes_of};
-use crate::config::{address::Address, value::Value};
+use crate::config::{
+    address::{Address, NotAllowed},
+    value::Value,
+};
 
 /// Permission bits of a `.calrc` that is written.
 const MODE: u32 = 0o644;
@@ -31,7 +34,8 @@ pub(crate) struct Change {
 /// Sets one value in the `.calrc` at `path`, creating the file where it is missing.
 ///
 /// Holds `lock` meanwhile (up to 1.5 s are waited for it), so that of two edits at once none is
-/// lost. The file is replaced whole; a file that is broken is left alone.
+/// lost. The file is replaced whole; one that is broken elsewhere than at this value is left alone, and a value that may not
+/// stand there is not written.
 pub(crate) fn edit(
     disk: &Disk,
     path: &Path,
@@ -39,19 +43,20 @@ pub(crate) fn edit(
     address: &Address,
     value: &Value,
 ) -> Result<Change, EditError> {
+    let json = value.to_json().ok_or(EditError::NotUtf8)?;
+    address.read_json(&json)?;
     let _held = FileLock::acquire_private(disk, lock, std::time::Duration::from_millis(1500))?;
     let before = bytes_of(disk, path)?;
     let text = match &before {
         // What cannot be read must not be rewritten either.
         Some(bytes) => {
-            Calrc::read(path, bytes)?.sound()?;
+            Calrc::read(path, bytes)?.may_be_set(address)?;
             String::from_utf8_lossy(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes))
                 .into_owned()
         }
         None => "{}\n".to_owned(),
     };
-    let json = value.to_json().ok_or(EditError::NotUtf8)?.to_string();
-    let after = with_value(&text, &address.names(), &json, 1);
+    let after = with_value(&text, &address.names(), &json.to_string(), 1);
     disk.replace(path, after.as_bytes(), MODE)?;
     Ok(Change {
         before: before.map(|bytes| Checksum::of(&bytes)),
@@ -140,6 +145,9 @@ pub(crate) enum EditError {
     /// What stands there cannot be read.
     #[error(transparent)]
     Calrc(#[from] CalrcError),
+    /// The value may not stand there.
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
     /// Somebody else is changing it.
     #[error(transparent)]
     Lock(#[from] LockError),

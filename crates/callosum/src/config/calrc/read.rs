@@ -110,10 +110,16 @@ impl Calrc {
         Ok(calrc)
     }
 
-    /// The file, if every value in it may stand where it stands.
-    pub(super) fn sound(self) -> Result<Self, CalrcError> {
-        match self.refused.first() {
-            None => Ok(self),
+    /// Whether the value that stands at an address may not stand there.
+    pub(crate) fn refuses(&self, address: &Address) -> bool {
+        let key = excerpt(&address.to_string());
+        self.refused.iter().any(|refused| refused.key == key)
+    }
+
+    /// Whether the value at an address may be set: every value may stand where it stands, or this is one that may not.
+    pub(super) fn may_be_set(&self, address: &Address) -> Result<(), CalrcError> {
+        match self.refused.first().filter(|_| !self.refuses(address)) {
+            None => Ok(()),
             Some(refused) => Err(CalrcError::Fault {
                 path: self.path.clone(),
                 fault: refused.clone().into(),

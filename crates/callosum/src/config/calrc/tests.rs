@@ -33,9 +33,15 @@ fn read(text: impl AsRef<[u8]>) -> Result<Calrc, CalrcError> {
     Calrc::read(Path::new("/p/.calrc"), text.as_ref())
 }
 
+/// What was read, where another value of it may be set.
+fn as_if_set(calrc: Calrc) -> Result<Calrc, CalrcError> {
+    let other = Address::Enabled("nobody".to_owned());
+    calrc.may_be_set(&other).map(|()| calrc)
+}
+
 #[track_caller]
 fn refuse(text: impl AsRef<[u8]>, said: &str) {
-    let error = read(text).and_then(Calrc::sound).unwrap_err().to_string();
+    let error = read(text).and_then(as_if_set).unwrap_err().to_string();
     assert_eq!(error, format!("`/p/.calrc`: {said}"));
 }
 
@@ -157,7 +163,7 @@ fn hostile_content_is_refused_with_its_place() {
 #[test]
 fn an_error_carries_no_escape_codes_of_the_file() {
     let error = read(r#"{"retry_max": "\u001b[2J\u0007"}"#)
-        .and_then(Calrc::sound)
+        .and_then(as_if_set)
         .unwrap_err();
     assert!(!error.to_string().contains(['\u{1b}', '\u{7}']), "{error}");
 }
@@ -274,6 +280,36 @@ fn an_edit_of_no_file_makes_one() {
     assert_eq!(desk.text(), "{\n  \"retry_max\": 4\n}\n");
     let now = Calrc::load(&desk.ground.disk, &desk.path()).unwrap();
     assert_eq!(now.fingerprint, Some(change.after));
+}
+
+/// CAL-CFG-1: a value that may not stand there is not written; one that stands there is replaced by one that may.
+#[test]
+fn a_value_that_is_refused_is_replaced_and_never_written() {
+    let text = r#"{"retry_max": 77, "executors": {"a": {"priority": 5000}}}"#;
+    let desk = Desk::with(Some(r#"{"a": 1}"#));
+    let address = Address::Priority("a".to_owned());
+    let written = edit(
+        &desk.ground.disk,
+        &desk.path(),
+        &desk.ground.path("lock"),
+        &address,
+        &Value::Count(5000),
+    );
+    assert!(matches!(written, Err(EditError::NotAllowed(_))));
+    assert_eq!(desk.text(), r#"{"a": 1}"#);
+    let desk = Desk::with(Some(r#"{"retry_max": 77, "a": 1}"#));
+    desk.edit("retry_max", "4").unwrap();
+    assert_eq!(desk.text(), r#"{"retry_max": 4, "a": 1}"#);
+    // Of several, one after another; no other meanwhile.
+    let desk = Desk::with(Some(text));
+    assert!(matches!(
+        desk.edit("io_threshold", "5"),
+        Err(EditError::Calrc(_))
+    ));
+    desk.edit("executors.a.priority", "5").unwrap();
+    desk.edit("retry_max", "4").unwrap();
+    let mended = text.replace("77", "4").replace("5000", "5");
+    assert_eq!(desk.text(), mended);
 }
 
 #[test]

@@ -19,7 +19,7 @@ enum Place {
 }
 
 /// Every source file that takes locks.
-const TAKERS: [(&str, Place); 26] = [
+const TAKERS: [(&str, Place); 25] = [
     ("callosum-arbiter/src/budget/account.rs", Place::Own),
     ("callosum-arbiter/src/circuit/store.rs", Place::Own),
     ("callosum-arbiter/src/delegation/reuse.rs", Place::Own),
@@ -34,7 +34,6 @@ const TAKERS: [(&str, Place); 26] = [
         Place::Covered(".cal_lock"),
     ),
     ("callosum-ledger/src/locks.rs", Place::Covered(".cal_lock")),
-    ("callosum-ledger/src/notice.rs", Place::Covered(".cal_lock")),
     ("callosum-mesh/src/journal/open.rs", Place::Own),
     (
         "callosum-session/src/step/session.rs",

@@ -245,7 +245,7 @@ fn what_one_branch_took_out_stays_out() {
     }
 }
 
-/// LOA-DECAY-1: when a row was last looked at is no difference between two branches.
+/// LOA-ZONE-1: when a row was last looked at is no difference between two branches.
 #[test]
 fn of_a_row_that_both_looked_at_the_later_time_counts() {
     let row = |at: &str| {

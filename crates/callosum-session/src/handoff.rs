@@ -17,7 +17,7 @@ use crate::{
     span::Whose,
     statement::Redaction,
     step::{BeadChange, Held, Intent, NoteChange, SessionError, Written, second},
-    trajectory::Agent,
+    trajectory::{Agent, COVERS, Record, covers},
 };
 
 /// A hand-off that is about to be made.
@@ -146,6 +146,17 @@ impl Held<'_> {
         }
         if !checked.permits() {
             record["forced"] = true.into();
+        }
+        // What stands before it in its own file is over by its place.
+        let file = session
+            .trajectory()
+            .file_of(&ts[..10])
+            .map_err(SessionError::from)?;
+        let file = session.zones.named(&file);
+        let read = session.kept_since_handoff::<Record>(Whose::Everyone)?;
+        let elsewhere = read.records.iter().filter(|(there, _)| *there != file);
+        if let Some(names) = covers(elsewhere.map(|(_, record)| record)) {
+            record[COVERS] = names;
         }
         let lacking = grounding.claims.iter().filter(|claim| !claim.is_grounded());
         let ungrounded: Vec<String> = lacking

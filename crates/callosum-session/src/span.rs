@@ -56,7 +56,7 @@ impl Session<'_> {
         &self,
         whose: Whose,
     ) -> Result<Read<R>, SessionError> {
-        let own = self.trajectory().kept_since_handoff()?;
+        let own: Read<R> = self.trajectory().kept_since_handoff()?;
         if whose == Whose::Own {
             return Ok(own);
         }
@@ -65,8 +65,9 @@ impl Session<'_> {
         others.sort();
         others.dedup();
         let ended = own.handoff.as_ref().map(|(_, record)| time(record.ts()));
-        let is_since = |ts: &str| match (ended, time(ts)) {
-            (Some(Some(ended)), Some(ts)) => ts > ended,
+        // What a merge has brought since, nobody has looked at.
+        let is_since = |kept: &R| match (ended, time(kept.ts())) {
+            (Some(Some(ended)), Some(ts)) => ts > ended || own.over.lacks(kept),
             _ => true,
         };
         let mut all = Read::default();
@@ -79,7 +80,7 @@ impl Session<'_> {
             let records = read.records.into_iter();
             let before = all.records.len();
             all.records
-                .extend(records.filter(|(_, kept): &(_, R)| is_since(kept.ts())));
+                .extend(records.filter(|(_, kept): &(_, R)| is_since(kept)));
             let has_more = all.records.len() > before;
             all.is_there |= has_more;
             // What an agent wrote before its last hand-off is over, unless nobody can read when that was.
@@ -95,6 +96,7 @@ impl Session<'_> {
             is_there: all.is_there || own.is_there,
             handoff: own.handoff,
             positions: own.positions,
+            over: own.over,
             ..all
         })
     }

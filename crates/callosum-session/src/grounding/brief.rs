@@ -12,7 +12,7 @@ use super::claim::{Claim, ClaimKind, claim_of};
 use crate::{
     evidence::{Evidence, ROOT_PREFIX},
     fork::Source,
-    trajectory::{Kept, Record},
+    trajectory::{Kept, Record, name_of_claim},
 };
 
 /// A claim, or a record that is none or is written in a way of its own.
@@ -74,6 +74,16 @@ impl Kept for Brief {
         match self {
             Self::Claim { .. } => None,
             Self::Record(record) => Some(record),
+        }
+    }
+
+    fn covered_as(&self) -> Option<u64> {
+        match self {
+            Self::Claim { ts, claim, .. } => {
+                let decision = claim.decision.as_deref().unwrap_or_default();
+                Some(name_of_claim(ts, decision, &claim.text))
+            }
+            Self::Record(record) => record.covered_as(),
         }
     }
 }
@@ -219,6 +229,7 @@ mod tests {
         let quick = Brief::quickly(line.as_bytes(), 7).unwrap();
         let slow = records(line.as_bytes()).records.remove(0);
         let slow = Brief::of(Record { line: 7, ..slow });
+        assert_eq!(quick.covered_as(), slow.covered_as());
         assert_eq!(quick.claim("f"), slow.claim("f"));
     }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{
     agent::Agent,
+    over::Over,
     record::{Bad, Kept, Record, kept},
     retention::decompressed,
 };
@@ -26,6 +27,9 @@ const DAY: usize = 10;
 
 /// Most days that are looked back for the last hand-off.
 const MOST_DAYS: usize = 31;
+
+/// Most bytes of files before that of the last hand-off that are read.
+const MOST_BEFORE: usize = 8 * 1024 * 1024;
 
 /// What was read of an agent's files.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +55,8 @@ pub struct Read<R = Record> {
     pub revised: Revised,
     /// Decisions since then that notes or beads have, and no trajectory; none where a trajectory was read by itself.
     pub unrecorded: Vec<Claim>,
+    /// What the agent's hand-offs cover.
+    pub(crate) over: Over,
 }
 
 impl<R> Default for Read<R> {
@@ -65,6 +71,7 @@ impl<R> Default for Read<R> {
             marked: Marked::default(),
             revised: Revised::default(),
             unrecorded: Vec::new(),
+            over: Over::default(),
         }
     }
 }
@@ -169,7 +176,8 @@ impl Trajectory<'_> {
     /// The same, with what is kept of each record.
     pub(crate) fn kept_since_handoff<R: Kept>(&self) -> Result<Read<R>, ZoneError> {
         let mut read = Read::default();
-        for day in self.files()?.into_iter().take(MOST_DAYS) {
+        let mut days = self.files()?.into_iter().take(MOST_DAYS);
+        for day in days.by_ref() {
             read.is_there = true;
             let name = self.zones.named(&day.path);
             if !day.is_file {
@@ -185,21 +193,51 @@ impl Trajectory<'_> {
                 read.bad.push((name.clone(), found.bad));
             }
             note_positions(&mut read.positions, &found.records);
-            let is_handoff = |record: &Record| record.phase() == "session_handoff";
-            let handoff = found
-                .records
-                .iter()
-                .rposition(|kept| kept.record().is_some_and(is_handoff));
-            let since = found.records.split_off(handoff.map_or(0, |at| at + 1));
+            let since = since_handoff(&mut found.records);
             let since = since.into_iter().map(|record| (name.clone(), record));
             read.records.splice(0..0, since);
             let last = found.records.last().and_then(Kept::record);
-            if let Some(handoff) = last.filter(|_| handoff.is_some()) {
+            if let Some(handoff) = last {
                 read.handoff = Some((name, handoff.clone()));
+                if read.over.take(&found.records) {
+                    self.read_uncovered(&mut read, days)?;
+                }
                 break;
             }
         }
         Ok(read)
+    }
+
+    /// Reads of files before that of the last hand-off what stands behind their own last one and no later one covers.
+    fn read_uncovered<R: Kept>(
+        &self,
+        read: &mut Read<R>,
+        days: impl Iterator<Item = DayFile>,
+    ) -> Result<(), ZoneError> {
+        let (mut bytes_read, mut files_read) = (0, 0);
+        for day in days {
+            let Some(bytes) = said_in(self.disk, &day)? else {
+                continue;
+            };
+            bytes_read += bytes.len();
+            files_read += 1;
+            if bytes_read > MOST_BEFORE || files_read == MOST_DAYS - 1 {
+                // What was covered further back is not known any more.
+                let end = format!("{}T23:59:59Z", day.day);
+                read.over.before = end.parse().ok();
+                return Ok(());
+            }
+            let name = self.zones.named(&day.path);
+            let mut found = kept::<R>(&bytes);
+            let since = since_handoff(&mut found.records).into_iter();
+            let since = since.filter(|kept| read.over.lacks(kept));
+            let since: Vec<_> = since.map(|record| (name.clone(), record)).collect();
+            read.records.splice(0..0, since);
+            if !read.over.take(&found.records) {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// The file of a day.
@@ -246,6 +284,16 @@ impl Trajectory<'_> {
         }
         Ok(first)
     }
+}
+
+/// Takes out what stands behind the last hand-off; what is left ends with that.
+fn since_handoff<R: Kept>(records: &mut Vec<R>) -> Vec<R> {
+    let is_handoff = |record: &Record| record.phase() == "session_handoff";
+    let last = records.iter();
+    let last = last
+        .rev()
+        .position(|kept| kept.record().is_some_and(is_handoff));
+    records.split_off(last.map_or(0, |behind| records.len() - behind))
 }
 
 /// The bytes without a last line that is `line` as a crash leaves it: cut short, or with blocks of it

@@ -1,12 +1,13 @@
 //! Trajectories: what an agent did, a JSON object a line, a file a day.
 //!
-//! Start with [`Trajectory`], the files of one agent. `record` reads whatever stands in them: torn
+//! Start with [`Trajectory`], the files of one agent. `over` says what its hand-offs cover. `record` reads whatever stands in them: torn
 //! lines, records that somebody pretty-printed, phases of others. A prefix of a file is as readable
 //! as the file. Nothing in them is ever changed; records are added at the end. What is old is
 //! compressed, and read all the same.
 
 mod agent;
 mod files;
+mod over;
 mod record;
 mod retention;
 
@@ -20,5 +21,6 @@ pub use self::{
 };
 pub(crate) use self::{
     files::{DayFile, day_files, said_in},
-    record::Kept,
+    over::{COVERS, covers},
+    record::{Kept, name_of_claim},
 };

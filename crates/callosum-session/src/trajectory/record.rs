@@ -3,6 +3,7 @@
 //! Who needs little of each says so by [`Kept`]: to take every record apart is most of what reading costs.
 
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 
 /// Longest record that is read, in bytes.
 const LONGEST: usize = 1024 * 1024;
@@ -68,6 +69,15 @@ pub(crate) trait Kept: Sized {
     fn ts(&self) -> &str;
     /// The record, where all of it is kept. One that is a hand-off or a checkpoint is.
     fn record(&self) -> Option<&Record>;
+    /// What names it in the hand-off that covers it; `None` where it is no claim.
+    fn covered_as(&self) -> Option<u64>;
+}
+
+/// What names a claim of a trajectory in a hand-off: a checksum of when it was written, of its decision and its words.
+pub(crate) fn name_of_claim(ts: &str, decision: &str, words: &str) -> u64 {
+    let digest = Sha256::digest(format!("{ts}\0{decision}\0{words}"));
+    let first = digest[..8].iter();
+    first.fold(0, |name, byte| name << 8 | u64::from(*byte))
 }
 
 impl Kept for Record {
@@ -85,6 +95,11 @@ impl Kept for Record {
 
     fn record(&self) -> Option<&Record> {
         Some(self)
+    }
+
+    fn covered_as(&self) -> Option<u64> {
+        let name = || name_of_claim(self.ts(), self.text("decision"), self.text("claim"));
+        (self.phase() == "cite").then(name)
     }
 }
 

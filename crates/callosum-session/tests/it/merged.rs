@@ -202,3 +202,56 @@ fn a_decision_that_is_said_anew_stays_one() {
     let of_notes = |one: &&callosum_session::heal::Healed| one.file.ends_with("NOTES.md");
     assert_eq!(healed.iter().find(of_notes), None);
 }
+
+/// LOA-GRD-1: what a merge brings into the file of an earlier day, or of another agent, counts although a hand-off was made since:
+/// that covers what was there when it was made, and no more.
+#[test]
+fn a_hand_off_covers_what_was_there_and_no_more() {
+    let place = Place::new();
+    let disk = &place.disk;
+    let record = |agent: &str, second: u8, words: &str| {
+        format!(
+            r#"{{"ts":"2026-01-01T00:00:0{second}Z","agent":"{agent}","phase":"cite","decision":"2026-01-01T00:00:0{second}Z","claim":"{words}","grounding":"none"}}"#
+        )
+    };
+    let counted = || place.check(&Config::default()).grounding.total();
+    for agent in ["implementing-tasks", "reviewing-code"] {
+        let file = place
+            .zones
+            .trajectories()
+            .join(format!("{agent}-2026-01-01.jsonl"));
+        let mut text = format!("{}\n", record(agent, 1, &format!("Ours of {agent}")));
+        disk.create_dir_all(file.parent().unwrap()).unwrap();
+        disk.replace(&file, text.as_bytes(), 0o644).unwrap();
+        place.decide("Later", None, Ground::Nothing);
+        assert_eq!(counted(), 2, "{agent}");
+        let session = place.session();
+        let forced = NewHandoff {
+            is_forced: true,
+            ..NewHandoff::default()
+        };
+        let over = |left: usize| {
+            let held = session.hold().unwrap();
+            held.hand_off(&forced, &Config::default()).unwrap();
+            drop(held);
+            assert_eq!(counted(), left, "{agent}");
+        };
+        over(0);
+        // A merge puts theirs before ours as well as behind it.
+        for (before, second, words) in [(false, 2, "Theirs"), (true, 3, "Too")] {
+            let words = format!("{words} of {agent}");
+            let new = format!("{}\n", record(agent, second, &words));
+            text = if before { new + &text } else { text + &new };
+            disk.replace(&file, text.as_bytes(), 0o644).unwrap();
+            let checked = place.check(&Config::default());
+            let claims: Vec<_> = checked
+                .grounding
+                .claims
+                .iter()
+                .map(|one| &one.claim.text)
+                .collect();
+            assert_eq!(claims, [&words]);
+            over(0);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! [`Over`]: which claims hand-offs cover, where their place in the files does not say it.
+//!
+//! Behind a hand-off in its own file stands what counts anew. The files of earlier days, and of other agents, go on being written to by
+//! merges: what comes from another branch was never looked at. So a hand-off names the claims of those files that it covers.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::record::{Kept, Record};
+
+/// The member of a hand-off that has the names.
+pub(crate) const COVERS: &str = "covers";
+
+/// Most claims that a hand-off names; one of more covers everything before it.
+const MOST_COVERED: usize = 20_000;
+
+/// What an agent's hand-offs cover.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Over {
+    /// Whether the last one names what it covers.
+    pub(super) is_told: bool,
+    /// The names.
+    covered: HashSet<u64>,
+    /// The time before which everything is covered.
+    pub(super) before: Option<Timestamp>,
+}
+
+impl Over {
+    /// Takes what the hand-offs among these records cover, and whether each of them names it.
+    pub(super) fn take<R: Kept>(&mut self, records: &[R]) -> bool {
+        let records = records.iter().rev().filter_map(Kept::record);
+        for record in records.filter(|record| record.phase() == "session_handoff") {
+            if !self.take_one(record) {
+                self.before = record.ts().parse().ok().max(self.before);
+                return false;
+            }
+            self.is_told = true;
+        }
+        true
+    }
+
+    fn take_one(&mut self, handoff: &Record) -> bool {
+        let Some(Value::Array(names)) = handoff.members.get(COVERS) else {
+            return false;
+        };
+        let names = names.iter().filter_map(Value::as_str);
+        let names = names.filter_map(|name| u64::from_str_radix(name, 16).ok());
+        self.covered.extend(names);
+        true
+    }
+
+    /// Whether a claim that stands before the last hand-off came there since.
+    pub(crate) fn lacks<R: Kept>(&self, kept: &R) -> bool {
+        let is_before = |before: Timestamp| {
+            let ts = kept.ts().parse::<Timestamp>();
+            ts.is_ok_and(|ts| ts <= before)
+        };
+        let name = kept.covered_as();
+        self.is_told
+            && name.is_some_and(|name| !self.covered.contains(&name))
+            && !self.before.is_some_and(is_before)
+    }
+}
+
+/// The names of claims, as a hand-off has them; `None` where there are too many.
+pub(crate) fn covers<'r>(claims: impl Iterator<Item = &'r Record>) -> Option<Value> {
+    let names: Vec<Value> = claims
+        .filter_map(Kept::covered_as)
+        .map(|name| format!("{name:016x}").into())
+        .collect();
+    (names.len() <= MOST_COVERED).then(|| names.into())
+}

@@ -125,7 +125,8 @@ fn judge(
             || policy.strictness == Strictness::Minimal && loss::is_grave(call, facts);
         destroys |= loses;
         if loses {
-            for path in loss::named(call, facts) {
+            let named = loss::named(call, facts);
+            for path in named.flat_map(|path| loss::with_places_before(path, &found.moves)) {
                 if lost.len() < MOST_NAMED && !lost.contains(&path) {
                     lost.push(path);
                 }

@@ -11,6 +11,9 @@ use crate::{
     unwrap::{Call, value::is_known},
 };
 
+/// So many places are told at which something stood.
+const MOST_PLACES: usize = 16;
+
 /// Whether files within the project go by it, or what stands in them.
 pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
     if call.elsewhere {
@@ -156,17 +159,44 @@ fn prints_into_file(program: &str) -> bool {
     })
 }
 
-/// The files within the project that a command names, for those who keep them alone.
+/// The files within the project that a command names, for those who keep them alone. Of one that was looked for by its
+/// name all of that name are told.
 pub(crate) fn named<'a>(call: &'a Call, facts: &'a Facts) -> impl Iterator<Item = String> + 'a {
-    let words = call.words.iter().skip(1).map(|word| word.text.as_str());
-    let writes = call.writes.iter().map(|write| write.path.as_str());
-    words.chain(writes).filter_map(|text| {
+    let words = call.words.iter().skip(1);
+    let words = words.map(|word| (word.text.as_str(), word.source.found));
+    let writes = call.writes.iter().map(|write| (write.path.as_str(), false));
+    words.chain(writes).flat_map(|(text, is_found)| {
         let text = text.strip_prefix("of=").unwrap_or(text);
-        let root = facts.root.as_deref()?;
+        let root = facts.root.as_deref();
         let is_path = !call.elsewhere && !text.is_empty() && !text.starts_with('-');
-        let path = path::absolute(text, Some(call.cwd.as_deref()?));
-        (is_path && is_known(text) && path::is_within(&path, root)).then_some(path)
+        let path = call.cwd.as_deref();
+        let path = path.map(|cwd| path::absolute(text, Some(cwd)));
+        let path = path.filter(|path| {
+            let is_own = root.is_some_and(|root| path::is_within(path, root));
+            is_path && is_known(text) && is_own
+        });
+        let below = path.as_deref().filter(|_| is_found).and_then(|path| {
+            let (folder, name) = path.rsplit_once('/')?;
+            let is_kept = !rule::can_be_made_again(path, root);
+            is_kept.then(|| format!("{folder}/**/{name}"))
+        });
+        path.into_iter().chain(below)
     })
+}
+
+/// A path and those at which what stands there stood before it was moved.
+pub(crate) fn with_places_before(path: String, moves: &[(String, String)]) -> Vec<String> {
+    let mut places = vec![path];
+    for (to, from) in moves.iter().rev() {
+        let inner = places.iter().filter_map(|place| {
+            let inner = path::is_within(place, to).then(|| &place[to.len()..])?;
+            Some(format!("{from}{inner}"))
+        });
+        let before: Vec<String> = inner.collect();
+        places.extend(before);
+        places.truncate(MOST_PLACES);
+    }
+    places
 }
 
 /// Whether a rule holds that is more than a note, however strict one is.
@@ -288,6 +318,34 @@ mod tests {
             (": > b", &["/home/u/p/b"]),
             ("ls a && cat b", &[]),
             ("rm -rf \"$DIR\"", &[]),
+            (
+                "mv data data.old; mkdir data; rm -rf data.old",
+                &["/home/u/p/data.old", "/home/u/p/data"],
+            ),
+            (
+                "cp -r src n && mv data o && mv n data && rm -rf o/x",
+                &["/home/u/p/o/x", "/home/u/p/data/x"],
+            ),
+            (
+                "mv data src && rm -rf src/data",
+                &[
+                    "/home/u/p/src/data",
+                    "/home/u/p/data/data",
+                    "/home/u/p/data",
+                ],
+            ),
+            (
+                "F=$(find . -name app.db); rm -f \"$F\"",
+                &["/home/u/p/app.db", "/home/u/p/**/app.db"],
+            ),
+            (
+                "find sub -name app.db -delete",
+                &["/home/u/p/sub/app.db", "/home/u/p/sub/**/app.db"],
+            ),
+            (
+                "find . -name node_modules -exec rm -rf {} +",
+                &["/home/u/p/node_modules"],
+            ),
         ] {
             assert_eq!(named(command), expected, "{command}");
         }

@@ -24,6 +24,7 @@ pub(super) const LISTED: Source = Source {
     gone: false,
     made: false,
     file: false,
+    found: false,
 };
 
 impl Walker<'_> {

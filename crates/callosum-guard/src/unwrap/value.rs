@@ -40,6 +40,8 @@ pub(crate) struct Source {
     pub(crate) made: bool,
     /// What stands in a file that was there before, unchanged: to run it is to run the file.
     pub(crate) file: bool,
+    /// Whether it is a file that was looked for by its name, and stands in some folder below the one that is said.
+    pub(crate) found: bool,
 }
 
 impl Source {
@@ -56,6 +58,7 @@ impl Source {
             gone: self.gone || other.gone,
             made: self.made || other.made,
             file: self.file || other.file,
+            found: self.found || other.found,
         }
     }
 }

@@ -311,11 +311,17 @@ fn waited_for(
     }
     drop(tell);
     let mut named = None;
+    let mut is_refused = false;
     loop {
         match told.recv_timeout(patience.saturating_sub(begun.elapsed())) {
             Ok((Scope::Whole, Kept::Failed)) if named.is_some() => return Kept::Late(named),
             Ok((Scope::Whole, kept)) => return kept,
-            Ok((Scope::Named, kept)) => named = kept.held().cloned(),
+            Ok((Scope::Named, kept)) => {
+                is_refused = kept == Kept::Failed;
+                named = kept.held().cloned();
+            }
+            // More may be named than is held by itself.
+            Err(RecvTimeoutError::Timeout) if is_refused => return Kept::Failed,
             Err(RecvTimeoutError::Timeout) => return Kept::Late(named),
             Err(RecvTimeoutError::Disconnected) => return Kept::Failed,
         }
@@ -336,4 +342,39 @@ fn begin(launch: Launch, scope: Scope, tell: Sender<Told>) -> bool {
         drop(tell.send((scope, kept)));
     });
     running.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(program: &str, arguments: &[&str]) -> Launch {
+        Launch {
+            program: program.into(),
+            arguments: arguments.iter().map(Into::into).collect(),
+            folder: "/".into(),
+            environment: Vec::new(),
+            input: Vec::new(),
+            limits: Limits {
+                quiet: None,
+                total: None,
+                output_bytes: 1024,
+                error_bytes: 1024,
+            },
+        }
+    }
+
+    /// CAKE-SNAP-1: where a tree takes too long, and more is named than is held by itself, nothing is held.
+    #[test]
+    fn what_is_refused_beside_a_tree_that_takes_long_is_not_held() {
+        let patience = Duration::from_secs(3);
+        for (program, kept) in [
+            ("/bin/false", Kept::Failed),
+            ("/bin/true", Kept::Late(None)),
+        ] {
+            let whole = running("/bin/sleep", &["20"]);
+            let alone = || Some(running(program, &[]));
+            assert_eq!(waited_for(whole, alone, true, patience), kept, "{program}");
+        }
+    }
 }

@@ -314,6 +314,11 @@ fn what_is_ignored_and_named_is_kept_and_what_is_not_kept_is_recorded() {
         "sed -i /SECRET/d .env",
         "mv data/app.db /tmp/elsewhere.db",
         "cp /dev/null .env",
+        "mv data data.old; mkdir data; rm -rf data.old",
+        "cp -r data data.new && mv data data.old && mv data.new data && rm -rf data.old",
+        "mv data src && rm -rf src/data",
+        "F=$(find . -name app.db); rm -f \"$F\"",
+        "find . -name app.db -delete",
     ] {
         env.write(".env", "SECRET=1\n");
         env.write("data/app.db", "rows\n");
@@ -322,7 +327,8 @@ fn what_is_ignored_and_named_is_kept_and_what_is_not_kept_is_recorded() {
         let id = told["details"]["snapshot_id"].as_str().unwrap();
         assert!(told["details"]["snapshot_lacks"].is_null(), "{told}");
         for name in [".env", "data/app.db"] {
-            if command.contains(name) || command.contains("data") && name.starts_with("data") {
+            let is_of_data = command.contains("data") || command.contains("app.db");
+            if command.contains(name) || is_of_data && name.starts_with("data") {
                 std::fs::remove_file(env.project().join(name)).unwrap();
                 let restore = env.callosum().without("CALLOSUM_TEST_IDS");
                 let restore = restore.arguments(["snapshot", "restore", id, "--yes"]);

@@ -5,7 +5,7 @@ use crate::{
     shell::ansi,
     unwrap::{
         listing::LISTED,
-        value::{Arg, SOME, Value},
+        value::{Arg, SOME, Source, Value},
         walk::Walker,
         wrapper::first_operand,
     },
@@ -181,7 +181,13 @@ impl Walker<'_> {
                         None if self.is_inside(base) && pattern.is_some() => {
                             Arg::plain(format!("{base}/{}", pattern.as_deref().unwrap_or("")))
                         }
-                        Some(name) => Arg::plain(format!("{base}/{name}")),
+                        Some(name) => Arg {
+                            source: Source {
+                                found: self.is_inside(base),
+                                ..Source::default()
+                            },
+                            ..Arg::plain(format!("{base}/{name}"))
+                        },
                         // What is old or large is so in the repository's own folder as well.
                         None if self.is_tree(&folder.text)
                             && (recent || by_state && !by_name && self.is_inside(&folder.text)) =>
@@ -258,7 +264,10 @@ impl Walker<'_> {
             here += 1;
         }
         for item in &items {
-            output.append(&Value::known(format!("{}\n", item.text)));
+            output.append(&Value {
+                text: format!("{}\n", item.text),
+                source: item.source,
+            });
         }
         let names = |folder: &Arg| self.is_tree(&folder.text);
         // What is run for each writes something as well.

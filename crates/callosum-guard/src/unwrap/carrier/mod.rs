@@ -166,6 +166,10 @@ impl Walker<'_> {
             let within = format!("{}/{}", to.trim_end_matches('/'), path::name(&path));
             self.put(&from.text, &within);
             self.put(&from.text, &to);
+            if matches!(name, "mv" | "gmv") && self.found.moves.len() < MAX_LINKS {
+                let places = [&within, &to].map(|place| (place.clone(), path.clone()));
+                self.found.moves.extend(places);
+            }
             let Some(content) = self.state.files.get(&path).cloned() else {
                 // What was known of the target is so no more.
                 self.state.files.remove(&to);

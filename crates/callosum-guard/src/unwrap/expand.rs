@@ -328,8 +328,7 @@ impl Walker<'_> {
                     let at = index.parse::<usize>().unwrap_or(0);
                     vec![values.get(at).cloned().unwrap_or_default()]
                 }
-                // Every variable of fish is a list.
-                None if self.state.fish => values.to_vec(),
+                None if self.state.lists => values.to_vec(),
                 None => vec![values.first().cloned().unwrap_or_default()],
             });
         }

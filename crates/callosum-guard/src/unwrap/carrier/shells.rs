@@ -275,6 +275,7 @@ impl Walker<'_> {
                     walker.state.arguments = Some(arguments);
                     walker.state.aliases.clear();
                     walker.state.fish = name == "fish";
+                    walker.state.lists = name == "fish" || is_powershell(name);
                     walker.under(&via, |walker| walker.text(&text, input))
                 })
             }

@@ -238,15 +238,27 @@ impl Reader {
     }
 
     fn assigned(&mut self, name: &str, out: &mut String) {
+        let is_group = self.sign() == Some("(")
+            && matches!(self.pieces.get(self.at + 1), Some(Piece::Word(word)) if is_value(word));
+        self.at += usize::from(is_group);
         if self.word().is_some_and(is_value) {
-            let mut value = String::new();
+            // What `+` joins is one, what stands side by side a list.
+            let mut values: Vec<String> = Vec::new();
+            let mut is_joined = false;
             while let Some(word) = self.word() {
-                if word != "+" {
-                    value.push_str(word);
+                match values.last_mut() {
+                    _ if word == "+" => {}
+                    Some(last) if is_joined => last.push_str(word),
+                    _ => values.push(word.to_owned()),
                 }
+                is_joined = word == "+";
                 self.at += 1;
             }
-            let _ = writeln!(out, "{name}={value}");
+            self.at += usize::from(is_group && self.sign() == Some(")"));
+            let _ = match values.as_slice() {
+                [value] => writeln!(out, "{name}={value}"),
+                values => writeln!(out, "{name}=({})", values.join(" ")),
+            };
             return;
         }
         let mut command = String::new();

@@ -84,8 +84,22 @@ fn word(letters: &[char], from: usize) -> (String, usize) {
     (word, at.max(from + 1))
 }
 
-/// What stands without quotes: properties are left off, and a backslash is a letter.
+/// What stands without quotes: properties are left off, and a backslash is a letter, but in a path that is no drive's.
 fn unquoted(text: &str) -> String {
+    // `git @words`: each element is a word.
+    if let Some(name) = text.strip_prefix('@')
+        && !name.is_empty()
+        && name
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || letter == '_')
+    {
+        return format!("\"${{{}[@]}}\"", lowered(name));
+    }
+    let begins = text.starts_with(|first: char| first.is_alphanumeric() || "~._".contains(first));
+    let is_plain = |letter: char| letter.is_alphanumeric() || "~._-\\/*".contains(letter);
+    if text.contains('\\') && begins && text.chars().all(is_plain) {
+        return text.replace('\\', "/");
+    }
     if let Some(name) = text.strip_prefix('$') {
         let name = match name.get(..4) {
             Some(scope) if scope.eq_ignore_ascii_case("env:") => &name[4..],

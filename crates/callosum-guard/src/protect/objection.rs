@@ -8,6 +8,7 @@ use crate::{
     place::{self, Place},
     policy::Policy,
     rule::Severity,
+    unwrap::value::is_known,
     verdict::{Decision, Verdict},
 };
 
@@ -254,11 +255,46 @@ pub(crate) fn objection_to(
         Place::Vital if !is_root(&absolute, facts) => {
             Some(SYSTEM).filter(|_| reach == Reach::Anywhere)
         }
-        Place::Outside => {
-            Some(OUTSIDE).filter(|_| reach == Reach::Anywhere && !place::is_given(&absolute, facts))
-        }
+        Place::Outside => Some(OUTSIDE).filter(|_| {
+            let is_free = place::is_given(&absolute, facts) || is_of_client(&absolute, facts);
+            reach == Reach::Anywhere && !is_free
+        }),
         _ => None,
     }
+}
+
+/// Where clients have their model write what it plans and remembers, in the home folder, `*` for one name. Nothing of it
+/// steers what they may do.
+const OF_CLIENTS: [&str; 5] = [
+    ".claude/plans/*.md",
+    ".claude/projects/*/memory/*.md",
+    ".gemini/tmp/*/plans/*.md",
+    ".gemini/tmp/*/*/plans/*.md",
+    ".qwen/todos/*.json",
+];
+
+/// Whether it is such a file. Of what leads there by a link the end counts.
+fn is_of_client(absolute: &str, facts: &Facts) -> bool {
+    let home = facts.home.as_deref().filter(|home| !home.is_empty());
+    let inner = home.and_then(|home| absolute.strip_prefix(home.trim_end_matches('/')));
+    let Some(inner) = inner.and_then(|inner| inner.strip_prefix('/')) else {
+        return false;
+    };
+    let fits = |shape: &str| {
+        let (wanted, parts) = (shape.split('/'), inner.split('/'));
+        wanted.clone().count() == parts.clone().count()
+            && wanted
+                .zip(parts)
+                .all(|(wanted, part)| match wanted.strip_prefix('*') {
+                    Some(end) => {
+                        part.len() > end.len() && part.ends_with(end) && !part.starts_with('.')
+                    }
+                    None => wanted == part,
+                })
+    };
+    is_known(inner)
+        && !inner.contains(['*', '?', '['])
+        && OF_CLIENTS.iter().any(|shape| fits(shape))
 }
 
 /// Whether it is one of the project's records, or a pattern that takes one in.

@@ -262,6 +262,49 @@ fn a_linked_worktree_does_not_write_the_shared_repository() {
     assert_eq!(verdict.rule.as_deref(), Some("protect.outside"));
 }
 
+/// CAKE-SHIM-1: what a client has its model plan and remember is written; what stands beside it is not.
+#[test]
+fn what_clients_keep_for_their_models_is_written() {
+    let facts = Facts {
+        home: Some("/home/u".to_owned()),
+        ..Facts::of_a_project()
+    };
+    let rule = |path: &str| {
+        let path = format!("/home/u/{path}");
+        decide_write(&path, &facts, &Policy::default()).rule
+    };
+    for path in [
+        ".claude/plans/a-plan.md",
+        ".claude/projects/-home-u-p/memory/MEMORY.md",
+        ".gemini/tmp/abc/plans/x.md",
+        ".gemini/tmp/abc/0f3/plans/x.md",
+        ".qwen/todos/x.json",
+    ] {
+        assert_eq!(rule(path), None, "{path}");
+    }
+    for path in [
+        ".claude/plans/run.sh",
+        ".claude/plans/.md",
+        ".claude/plans/a/b.md",
+        ".claude/projects/p/notes.md",
+        ".claude/CLAUDE.md",
+        ".claude/commands/x.md",
+        ".gemini/GEMINI.md",
+        ".gemini/tmp/abc/x.md",
+        ".qwen/todos/x.sh",
+        "other/.claude/plans/x.md",
+    ] {
+        assert_eq!(rule(path).as_deref(), Some("protect.outside"), "{path}");
+    }
+    for path in [
+        ".claude/settings.json",
+        ".claude/plans/../settings.json",
+        ".gemini/tmp/../settings.json",
+    ] {
+        assert_eq!(rule(path).as_deref(), Some("protect.hooks"), "{path}");
+    }
+}
+
 /// CAKE-SHIM-1: what steers the guard and stands outside of the project is not written, but for
 /// folders in it that are for everybody's use.
 #[test]

@@ -253,11 +253,7 @@ fn look(
                     decision,
                     rule: rule.id.to_owned(),
                     reason: rule.reason.to_owned(),
-                    alternatives: rule
-                        .alternatives
-                        .iter()
-                        .filter_map(|alternative| rule::filled(alternative, &read))
-                        .collect(),
+                    alternatives: rule::alternatives(rule, tool, &read),
                     subject: subject(),
                 });
             }
@@ -274,7 +270,8 @@ fn look(
                 || word.text == "-h" && is_of_containers(call)
                 || word.text == "-help" && matches!(call.name.as_str(), "terraform" | "tofu")
         }) && !runs_in_a_container(call);
-        for tool in rule::tools(&call.name).filter(|_| !only_helps) {
+        let is_passed = only_helps || rule::is_emulated(call);
+        for tool in rule::tools(&call.name).filter(|_| !is_passed) {
             tool_looks(tool);
         }
         for rule in &policy.rules {

@@ -35,7 +35,7 @@ pub(crate) fn takes_all(pattern: &str) -> bool {
         return true;
     }
     let mut wild = false;
-    let mut rest = pattern;
+    let mut rest = without_qualifiers(pattern);
     while let Some(letter) = rest.chars().next() {
         rest = match letter {
             '*' | '?' => {
@@ -71,6 +71,23 @@ pub(crate) fn takes_all(pattern: &str) -> bool {
         };
     }
     wild
+}
+
+/// A pattern without what zsh says behind it of which files it is about: `*(D)`, hidden ones as well.
+fn without_qualifiers(pattern: &str) -> &str {
+    let cut = pattern
+        .strip_suffix(')')
+        .and_then(|inner| inner.rsplit_once('('));
+    match cut {
+        Some((before, said))
+            if before.ends_with('*')
+                && !said.is_empty()
+                && said.chars().all(|letter| "DN./@oOn".contains(letter)) =>
+        {
+            before
+        }
+        _ => pattern,
+    }
 }
 
 /// Whether a part of a path is a pattern that takes `name` in, which begins with a dot: as in a

@@ -3,15 +3,53 @@
 //! `{0}` stands for the first operand where there are no more, `{1..}` for all from the second on. What would be done
 //! with other operands than those is never told, so that nobody who takes it at its word does harm.
 
-use super::Subject;
+use super::{Rule, Subject, Tool};
 use crate::unwrap::value::Arg;
 
 /// Longer than this, in bytes, no alternative is told.
 const LONGEST: usize = 200;
 
+/// Names of what is one tool to those who use it.
+const FAMILIES: [&[&str]; 12] = [
+    &["terraform", "tofu"],
+    &["kubectl", "oc", "k", "kubecolor", "microk8s.kubectl"],
+    &["docker", "podman", "nerdctl"],
+    &["docker-compose", "podman-compose"],
+    &["aws", "awslocal"],
+    &["fly", "flyctl"],
+    &["gpg", "gpg2"],
+    &["redis-cli", "valkey-cli", "keydb-cli"],
+    &["mongosh", "mongo"],
+    &["mysql", "mariadb"],
+    &["npm", "pnpm"],
+    &["gh", "glab"],
+];
+
+/// What may be told instead of a command that a rule for this tool has stopped, the best first. A sample of one tool is
+/// not told to who uses another; where there is none, that tool's own help is.
+pub(crate) fn alternatives(rule: &Rule, tool: &Tool, subject: &Subject<'_>) -> Vec<String> {
+    let name = subject.call.name.as_str();
+    let of_name = |alternative: &&str| {
+        let (first, rest) = alternative.split_once(' ').unwrap_or((alternative, ""));
+        if first == name || !tool.names.contains(&first) {
+            return Some((*alternative).to_owned());
+        }
+        let are_kin = |family: &&[&str]| family.contains(&first) && family.contains(&name);
+        let is_kin = FAMILIES.iter().any(are_kin);
+        is_kin.then(|| format!("{name} {rest}"))
+    };
+    let told: Vec<String> = rule.alternatives.iter().filter_map(of_name).collect();
+    if told.is_empty() {
+        return vec![format!("{name} --help")];
+    }
+    let told = told.iter();
+    told.filter_map(|alternative| filled(alternative, subject))
+        .collect()
+}
+
 /// The command that an alternative stands for; `None` where the one that is stopped has no such operands, or not all
 /// of them are known.
-pub(crate) fn filled(alternative: &str, subject: &Subject<'_>) -> Option<String> {
+fn filled(alternative: &str, subject: &Subject<'_>) -> Option<String> {
     let Some((before, rest)) = alternative.split_once('{') else {
         return Some(alternative.to_owned());
     };
@@ -26,7 +64,9 @@ pub(crate) fn filled(alternative: &str, subject: &Subject<'_>) -> Option<String>
     let is_moved = ["-C", "--git-dir", "--work-tree"]
         .iter()
         .any(|option| call.name == "git" && subject.has(option));
-    if call.elsewhere || is_moved || call.cwd != subject.facts.cwd {
+    // What `find` comes upon is not known by its whole path.
+    let is_found = call.via.starts_with("find ");
+    if call.elsewhere || is_moved || is_found || call.cwd != subject.facts.cwd {
         return None;
     }
     let operands = subject.operands.get(from..)?;

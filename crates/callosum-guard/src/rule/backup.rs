@@ -49,6 +49,28 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
         }],
     },
+    Tool {
+        names: &["snapper", "timeshift"],
+        takes: "-c --config --snapshot --snapshot-device",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "backup.snapshots",
+            when: &[
+                "delete|remove|undochange|rollback",
+                "--delete-all|--delete|--restore",
+            ],
+            severity: Severity::Ask,
+            reason: "what is deleted there cannot be brought back from it any more",
+            alternatives: &["snapper list", "timeshift --list"],
+            catches: &[
+                "snapper delete 1-10",
+                "snapper -c home delete 3",
+                "timeshift --delete-all",
+            ],
+            spares: &["snapper list", "snapper create -d x", "timeshift --list"],
+        }],
+    },
 ];
 
 /// macOS's own.

@@ -15,6 +15,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "destroy",
                     "apply -destroy|--destroy",
                     "run-all destroy",
+                    "destroy-all|apply-all",
                     "apply -auto-approve|--auto-approve",
                     "state rm|push",
                     "force-unlock",
@@ -74,7 +75,7 @@ pub(super) const TOOLS: &[Tool] = &[
             "eksctl",
             "kops",
         ],
-        takes: "-s --stack -C --cwd -i -l",
+        takes: "-s --stack -C --cwd -i -l --require-approval --profile --context",
         one_dash: false,
         tests: &[("destroys", |s| {
             let first = s.operand(0);
@@ -102,6 +103,9 @@ pub(super) const TOOLS: &[Tool] = &[
                         || first == "kv" && matches!(second, "delete" | "destroy" | "metadata")
                         || first == "secrets" && second == "disable"
                         || first == "auth" && second == "disable"
+                        || first == "operator" && matches!(second, "seal" | "generate-root")
+                        || first == "operator" && s.operand(2) == "remove-peer"
+                        || first == "lease" && second == "revoke" && s.text().contains("-prefix")
                 }
                 "sst" => first == "remove",
                 "eksctl" | "kops" => first == "delete",
@@ -120,6 +124,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 "vagrant destroy -f",
                 "pulumi stack rm prod",
                 "vault kv delete secret/x",
+                "vault lease revoke -force -prefix aws/",
+                "vault operator raft remove-peer n1",
+                "cdk deploy --all --require-approval never",
                 "eksctl delete cluster x",
             ],
             spares: &["pulumi preview", "cdk diff", "vagrant status", "cdk synth"],
@@ -129,31 +136,63 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["aws", "awslocal"],
         takes: "--region --profile --output --query --endpoint-url",
         one_dash: false,
-        tests: &[("destroys", aws_destroys)],
-        rules: &[Rule {
-            id: "aws.destroy",
-            when: &["&destroys !--dry-run !--dryrun !help"],
-            severity: Severity::Block,
-            reason: "what it deletes in the cloud is gone for good",
-            alternatives: &["aws s3 ls"],
-            catches: &[
-                "aws s3 rb s3://b --force",
-                "aws s3 rm s3://b --recursive",
-                "aws --profile p ec2 terminate-instances --instance-ids i-1",
-                "aws rds delete-db-instance --db-instance-identifier x",
-                "aws s3 sync . s3://b --delete",
-                "aws iam delete-user --user-name x",
-                "aws dynamodb delete-table --table-name t",
-            ],
-            spares: &[
-                "aws s3 ls",
-                "aws s3 cp a s3://b/a",
-                "aws ec2 describe-instances",
-                "aws s3 rm s3://b/x --dryrun",
-                "aws s3 rm help",
-                "aws ec2 terminate-instances --dry-run --instance-ids i-1",
-            ],
-        }],
+        tests: &[
+            ("destroys", aws_destroys),
+            ("expires", |s| s.text().contains("Expiration")),
+        ],
+        rules: &[
+            Rule {
+                id: "aws.expire",
+                when: &["* put-bucket-lifecycle-configuration|put-bucket-lifecycle &expires"],
+                severity: Severity::Ask,
+                reason: "what is in the bucket is deleted from a certain age on",
+                alternatives: &["aws s3 ls"],
+                catches: &[
+                    "aws s3api put-bucket-lifecycle-configuration --bucket b --lifecycle-configuration '{\"Rules\":[{\"Expiration\":{\"Days\":1}}]}'",
+                    "aws --profile p s3api put-bucket-lifecycle-configuration --bucket b --lifecycle-configuration Rules=[{Expiration={Days=1}}]",
+                    "aws s3api put-bucket-lifecycle --bucket b --lifecycle-configuration '{\"Rules\":[{\"Expiration\":{\"Days\":7}}]}'",
+                ],
+                spares: &[
+                    "aws s3api get-bucket-lifecycle-configuration --bucket b",
+                    "aws s3api put-bucket-lifecycle-configuration --bucket b --lifecycle-configuration '{\"Rules\":[{\"Transitions\":[]}]}'",
+                    "aws s3api put-bucket-tagging --bucket b --tagging Expiration=x",
+                ],
+            },
+            Rule {
+                id: "aws.destroy",
+                when: &["&destroys !--dry-run !--dryrun !help"],
+                severity: Severity::Block,
+                reason: "what it deletes in the cloud is gone for good",
+                alternatives: &["aws s3 ls"],
+                catches: &[
+                    "aws s3 rb s3://b --force",
+                    "aws s3 rm s3://b --recursive",
+                    "aws --profile p ec2 terminate-instances --instance-ids i-1",
+                    "aws rds delete-db-instance --db-instance-identifier x",
+                    "aws s3 sync . s3://b --delete",
+                    "aws iam delete-user --user-name x",
+                    "aws dynamodb delete-table --table-name t",
+                    "aws organizations close-account --account-id 1",
+                    "aws cognito-idp admin-delete-user --user-pool-id p --username u",
+                    "aws route53 change-resource-record-sets --hosted-zone-id Z --change-batch '{\"Changes\":[{\"Action\":\"DELETE\"}]}'",
+                    "aws rds-data execute-statement --sql 'drop table users' --database shop",
+                    "aws athena start-query-execution --query-string 'DROP TABLE logs'",
+                ],
+                spares: &[
+                    "aws s3 ls",
+                    "aws s3 cp a s3://b/a",
+                    "aws ec2 describe-instances",
+                    "aws s3 rm s3://b/x --dryrun",
+                    "aws s3 rm help",
+                    "aws ec2 terminate-instances --dry-run --instance-ids i-1",
+                    "aws --endpoint-url http://localhost:4566 s3 rb s3://test --force",
+                    "AWS_ENDPOINT_URL=http://localhost:4566 aws dynamodb delete-table --table-name t",
+                    "awslocal s3 rb s3://test",
+                    "aws athena start-query-execution --query-string 'SELECT 1'",
+                    "aws route53 list-resource-record-sets --hosted-zone-id Z",
+                ],
+            },
+        ],
     },
     Tool {
         names: &[
@@ -274,7 +313,9 @@ pub(super) const TOOLS: &[Tool] = &[
                             | "delete-space"
                             | "cluster-delete"
                             | "rebuild"
-                    )
+                    ) || word.starts_with("delete-")
+                        || word.ends_with("-delete")
+                        || word.starts_with("remove-iam-")
                 }),
             }
         })],
@@ -289,6 +330,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 "gcloud compute instances delete vm --quiet",
                 "gsutil -m rm -r gs://b",
                 "az group delete -n g --yes",
+                "az storage blob delete-batch -s data --account-name acme",
+                "ibmcloud resource service-instance-delete x -f",
+                "gcloud projects remove-iam-policy-binding p --member=user:x --role=roles/owner",
                 "doctl compute droplet delete 1",
                 "vultr-cli instance delete x",
                 "skopeo delete docker://r/x:1",
@@ -336,6 +380,21 @@ fn aws_destroys(subject: &Subject<'_>) -> bool {
     if words.last() == Some(&"help") {
         return false;
     }
+    let said = subject.text();
+    let is_told = |verbs: &[&str]| words.iter().any(|word| verbs.contains(word));
+    if is_told(&[
+        "execute-statement",
+        "batch-execute-statement",
+        "start-query-execution",
+    ]) && subject
+        .call
+        .words
+        .iter()
+        .any(|word| super::statement::destroys_sql(&word.text))
+        || is_told(&["change-resource-record-sets"]) && said.contains("DELETE")
+    {
+        return true;
+    }
     let at = words.iter().position(|word| *word == "s3");
     if let Some(at) = at {
         return match words.get(at + 1) {
@@ -359,6 +418,9 @@ fn aws_destroys(subject: &Subject<'_>) -> bool {
             "destroy-",
             "revoke-",
             "detach-",
+            "admin-delete-",
+            "close-account",
+            "leave-organization",
         ]
         .iter()
         .any(|verb| word.starts_with(verb))
@@ -373,6 +435,7 @@ fn aws_destroys(subject: &Subject<'_>) -> bool {
                     | "batch-write-item"
                     | "modify-db-instance"
                     | "stop-db-instance"
+                    | "reboot-db-instance"
                     | "attach-user-policy"
                     | "create-access-key"
             )

@@ -49,6 +49,10 @@ pub(super) const TOOLS: &[Tool] = &[
                 })
             }),
             ("for-tests", is_for_tests),
+            ("scratch-volumes", |s| {
+                let mut volumes = s.operands.iter().skip(2).map(|(word, _)| &word.text);
+                volumes.len() > 0 && volumes.all(|volume| says_scratch(volume))
+            }),
             ("every-one", |s| {
                 s.operands.iter().any(|(word, _)| !word.is_known())
             }),
@@ -139,12 +143,12 @@ pub(super) const TOOLS: &[Tool] = &[
             Rule {
                 id: "docker.data",
                 when: &[
-                    "volume rm|prune",
+                    "volume rm|remove !&scratch-volumes",
+                    "volume prune",
                     "system prune --volumes",
                     "compose down -v|--volumes !&for-tests",
                     "compose rm -v !&for-tests",
                     "system reset",
-                    "volume remove",
                     "machine rm|reset",
                 ],
                 severity: Severity::Block,
@@ -152,6 +156,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 alternatives: &["docker volume ls"],
                 catches: &[
                     "docker volume rm db",
+                    "docker volume rm test_db prod_db",
                     "docker compose down -v",
                     "docker system prune -a --volumes",
                     "docker volume prune -f",
@@ -162,6 +167,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker compose up -d",
                     "docker compose -f docker-compose.test.yml down -v",
                     "docker compose -p ci down --volumes",
+                    "docker volume rm shop_test_pgdata",
                 ],
             },
             Rule {

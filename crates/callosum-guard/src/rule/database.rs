@@ -1,7 +1,7 @@
 //! Databases: statements that delete more than a row, given to the clients of databases. What frameworks and
 //! migrations do to one is in `migration`.
 
-use super::{Rule, Severity, Subject, Tool, statement::destroys_sql};
+use super::{Rule, Severity, Subject, Tool, emulator::is_loopback, statement::destroys_sql};
 use crate::{place::Place, query};
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -54,7 +54,14 @@ pub(super) const TOOLS: &[Tool] = &[
             }),
             ("replaces", |s| {
                 let input = s.call.input.as_ref();
-                input.is_some_and(|input| input.text.contains(query::DUMP)) && !is_scratch(s)
+                let restores = || {
+                    s.call
+                        .words
+                        .iter()
+                        .any(|word| word.text.starts_with(".restore"))
+                };
+                let of_dump = input.is_some_and(|input| input.text.contains(query::DUMP));
+                (of_dump || s.call.name.starts_with("sqlite") && restores()) && !is_scratch(s)
             }),
         ],
         rules: &[
@@ -63,7 +70,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&destroys"],
                 severity: Severity::Block,
                 reason: "it deletes data that nothing brings back",
-                alternatives: &["psql -c 'SELECT count(*) FROM t'"],
+                alternatives: &["psql -l", "mysql -e 'SHOW TABLES'"],
                 catches: &[
                     "psql -c 'DROP TABLE users'",
                     "mysql -e 'drop database prod'",
@@ -99,12 +106,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "database.replace",
                 when: &["&replaces"],
                 severity: Severity::Ask,
-                reason: "a dump takes away the tables that are there before it puts its own",
+                reason: "a dump or a copy takes away the tables that are there before it puts its own",
                 alternatives: &["mysqlshow"],
                 catches: &[
                     "mysqldump src | mysql dst",
                     "pg_dump --clean src | psql dst",
                     "mysqldump src > d.sql; mysql dst < d.sql",
+                    "sqlite3 app.db '.restore old.db'",
                 ],
                 spares: &[
                     "mysqldump src | gzip > d.sql.gz",
@@ -279,7 +287,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ]
                 .iter()
                 .any(|word| lower.replace(' ', "").contains(&word.replace(' ', "")))
-            })
+            }) && !is_scratch_of_mongo(s)
         })],
         rules: &[Rule {
             id: "mongo.destroy",
@@ -291,11 +299,15 @@ pub(super) const TOOLS: &[Tool] = &[
                 "mongosh --eval 'db.dropDatabase()'",
                 "mongosh prod --eval \"db.users.drop()\"",
                 "mongo --eval 'db.x.deleteMany({})'",
+                "mongosh mongodb://db.example.com/shop_test --eval 'db.dropDatabase()'",
+                "mongosh shop_test --eval \"db.getSiblingDB('shop').dropDatabase()\"",
             ],
             spares: &[
                 "mongosh --eval 'db.stats()'",
                 "mongosh --eval 'db.x.deleteOne({_id: 1})'",
                 "mongosh prod",
+                "mongosh mongodb://localhost/shop_test --eval 'db.dropDatabase()'",
+                "mongosh shop_test --eval 'db.users.drop()'",
             ],
         }],
     },
@@ -357,6 +369,24 @@ fn is_scratch(subject: &Subject<'_>) -> bool {
     let first = subject.operands.iter().find(|(_, value)| !value);
     let name = given.or(first.map(|(word, _)| word.text.as_str()));
     name.is_some_and(|name| !name.contains(' ') && says_scratch(name))
+}
+
+/// The same of a database of MongoDB's: one on this machine that is for tests by its name, and no other is gone to from it.
+fn is_scratch_of_mongo(subject: &Subject<'_>) -> bool {
+    let Some((address, false)) = subject.operands.first() else {
+        return false;
+    };
+    let address = address.text.as_str();
+    let host = subject.value("--host");
+    let is_here = match address.split_once("://") {
+        Some(_) => is_loopback(address),
+        None => host.is_none_or(is_loopback) && !address.contains('/'),
+    };
+    let texts = texts(subject);
+    let goes_on = texts
+        .iter()
+        .any(|text| text.contains("getSiblingDB") || text.contains("use "));
+    is_here && says_scratch(address) && !goes_on
 }
 
 /// Whether a name says that what it names is for tests or for a while: `test`, `tmp_x`, `shop-dev`,

@@ -311,6 +311,21 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
     },
     Tool {
+        names: &["trash-empty"],
+        takes: "--trash-dir",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "trash.empty",
+            when: &["!* !--dry-run !--help !-h"],
+            severity: Severity::Ask,
+            reason: "what was put into the trash is gone for good",
+            alternatives: &["trash-list"],
+            catches: &["trash-empty", "trash-empty -f", "trash-empty --all-users"],
+            spares: &["trash-empty --dry-run", "trash-list", "trash-empty 30"],
+        }],
+    },
+    Tool {
         names: &["shred", "wipe", "scrub"],
         takes: "-n -s --iterations --size --random-source",
         one_dash: false,

@@ -106,4 +106,46 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
         }],
     },
+    Tool {
+        names: &["wsl"],
+        takes: "-d --distribution -u --user",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "guest.unregister",
+            when: &["--unregister", "--uninstall"],
+            severity: Severity::Block,
+            reason: "what stands within it goes with it",
+            alternatives: &["wsl --list"],
+            catches: &[
+                "wsl --unregister Ubuntu",
+                "wsl.exe --unregister Ubuntu",
+                "wsl --uninstall",
+            ],
+            spares: &["wsl --list", "wsl --shutdown", "wsl --export Ubuntu u.tar"],
+        }],
+    },
+    Tool {
+        names: &["xcrun", "simctl"],
+        takes: "--sdk --toolchain --set",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "guest.simulators",
+            when: &["simctl erase|delete all", "erase|delete all"],
+            severity: Severity::Ask,
+            reason: "what stands within the simulators goes with them",
+            alternatives: &["xcrun simctl list"],
+            catches: &[
+                "xcrun simctl erase all",
+                "xcrun simctl delete all",
+                "xcrun --sdk iphonesimulator simctl erase all",
+            ],
+            spares: &[
+                "xcrun simctl list",
+                "xcrun simctl delete unavailable",
+                "xcrun simctl erase 1B2C",
+            ],
+        }],
+    },
 ];

@@ -71,6 +71,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     "kubectl delete ns x --dry-run=client",
                     "kubectl describe ns prod",
                     "kubectl logs x",
+                    "kubectl --context kind-t delete ns test",
+                    "kubectl delete ns test --context=minikube",
                 ],
             },
             Rule {
@@ -119,11 +121,13 @@ pub(super) const TOOLS: &[Tool] = &[
             "k3d",
             "kustomize",
             "helmfile",
+            "rke",
+            "k3s-killall.sh",
             "k3s-uninstall.sh",
             "k3s-agent-uninstall.sh",
             "rke2-uninstall.sh",
         ],
-        takes: "-n --namespace --kube-context -f --values --set --version",
+        takes: "-n --namespace --kube-context -f --values --set --version -e --environment -l --selector",
         one_dash: false,
         tests: &[("destroys", |s| {
             let (first, second) = (s.operand(0), s.operand(1));
@@ -142,7 +146,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "helmfile" => matches!(first, "destroy" | "delete"),
                 "kind" => first == "delete" && second == "clusters",
                 "minikube" => first == "delete" && (s.has("--all") || s.has("--purge")),
-                name => name.ends_with("-uninstall.sh"),
+                "rke" => first == "remove",
+                name => name.ends_with("-uninstall.sh") || name.ends_with("-killall.sh"),
             }
         })],
         rules: &[Rule {
@@ -158,6 +163,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "argocd app delete x",
                 "flux uninstall",
                 "helmfile destroy",
+                "helmfile -e prod destroy",
+                "rke remove --force",
                 "minikube delete --all",
                 "k3s-uninstall.sh",
             ],
@@ -166,6 +173,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "helm template .",
                 "helm uninstall web --dry-run",
                 "kind delete cluster",
+                "helm --kube-context kind-t uninstall web",
             ],
         }],
     },

@@ -19,6 +19,7 @@ mod database;
 mod delete;
 mod disk;
 mod displace;
+mod emulator;
 mod general;
 mod git;
 mod graph;
@@ -49,8 +50,9 @@ use serde::{Deserialize, Serialize};
 
 pub use self::contents::can_be_made_again;
 pub(crate) use self::{
-    alternative::filled,
+    alternative::alternatives,
     delete::DELETERS,
+    emulator::is_emulated,
     general::{GENERAL, is_opaque},
     subject::Subject,
 };

@@ -238,6 +238,52 @@ pub(super) const TOOLS: &[Tool] = &[
             spares: &["ln -s ../a b", "ln -sf /etc/hosts hosts", "ln a b"],
         }],
     },
+    Tool {
+        names: &["rustup"],
+        takes: "",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "package.self-uninstall",
+            when: &["self uninstall"],
+            severity: Severity::Ask,
+            reason: "every toolchain goes, and every program that cargo has installed",
+            alternatives: &["rustup show"],
+            catches: &[
+                "rustup self uninstall",
+                "rustup self uninstall -y",
+                "sh -c 'rustup self uninstall -y'",
+            ],
+            spares: &[
+                "rustup show",
+                "rustup self update",
+                "rustup toolchain uninstall nightly",
+            ],
+        }],
+    },
+    Tool {
+        names: &["nix-collect-garbage"],
+        takes: "--delete-older-than --max-freed",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "package.generations",
+            when: &["-d|--delete-old"],
+            severity: Severity::Ask,
+            reason: "what the system was before cannot be gone back to",
+            alternatives: &["nix-collect-garbage --dry-run"],
+            catches: &[
+                "nix-collect-garbage -d",
+                "nix-collect-garbage --delete-old",
+                "env X=1 nix-collect-garbage -d",
+            ],
+            spares: &[
+                "nix-collect-garbage",
+                "nix-collect-garbage --dry-run",
+                "nix-collect-garbage --delete-older-than 30d",
+            ],
+        }],
+    },
 ];
 
 /// Where that stands which an archive takes away as it is put into it.

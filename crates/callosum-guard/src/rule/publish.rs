@@ -45,7 +45,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "it breaks those who depend on the package",
-                alternatives: &["npm view left-pad"],
+                alternatives: &[
+                    "npm view {1}",
+                    "npm ls",
+                    "yarn info {1}",
+                    "yarn list",
+                    "bun pm ls",
+                ],
                 catches: &[
                     "npm unpublish x --force",
                     "npm owner rm me x",
@@ -148,6 +154,8 @@ pub(super) const TOOLS: &[Tool] = &[
             "railway",
             "render",
             "surge",
+            "cap",
+            "kamal",
         ],
         takes: "-r --repository -u -p --project --org --app -a --config -c",
         one_dash: false,
@@ -214,6 +222,11 @@ pub(super) const TOOLS: &[Tool] = &[
                         || first == "pg:drop"
                         || first == "ps:stop"
                 }
+                "cap" => s
+                    .operands
+                    .iter()
+                    .any(|(word, _)| word.text.starts_with("deploy")),
+                "kamal" => matches!(first, "deploy" | "redeploy" | "rollback"),
                 "railway" => matches!(first, "down" | "delete") || s.operand(1) == "delete",
                 _ => false,
             }
@@ -235,6 +248,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "fly apps destroy x",
                 "vercel --prod",
                 "./gradlew publishToMavenCentral",
+                "cap production deploy",
+                "kamal deploy",
             ],
             spares: &[
                 "twine check dist/*",
@@ -244,6 +259,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "poetry publish --dry-run",
                 "uv sync",
                 "deno test",
+                "cap -T",
+                "kamal details",
             ],
         }],
     },
@@ -262,6 +279,12 @@ pub(super) const TOOLS: &[Tool] = &[
                         "private=false" | "visibility=public" | "archived=true"
                     )
                 })
+            }),
+            ("unprotects", |s| {
+                let method = s.value("-X").or_else(|| s.value("--method"));
+                let mut operands = s.operands.iter();
+                method.is_some_and(|method| !method.eq_ignore_ascii_case("GET"))
+                    && operands.any(|(word, _)| word.text.ends_with("/protection"))
             }),
             ("deletes", |s| {
                 let text = s.text();
@@ -313,6 +336,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "gh.public",
                 when: &[
                     "api &opens-repository",
+                    "api &unprotects",
                     "repo edit --visibility",
                     "pr merge --admin",
                     "pr close -d|--delete-branch",
@@ -327,6 +351,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "gh api -X PATCH repos/o/r -f private=false",
                     "gh api --method PATCH /repos/o/r -F archived=true",
                     "gh pr merge 3 --admin",
+                    "gh api -X PUT repos/a/b/branches/main/protection --input p.json",
                     "gh release create v1",
                     "gh pr close 12 --delete-branch",
                 ],
@@ -334,6 +359,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "gh release create v1 --draft --notes-file x.md",
                     "gh pr close 12",
                     "gh pr view",
+                    "gh api repos/a/b/branches/main/protection",
                     "gh pr merge 3",
                     "gh release list",
                     "gh api -X PATCH repos/o/r -f description=private=false",

@@ -22,6 +22,8 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             "fly scale count 0",
             "docker service scale web=0",
             "gcloud container clusters resize c --num-nodes 0",
+            "gcloud compute instances stop web-1",
+            "az vm deallocate -g g -n web",
         ],
         spares: &[
             "aws ecs update-service --cluster c --service s --desired-count 2",
@@ -30,6 +32,8 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             "fly scale count 3",
             "docker service scale web=10",
             "aws logs tail g --since 0",
+            "gcloud compute instances start web-1",
+            "az vm list",
         ],
     }],
 }];
@@ -69,5 +73,10 @@ fn to_nothing(subject: &Subject<'_>) -> bool {
             || words
                 .windows(2)
                 .any(|two| two[0] == "count" && two[1] == "0"));
-    by_option || by_word
+    let stops = matches!(
+        &words[..],
+        ["gcloud", "compute", "instances", "stop" | "suspend", ..]
+            | ["az", "vm", "stop" | "deallocate", ..]
+    );
+    by_option || by_word || stops
 }

@@ -11,6 +11,7 @@ pub(super) const TOOLS: &[Tool] = &[
         tests: &[
             ("deletes", deletes_index),
             ("deletes-repository", deletes_repository),
+            ("deletes-at-service", deletes_at_service),
         ],
         rules: &[
             Rule {
@@ -29,6 +30,25 @@ pub(super) const TOOLS: &[Tool] = &[
                     "curl https://api.github.com/repos/o/r",
                     "curl -X DELETE https://api.github.com/repos/o/r/issues/comments/1",
                     "curl -X DELETE http://localhost:3000/projects/7",
+                ],
+            },
+            Rule {
+                id: "store.delete-at-service",
+                when: &["&deletes-at-service"],
+                severity: Severity::Ask,
+                reason: "what is deleted at the service is gone for everybody",
+                alternatives: &["curl -s https://api.example.org/v1/things"],
+                catches: &[
+                    "curl -X DELETE -H \"Authorization: Bearer $T\" https://api.cloudflare.com/client/v4/zones/abc",
+                    "curl --request DELETE --url https://api.vercel.com/v9/projects/shop",
+                    "xh delete https://api.stripe.com/v1/customers/c",
+                    "curl -sXDELETE https://storage.googleapis.com/storage/v1/b/data",
+                ],
+                spares: &[
+                    "curl -X DELETE https://api.example.com/v1/items/42",
+                    "curl https://api.cloudflare.com/client/v4/zones",
+                    "curl -X DELETE http://localhost:3000/users/1",
+                    "curl -X POST https://api.stripe.com/v1/customers",
                 ],
             },
             Rule {
@@ -98,7 +118,83 @@ fn asks_to_delete(subject: &Subject<'_>) -> bool {
         .iter()
         .find_map(|option| subject.value(option));
     method.is_some_and(|method| method.eq_ignore_ascii_case("DELETE"))
-        || subject.operand(0) == "DELETE"
+        || subject.operand(0).eq_ignore_ascii_case("DELETE")
+}
+
+/// Hosts at which services are asked for what they keep, or the ends of their names.
+const SERVICES: [&str; 58] = [
+    "api.cloudflare.com",
+    "api.vercel.com",
+    "api.netlify.com",
+    "api.heroku.com",
+    "api.digitalocean.com",
+    "api.linode.com",
+    "api.vultr.com",
+    "api.hetzner.cloud",
+    "dns.hetzner.com",
+    "api.scaleway.com",
+    "api.ovh.com",
+    "api.machines.dev",
+    "api.fly.io",
+    "api.render.com",
+    "api.supabase.com",
+    "console.neon.tech",
+    "api.planetscale.com",
+    "api.turso.tech",
+    "api.mongodb.com",
+    "cloud.mongodb.com",
+    "api.upstash.com",
+    "api.pinecone.io",
+    ".pinecone.io",
+    ".cloud.qdrant.io",
+    ".weaviate.network",
+    "management.azure.com",
+    ".azure.com",
+    "graph.microsoft.com",
+    ".core.windows.net",
+    ".googleapis.com",
+    ".amazonaws.com",
+    "api.stripe.com",
+    "api.paypal.com",
+    "api.sendgrid.com",
+    "api.mailgun.net",
+    "api.twilio.com",
+    "api.openai.com",
+    "api.anthropic.com",
+    ".auth0.com",
+    ".okta.com",
+    "api.clerk.com",
+    "api.datadoghq.com",
+    "api.newrelic.com",
+    "api.pagerduty.com",
+    "sentry.io",
+    ".atlassian.net",
+    "api.bitbucket.org",
+    "api.notion.com",
+    "api.airtable.com",
+    "api.hubapi.com",
+    ".myshopify.com",
+    "api.contentful.com",
+    "hub.docker.com",
+    "registry.npmjs.org",
+    "app.terraform.io",
+    "api.pulumi.com",
+    "api.circleci.com",
+    "circleci.com",
+];
+
+/// Whether a known service is asked to delete something that it keeps.
+fn deletes_at_service(subject: &Subject<'_>) -> bool {
+    let is_of_service = |address: &str| {
+        let host = parts(address).map_or("", |(host, _)| host);
+        let host = host.rsplit('@').next().unwrap_or(host);
+        let host = host.split(':').next().unwrap_or(host);
+        let mut services = SERVICES.iter();
+        services
+            .any(|service| host == *service || service.starts_with('.') && host.ends_with(service))
+    };
+    let mut operands = subject.operands.iter();
+    asks_to_delete(subject) && operands.any(|(word, _)| is_of_service(&word.text))
 }
 
 /// Whether a host of repositories is asked to delete a whole one.

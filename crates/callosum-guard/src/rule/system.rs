@@ -65,7 +65,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Ask,
                 reason: "it changes what runs on the machine, also for others",
-                alternatives: &["systemctl status nginx"],
+                alternatives: &["systemctl status {1}", "systemctl list-units"],
                 catches: &[
                     "systemctl stop sshd",
                     "systemctl disable --now firewalld",

@@ -74,6 +74,43 @@ fn each_rule_has_an_alternative_to_all_that_it_catches() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// CAKE-SHIM-1: nobody who uses one tool is told of another that only stands in the same table.
+#[test]
+fn an_alternative_is_of_the_tool_that_is_used() {
+    let facts = Facts::of_a_project();
+    let mut wrong = Vec::new();
+    for tool in TOOLS.iter().flat_map(|tools| tools.iter()) {
+        for rule in tool.rules {
+            for command in rule.catches {
+                let verdict = decide(command, &facts, &Policy::default());
+                let subject = verdict.subject.unwrap_or_default();
+                let alternative = verdict.alternative.unwrap_or_default();
+                let first = |text: &str| {
+                    let word = text.split(' ').next().unwrap_or("");
+                    crate::path::name(word).trim_end_matches(".exe").to_owned()
+                };
+                let (used, told) = (first(&subject), first(&alternative));
+                let is_own = verdict.rule.as_deref() == Some(rule.id);
+                if is_own && told != used && tool.names.contains(&told.as_str()) {
+                    wrong.push(format!("{}: {alternative} to {command}", rule.id));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    for (command, alternative) in [
+        ("az group delete -n g --yes", "az --help"),
+        ("tofu destroy", "tofu plan -destroy"),
+        ("podman volume rm db", "podman volume ls"),
+        ("npm unpublish acme-utils", "npm view acme-utils"),
+        ("mysql -e 'DROP TABLE t'", "mysql -e 'SHOW TABLES'"),
+        ("find ~ -name node_modules -exec rm -rf {} +", "ls -la"),
+    ] {
+        let told = decide(command, &facts, &Policy::default()).alternative;
+        assert_eq!(told.as_deref(), Some(alternative), "{command}");
+    }
+}
+
 /// CAKE-SHIM-1: an alternative is about what the command is about, or changes nothing.
 #[test]
 fn an_alternative_is_about_what_is_stopped() {

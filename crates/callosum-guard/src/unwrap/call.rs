@@ -46,6 +46,8 @@ pub(crate) struct Call {
     pub(crate) guessed: bool,
     /// Whether its environment says that all is for tests, as `RAILS_ENV=test` does.
     pub(crate) for_tests: bool,
+    /// The address that its environment says the service is at, where it is a client of one.
+    pub(crate) endpoint: Option<String>,
     /// Whether its words are the list of what it would destroy rather than what was written.
     pub(crate) open: bool,
 }

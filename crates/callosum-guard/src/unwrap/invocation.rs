@@ -159,8 +159,13 @@ impl Walker<'_> {
             is_stage && matches!(value, "test" | "testing")
         };
         let for_tests = STAGES.iter().any(is_test) || call.words.iter().any(says_test);
+        let endpoint = match call.name.as_str() {
+            "aws" => self.state.known("AWS_ENDPOINT_URL").map(str::to_owned),
+            _ => None,
+        };
         self.found.calls.push(Call {
             for_tests,
+            endpoint,
             depth: self.depth,
             via: self.via.clone(),
             cwd: self.state.cwd.clone(),

@@ -166,6 +166,8 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     wrapper("varlock run", "-p --path", 0),
     wrapper("phase run", "--env --app --path --tags", 0),
     wrapper("envchain", "", 1),
+    wrapper("xcrun", "--sdk --toolchain", 0),
+    wrapper("wsl", "-d --distribution -u --user --cd", 0),
     wrapper(
         "railway run",
         "-s --service -e --environment -p --project",

@@ -337,6 +337,23 @@ const GIT: Tool = Tool {
             ],
         },
         Rule {
+            id: "git.annex",
+            when: &["annex drop|dropunused|uninit|unannex --force"],
+            severity: Severity::Ask,
+            reason: "what is dropped by force may be kept nowhere else",
+            alternatives: &["git annex whereis"],
+            catches: &[
+                "git annex drop --force .",
+                "git annex dropunused all --force",
+                "git -C sub annex drop a.bin --force",
+            ],
+            spares: &[
+                "git annex drop a.bin",
+                "git annex whereis",
+                "git annex sync",
+            ],
+        },
+        Rule {
             id: "git.stash-drop",
             when: &["stash drop|clear"],
             severity: Severity::Ask,

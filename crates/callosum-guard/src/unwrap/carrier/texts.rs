@@ -218,7 +218,9 @@ impl Walker<'_> {
                     .next()
                     .map_or(shell, |first| if name == "expect" { first } else { shell });
                 let shell = shell.to_owned();
-                self.nested(name, &shell, None);
+                let answers = name == "expect" && texts.iter().any(|text| text.contains("send "));
+                let answer = answers.then(Value::filled);
+                self.nested(name, &shell, answer.as_ref());
             }
         }
         if !matches!(name, "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb") {
@@ -293,7 +295,10 @@ impl Walker<'_> {
                     .then(next)
                     .flatten(),
                 "scp" => (text == "-S").then(next).flatten(),
-                "ansible" => (matches!(text, "-a" | "--args")).then(next).flatten(),
+                "ansible" => (matches!(text, "-a" | "--args"))
+                    .then(next)
+                    .flatten()
+                    .map(|given| deleted_by_ansible(&given).unwrap_or(given)),
                 "make" | "gmake" => {
                     let shell = text.find("$(shell ").map(|at| &text[at + 8..]);
                     let shell = shell.map(|text| text.trim_end_matches(')').to_owned());
@@ -311,6 +316,17 @@ impl Walker<'_> {
         self.tasks(name, words, input);
         self.output_of(name, words, input)
     }
+}
+
+/// What the arguments of Ansible's `file` come to that have a path be absent.
+fn deleted_by_ansible(given: &str) -> Option<String> {
+    let fields = || given.split_whitespace();
+    let path = fields().find_map(|field| {
+        let names = ["path=", "dest=", "name="];
+        names.iter().find_map(|name| field.strip_prefix(name))
+    })?;
+    let is_absent = fields().any(|field| field == "state=absent");
+    is_absent.then(|| format!("rm -rf {path}"))
 }
 
 /// The files that a statement of a database writes: `writefile('a', …)`, `copy t to 'a'`, `into outfile 'a'`.

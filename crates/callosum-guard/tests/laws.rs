@@ -157,8 +157,68 @@ const COMPANY: &[&str] = &[
     "at now <<< @q",
 ];
 
+/// Programs in other languages that run a command: `<words>` stands for its words, `<text>` for them as one text, and
+/// what follows `<program>` is a program in which `<string>` is the command as a string of its language.
+const PROGRAMS: &[&str] = &[
+    "perl -e 'alarm shift; exec @ARGV' 60 <words>",
+    "perl -e 'system @ARGV' <words>",
+    "python3 -c 'import sys,subprocess; subprocess.run(sys.argv[1:], timeout=60)' <words>",
+    "python3 -c 'import pty,sys; pty.spawn(sys.argv[1:])' <words>",
+    "python3 -c 'import os,sys; os.execvp(sys.argv[1], sys.argv[1:])' <words>",
+    "node -e 'require(\"child_process\").execFileSync(process.argv[1], process.argv.slice(2))' <words>",
+    "ruby -e 'system(*ARGV)' <words>",
+    "php -r 'system($argv[1]);' <text>",
+    "python3 -c 'import os,sys; os.system(sys.argv[1])' <text>",
+    "node -e 'require(\"child_process\").execSync(process.argv[1])' <text>",
+    "printf '%s\\n' <text> | perl -ne 'system $_'",
+    "printf '%s\\n' <text> | python3 -c 'import sys,os; [os.system(l) for l in sys.stdin]'",
+    "python3 -c <program>import os; os.system(<string>)",
+    "python3 -c <program>import subprocess; subprocess.run(<string>, shell=True, check=True)",
+    "python3 -c <program>import subprocess; subprocess.run(['bash', '-c', <string>])",
+    "python3 -c <program>import subprocess; subprocess.run(['bash'], input=<string>, text=True)",
+    "python3 -c <program>from subprocess import *; Popen(['sh'], stdin=PIPE, text=True).communicate(<string>)",
+    "python3 -c <program>import os, shlex; os.system(shlex.join(['sh', '-c', <string>]))",
+    "node -e <program>require('child_process').execSync(<string>)",
+    "node -e <program>const c = <string>; require('child_process').spawnSync('bash', ['-c', c])",
+    "node -e <program>require('child_process').spawnSync('bash', {input: <string>})",
+    "node -e <program>const p = require('child_process').spawn('sh'); p.stdin.end(<string>)",
+    "deno eval <program>new Deno.Command('sh', {args: ['-c', <string>]}).outputSync()",
+    "perl -e <program>system(<string>)",
+    "perl -e <program>open(my $p, '|-', 'sh'); print $p <string>; close $p",
+    "ruby -e <program>system(<string>)",
+    "ruby -e <program>IO.popen('sh', 'w') { |f| f.puts <string> }",
+    "php -r <program>shell_exec(<string>);",
+    "php -r <program>$p = popen('sh', 'w'); fwrite($p, <string>); pclose($p);",
+    "lua -e <program>os.execute(<string>)",
+];
+
+/// A command as a string of the language that a template is in.
+fn string(template: &str, command: &str) -> String {
+    if ["perl", "ruby", "php"]
+        .iter()
+        .any(|program| template.starts_with(program))
+    {
+        return format!("'{}'", command.replace('\\', r"\\").replace('\'', r"\'"));
+    }
+    serde_json::to_string(command).unwrap()
+}
+
 /// A command in one of these.
 fn put_into(template: &str, command: &str) -> String {
+    if let Some((program, source)) = template.split_once("<program>") {
+        let source = source.replace("<string>", &string(template, command));
+        return format!("{program}{}", single_quoted(&source));
+    }
+    if PROGRAMS.contains(&template) {
+        let text = template.replace("<text>", &single_quoted(command));
+        let text = text.replace("<words>", command);
+        // A pipe is a script of its own.
+        return if template.contains(" | ") {
+            format!("bash -c {}", single_quoted(&text))
+        } else {
+            text
+        };
+    }
     let (before, with, behind) = match (template.split_once("@q"), template.split_once('@')) {
         (Some((before, behind)), _) => (before, single_quoted(command), behind),
         (None, Some((before, behind))) => (before, command.to_owned(), behind),
@@ -176,7 +236,7 @@ fn put_into(template: &str, command: &str) -> String {
 #[test]
 fn each_wrapper_is_seen_through() {
     let mut passed = Vec::new();
-    for template in WRAPPERS.iter().chain(COMPANY) {
+    for template in WRAPPERS.iter().chain(COMPANY).chain(PROGRAMS) {
         for command in ["git reset --hard", "rm -rf /", "git push -f origin main"] {
             let command = put_into(template, command);
             if verdict(&command) != Decision::Block {
@@ -192,7 +252,7 @@ proptest! {
     #[test]
     fn wrapping_never_turns_a_stop_into_a_pass(
         row in dangerous(),
-        layers in prop::collection::vec(sample::select([WRAPPERS, COMPANY].concat()), 1..4),
+        layers in prop::collection::vec(sample::select([WRAPPERS, COMPANY, PROGRAMS].concat()), 1..4),
     ) {
         let mut command = row.command.clone();
         for template in layers {

@@ -26,6 +26,7 @@ impl Walker<'_> {
             self.tasks(name, words, input);
         }
         let mut any = false;
+        let mut output = Value::unknown();
         // `python -m twine upload` is `twine upload`.
         if language.name == "python -c"
             && let Some(at) = words.iter().position(|word| word.text == "-m")
@@ -60,7 +61,7 @@ impl Walker<'_> {
                     self.found_script(next.value());
                 }
                 let given = self.given_to(&words[at + 2..], input);
-                self.code_given(language, &source, &given);
+                output = self.code_given(language, &source, &given);
             } else if let Some(given) = language
                 .flags
                 .iter()
@@ -136,7 +137,10 @@ impl Walker<'_> {
                 by_file: file.is_some(),
                 ..self.given_to(words.get(at + 1..).unwrap_or_default(), file.and(input))
             };
-            self.code_given(language, &content.text, &given);
+            output = self.code_given(language, &content.text, &given);
+        }
+        if output.is_known() && !output.text.is_empty() {
+            return output;
         }
         let said = words.iter().map(|word| word.text.as_str());
         Value::from(Source {
@@ -161,6 +165,11 @@ impl Walker<'_> {
         let input = input.filter(|input| input.is_known() && !input.text.is_empty());
         code::Given {
             words: words.iter().map(|word| word.text.clone()).collect(),
+            patterns: words
+                .iter()
+                .filter(|word| word.glob)
+                .map(|word| word.text.clone())
+                .collect(),
             by_file: false,
             input: input.map(|input| input.text.clone()),
             environment: self.state.told(),
@@ -198,34 +207,45 @@ impl Walker<'_> {
             }
         }
         let from = self.state.cwd.clone();
-        for effect in code::effects_given(language, source, &home, given) {
-            self.effect(language, effect, None);
+        let effects = code::effects_given(language, source, &home, given);
+        // One that only runs another writes what that writes: `perl -e 'exec @ARGV' printf x`.
+        let only_runs = effects.len() == 1;
+        let mut output = Value::unknown();
+        for effect in effects {
+            output = self.effect(language, effect, None, given);
         }
         self.state.cwd = from;
-        Value::unknown()
+        if only_runs { output } else { Value::unknown() }
     }
 
-    fn effect(&mut self, language: &code::Language, effect: code::Effect, input: Option<&Value>) {
+    fn effect(
+        &mut self,
+        language: &code::Language,
+        effect: code::Effect,
+        input: Option<&Value>,
+        given: &code::Given,
+    ) -> Value {
         match effect {
             code::Effect::Within(folder, effect) => {
                 let from = self.state.cwd.clone();
                 self.enter(&Value::known(folder));
-                self.effect(language, *effect, input);
+                let output = self.effect(language, *effect, input, given);
                 self.state.cwd = from;
+                output
             }
             code::Effect::Fed(text, effect) => {
-                self.effect(language, *effect, Some(&Value::known(text)));
+                self.effect(language, *effect, Some(&Value::known(text)), given)
             }
             code::Effect::Enters(folder) => {
                 self.enter(&Value::known(folder));
+                Value::unknown()
             }
-            code::Effect::Shell(text) => {
-                self.nested(language.name, &text, input);
-            }
+            code::Effect::Shell(text) => self.nested(language.name, &text, input),
             code::Effect::Perhaps(text) => {
                 self.guessing(|walker| {
                     walker.under(language.name, |walker| walker.text(&text, None))
                 });
+                Value::unknown()
             }
             code::Effect::Writes(path, content) => {
                 // What is not known of a file may be all that stood there before.
@@ -240,10 +260,15 @@ impl Walker<'_> {
                 );
                 let tee = [Arg::plain("tee"), Arg::plain(path)];
                 self.inner(language.name, &tee, Some(&content));
+                Value::unknown()
             }
             code::Effect::Words(words) => {
-                let words: Vec<Arg> = words.into_iter().map(Arg::plain).collect();
-                self.apart(|walker| walker.inner(language.name, &words, input));
+                let words = words.into_iter().map(|text| Arg {
+                    glob: given.patterns.contains(&text),
+                    ..Arg::plain(text)
+                });
+                let words: Vec<Arg> = words.collect();
+                self.apart(|walker| walker.inner(language.name, &words, input))
             }
         }
     }

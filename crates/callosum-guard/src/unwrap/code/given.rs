@@ -1,6 +1,6 @@
 //! What a program is given from outside: its arguments, what it reads, and variables of the environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Language, token::Token};
 use crate::unwrap::value::{SOME, is_known};
@@ -10,6 +10,8 @@ use crate::unwrap::value::{SOME, is_known};
 pub(in crate::unwrap) struct Given {
     /// The words behind the program.
     pub(in crate::unwrap) words: Vec<String>,
+    /// Those of them that the shell fills in with names of files.
+    pub(in crate::unwrap) patterns: BTreeSet<String>,
     /// Whether the program stands in a file, rather than in an option.
     pub(in crate::unwrap) by_file: bool,
     /// What it reads, where that is known.

@@ -345,7 +345,7 @@ fn run(program: &Program<'_>, said: &Said, found: &mut Vec<Effect>) {
     let mut effect = if strings.len() > 1 && !one.trim().contains(' ') {
         // `execl("/bin/rm", "rm", "-rf", "/")` says the name twice.
         let again = strings.len() > 2
-            && crate::path::name(one) == strings[1]
+            && crate::path::name(one) == crate::path::name(&strings[1])
             && !strings[1].starts_with('-');
         Effect::Words(strings[usize::from(again)..].to_vec())
     } else {

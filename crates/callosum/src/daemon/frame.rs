@@ -1,10 +1,14 @@
 //! [`Frame`]: an event as it goes out, written once for all who hear it.
 
 use callosum_mesh::event::Event;
+use hyper::body::Bytes;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 /// What follows the event in a message of the bus.
 const END: &str = "}";
+
+/// What follows it in a stream.
+pub(super) const STREAM_END: &str = "\n\n";
 
 /// An event, and its text.
 #[derive(Debug)]
@@ -45,8 +49,15 @@ impl Frame {
         self.json().len()
     }
 
-    /// Writes it as an event of a stream (SSE). One that is kept nowhere has no id to come back to.
+    /// Writes it as an event of a stream (SSE).
     pub(super) fn write_stream(&self, to: &mut String) {
+        self.begin_stream(to);
+        to.push_str(self.json());
+        to.push_str(STREAM_END);
+    }
+
+    /// Writes what comes before its JSON there. One that is kept nowhere has no id to come back to.
+    pub(super) fn begin_stream(&self, to: &mut String) {
         let Event { seq, origin, .. } = &self.event;
         if *seq > 0 {
             to.push_str("id: ");
@@ -56,8 +67,12 @@ impl Frame {
             to.push('\n');
         }
         to.push_str("data: ");
-        to.push_str(self.json());
-        to.push_str("\n\n");
+    }
+
+    /// Its JSON; all who hear it share the bytes.
+    pub(super) fn shared_json(&self) -> Bytes {
+        let text = Bytes::from(self.bus.clone());
+        text.slice(self.json..text.len() - END.len())
     }
 
     /// As a message of the bus; all who hear it share the text.
@@ -89,6 +104,8 @@ mod tests {
             frame.write_stream(&mut stream);
             let id = if seq == 0 { "" } else { "id: o:7\n" };
             assert_eq!(stream, format!("{id}data: {text}\n\n"));
+            assert_eq!(frame.shared_json(), text.as_bytes());
+            assert!(frame.shared_json().as_ptr() == frame.json().as_ptr());
             let bus: Value = serde_json::from_str(frame.bus().as_str()).unwrap();
             let event: Value = serde_json::from_str(&text).unwrap();
             assert_eq!(

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use super::{
     House,
     feed::Feed,
+    frame::STREAM_END,
     reading::{self, Wanted},
     reply::{self, Reply},
     seat::Item,
@@ -19,6 +20,9 @@ const BEAT: Duration = Duration::from_secs(15);
 
 /// Who takes nothing for so long is let go.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// An event of more bytes is long.
+const LONG: usize = 8 * 1024;
 
 /// The answer to a request that listens. `Last-Event-ID` comes before `since`: a client sends it that comes back.
 pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Response<Reply> {
@@ -58,13 +62,18 @@ pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Respo
 /// Tells what there is to tell, until the other side is gone or takes nothing.
 async fn tell(mut feed: Feed, sender: &mpsc::Sender<Bytes>) {
     // How long a client waits before it comes back, in milliseconds, and where it stands.
-    let mut chunk = Bytes::from(format!("retry: 1000\nid: {}\n\n", feed.cursor()));
+    let mut chunks = vec![Bytes::from(format!(
+        "retry: 1000\nid: {}\n\n",
+        feed.cursor()
+    ))];
     loop {
-        let sent = sender.send_timeout(chunk, PATIENCE).await;
-        if sent.is_err() {
-            return;
+        for chunk in chunks {
+            let sent = sender.send_timeout(chunk, PATIENCE).await;
+            if sent.is_err() {
+                return;
+            }
         }
-        chunk = match tokio::time::timeout(BEAT, feed.next()).await {
+        chunks = match tokio::time::timeout(BEAT, feed.next()).await {
             Ok(Ok(items)) => joined(&items),
             Ok(Err(error)) => {
                 let words = serde_json::Value::from(error.to_string());
@@ -74,15 +83,23 @@ async fn tell(mut feed: Feed, sender: &mpsc::Sender<Bytes>) {
                 return;
             }
             // An id without data moves the client's cursor past what it did not ask for.
-            Err(_) => Bytes::from(format!(": beat\nid: {}\n\n", feed.cursor())),
+            Err(_) => vec![Bytes::from(format!(": beat\nid: {}\n\n", feed.cursor()))],
         };
     }
 }
 
-fn joined(items: &[Item]) -> Bytes {
+/// What goes out, in pieces: the text of a long event is that of all who hear it, and is copied for nobody.
+fn joined(items: &[Item]) -> Vec<Bytes> {
+    let mut chunks = Vec::new();
     let mut chunk = String::new();
     for item in items {
         match item {
+            Item::Event(frame) if frame.len() > LONG => {
+                frame.begin_stream(&mut chunk);
+                chunks.push(std::mem::take(&mut chunk).into());
+                chunks.push(frame.shared_json());
+                chunk.push_str(STREAM_END);
+            }
             Item::Event(frame) => frame.write_stream(&mut chunk),
             Item::Notice(notice) => {
                 let kind = match notice {
@@ -95,5 +112,8 @@ fn joined(items: &[Item]) -> Bytes {
             }
         }
     }
-    chunk.into()
+    if !chunk.is_empty() {
+        chunks.push(chunk.into());
+    }
+    chunks
 }

@@ -210,7 +210,8 @@ impl Stream {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let request =
-            format!("GET /events/stream{query} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n");
+            // As it is, without the sizes of chunks between.
+            format!("GET /events/stream{query} HTTP/1.0\r\nHost: localhost\r\n{headers}\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut reader = BufReader::new(stream);
         let mut line = String::new();
@@ -226,7 +227,6 @@ impl Stream {
             let mut line = String::new();
             assert!(self.0.read_line(&mut line).unwrap() > 0, "it ended");
             let line = line.trim_end();
-            // The sizes of chunks stand between, on lines without a colon.
             match line.split_once(": ") {
                 Some(("id", id)) => id.clone_into(&mut told.id),
                 Some(("event", name)) => name.clone_into(&mut told.name),

@@ -148,10 +148,12 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
     told_after.retain(|rev| *rev > digest.told);
     if left.len() == items.len() {
         // Not even one item has room: how many there are has, or nothing is told.
-        text = more(&left);
-        if tokens::estimate(&text) > budget {
-            text.clear();
-        }
+        let number = format!("- {} more\n", left.len());
+        let lines = [more(&left), number];
+        let mut lines = lines.into_iter();
+        text = lines
+            .find(|line| tokens::estimate(line) <= budget)
+            .unwrap_or_default();
     } else if !left.is_empty() {
         text.push_str(&more(&left));
     }
@@ -327,6 +329,15 @@ fn items(known: &Known<'_>) -> Vec<Item> {
         );
         items.push(since_event(Kind::Done, text, task.rev));
     }
+    for (task, gone, rev) in blocked(board, agent).filter(|(_, _, rev)| is_news(*rev)) {
+        let text = format!(
+            "your task {} cannot be begun any more: it needs {gone}, taken back; `callosum mesh task cancel {}`, or change \
+             its `needs` in the bridge file",
+            quoted(&task.prompt),
+            task.id
+        );
+        items.push(since_event(Kind::Task, text, rev));
+    }
     let found = board
         .discoveries
         .iter()
@@ -372,6 +383,23 @@ fn items(known: &Known<'_>) -> Vec<Item> {
         items.extend(without);
     }
     items
+}
+
+/// The tasks that an agent left and that wait for what was taken back: with what that is, and the event that took it back.
+pub(crate) fn blocked<'b>(
+    board: &'b Board,
+    agent: &AgentName,
+) -> impl Iterator<Item = (&'b Task, String, u64)> {
+    let own = board
+        .tasks
+        .iter()
+        .filter(move |task| task.created_by == *agent && task.status == Status::Pending);
+    own.filter_map(|task| {
+        let gone: Vec<&str> = board.gone_needs(task).collect();
+        let revs = gone.iter().filter_map(|need| Some(board.task(need)?.rev));
+        let rev = revs.max()?;
+        Some((task, gone.join(", "), rev.max(task.rev)))
+    })
 }
 
 /// The last event that a task waited for: the one that left it or changed it last, or that completed one which it needs.

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     addressee::Addressee,
     board::{Board, Status, Task},
-    digest::{Note, elsewhere, quoted, ready_at},
+    digest::{Note, blocked, elsewhere, quoted, ready_at},
     event::Event,
     journal::Cursor,
     mesh::{Mesh, MeshError},
@@ -301,6 +301,15 @@ fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<NewsItem> {
         let words = task.result.as_ref().unwrap_or(&task.prompt);
         (task.rev, lead, words.clone())
     });
+    let stuck = blocked(board, &voice.agent).filter(|(_, _, rev)| *rev > since);
+    let stuck = stuck.map(|(task, gone, rev)| {
+        let lead = format!(
+            "your task {} cannot be begun any more, since it needs {gone}, taken back; `callosum mesh task cancel {}`, or \
+             change its `needs` in the bridge file",
+            task.id, task.id
+        );
+        (rev, lead, task.prompt.clone())
+    });
     let found = board.discoveries.iter();
     let found = found.filter(|found| found.rev > since && found.source != voice.agent);
     let found = found.map(|found| {
@@ -308,7 +317,7 @@ fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<NewsItem> {
         let lead = format!("{} found out{place}", found.source);
         (found.rev, lead, found.content.clone())
     });
-    let all = left.chain(done).chain(found);
+    let all = left.chain(done).chain(stuck).chain(found);
     let items = all.map(|(rev, lead, words)| NewsItem {
         rev,
         note: Note {

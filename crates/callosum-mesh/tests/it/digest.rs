@@ -486,3 +486,47 @@ fn foreign_words_begin_no_tag() {
     assert!(told.text.contains(shown), "{}", told.text);
     assert!(!told.text.contains('<'), "{}", told.text);
 }
+
+/// CALC-BOOT-1: who left a task that can never be begun, since what it needs was taken back, is told so once.
+#[test]
+fn an_author_is_told_of_a_task_that_can_never_be_begun() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let (codex, claude) = (voice("codex"), voice("claude"));
+    mesh.give(task("first", None), &claude).unwrap();
+    let second = Order::Add(NewTask {
+        id: "second".to_owned(),
+        prompt: "work of second".to_owned(),
+        needs: vec!["first".to_owned()],
+        ..NewTask::default()
+    });
+    mesh.give(second, &codex).unwrap();
+    let cancel = Order::Cancel {
+        task: "first".to_owned(),
+        reason: "no use".to_owned(),
+    };
+    mesh.give(cancel, &claude).unwrap();
+    let told = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
+    let line = "your task \"work of second\" cannot be begun any more: it needs first, taken back";
+    assert!(told.text.contains(line), "{}", told.text);
+    let others = mesh.digest_for(&claude, &Beside::default(), 400).unwrap();
+    assert!(!others.text.contains("begun any more"), "{}", others.text);
+    mesh.deliver(&told, &codex, "session-start").unwrap();
+    let told = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
+    assert_eq!(told.text, "");
+}
+
+/// CALC-BOOT-1: where not even the line that names commands has room, how many items wait is said.
+#[test]
+fn a_very_small_budget_says_how_much_waits() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    for number in 0..3 {
+        send(&mut mesh, &format!("m{number}"), &"many words ".repeat(20));
+    }
+    let told = mesh
+        .digest_for(&voice("codex"), &Beside::default(), 8)
+        .unwrap();
+    assert_eq!(told.text, "- 3 more\n");
+    assert!(told.messages.is_empty());
+}

@@ -51,6 +51,8 @@ pub(crate) struct MeshTaskOutput {
     pub(crate) cwd: Option<String>,
     /// Tasks that are to be complete before and are not.
     pub(crate) waits_for: Vec<String>,
+    /// Those of them that were taken back and will never be complete: it cannot be begun.
+    pub(crate) waits_in_vain_for: Vec<String>,
     /// Who works on it.
     pub(crate) claimed_by: Option<String>,
     /// When the claim ends.
@@ -82,6 +84,7 @@ impl MeshTaskOutput {
             completed_at: task.completed_at.clone(),
             cwd: task.cwd.clone(),
             waits_for: board.waits_for(task).map(str::to_owned).collect(),
+            waits_in_vain_for: board.gone_needs(task).map(str::to_owned).collect(),
             claimed_by: claim.map(|claim| claim.by.to_string()),
             claimed_until: claim.map(|claim| claim.until.to_string()),
             token: claim.map(|claim| claim.token),
@@ -105,7 +108,12 @@ pub(crate) fn line(task: &MeshTaskOutput) -> String {
     }
     let _ = write!(line, ": {shown}");
     if !task.waits_for.is_empty() {
-        let _ = write!(line, " (waits for {})", task.waits_for.join(", "));
+        let _ = write!(line, " (waits for {}", task.waits_for.join(", "));
+        if !task.waits_in_vain_for.is_empty() {
+            let gone = task.waits_in_vain_for.join(", ");
+            let _ = write!(line, "; {gone} taken back, never to be complete");
+        }
+        line.push(')');
     }
     line.push('\n');
     line

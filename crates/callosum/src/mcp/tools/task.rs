@@ -137,6 +137,10 @@ fn told(task: &MeshTaskOutput) -> String {
     if !task.waits_for.is_empty() {
         let _ = write!(text, ", waits for {}", task.waits_for.join(", "));
     }
+    if !task.waits_in_vain_for.is_empty() {
+        let gone = task.waits_in_vain_for.join(", ");
+        let _ = write!(text, " ({gone} taken back, never to be complete)");
+    }
     let _ = write!(text, ":\n{}", behind_marks(&task.prompt));
     if let Some(result) = &task.result {
         let _ = write!(text, "result:\n{}", behind_marks(result));

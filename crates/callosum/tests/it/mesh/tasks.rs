@@ -206,3 +206,23 @@ fn a_refusal_says_what_to_type_for_what_was_wanted() {
     env.run(["mesh", "task", "done", "t", "--as", "gemini", "--anyway"])
         .success();
 }
+
+/// CALC-PAT-2: a task whose need was taken back is told from one that waits.
+#[test]
+fn a_task_that_waits_in_vain_says_so() {
+    let env = TestEnv::new();
+    for words in [
+        &["add", "a", "--id", "t1"][..],
+        &["add", "b", "--needs", "t1", "--id", "t2"],
+        &["cancel", "t1"],
+    ] {
+        env.run([&["mesh", "task"], words].concat()).success();
+    }
+    let listed = env.run(["mesh", "task", "list"]).success();
+    assert_eq!(
+        listed.stdout,
+        "t2 P5 pending: b (waits for t1; t1 taken back, never to be complete)\n"
+    );
+    let shown = json(&env, &["task", "show", "t2"]);
+    assert_eq!(shown["waits_in_vain_for"], serde_json::json!(["t1"]));
+}

@@ -213,6 +213,11 @@ impl Context {
         })
     }
 
+    /// Whether a client asks by a tool of ours.
+    pub(crate) fn is_asked_by_tool(&self) -> bool {
+        self.asker.is_some()
+    }
+
     /// An id that nobody else makes.
     pub(crate) fn new_id(&self) -> String {
         self.ids.uuid_v4()

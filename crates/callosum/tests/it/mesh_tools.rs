@@ -329,3 +329,34 @@ fn an_agent_in_a_sandbox_is_told_of_the_tools_and_they_work() {
     assert!(told.contains("t1 P5 in_progress, by gemini-cli"), "{told}");
     assert_eq!(server.end(), 0);
 }
+
+/// CALC-PAT-2: of two sessions of a client that says nothing of its sessions, each with a server of its own, one has a task or a file.
+#[test]
+fn two_servers_of_one_agent_are_two_sessions_of_it() {
+    let env = TestEnv::new();
+    let add = ["mesh", "task", "add", "work", "--id", "t1"];
+    env.run(add).success();
+    let server = || {
+        let run = env.callosum().arguments(["mcp"]);
+        let mut server = Server::run(&run.without("CALLOSUM_TEST_IDS"));
+        server.initialize("opencode");
+        server
+    };
+    let (mut one, mut other) = (server(), server());
+    let claim = json!({"do": "claim", "id": "t1"});
+    let take = json!({"do": "take", "path": "a.rs"});
+    for (tool, arguments) in [("task", &claim), ("lease", &take)] {
+        for _ in 0..2 {
+            let (text, failed) = one.call_with(tool, arguments, &json!({}));
+            assert!(!failed, "{tool}: {text}");
+        }
+        let (text, failed) = other.call_with(tool, arguments, &json!({}));
+        assert!(
+            failed && text.contains("another session of opencode"),
+            "{tool}: {text}"
+        );
+    }
+    // By a verb, of which no session is known, the agent is the one that has it.
+    let done = ["mesh", "task", "done", "t1", "--as", "opencode"];
+    env.run(done).success();
+}

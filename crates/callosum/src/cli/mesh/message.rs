@@ -255,7 +255,7 @@ fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {
 /// The messages for this agent that it has not acknowledged, oldest first.
 pub(crate) fn unread(context: &Context, voice: &Voice) -> Result<Vec<Message>, CommandError> {
     let (mut mesh, _) = open::readable(context)?;
-    let voice = open::with_session(&mut mesh, voice)?;
+    let voice = open::with_session(context, &mut mesh, voice)?;
     let session = voice.session_id.as_deref();
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let unread = board.messages.iter().filter(|message| {

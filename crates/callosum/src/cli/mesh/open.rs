@@ -200,12 +200,23 @@ pub(crate) fn given(
     given_to(context, &mut mesh, order, voice)
 }
 
-/// Who speaks, with their session: where the client does not say which it is, that is seen by the process which it is.
-pub(super) fn with_session(mesh: &mut Mesh, voice: &Voice) -> Result<Voice, CommandError> {
+/// Who speaks, with their session: where the client does not say which it is, that is seen by the process which it is. A client
+/// that asks by a tool and of which no session is known has one of its own with each server that it starts.
+pub(super) fn with_session(
+    context: &Context,
+    mesh: &mut Mesh,
+    voice: &Voice,
+) -> Result<Voice, CommandError> {
     let mut voice = voice.clone();
     if voice.session_id.is_none() {
-        let above = mesh.session_above(&voice, &Identity::ancestors());
+        let ancestors = Identity::ancestors();
+        let above = mesh.session_above(&voice, &ancestors);
         voice.session_id = above.map_err(|error| explain(&error))?;
+        // Where no process is looked at, its hooks may know the session by another name.
+        let is_told_by_process = !ancestors.is_empty() && context.is_asked_by_tool();
+        if voice.session_id.is_none() && is_told_by_process {
+            voice.session_id = Some(format!("mcp-{}", std::process::id()));
+        }
     }
     Ok(voice)
 }
@@ -217,7 +228,7 @@ pub(super) fn given_to(
     order: Order,
     voice: &Voice,
 ) -> Result<Vec<Event>, CommandError> {
-    let voice = with_session(mesh, voice)?;
+    let voice = with_session(context, mesh, voice)?;
     let verb = verb_of(&order);
     let events = mesh.give(order, &voice);
     let events = events.map_err(|error| match own_other(&error, &voice) {
@@ -236,7 +247,7 @@ pub(super) fn left(
     stands_for: impl Fn(&Task) -> bool,
     voice: &Voice,
 ) -> Result<String, CommandError> {
-    let voice = with_session(mesh, voice)?;
+    let voice = with_session(context, mesh, voice)?;
     let id = mesh.leave(task, stands_for, &voice);
     let id = id.map_err(|error| explain(&error))?;
     show_done(context, mesh);

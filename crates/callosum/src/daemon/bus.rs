@@ -289,7 +289,8 @@ impl Session {
                         "`request` has an `event`, whose type is `calc.request`",
                     ));
                 };
-                self.request(what, ask.timeout_seconds).await
+                let durability = durability(ask.durability.as_deref())?;
+                self.request(what, ask.timeout_seconds, durability).await
             }
             "ack" => {
                 let (Some(of), Some(source)) = (ask.of, ask.source) else {
@@ -325,7 +326,12 @@ impl Session {
     }
 
     /// Hands a request in, and waits for who acknowledges it without keeping the client waiting.
-    async fn request(&mut self, what: &RawValue, seconds: Option<f64>) -> Result<Value, Value> {
+    async fn request(
+        &mut self,
+        what: &RawValue,
+        seconds: Option<f64>,
+        durability: Durability,
+    ) -> Result<Value, Value> {
         let wrong = |words: &str| json!({ "error": words });
         if self.requests.len() >= MOST_REQUESTS {
             return Err(wrong("256 requests wait already to be acknowledged"));
@@ -345,12 +351,28 @@ impl Session {
         if event["type"] != "calc.request" {
             return Err(wrong("the `type` of a request is `calc.request`"));
         }
-        // Before it is handed in: nobody can acknowledge it unheard.
-        if self.acks.is_none() {
-            let acks = "calc.ack".parse().expect("it is a pattern");
-            self.acks = Some(Feed::begin(&self.house.hub, vec![acks], None));
+        if durability == Durability::Ephemeral {
+            return Err(wrong("a request is kept: `durability` is logged or synced"));
         }
-        let published = self.publish(&value.to_string(), Durability::Logged).await?;
+        // Before it is handed in: nobody can acknowledge it unheard.
+        let before = self.house.hub.seen();
+        let listen = |since: Option<&Cursor>| {
+            let acks = "calc.ack".parse().expect("it is a pattern");
+            Feed::begin(&self.house.hub, vec![acks], since)
+        };
+        if self.acks.is_none() {
+            self.acks = Some(listen(None));
+        }
+        let published = self.publish(&value.to_string(), durability).await?;
+        // One that was handed in before, under the same id, may have been acknowledged while nobody listened here.
+        let stood = published.events.iter().flatten();
+        let stood = stood.filter(|event| event.seq <= before);
+        if let Some(event) = stood.min_by_key(|event| event.seq) {
+            self.acks = Some(listen(Some(&Cursor {
+                origin: Some(event.origin.clone()),
+                seq: event.seq,
+            })));
+        }
         let waiting = published.events.iter().flatten().map(|event| Waiting {
             id: event.id.clone(),
             until: Instant::now() + wait,

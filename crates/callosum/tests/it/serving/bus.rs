@@ -117,6 +117,34 @@ fn a_request_hears_of_its_own_acknowledgement() {
     assert_eq!(asks.hear()["op"], "unacked");
 }
 
+/// CALC-L2-1: who asks again under the same id hears of the acknowledgement that came while they were away.
+#[test]
+fn who_asks_again_hears_of_what_came_meanwhile() {
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    let request = json!({
+        "op": "request", "event": {"id": "same", "source": "claude-code", "payload": {"what": "review"}},
+    });
+    let mut asks = Client::connect(&daemon);
+    let first = asks.asked(request.clone());
+    drop(asks);
+    let ack =
+        json!({"type": "calc.ack", "source": "codex", "payload": {"of": "same", "answer": "yes"}});
+    daemon.post("", &ack.to_string()).with(200);
+    let mut again = Client::connect(&daemon);
+    let second = again.asked(request.clone());
+    assert_eq!(first["acks"][0]["seq"], second["acks"][0]["seq"]);
+    let acked = again.hear();
+    assert_eq!(
+        (&acked["op"], &acked["of"]),
+        (&json!("acked"), &json!("same"))
+    );
+    assert_eq!(acked["event"]["payload"]["answer"], "yes");
+    let mut ephemeral = request;
+    ephemeral["durability"] = "ephemeral".into();
+    assert_eq!(again.asked(ephemeral)["op"], "error");
+}
+
 /// CALC-L2-1: what is not understood is said, and the connection goes on.
 #[test]
 fn what_is_wrong_is_said_and_the_connection_goes_on() {

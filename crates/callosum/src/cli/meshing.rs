@@ -112,7 +112,7 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
         let hint = format!("export {}=https://…", sink.variable);
         checks.add(NAME, Outcome::Warning, found, Some(&hint));
     }
-    if faults.is_empty() {
+    if faults.is_empty() && sinks.iter().all(|sink| sink.address.is_some()) {
         let found = match sinks.len() {
             0 => "in order, events are passed on to nobody".to_owned(),
             count => format!("in order, {}", many(count as u64, "sink")),

@@ -9,7 +9,7 @@ use std::{
 
 use callosum_host::process::{self, Launch, Limits};
 
-use super::{ELSEWHERE, Ground, HowArgs, Serving, addresses, served_already, silent, tell};
+use super::{Failure, Ground, HowArgs, Serving, addresses, served_already, silent, tell};
 use crate::{
     cli::store,
     daemon::{Wish, running},
@@ -94,8 +94,15 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         let said = ground.disk.read_if_there(&failure).map_err(disk_failed)?;
         if let Some(said) = said {
             ground.disk.remove_file(&failure).map_err(disk_failed)?;
-            let said = String::from_utf8_lossy(&said).into_owned();
-            return Err(CommandError::new(Exit::Environment, said).hint(ELSEWHERE));
+            let said = serde_json::from_slice::<Failure>(&said);
+            let said = said.map_err(|error| {
+                let what = format!(
+                    "`{}` is not what the daemon leaves there",
+                    failure.display()
+                );
+                CommandError::because(Exit::Environment, what, &error).hint("callosum serve")
+            })?;
+            return Err(said.explained());
         }
         if began.elapsed() >= PATIENCE {
             let what = "the daemon was started and does not answer";

@@ -7,7 +7,7 @@ mod stop;
 use std::{
     fmt::Write as _,
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -15,6 +15,7 @@ use std::{
 
 use callosum_host::Disk;
 use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
 
 pub(super) use self::status::ServeStatusOutput;
 use super::mesh::unusable;
@@ -26,7 +27,7 @@ use crate::{
         Addresses, Instance, ServeError, Serving, Setting, Wish, ask, is_held, may_be_there,
         noted_pid, running, serve,
     },
-    ui::{CommandError, Exit, Ui},
+    ui::{CommandError, Exit, Ui, shell_word},
 };
 
 /// Serve what agents tell one another: events over HTTP, a bus, metrics
@@ -122,11 +123,7 @@ pub(super) fn run(environment: Environment, args: &ServeArgs, ui: Ui) -> Result<
             let served = foreground(&ground, &args.how);
             match (&args.how.failure_to, served) {
                 (Some(file), Err(error)) => {
-                    let line = error.one_line();
-                    ground
-                        .disk
-                        .replace_unsynced(file, line.as_bytes(), 0o600)
-                        .map_err(|error| store::disk_failed(&error))?;
+                    Failure::of(&error).leave(&ground, file)?;
                     Err(error)
                 }
                 (_, served) => served,
@@ -218,8 +215,11 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         folder: ground.folder(),
         addresses,
         rate: how.rate,
-        sinks: SinkSetting::read_all(&ground.disk, &ground.homes, &ground.environment)
-            .map_err(|error| CommandError::from_error(Exit::Environment, &error))?,
+        sinks: SinkSetting::read_all(&ground.disk, &ground.homes, &ground.environment).map_err(
+            |error| {
+                CommandError::from_error(Exit::Environment, &error).hint(edit_configuration(ground))
+            },
+        )?,
         guard: Arc::new({
             let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
             let environment = ground.environment.clone();
@@ -231,7 +231,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             }
         }),
         matrix: MatrixFile::open(&ground.disk, ground.homes.user_config.clone())
-            .map_err(|error| unusable(&error))?,
+            .map_err(|error| unusable(&error).hint(edit_configuration(ground)))?,
         warn: Box::new(move |reason| {
             if is_watched {
                 let what = format!("what was configured last still holds: {reason}");
@@ -248,6 +248,44 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
     })
     .map_err(|error| failed(&error))?;
     told
+}
+
+/// How the user's configuration is mended.
+fn edit_configuration(ground: &Ground) -> String {
+    format!(
+        "${{EDITOR:-vi}} {}",
+        shell_word(&ground.homes.user_config.to_string_lossy())
+    )
+}
+
+/// Why a daemon that was started in the background does not serve: it has nobody to tell.
+#[derive(Debug, Deserialize, Serialize)]
+struct Failure {
+    error: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    fn of(error: &CommandError) -> Self {
+        Self {
+            error: error.one_line(),
+            hint: error.hint_text().map(str::to_owned),
+        }
+    }
+
+    fn leave(&self, ground: &Ground, file: &Path) -> Result<(), CommandError> {
+        let text = serde_json::to_vec(self).expect("it can be written as JSON");
+        let left = ground.disk.replace_unsynced(file, &text, 0o600);
+        left.map_err(|error| store::disk_failed(&error))
+    }
+
+    fn explained(self) -> CommandError {
+        let error = CommandError::new(Exit::Environment, self.error);
+        match self.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
 }
 
 /// Where each is to be: as the flag says, else the variable, else the seed.

@@ -250,6 +250,13 @@ fn a_sink_that_makes_no_sense_is_refused() {
     let said = env.run(["serve"]).ended_with(3).stderr;
     assert!(said.contains("sinks.team.url_env"), "{said}");
     assert!(!said.contains("https://x/y"), "{said}");
+    // The same in the background, with a hint that does not fail in the same way.
+    let said = env.run(["serve", "--detach"]).ended_with(3).stderr;
+    assert!(said.contains("sinks.team.url_env"), "{said}");
+    assert!(
+        said.contains("EDITOR") && !said.contains("--metrics off"),
+        "{said}"
+    );
 }
 
 /// CALC-L1-1: places are read when the daemon begins: who names others is told that they are not heeded yet.

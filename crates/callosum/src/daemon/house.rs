@@ -216,7 +216,7 @@ impl House {
             "serving": self.serving(),
             "replaced": *self.replaced.borrow(),
             "configuration_fault": self.hub.keeper().tallies().configuration_fault(),
-            "last_seq": self.hub.seen(),
+            "last_seq": self.hub.last().unwrap_or_else(|_| self.hub.seen()),
             "subscribers": self.hub.listeners(),
             "sinks": self.sinks.iter().map(Sink::status).collect::<Vec<_>>(),
         })

@@ -286,7 +286,12 @@ fn turn(
         let text = String::from_utf8(bytes).ok()?;
         text.trim().parse::<Timestamp>().ok()
     });
-    if let Some(left) = throttle::wait(last, first + began.elapsed(), throttle::WINDOW) {
+    let counted = first + began.elapsed();
+    if let Some(left) = throttle::wait(last, counted, throttle::WINDOW) {
+        // The clock was set back: from now on it is waited, and not until it is as late again.
+        if last.is_some_and(|last| last > counted) {
+            disk.replace_unsynced(stamp, counted.to_string().as_bytes(), 0o600)?;
+        }
         return Ok(Some(left.unsigned_abs()));
     }
     let now = context.clock.now().to_string();

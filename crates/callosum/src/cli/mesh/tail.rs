@@ -186,7 +186,9 @@ pub(super) fn tell(context: &Context, notice: &Notice) -> Result<(), CommandErro
     let (kind, message) = match notice {
         Notice::Reset { origin } => (
             "reset",
-            format!("the cursor is of another log; this one is {origin}, from its beginning"),
+            format!(
+                "the cursor is of another log, or past the end of this one, {origin}: from its beginning"
+            ),
         ),
         Notice::Dropped { count } => ("dropped", format!("{count} events are kept no longer")),
         Notice::Damaged { count, path } => (

@@ -138,3 +138,19 @@ fn of_those_who_publish_at_once_one_does() {
     assert_eq!(let_through, 1, "{codes:?}");
     assert!(codes.iter().all(|code| [0, 1].contains(code)), "{codes:?}");
 }
+
+/// CALC-L1-2: whose clock was set back waits five seconds, and not until it is as late again.
+#[test]
+fn a_clock_that_was_set_back_keeps_nobody_for_longer_than_the_window() {
+    let env = TestEnv::new();
+    let publish = |time: &str| {
+        let run = env.callosum();
+        let run = run.arguments(["mesh", "publish", "a.b", "--as", "codex"]);
+        run.env("CALLOSUM_TEST_CLOCK", time).run()
+    };
+    publish("2026-01-02T12:00:00Z").success();
+    for _ in 0..2 {
+        publish("2026-01-02T11:00:00Z").ended_with(1);
+    }
+    publish("2026-01-02T11:00:06Z").success();
+}

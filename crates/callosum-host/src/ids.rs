@@ -1,11 +1,17 @@
 //! Random ids, from the system or in sequence for a test.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    cell::RefCell,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use uuid::{Builder, Uuid};
+use uuid::Builder;
+
+/// Bytes that the system is asked for at once: of sixteen ids one waits for it.
+const READY: usize = 256;
 
 /// Makes ids that nobody else makes; cheap to clone, and clones share a sequence.
 #[derive(Clone, Debug)]
@@ -23,25 +29,54 @@ impl Ids {
     }
 
     /// A UUID of version 4, in its hyphenated lower-case form.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that makes ids"
-    )]
     pub fn uuid_v4(&self) -> String {
-        let id = match &self.0 {
-            None => Uuid::new_v4(),
+        let bytes = match &self.0 {
+            None => RANDOM.with_borrow_mut(Random::next),
             Some(next) => {
                 let count = u128::from(next.fetch_add(1, Ordering::Relaxed));
-                Builder::from_random_bytes(count.to_be_bytes()).into_uuid()
+                count.to_be_bytes()
             }
         };
+        let id = Builder::from_random_bytes(bytes).into_uuid();
         id.hyphenated().to_string()
+    }
+}
+
+thread_local! {
+    static RANDOM: RefCell<Random> = const { RefCell::new(Random { bytes: [0; READY], used: READY }) };
+}
+
+/// Random bytes of a thread, each handed out once.
+struct Random {
+    bytes: [u8; READY],
+    used: usize,
+}
+
+impl Random {
+    fn next(&mut self) -> [u8; 16] {
+        if self.used == READY {
+            getrandom::fill(&mut self.bytes).expect("the system has random bytes");
+            self.used = 0;
+        }
+        let (taken, _) = self.bytes[self.used..].split_at_mut(16);
+        self.used += 16;
+        let mut bytes = [0; 16];
+        bytes.swap_with_slice(taken);
+        bytes
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn random_ids_differ_also_when_the_system_is_asked_again() {
+        let ids = Ids::random();
+        let all: std::collections::BTreeSet<String> = (0..100).map(|_| ids.uuid_v4()).collect();
+        assert_eq!(all.len(), 100);
+        assert!(all.iter().all(|id| id.len() == 36 && &id[14..15] == "4"));
+    }
 
     #[test]
     fn ids_in_sequence_are_valid_version_4() {

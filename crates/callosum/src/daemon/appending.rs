@@ -56,11 +56,15 @@ struct Appended {
 impl Hub {
     /// Appends what is handed in, until the end of the process.
     pub(super) async fn write(self: Rc<Self>) {
+        let mut is_busy = false;
         loop {
             self.posted.notified().await;
-            // Everybody who is about to hand something in does so first.
-            tokio::task::yield_now().await;
+            // Everybody who is about to hand something in does so first, where several do: to look for them is a call of the system.
+            if is_busy {
+                tokio::task::yield_now().await;
+            }
             let mut posts = self.posts.take();
+            is_busy = posts.len() > 1;
             let began = Instant::now();
             while !posts.is_empty() {
                 posts = match self.append(posts) {

@@ -275,6 +275,26 @@ fn the_log_is_read_from_a_cursor() {
     daemon.get("events", "/metrics").with(404);
 }
 
+/// CALC-L1-1: a place past the end of the log is told to nobody as theirs: who came back with it would miss what comes before.
+#[test]
+fn a_cursor_past_the_end_is_not_told_back() {
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    daemon.post("", &event("a.b", 1)).with(200);
+    let origin = daemon.serving["origin"].as_str().unwrap().to_owned();
+    let past = format!("{origin}:4711");
+    let mut stream = daemon.stream(&format!("?since={past}"), "");
+    let told = stream.next();
+    assert_eq!(told.name, "reset");
+    assert_ne!(told.id, past);
+    let told = stream.next();
+    assert_eq!(told.id, format!("{origin}:1"));
+    let found = daemon.get("events", &format!("/events?since={past}"));
+    let found = found.with(200).json();
+    assert_eq!(found["notices"][0]["kind"], "reset");
+    assert_eq!(found["cursor"], format!("{origin}:1"));
+}
+
 /// CALC-SEC-1: what is asked for and not taken costs the daemon little, however many ask.
 #[test]
 #[cfg(target_os = "linux")]

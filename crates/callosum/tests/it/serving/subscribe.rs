@@ -191,7 +191,59 @@ fn what_nobody_can_take_waits_and_is_told_later() {
     assert_eq!(events.lines().count(), 3, "{events}");
 }
 
-/// CALC-L2-1: a state of a newer version is read by nobody and left as it is.
+/// CALC-L2-1, CALC-FAIL-1: where the state has no room on a full disk, who subscribes goes on, says so, and remembers when there is room.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_state_without_room_on_the_disk_ends_nobody() {
+    let env = TestEnv::new();
+    let folder = env.folder().join("small");
+    std::fs::create_dir_all(&folder).unwrap();
+    let at = folder.to_str().unwrap();
+    let mount = |arguments: &[&str]| env.program("mount".into()).arguments(arguments).run();
+    mount(&["-t", "tmpfs", "-o", "size=64k", "callosum-test", at]).success();
+    let _mounted = Unmount(&env, at.to_owned());
+    let state = folder.join("state.json");
+    let options = [
+        "--publish",
+        "--as",
+        "codex",
+        "--state",
+        state.to_str().unwrap(),
+    ];
+    let mut subscriber = Subscriber::start(&env, &options);
+    subscriber.say(&event("a.b", 1));
+    assert_eq!(subscriber.number(), 1);
+    let filling = folder.join("filling");
+    let mut bytes = vec![0; 64 * 1024];
+    while std::fs::write(&filling, &bytes).is_err() {
+        bytes.truncate(bytes.len() - 1024);
+    }
+    for number in 2..6 {
+        subscriber.say(&event("a.b", number));
+        assert_eq!(subscriber.number(), number as u64);
+    }
+    assert!(subscriber.child.try_wait().unwrap().is_none());
+    std::fs::remove_file(&filling).unwrap();
+    let began = Instant::now();
+    while cursor(&state) != Some(5) {
+        assert!(began.elapsed() < PATIENCE, "{:?}", cursor(&state));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Takes a file system away from where it was put.
+#[cfg(target_os = "linux")]
+struct Unmount<'a>(&'a TestEnv, String);
+
+#[cfg(target_os = "linux")]
+impl Drop for Unmount<'_> {
+    fn drop(&mut self) {
+        let arguments = ["-l", &self.1];
+        self.0.program("umount".into()).arguments(arguments).run();
+    }
+}
+
+/// CALC-L2-1: of two who would remember in one file the second is refused, also by a link to it.
 #[test]
 fn two_who_subscribe_do_not_remember_in_one_file() {
     let env = TestEnv::new();
@@ -231,6 +283,7 @@ fn two_who_subscribe_do_not_remember_in_one_file() {
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
 }
 
+/// CALC-L2-1: a state of a newer version is read by nobody and left as it is.
 #[test]
 fn a_state_of_a_newer_version_is_left_as_it_is() {
     let env = TestEnv::new();

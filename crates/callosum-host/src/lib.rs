@@ -28,5 +28,5 @@ pub use crate::{
     clock::Clock,
     disk::{Disk, DiskError, DiskFile, OpenHow},
     ids::Ids,
-    lock::{FileLock, LockError, LockFile},
+    lock::{FileLock, Holder, LockError, LockFile},
 };

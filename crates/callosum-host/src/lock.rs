@@ -66,10 +66,7 @@ impl LockFile {
             while !file.try_lock()? {
                 let waited = started.elapsed();
                 if waited >= timeout {
-                    return Err(LockError::Timeout {
-                        path: path.to_owned(),
-                        waited,
-                    });
+                    return Err(LockError::timeout(disk, path, waited));
                 }
                 let pause = pauses.next().unwrap_or(LONGEST_PAUSE);
                 let jittered = pause.mul_f64(1.0 + 0.2 * fastrand::f64());
@@ -209,21 +206,126 @@ impl Drop for FileLock {
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Somebody else held it all the while.
-    #[error("`{}` was held by another process for {} ms", path.display(), waited.as_millis())]
+    #[error("`{}` was held by {} for {} ms", path.display(), who(holder.as_ref()), waited.as_millis())]
     Timeout {
         /// The lock's file.
         path: PathBuf,
         /// How long this process waited.
         waited: Duration,
+        /// Who held it at the end; `None` where the system does not say.
+        holder: Option<Holder>,
     },
     /// Its file could not be opened or locked.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
 
+/// A process that holds a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its number.
+    pub pid: u32,
+    /// Its name, where it is still there.
+    pub name: Option<String>,
+}
+
+impl LockError {
+    /// That the lock on `path` was not to be had within this time, and who holds it now.
+    pub fn timeout(disk: &Disk, path: &Path, waited: Duration) -> Self {
+        Self::Timeout {
+            path: path.to_owned(),
+            waited,
+            holder: holder(disk, path),
+        }
+    }
+}
+
+fn who(holder: Option<&Holder>) -> String {
+    match holder {
+        None => "another process".to_owned(),
+        Some(Holder { pid, name: None }) => format!("process {pid}"),
+        Some(Holder {
+            pid,
+            name: Some(name),
+        }) => format!("process {pid} ({name})"),
+    }
+}
+
+/// Who holds the lock on a file, as far as the system says (on Linux, of processes that have a number here).
+fn holder(disk: &Disk, path: &Path) -> Option<Holder> {
+    let id = disk.stat(path).ok()??.id?;
+    let read = |path: &Path| Disk::real().read(path).ok();
+    let all = read(Path::new("/proc/locks"))?;
+    let pid = holder_in(&String::from_utf8_lossy(&all), id)?;
+    let name = read(&Path::new("/proc").join(pid.to_string()).join("comm"));
+    let name = name.map(|name| {
+        // What a process calls itself may hold anything.
+        let name = String::from_utf8_lossy(&name);
+        name.trim_end()
+            .chars()
+            .filter(|c| !c.is_control())
+            .collect()
+    });
+    Some(Holder { pid, name })
+}
+
+/// Reads lines like `1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF`; who only waits has an arrow after the number.
+fn holder_in(locks: &str, id: FileId) -> Option<u32> {
+    locks.lines().find_map(|line| {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        if words.next()? != "FLOCK" {
+            return None;
+        }
+        let pid = words.nth(2)?.parse().ok().filter(|pid| *pid > 0)?;
+        let mut file = words.next()?.split(':');
+        let mut hexadecimal = || u32::from_str_radix(file.next()?, 16).ok();
+        let device = rustix::fs::makedev(hexadecimal()?, hexadecimal()?);
+        let inode: u64 = file.next()?.parse().ok()?;
+        (device == id.device && inode == id.inode).then_some(pid)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_holds_a_lock_is_read_from_what_the_system_says() {
+        let locks = "1: POSIX  ADVISORY  READ 11 08:01:7 128 128\n\
+            2: FLOCK  ADVISORY  WRITE 0 08:01:9 0 EOF\n\
+            3: FLOCK  ADVISORY  WRITE 12 08:01:7 0 EOF\n\
+            3: -> FLOCK  ADVISORY  WRITE 13 08:01:8 0 EOF\n";
+        let at = |inode| FileId {
+            device: rustix::fs::makedev(8, 1),
+            inode,
+        };
+        assert_eq!(holder_in(locks, at(7)), Some(12));
+        assert_eq!(holder_in(locks, at(8)), None);
+        assert_eq!(holder_in(locks, at(9)), None);
+        assert_eq!(holder_in("", at(7)), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_timeout_names_who_holds_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let path = folder.path().join("ledger.lock");
+        let _held = FileLock::acquire(&disk, &path, Duration::ZERO).unwrap();
+        let refused = FileLock::acquire(&disk, &path, Duration::ZERO).unwrap_err();
+        let LockError::Timeout { holder, .. } = &refused else {
+            panic!("{refused}");
+        };
+        // There are file systems whose files have another number there.
+        if let Some(holder) = holder {
+            assert_eq!(holder.pid, std::process::id());
+            assert!(
+                refused
+                    .to_string()
+                    .contains(&format!("process {}", holder.pid))
+            );
+        }
+    }
 
     #[test]
     fn a_held_lock_times_out_and_a_dropped_one_is_free() {

@@ -80,10 +80,7 @@ impl<'a> ExclusiveLedger<'a> {
         let path = ledger_lock(paths);
         let started = Instant::now();
         let timed_out = |error| match error {
-            LockError::Timeout { .. } => LockError::Timeout {
-                path: path.clone(),
-                waited: started.elapsed(),
-            },
+            LockError::Timeout { .. } => LockError::timeout(disk, &path, started.elapsed()),
             LockError::Disk(_) => error,
         };
         let turn = kept

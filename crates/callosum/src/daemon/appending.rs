@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_host::LockError;
+use callosum_host::{Disk, LockError};
 use callosum_mesh::{
     MeshError, Undecided,
     event::{Draft, Event},
@@ -89,7 +89,10 @@ impl Hub {
                     Tried::Busy(again) => {
                         let path = self.journal.borrow().lock_path();
                         let waited = began.elapsed();
-                        refuse(again, LockError::Timeout { path, waited }.into());
+                        refuse(
+                            again,
+                            LockError::timeout(&Disk::real(), &path, waited).into(),
+                        );
                         break;
                     }
                 }

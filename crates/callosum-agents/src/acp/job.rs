@@ -26,7 +26,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::unix::pipe,
     select,
-    sync::mpsc::UnboundedSender,
+    sync::{Notify, mpsc::UnboundedSender},
     time::{sleep, timeout},
 };
 
@@ -166,6 +166,7 @@ where
         job,
         spoke: spoke.clone(),
         session: Mutex::new(Session::default()),
+        in_vain: Notify::new(),
         tell: tell.clone(),
     };
     let ended = Client
@@ -218,6 +219,7 @@ struct Talking<'t> {
     job: &'t Job,
     spoke: Spoke,
     session: Mutex<Session>,
+    in_vain: Notify,
     tell: UnboundedSender<Event>,
 }
 
@@ -257,7 +259,17 @@ impl Talking<'_> {
         let prompt = PromptRequest::new(session, vec![prompt.into()]);
         let prompt = prompt.to_untyped_message();
         let prompt = prompt.map_err(|error| self.failed(&error))?;
-        let result = agent.send_request(prompt).block_task().await;
+        let result = select! {
+            result = agent.send_request(prompt).block_task() => result,
+            () = self.in_vain.notified() => {
+                // What it counted until now was paid for.
+                for event in self.session().counted(&Value::Null) {
+                    self.say(event);
+                }
+                let words = "the agent began message after message where the one before had not ended";
+                return Err(Complaint::of_kind(CUT_OFF, words).into());
+            }
+        };
         let result = result.map_err(|error| self.failed(&error))?;
         if self.spoke.is_garbled() {
             let words = "the agent wrote a message that is not UTF-8";
@@ -280,6 +292,9 @@ impl Talking<'_> {
         session.events.drain(..).for_each(|event| self.say(event));
         if !is_within {
             self.say(Event::TooMuch);
+        }
+        if session.goes_on_in_vain() {
+            self.in_vain.notify_one();
         }
     }
 

@@ -10,6 +10,9 @@ use crate::{
     transport::Event,
 };
 
+/// So many messages in a row that begin where the one before broke off end the turn.
+const OFTEN: u32 = 3;
+
 /// What an agent does between two messages of one turn.
 const WORK: [&str; 4] = [
     "agent_thought_chunk",
@@ -37,9 +40,9 @@ pub(super) struct Session {
     interrupted: bool,
     /// Whether the agent did anything but say something since the text came.
     did_else: bool,
-    /// Whether a message began right behind another one that had said something: an agent whose stream
+    /// How many messages in a row began right behind another one that had said something: an agent whose stream
     /// was cut lets its model go on from there, in a message that has the rest alone.
-    went_on: bool,
+    went_on: u32,
     /// What the agent was refused last, in its own words.
     refused: Option<String>,
     /// What each call of its model took, where the agent says it with the call.
@@ -68,7 +71,7 @@ impl Session {
                 let message = update["messageId"].as_str();
                 let is_another = message.is_some() && self.message.as_deref() != message;
                 if is_another && !self.did_else && self.says_something {
-                    self.went_on = true;
+                    self.went_on = self.went_on.saturating_add(1);
                 }
                 if self.interrupted || is_another {
                     self.begin_anew();
@@ -128,6 +131,11 @@ impl Session {
         }
     }
 
+    /// Whether its model's answers break off one after the other, so that it would ask for ever, each time at full price.
+    pub(super) fn goes_on_in_vain(&self) -> bool {
+        self.went_on >= OFTEN
+    }
+
     /// Takes note that the agent wants to use a tool: some tell of the call only where it is granted.
     pub(super) fn interrupt(&mut self) {
         self.interrupted = true;
@@ -143,7 +151,9 @@ impl Session {
     fn begin_anew(&mut self) {
         self.bytes = 0;
         self.says_something = false;
-        self.went_on &= !self.interrupted;
+        if self.interrupted {
+            self.went_on = 0;
+        }
         self.interrupted = false;
         self.events.push(Event::Anew);
     }
@@ -169,7 +179,7 @@ impl Session {
                 CUT_OFF,
                 "the agent says that it is done, and counts no token of an answer".to_owned(),
             ),
-            "end_turn" if self.went_on => (
+            "end_turn" if self.went_on > 0 => (
                 CUT_OFF,
                 "the agent began a message where the one before had not ended".to_owned(),
             ),

@@ -139,8 +139,20 @@ fn with_cause(
         RunError::Cancelled { .. } if ear.hearing.in_vain >= OFTEN => ("", ear.partial()),
         _ => return error,
     };
+    let is_in_vain = matches!(error, RunError::Cancelled { .. });
     let hearing = ear.finish(&[]);
     let spent = hearing.spent();
+    if let Some(complaint) = hearing.failure.as_ref().filter(|_| is_in_vain) {
+        let fault = complaint.fault();
+        return RunError::Client {
+            executor: executor.id.clone(),
+            advice: fault.advice(executor, Client::of(dialect), environment),
+            complaint: String::new(),
+            partial: partial.filter(|_| is_of_an_answer(&fault)),
+            spent: Box::new(spent),
+            fault: Box::new(fault),
+        };
+    }
     // Some say it on standard error alone, line by line.
     let said = hearing.warning.iter().map(String::as_str);
     let faults = said
@@ -485,6 +497,28 @@ mod tests {
         };
         let told = with_cause(Dialect::Codex, &executor, &[], ear, cancelled).to_string();
         assert!(told.contains("cannot reach its server"), "{told}");
+        let mut ear = Ear::new(Dialect::Opencode);
+        let end = Cancel::new().unwrap();
+        ear.end = Some(end.clone());
+        for event in [
+            json!({"type": "text", "part": {"text": "Half of it"}}),
+            json!({"type": "step_finish", "part": {"reason": "tool-calls", "tokens": {"input": 3}}}),
+            json!({"type": "step_finish", "part": {"reason": "unknown"}}),
+        ] {
+            assert!(!end.is_cancelled());
+            ear.hear(format!("{event}\n").as_bytes(), &mut |_| {});
+        }
+        assert!(end.is_cancelled(), "each further step would be paid for");
+        let cancelled = RunError::Cancelled {
+            executor: executor.id.clone(),
+        };
+        let told = with_cause(Dialect::Opencode, &executor, &[], ear, cancelled);
+        let RunError::Client { partial, spent, .. } = &told else {
+            panic!("{told}");
+        };
+        assert_eq!(partial.as_deref(), Some("Half of it"));
+        assert_eq!(spent.tokens, 3);
+        assert!(told.to_string().contains("the reason `unknown`"), "{told}");
         let other = after("Under-development features are on");
         assert!(other.contains("was silent"), "{other}");
     }

@@ -1,7 +1,8 @@
 //! [`until_in_vain`]: has a client heard out until it ends, or goes on in vain.
 //!
 //! Codex waits for a network for as long as there is none, and asks a server again that refuses its login. Each time it
-//! says so, which is a sign of life, so no quiet time would end it.
+//! says so, which is a sign of life, so no quiet time would end it. opencode asks its model on and on where each answer
+//! breaks off.
 
 use std::thread;
 

@@ -2,13 +2,14 @@
 //!
 //! Each step counts its own tokens, without what came from the cache. A step that is cut off ends for
 //! an unknown reason; the client then lets the model go on from there, in a step whose text is the
-//! rest alone, and ends well.
+//! rest alone, and ends well. Where each step is cut off it asks its model for ever, so it is ended at the first.
 
 use serde_json::Value;
 
 use super::{
     complaint::{CUT_OFF, Complaint},
     hearing::{Hearing, Tokens, at, count, text},
+    in_vain::OFTEN,
 };
 
 /// The client's program.
@@ -83,6 +84,8 @@ fn step_finish(hearing: &mut Hearing, event: &Value) {
         };
         let words = format!("a step ended for the reason `{reason}`");
         hearing.failure = Some(Complaint::of_kind(kind, &words));
+        // Whatever comes of it now is no answer, and each further step is paid for.
+        hearing.in_vain = OFTEN;
     }
     if let Some(counts) = at(event, &["part", "tokens"]) {
         let cached = count(counts, &["cache", "read"]);

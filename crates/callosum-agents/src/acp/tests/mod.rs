@@ -12,7 +12,7 @@ use tokio::{
     sync::{mpsc::unbounded_channel, watch},
 };
 
-use super::{job::converse, policy::Policy};
+use super::{job::converse, policy::Policy, session::Session};
 use crate::{
     dialect::{CUT_OFF, Complaint},
     protocol::Request,
@@ -353,6 +353,30 @@ fn a_message_that_goes_on_from_a_cut_one_is_no_answer() {
     });
     let (text, ended) = between(&[thought]);
     assert_eq!((text.as_str(), ended.is_ok()), ("the answer.", true));
+}
+
+/// CAL-ERR-1: an agent whose model's answers break off one after the other is ended; one whose model uses a tool in between
+/// is not.
+#[test]
+fn message_after_message_behind_a_cut_one_is_in_vain() {
+    let goes_on_in_vain = |tool_after: Option<usize>| {
+        let mut session = Session::default();
+        (0..6).any(|number| {
+            let told = json!({"update": {
+                "sessionUpdate": "agent_message_chunk", "messageId": number.to_string(),
+                "content": {"type": "text", "text": "Half of it"},
+            }});
+            assert!(session.take(&told));
+            if tool_after.is_some_and(|after| number % after == after - 1) {
+                let tool = json!({"update": {"sessionUpdate": "tool_call", "toolCallId": "t"}});
+                assert!(session.take(&tool));
+            }
+            session.goes_on_in_vain()
+        })
+    };
+    assert!(goes_on_in_vain(None));
+    assert!(!goes_on_in_vain(Some(1)));
+    assert!(!goes_on_in_vain(Some(3)));
 }
 
 /// CAL-COM-1: where an agent counts each call of its model, all calls count.

@@ -256,6 +256,30 @@ while not os.path.exists("src/go"):
     }
 }
 
+/// LOA-SEC-1: tools that run commands in a terminal get one, and see none of the machine's.
+#[test]
+fn a_terminal_of_its_own_is_there() {
+    let env = project(
+        r#"
+import pty
+def run():
+    child, main = pty.fork()
+    if child == 0:
+        os.execv("/bin/sh", ["sh", "-c", "test -t 0 && echo a terminal"])
+    said = os.read(main, 100).decode().strip()
+    os.waitpid(child, 0)
+    return said
+tried("terminals", lambda: os.listdir("/dev/pts"))
+tried("run", run)
+"#,
+        &[],
+    );
+    let found = summary(&env);
+    if is_held(&env) && !found.contains("FileNotFoundError") {
+        assert_eq!(found, "terminals: ['ptmx']; run: a terminal");
+    }
+}
+
 /// REQ-GOV-005: who is denied a write to the ledger, and answers as if nothing had been, is on the
 /// record like one that fails.
 #[test]

@@ -45,6 +45,7 @@ pub(super) fn restrict(order: &Order) -> io::Result<u32> {
     if order.layers.namespaces {
         allow(Path::new("/"), read)?;
         allow(Path::new("/dev/shm"), everything)?;
+        allow(Path::new(super::mounts::TERMINALS), everything)?;
     }
     for place in &order.places {
         let access = match place.access {

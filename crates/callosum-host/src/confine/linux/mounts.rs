@@ -31,6 +31,9 @@ pub(super) const DEVICES: [&str; 5] = [
     "/dev/urandom",
 ];
 
+/// Where pseudo terminals stand, none of which is of the machine outside: tools of agents run commands in one.
+pub(super) const TERMINALS: &str = "/dev/pts";
+
 /// Links that programs expect beside the devices.
 const DEVICE_LINKS: [(&str, &str); 4] = [
     ("/dev/fd", "/proc/self/fd"),
@@ -70,6 +73,14 @@ pub(super) fn arrange(order: &Order) -> io::Result<()> {
     }
     for device in DEVICES {
         show(Path::new(device), &inside(room, Path::new(device)))?;
+    }
+    let terminals = inside(room, Path::new(TERMINALS));
+    create_folder(&terminals)?;
+    let own = MountFlags::NOSUID | MountFlags::NOEXEC;
+    let options = c"newinstance,ptmxmode=0666,mode=0600,max=64";
+    if mount("devpts", &terminals, "devpts", own, options).is_ok() {
+        // Where the system has none to give, programs find none, as on a machine without.
+        link(Path::new("/dev/ptmx"), Path::new("pts/ptmx"), room)?;
     }
     for (path, target) in DEVICE_LINKS {
         link(Path::new(path), Path::new(target), room)?;

@@ -188,7 +188,7 @@ mod tests {
         let original = folder.path().join("auth.json");
         let temporary = folder.path().join("tmp");
         let lay = || {
-            disk.replace(&original, br#"{"access": "1"}"#, 0o600)
+            disk.replace(&original, br#"{"access": "1", "expires": 1}"#, 0o600)
                 .unwrap();
             let logins = [original.clone(), folder.path().join("none")];
             let path = PathBuf::from("/home/u/.client");
@@ -197,18 +197,25 @@ mod tests {
         let renew = |own: &OwnFolder| {
             let copy = own.place().source.join("auth.json");
             let beside = own.place().source.join("new");
-            disk.create(&beside, br#"{"access": "2"}"#, 0o600).unwrap();
+            disk.create(&beside, br#"{"access": "2", "expires": 1}"#, 0o600)
+                .unwrap();
             disk.rename(&beside, &copy).unwrap();
         };
         let own = lay();
         renew(&own);
         own.take_back(&disk, Timestamp::UNIX_EPOCH).unwrap();
-        assert_eq!(disk.read(&original).unwrap(), br#"{"access": "2"}"#);
+        assert_eq!(
+            disk.read(&original).unwrap(),
+            br#"{"access": "2", "expires": 1}"#
+        );
         let own = lay();
         renew(&own);
-        disk.replace(&original, br#"{"access": "3"}"#, 0o600)
+        disk.replace(&original, br#"{"access": "3", "expires": 1}"#, 0o600)
             .unwrap();
         own.take_back(&disk, Timestamp::UNIX_EPOCH).unwrap();
-        assert_eq!(disk.read(&original).unwrap(), br#"{"access": "3"}"#);
+        assert_eq!(
+            disk.read(&original).unwrap(),
+            br#"{"access": "3", "expires": 1}"#
+        );
     }
 }

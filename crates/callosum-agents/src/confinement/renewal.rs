@@ -1,7 +1,8 @@
 //! [`is_renewal`]: whether a login that an agent leaves is the one that it was given, renewed.
 //!
 //! A held agent may write its copy, and so may every command that its model runs: what is taken back is what the person's next run, which nobody holds, goes by. Nothing
-//! may change but tokens, where they were about to end, and those that say whose they are say the same.
+//! may change but tokens, where they were about to end, and those that say whose they are say the same. What only says when a
+//! login ends never changes by itself: who could bring the end near would have the next run's tokens taken.
 //!
 //! Deliberately not here: whether a token is genuine. Only who gave it knows.
 
@@ -78,11 +79,19 @@ fn may_become(
     is_old: bool,
 ) -> bool {
     let differs = |keys: &[&str]| keys.iter().any(|key| was.get(*key) != renewed.get(*key));
-    if differs(&REFRESH) && !differs(&ACCESS) {
+    if was != renewed && !gets_another_token(was, renewed) {
         return false;
     }
-    if differs(&ACCESS) && !is_old && ends(was).is_some_and(|ends| ends.duration_since(now) > SOON)
-    {
+    // Of a login that says no end nobody knows that it was about to.
+    let is_due = is_old || ends(was).is_some_and(|ends| ends.duration_since(now) <= SOON);
+    if differs(&ACCESS) && !is_due {
+        return false;
+    }
+    if !differs(&ACCESS) && has(was, &ACCESS) && (differs(&REFRESH) || differs(&RENEWED)) {
+        return false;
+    }
+    let is_earlier = ends(was).is_some_and(|was| ends(renewed).is_some_and(|now| now < was));
+    if is_earlier || (differs(&[LAST]) && !is_recent(renewed, now)) {
         return false;
     }
     let is_kept = was
@@ -107,6 +116,28 @@ fn may_become(
                 }
             }
         })
+}
+
+fn has(login: &Map<String, Value>, keys: &[&str]) -> bool {
+    keys.iter().any(|key| login.contains_key(*key))
+}
+
+/// Whether a token that is asked with is another, here or in what is within.
+fn gets_another_token(was: &Map<String, Value>, renewed: &Map<String, Value>) -> bool {
+    ACCESS.iter().any(|key| was.get(*key) != renewed.get(*key))
+        || was.iter().any(|(key, before)| {
+            let objects = before
+                .as_object()
+                .zip(renewed.get(key).and_then(Value::as_object));
+            objects.is_some_and(|(before, after)| gets_another_token(before, after))
+        })
+}
+
+/// Whether a login says that it was renewed just now, so that it is not old at once.
+fn is_recent(login: &Map<String, Value>, now: Timestamp) -> bool {
+    let last = login.get(LAST).and_then(Value::as_str);
+    let last = last.and_then(|last| last.parse::<Timestamp>().ok());
+    last.is_some_and(|last| now.duration_since(last) <= OLD)
 }
 
 /// When what stands here ends, where it says so.
@@ -181,6 +212,8 @@ mod tests {
     #[test]
     fn a_renewed_login_is_known() {
         let soon = now().as_millisecond() + 60_000;
+        let [ending, after] =
+            [60, 7_200].map(|left| token(&json!({"exp": now().as_second() + left})));
         let codex = |number: u32, last: &str| {
             let claims = json!({
                 "sub": "u", "exp": 1_768_000_000 + i64::from(number),
@@ -200,8 +233,8 @@ mod tests {
                 json!({"claudeAiOauth": {"accessToken": "b", "refreshToken": "s", "expiresAt": soon + 1, "scopes": ["x"]}}),
             ),
             (
-                json!({"anthropic": {"type": "oauth", "access": "a", "refresh": "r"}}),
-                json!({"anthropic": {"type": "oauth", "access": "b", "refresh": "s", "expires": 1}}),
+                json!({"anthropic": {"type": "oauth", "access": "a", "refresh": "r", "expires": 1}}),
+                json!({"anthropic": {"type": "oauth", "access": "b", "refresh": "s", "expires": soon}}),
             ),
             (
                 json!({"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expiry_date": soon}),
@@ -212,8 +245,8 @@ mod tests {
                 codex(2, "2026-01-02T03:00:00.123456Z"),
             ),
             (
-                json!({"OPENAI_API_KEY": null, "last_refresh": null, "tokens": {"access_token": "a"}}),
-                json!({"last_refresh": "2026-01-02T03:00:00Z", "tokens": {"access_token": "b"}}),
+                json!({"OPENAI_API_KEY": null, "last_refresh": null, "tokens": {"access_token": ending}}),
+                json!({"last_refresh": "2026-01-02T03:00:00Z", "tokens": {"access_token": after}}),
             ),
         ] {
             assert!(becomes(&was, &renewed), "{renewed}");
@@ -224,6 +257,7 @@ mod tests {
     #[test]
     fn what_is_no_renewal_is_left() {
         let later = now().as_millisecond() + 7_200_000;
+        let soon = now().as_millisecond() + 60_000;
         let of = |name: &str| {
             let claims = token(&json!({"sub": name}));
             json!({"tokens": {"access_token": claims, "refresh_token": name, "account_id": "a"}})
@@ -266,6 +300,28 @@ mod tests {
             (
                 json!({"accessToken": "a", "expiresAt": later}),
                 json!({"accessToken": "b", "expiresAt": later}),
+            ),
+            // A stranger who brings the end near has his own tokens taken the next time.
+            (
+                json!({"accessToken": "a", "refreshToken": "r", "expiresAt": later}),
+                json!({"accessToken": "a", "refreshToken": "r", "expiresAt": soon}),
+            ),
+            (
+                json!({"last_refresh": "2026-01-01T00:00:00Z", "tokens": {"access_token": "a"}}),
+                json!({"last_refresh": "2000-01-01T00:00:00Z", "tokens": {"access_token": "a"}}),
+            ),
+            (
+                json!({"accessToken": "a", "expiresAt": soon}),
+                json!({"accessToken": "b", "expiresAt": soon - 1}),
+            ),
+            (
+                json!({"last_refresh": "2025-12-20T00:00:00Z", "tokens": {"access_token": "a"}}),
+                json!({"last_refresh": "2000-01-01T00:00:00Z", "tokens": {"access_token": "b"}}),
+            ),
+            // Nobody knows that these were about to end.
+            (
+                json!({"access": "a", "refresh": "r"}),
+                json!({"access": "b", "refresh": "s"}),
             ),
             (of("me"), of("evil")),
             (

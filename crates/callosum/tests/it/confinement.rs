@@ -390,7 +390,10 @@ exit 1
         .replace(&path, program.as_bytes(), 0o755)
         .unwrap();
     let at_home = |name: &str| env.home().join(name);
-    env.write(at_home(".claude/.credentials.json"), r#"{"access": "old"}"#);
+    env.write(
+        at_home(".claude/.credentials.json"),
+        r#"{"access": "old", "expires": 1}"#,
+    );
     env.run(["executor", "register", "claude"]).success();
     let attempt = |sees: &str| {
         let run = env.callosum().env("CAL_RETRY_MAX", "0");
@@ -398,7 +401,7 @@ exit 1
         let said = run.run().ended_with(1).stderr;
         assert!(said.contains(sees), "{said}");
         let login = env.read(at_home(".claude/.credentials.json"));
-        assert_eq!(login, r#"{"access": "renewed"}"#);
+        assert_eq!(login, r#"{"access": "renewed", "expires": 1}"#);
     };
     attempt("settings: planted, state: planted");
     for name in planted {

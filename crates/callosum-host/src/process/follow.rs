@@ -106,6 +106,8 @@ pub(crate) fn follow(
         } else if limits.total.is_some_and(|total| now >= started + total) {
             break Some(Ending::Deadline);
         } else if limits.quiet.is_some_and(|quiet| now >= last_sign + quiet) {
+            // Nothing may have come that would have said it before.
+            pulse.is_below(leader.ancestor());
             // Without an end in sight, a program that hangs would keep it alive for ever.
             let sign = limits.total.and_then(|_| pulse.sign_after(last_sign));
             let Some(sign) = sign else {

@@ -199,11 +199,11 @@ fn a_program_that_is_waited_for_is_life() {
 fn what_comes_to_a_silent_child_is_life() {
     use std::io::Write as _;
 
-    let ended = |bytes: usize| {
+    let ended = |begins: &str, bytes: usize| {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let script =
-            format!("echo begun; bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3' >/dev/null");
+            format!("{begins} bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3' >/dev/null");
         let mut launch = shell(&script);
         launch.limits.quiet = Some(Duration::from_millis(700));
         std::thread::scope(|scope| {
@@ -224,8 +224,10 @@ fn what_comes_to_a_silent_child_is_life() {
             ending
         })
     };
-    assert_eq!(ended(0), Ending::Quiet);
-    if received::tells() {
-        assert_eq!(ended(6), Ending::Exited(0));
+    for begins in ["echo begun;", ""] {
+        assert_eq!(ended(begins, 0), Ending::Quiet);
+        if received::tells() {
+            assert_eq!(ended(begins, 6), Ending::Exited(0), "{begins}");
+        }
     }
 }

@@ -3,7 +3,10 @@
 use callosum_host::confine::Layers;
 use serde_json::{Value, json};
 
-use super::{policy::Policy, system::System};
+use super::{
+    policy::Policy,
+    system::{Missing, System},
+};
 
 /// How far an executor is confined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +36,19 @@ pub struct Reached {
     pub missing: Vec<String>,
 }
 
-/// An executor needs more confinement than there is.
+/// An executor needs more confinement than there is, or nobody knows how much there is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("its entry requires confinement, and this system lacks {}", missing.join("; "))]
+#[error("{}{}", if *is_untried { UNTRIED } else { LACKING }, missing.join("; "))]
 pub struct Refused {
     /// What is missing, in words.
     pub missing: Vec<String>,
+    /// Whether something of it may be there: the machine had too much to do to say so.
+    pub is_untried: bool,
 }
+
+const LACKING: &str = "its entry requires confinement, and this system lacks ";
+
+const UNTRIED: &str = "this machine did not say in time whether it can hold an executor; try again when it has less to do: ";
 
 /// Decides what is given away, where these hosts are to be reached all the same.
 pub fn decide(policy: Policy, hosts: &[String], system: &System) -> Result<Reached, Refused> {
@@ -76,8 +85,15 @@ pub fn decide(policy: Policy, hosts: &[String], system: &System) -> Result<Reach
     if system.namespaces.is_err() && !hosts.is_empty() {
         missing.push("a network that ends at the hosts of the entry".to_owned());
     }
-    if policy == Policy::Required && !missing.is_empty() {
-        return Err(Refused { missing });
+    // Whoever keeps the machine busy would otherwise have the next executor run unheld.
+    let is_untried = faults
+        .iter()
+        .any(|(_, fault)| matches!(fault, Some(Missing::Untried)));
+    if is_untried || (policy == Policy::Required && !missing.is_empty()) {
+        return Err(Refused {
+            missing,
+            is_untried,
+        });
     }
     Ok(Reached {
         policy,
@@ -163,6 +179,21 @@ mod tests {
             landlock: Ok(7),
             system_calls: Ok(()),
         }
+    }
+
+    /// CAL-SEC-1: a machine that is too busy to say what it can do runs nobody unheld, whom its entry does not say so of.
+    #[test]
+    fn what_could_not_be_tried_is_not_taken_for_missing() {
+        let busy = System {
+            landlock: Err(Missing::Untried),
+            ..able()
+        };
+        for policy in [Policy::BestEffort, Policy::Required] {
+            let refused = decide(policy, &[], &busy).unwrap_err();
+            assert!(refused.is_untried);
+            assert!(refused.to_string().contains("try again"), "{refused}");
+        }
+        assert!(decide(Policy::Off, &[], &busy).is_ok());
     }
 
     /// A container whose own filter refuses `unshare`.

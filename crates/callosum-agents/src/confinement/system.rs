@@ -10,8 +10,8 @@ use callosum_host::{
 
 use std::time::Duration;
 
-/// Longest that a trial may take. A machine that has much to do takes seconds, and one that seems to hold nobody confines
-/// nobody.
+/// Longest that a trial may take. A machine that has much to do takes seconds; one that does not say by then holds nobody,
+/// and runs only whom nobody wants held.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What this machine lets an unprivileged process give away.

@@ -184,17 +184,65 @@ pub(crate) fn last_words(heard: &[u8]) -> String {
 /// Makes signs of life out of what comes on standard error: a line is passed on when it is whole.
 #[derive(Default)]
 struct Complaints {
+    /// What came and was not told yet: the beginning of a line, but while it is told.
     line: Vec<u8>,
 }
 
 impl Complaints {
     fn pass_on(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        let whole = whole.map_or(0, |end| end + 1);
+        self.line.extend_from_slice(&bytes[..whole]);
+        if whole > 0 {
+            self.tell(heard);
+        }
+        for piece in bytes[whole..].chunks(LONGEST_LINE) {
             self.line.extend_from_slice(piece);
-            if piece.ends_with(b"\n") || self.line.len() > LONGEST_LINE {
-                heard(Sign::Line(&fit(&String::from_utf8_lossy(&self.line))));
-                self.line.clear();
+            if self.line.len() > LONGEST_LINE {
+                self.tell(heard);
             }
         }
+    }
+
+    /// Passes on what is there. All at once is made fit: each look for secrets costs more than a short line is long.
+    fn tell(&mut self, heard: &mut dyn FnMut(Sign<'_>)) {
+        for line in fit(&String::from_utf8_lossy(&self.line)).split('\n') {
+            heard(Sign::Line(line.trim()));
+        }
+        self.line.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines that are told of what comes in these pieces.
+    fn told(pieces: &[&str]) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut complaints = Complaints::default();
+        for piece in pieces {
+            complaints.pass_on(piece.as_bytes(), &mut |sign| {
+                if let Sign::Line(line) = sign {
+                    lines.push(line.to_owned());
+                }
+            });
+        }
+        lines
+    }
+
+    /// LOA-SEC-1: a line is told when it is whole, whatever it comes in, its secrets masked.
+    #[test]
+    fn lines_are_told_whole_and_masked_however_they_come() {
+        assert_eq!(told(&["a\nb\nbegun"]), ["a", "b"]);
+        assert_eq!(told(&["be", "gun\nand", " on\n"]), ["begun", "and on"]);
+        assert_eq!(told(&["\u{1b}[31mred\u{1b}[0m\n"]), ["red"]);
+        let masked = told(&["one\npassword=hunter2hun", "ter2\ntwo\n"]);
+        assert_eq!(masked.len(), 3, "{masked:?}");
+        assert!(!masked.concat().contains("hunter2"), "{masked:?}");
+        let long = "x".repeat(3 * LONGEST_LINE);
+        let lines = told(&[&long]);
+        assert!(lines.len() >= 2, "a line without an end is life, too");
+        assert!(lines.iter().all(|line| line.len() <= 2 * LONGEST_LINE));
     }
 }

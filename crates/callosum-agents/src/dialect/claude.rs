@@ -9,12 +9,16 @@ use super::{
     complaint::{CUT_OFF, Complaint},
     hearing::{Hearing, Tokens, at, busiest, count, text},
 };
+use crate::protocol::LONGEST_SUMMARY;
 
 pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
     match text(event, &["type"]) {
         Some("system") => system(hearing, event),
         Some("stream_event") => part(hearing, event),
-        Some("assistant") => message(hearing, event),
+        Some("assistant") => {
+            keep_earlier(hearing, event);
+            message(hearing, event);
+        }
         Some("user") => tool_results(hearing, event),
         Some("result") => result(hearing, event),
         _ => {}
@@ -105,8 +109,37 @@ pub(super) fn message(hearing: &mut Hearing, event: &Value) {
     }
 }
 
+/// Keeps what a message said that no tool was used after: where it has not the form that was asked for, the client demands
+/// that by itself, and what comes then may be no more than `done`.
+fn keep_earlier(hearing: &mut Hearing, event: &Value) {
+    if text(event, &["parent_tool_use_id"]).is_some() {
+        return;
+    }
+    let uses_a_tool = blocks(event).any(|block| {
+        text(block, &["type"]) == Some("tool_use") && text(block, &["name"]) != Some(FORM)
+    });
+    let id = text(event, &["message", "id"]);
+    if uses_a_tool {
+        hearing.earlier.clear();
+        hearing.message = None;
+    } else if hearing.message.is_some()
+        && hearing.message.as_deref() != id
+        && hearing.text.len() > hearing.earlier.len()
+    {
+        hearing.earlier.clone_from(&hearing.text);
+    }
+    if blocks(event).any(|block| text(block, &["type"]) == Some("text")) {
+        hearing.message = id.map(str::to_owned);
+    }
+}
+
 fn result(hearing: &mut Hearing, event: &Value) {
     end(hearing, event);
+    let is_better =
+        hearing.earlier.len() > hearing.text.len() && hearing.earlier.len() <= LONGEST_SUMMARY;
+    if hearing.structured.is_none() && is_better {
+        hearing.text = std::mem::take(&mut hearing.earlier);
+    }
     hearing.cost_usd = at(event, &["total_cost_usd"]).and_then(Value::as_f64);
     let models = at(event, &["modelUsage"]).and_then(Value::as_object);
     let by_model: Option<Tokens> = models

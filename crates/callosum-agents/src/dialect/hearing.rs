@@ -23,6 +23,10 @@ use crate::{
 pub(crate) struct Hearing {
     /// The text of the last message.
     pub(crate) text: String,
+    /// The longest text of a whole message before it that no tool was used after, where a client may ask once more by itself.
+    pub(super) earlier: String,
+    /// The message that the text is of, where its parts are told one by one and no tool was used since.
+    pub(super) message: Option<String>,
     /// An answer in the form that was asked for, where the client hands that over apart.
     pub(crate) structured: Option<Value>,
     /// Whether the client said that it is done, and done well.

@@ -357,6 +357,32 @@ fn an_answer_that_gemini_stopped_is_none() {
     assert!(matches!(fault, ClientFault::CutStream { .. }), "{fault}");
 }
 
+/// CAL-COM-1: what was said before the client asked for its form by itself is the answer, where nothing but a word came then;
+/// what was said before a tool was used is none.
+#[test]
+fn an_answer_in_plain_text_outlives_the_demand_for_a_form() {
+    let said = |id: &str, text: &str| json!({"type": "assistant", "message": {"id": id, "content": [{"type": "text", "text": text}]}});
+    let used = json!({"type": "assistant", "message": {"id": "u", "content": [{"type": "tool_use", "id": "t", "name": "Read"}]}});
+    let ended = |text: &str| json!({"type": "result", "subtype": "success", "is_error": false, "result": text});
+    let answer = "`fn a() {}` [a.rs:1] begins it.";
+    let claude = |events: &[Value]| told(Dialect::Claude, events).unwrap();
+    let demanded = [said("1", answer), said("2", "done"), ended("done")];
+    assert_eq!(claude(&demanded), answer);
+    let looked = [
+        said("1", "I look at the files first."),
+        used,
+        said("2", "It is so."),
+        ended("It is so."),
+    ];
+    assert_eq!(claude(&looked), "It is so.");
+    let more = format!("{answer} And more of it.");
+    let longer = [said("1", answer), said("2", &more), ended(&more)];
+    assert_eq!(claude(&longer), more);
+    let vast = "x".repeat(20_000);
+    let shortened = [said("1", &vast), said("2", answer), ended(answer)];
+    assert_eq!(claude(&shortened), answer);
+}
+
 /// CAL-ERR-3: a run that Claude Code ended before its answer was is told by its kind, also where that is not
 /// called an error.
 #[test]

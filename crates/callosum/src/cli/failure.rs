@@ -18,6 +18,8 @@ pub(crate) struct ErrorOutput {
     pub(crate) message: String,
     /// More for diagnosis: the executor's words, every attempt, how the command is used.
     pub(crate) details: Option<String>,
+    /// What helps, to be pasted where it is a command; null where nothing is known to.
+    pub(crate) hint: Option<String>,
 }
 
 /// What `--json` prints where a command fails, or its line is not understood, before it has printed
@@ -35,6 +37,7 @@ impl ErrorOutput {
             code: None,
             message,
             details: None,
+            hint: None,
         }
     }
 
@@ -44,6 +47,7 @@ impl ErrorOutput {
             code: error.code.map(|code| code.as_str().to_owned()),
             message: error.one_line(),
             details: None,
+            hint: error.hint_text().map(str::to_owned),
         }
     }
 }
@@ -100,6 +104,7 @@ fn misuse(rendered: &str) -> ErrorOutput {
             .unwrap_or(&message)
             .to_owned(),
         details: Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty()),
+        hint: None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`progress`] shows what happens, [`report`] is what comes out, [`telling`] what a person is told of it
 //! and [`handed`] what an agent is that asks by another way.
 
+mod advice;
 mod handed;
 mod planned;
 mod progress;

@@ -14,6 +14,7 @@ use callosum_ledger::{Entry, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::advice::advice;
 use crate::cli::failure::ErrorOutput;
 
 /// `callosum delegate --json`: one task.
@@ -236,6 +237,15 @@ impl DelegateOutput {
                 )));
             }
         }
+        if let Some(error) = &mut output.error {
+            error.hint = advice(report);
+            // An answer that was to be stored when the run ended.
+            if error.details.is_none()
+                && let Some(last) = report.failures.last()
+            {
+                error.details = kept(report.task_id.as_ref(), last);
+            }
+        }
         output
     }
 
@@ -289,13 +299,7 @@ pub(super) fn error_of(task: Option<&TaskId>, failures: &[Failure]) -> ErrorOutp
     // The message quotes the end of what the executor said; only what it lacks is worth more.
     let said = |details: &&String| !last.message.ends_with(details.as_str());
     let mut details: Vec<String> = last.details.iter().filter(said).cloned().collect();
-    if let Some(hash) = last.kept_answer {
-        let shown = match task {
-            Some(id) => format!(": callosum ledger show {id} --answer"),
-            None => String::new(),
-        };
-        details.push(format!("the whole answer is kept as {hash}{shown}"));
-    }
+    details.extend(kept(task, last));
     if let Some(hash) = last.kept_part {
         details.push(format!("what had come of an answer is kept as {hash}"));
     }
@@ -319,7 +323,18 @@ pub(super) fn error_of(task: Option<&TaskId>, failures: &[Failure]) -> ErrorOutp
         code: code.map(|code| code.as_str().to_owned()),
         message: last.message.clone(),
         details: (!details.is_empty()).then(|| details.join("\n")),
+        hint: None,
     }
+}
+
+/// Where the whole answer is that a try came to.
+fn kept(task: Option<&TaskId>, failure: &Failure) -> Option<String> {
+    let hash = failure.kept_answer?;
+    let shown = match task {
+        Some(id) => format!(": callosum ledger show {id} --answer"),
+        None => String::new(),
+    };
+    Some(format!("the whole answer is kept as {hash}{shown}"))
 }
 
 fn is_alike(one: &Failure, other: &Failure) -> bool {

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use callosum_agents::registry::EMBEDDED_ID;
 use callosum_arbiter::{
-    budget::Bound,
     delegation::{Report, TaskReport, TaskStatus},
 };
 use callosum_evidence::{citation::Review, digest::LeftOut, terminal::on_one_line};
@@ -117,20 +116,12 @@ pub(super) fn failure(task: &TaskReport, name: &str) -> (CommandError, String) {
     let error = output
         .error
         .unwrap_or_else(|| ErrorOutput::plain("it failed".to_owned()));
-    let last = task.failures.last();
-    let code = task.code();
-    // What lasts says itself what helps, and so do clients.
-    let says_itself =
-        last.is_some_and(|failure| failure.is_final) || error.message.contains("; what helps: ");
     let what = match &task.task_id {
         Some(id) => format!("{name}task {id} ({}): {}", task.executor, error.message),
         None => format!("{name}{}", error.message),
     };
-    let told = CommandError::new(Exit::No, what).coded(code);
-    if let TaskStatus::OverBudget { bound } = &task.status {
-        return (told.hint(wider(bound)), error.details.unwrap_or_default());
-    }
-    let told = match hint_for(code, &task.executor).filter(|_| !says_itself) {
+    let told = CommandError::new(Exit::No, what).coded(task.code());
+    let told = match error.hint {
         Some(hint) => told.hint(hint),
         None => told,
     };
@@ -176,35 +167,6 @@ fn spelled(age: Duration) -> String {
         _ => (seconds / 86_400, "d"),
     };
     format!("{count} {unit}")
-}
-
-/// What to do about a task that failed with this code.
-fn hint_for(code: Option<ErrorCode>, executor: &str) -> Option<String> {
-    match code? {
-        ErrorCode::ExecutorCrash | ErrorCode::MalformedAnswer | ErrorCode::ChecksumMismatch => {
-            Some(format!("callosum executor check {executor}"))
-        }
-        ErrorCode::Timeout => Some(format!(
-            "give {executor} more time: `quiet_ms`, or `total_ms` where it has one, in \
-             registry.json, or CAL_EXECUTOR_TIMEOUT_MS"
-        )),
-        ErrorCode::MemoryOverflow => Some(format!("ask {executor} for less: --path, --kind")),
-        ErrorCode::DiskFailure | ErrorCode::AuditFailure => Some("callosum doctor".to_owned()),
-        ErrorCode::LockTimeout => Some("try again when the other process is done".to_owned()),
-    }
-}
-
-/// The same with twice the bound; what is done already is not paid for again.
-fn wider(bound: &Bound) -> String {
-    let (option, more) = match bound {
-        Bound::Spawns(most) => ("--max-spawns", (most * 2).max(1).to_string()),
-        Bound::Tokens(most) => ("--max-tokens", (most * 2).max(1).to_string()),
-        Bound::Cost(most) => ("--max-cost", (most.0.max(1) as f64 / 5_000.0).to_string()),
-        Bound::Seconds(most) => ("--max-seconds", (most * 2).max(1).to_string()),
-    };
-    format!(
-        "the same once more with {option} {more}; but for --fresh, what was answered comes from the ledger"
-    )
 }
 
 /// The exit code: the worst of what came of the tasks.

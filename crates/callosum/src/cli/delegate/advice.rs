@@ -1,0 +1,69 @@
+//! [`advice`]: what helps where a task came to nothing.
+
+use callosum_arbiter::{
+    budget::Bound,
+    delegation::{Failure, TaskReport, TaskStatus},
+};
+use callosum_ledger::ErrorCode;
+
+/// The hint for a task that has no answer in the ledger; `None` where its failure says itself what helps, or nothing is
+/// known to.
+pub(super) fn advice(task: &TaskReport) -> Option<String> {
+    if let TaskStatus::OverBudget { bound } = &task.status {
+        return Some(wider(bound));
+    }
+    let last = task.failures.last();
+    if let (Some(id), Some(code), Some(_)) = (
+        &task.task_id,
+        task.code(),
+        last.and_then(|last| last.kept_answer),
+    ) {
+        let when = match code {
+            ErrorCode::LockTimeout => "once the other process is done",
+            ErrorCode::DiskFailure => "once there is room on the disk",
+            ErrorCode::AuditFailure => "once cal_audit/ can be written",
+            _ => "",
+        };
+        if !when.is_empty() {
+            return Some(format!(
+                "callosum ledger show {id} --answer prints what it answered, {when}"
+            ));
+        }
+    }
+    // What lasts says itself what helps, and so do clients.
+    let says_itself =
+        |failure: &Failure| failure.is_final || failure.message.contains("; what helps: ");
+    if last.is_some_and(says_itself) {
+        return None;
+    }
+    hint_for(task.code(), &task.executor)
+}
+
+/// What to do about a task that failed with this code.
+fn hint_for(code: Option<ErrorCode>, executor: &str) -> Option<String> {
+    match code? {
+        ErrorCode::ExecutorCrash | ErrorCode::MalformedAnswer | ErrorCode::ChecksumMismatch => {
+            Some(format!("callosum executor check {executor}"))
+        }
+        ErrorCode::Timeout => Some(format!(
+            "give {executor} more time: `quiet_ms`, or `total_ms` where it has one, in \
+             registry.json, or CAL_EXECUTOR_TIMEOUT_MS"
+        )),
+        ErrorCode::MemoryOverflow => Some(format!("ask {executor} for less: --path, --kind")),
+        ErrorCode::DiskFailure | ErrorCode::AuditFailure => Some("callosum doctor".to_owned()),
+        ErrorCode::LockTimeout => Some("try again when the other process is done".to_owned()),
+    }
+}
+
+/// The same with twice the bound; what is done already is not paid for again.
+fn wider(bound: &Bound) -> String {
+    let (option, more) = match bound {
+        Bound::Spawns(most) => ("--max-spawns", (most * 2).max(1).to_string()),
+        Bound::Tokens(most) => ("--max-tokens", (most * 2).max(1).to_string()),
+        Bound::Cost(most) => ("--max-cost", (most.0.max(1) as f64 / 5_000.0).to_string()),
+        Bound::Seconds(most) => ("--max-seconds", (most * 2).max(1).to_string()),
+    };
+    format!(
+        "the same once more with {option} {more}; but for --fresh, what was answered comes from the ledger"
+    )
+}

@@ -83,6 +83,18 @@ impl RecoveryPolicy {
         }
     }
 
+    /// Says what to do where an answer is there and only the ledger did not take it, so often already.
+    ///
+    /// Nobody is asked again then: to wait for E007's lock costs nothing but time, and has its five tries however few
+    /// somebody wants of those that are paid for.
+    pub fn after_commit(&self, code: ErrorCode, tries: u32, who: u64) -> Remedy {
+        let retry_max = match code {
+            ErrorCode::LockTimeout => self.retry_max.max(LOCK_RETRIES),
+            _ => self.retry_max,
+        };
+        Self { retry_max, ..*self }.after(code, tries, who)
+    }
+
     fn delay(&self, code: ErrorCode, retries: u32, who: u64) -> Duration {
         // Milliseconds, at the default base: the first pause, and the longest.
         let (first, longest) = match code {
@@ -184,6 +196,27 @@ mod tests {
                 ..RecoveryPolicy::default()
             };
             assert_eq!(course(policy, ErrorCode::LockTimeout).0.len(), tries);
+        }
+    }
+
+    /// REQ-ERR-002, REQ-MSP-003: an answer that was paid for waits for a busy lock, also where nobody is to be asked again.
+    #[test]
+    fn an_answer_that_is_there_waits_for_the_lock_however_few_the_retries() {
+        for (retry_max, tries) in [(0, 5), (1, 5), (3, 5), (7, 7)] {
+            let policy = RecoveryPolicy {
+                retry_max,
+                ..RecoveryPolicy::default()
+            };
+            let retries = |code| {
+                let is_retried =
+                    |tries: &u32| policy.after_commit(code, *tries, 0) != Remedy::GiveUp;
+                (0..20).take_while(is_retried).count()
+            };
+            assert_eq!(retries(ErrorCode::LockTimeout), tries, "{retry_max}");
+            assert_eq!(
+                policy.after_commit(ErrorCode::DiskFailure, retry_max, 0),
+                Remedy::Halt
+            );
         }
     }
 

@@ -218,7 +218,7 @@ impl Workshop<'_> {
         self.keep_text(&String::from_utf8_lossy(&answer.whole))
     }
 
-    fn keep_text(&self, text: &str) -> Result<Checksum, Stop> {
+    pub(super) fn keep_text(&self, text: &str) -> Result<Checksum, Stop> {
         let masked = secrets::mask(text).text;
         Ok(self.means.answers.put(masked.as_bytes())?)
     }

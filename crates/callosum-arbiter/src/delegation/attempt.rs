@@ -170,14 +170,16 @@ impl Workshop<'_> {
             id: &id,
             executor: &job.executor.id,
         };
+        let mut tokens = 0;
         if uncommitted.is_none() {
-            *uncommitted = Some(self.answer(job, about)?);
+            let judged = uncommitted.insert(self.answer(job, about)?);
+            tokens = judged.tokens_used;
         }
         let Some(judged) = uncommitted.as_ref() else {
             unreachable!("it was judged just now");
         };
         let committed = self.means.ledger.commit(self.entry(job, &id, judged));
-        let entry = committed.map_err(|error| self.unstored(about, error))?;
+        let entry = committed.map_err(|error| self.unstored(about, error, judged, tokens))?;
         let judged = judged.clone();
         self.record(about.state(Trigger::Judged, State::Terminated))?;
         self.record(about.state(Trigger::CleanedUp, State::Idle))?;
@@ -189,13 +191,17 @@ impl Workshop<'_> {
         })
     }
 
-    /// A commit that failed, told to the journal as soon as that can be written again.
-    fn unstored(&self, about: About<'_>, error: WriteError) -> Stop {
-        let stop = Stop::from(error);
-        if let Stop::Failed(failure) | Stop::Unstorable(failure) = &stop
-            && let Err(unrecorded) = self.record(about.error(failure))
-        {
-            return unrecorded;
+    /// A commit that failed, told to the journal as soon as that can be written again. The answer is kept, since it
+    /// may be paid for; `tokens` were used for it since the last try.
+    fn unstored(&self, about: About<'_>, error: WriteError, judged: &Judged, tokens: u64) -> Stop {
+        let mut stop = Stop::from(error);
+        if let Stop::Failed(failure) | Stop::Unstorable(failure) = &mut stop {
+            failure.tokens = tokens;
+            // Where that cannot be done either, what hindered the commit is what there is to tell.
+            failure.kept_answer = self.keep_text(&judged.summary).ok();
+            if let Err(unrecorded) = self.record(about.error(failure)) {
+                return unrecorded;
+            }
         }
         stop
     }

@@ -26,7 +26,7 @@ use super::{
     record::{About, not_started, over_budget},
     report::{Failure, Report, TaskReport, TaskStatus},
     told::Told,
-    watch::{Notice, Watch},
+    watch::{Again, Notice, Watch},
 };
 use crate::{
     circuit::Admission,
@@ -396,6 +396,7 @@ impl<'a> Run<'a> {
             } => {
                 let outcome = match failure.code {
                     Some(code) if failure.is_final => Outcome::Refused(code),
+                    Some(code) if uncommitted.is_some() => Outcome::Uncommitted(code),
                     code => Outcome::Failed(code),
                 };
                 record.failures.push(failure);
@@ -427,11 +428,16 @@ impl<'a> Run<'a> {
         let failure = record.failures.last();
         let code = failure.and_then(|failure| failure.code);
         let reason = failure.map_or("", |failure| &failure.message);
+        let again = match record.uncommitted {
+            Some(_) => Again::Commit,
+            None => Again::Ask,
+        };
         self.watch.notice(
             task,
             Notice::Retrying {
                 code,
                 reason,
+                again,
                 pause,
             },
         );

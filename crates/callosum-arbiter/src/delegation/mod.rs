@@ -32,6 +32,6 @@ pub use self::{
     reuse::Reuse,
     start_mark::StartMark,
 };
-pub use watch::{Notice, Watch};
+pub use watch::{Again, Notice, Watch};
 
 mod watch;

@@ -69,11 +69,22 @@ pub enum Notice<'a> {
         code: Option<ErrorCode>,
         /// Why it failed.
         reason: &'a str,
+        /// What is tried.
+        again: Again,
         /// How long until the next try.
         pause: Duration,
     },
     /// It is over; how, its report says.
     Ended,
+}
+
+/// What is tried once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// To have the executor answer.
+    Ask,
+    /// To store the answer that is there.
+    Commit,
 }
 
 /// Nobody watches.

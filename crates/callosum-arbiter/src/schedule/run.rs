@@ -69,6 +69,8 @@ struct Standing {
     unmet_links: usize,
     unmet_at_first: usize,
     retries: u32,
+    /// How often the ledger did not take its answer.
+    commits: u32,
     decision: Option<Decision>,
     queued_since: Option<Duration>,
 }
@@ -146,6 +148,7 @@ impl Schedule {
                     unmet_links,
                     unmet_at_first: unmet_links,
                     retries: 0,
+                    commits: 0,
                     decision: None,
                     queued_since: None,
                 }
@@ -269,7 +272,7 @@ impl Schedule {
             Outcome::Refused(code) => return Ok(self.end(task, Ending::Failed(Some(code)))),
             Outcome::Failed(None) => return Ok(self.end(task, Ending::Failed(None))),
             Outcome::Unstorable(code) => return Ok(self.halt(task, code)),
-            Outcome::Failed(Some(code)) => code,
+            Outcome::Failed(Some(code)) | Outcome::Uncommitted(code) => code,
         };
         if code == ErrorCode::MemoryOverflow {
             // Seed CAL §7.1, "adaptive": fewer at once, and one more again with each success.
@@ -277,7 +280,15 @@ impl Schedule {
         }
         let standing = &mut self.standings[task.0];
         let who = task.0 as u64;
-        match self.limits.recovery.after(code, standing.retries, who) {
+        let recovery = self.limits.recovery;
+        let remedy = match outcome {
+            Outcome::Uncommitted(_) => {
+                standing.commits += 1;
+                recovery.after_commit(code, standing.commits - 1, who)
+            }
+            _ => recovery.after(code, standing.retries, who),
+        };
+        match remedy {
             Remedy::Retry { delay } if self.stopped.is_none() => {
                 standing.retries += 1;
                 let at = now.saturating_add(delay);

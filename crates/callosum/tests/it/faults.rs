@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 #[cfg(target_os = "linux")]
-use std::time::{Duration, Instant};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use callosum_host::Disk;
 use callosum_ledger::{LedgerPaths, locks::ExclusiveLedger};
@@ -319,6 +322,68 @@ while block:
         block //= 2
 answer("a word " * 400, 0)
 "#;
+
+/// CAL-ERR-7, REQ-MSP-003: an answer that is there when somebody else holds the ledger waits for it and is stored without
+/// asking anew, however few retries are wanted; where it never can be, it is kept.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_the_ledger_does_not_take_is_not_lost() {
+    let env = crate::confinement::project(
+        r#"
+open("sub/asked", "a").write("x")
+while not os.path.exists("src/go"):
+    print("waits", file=sys.stderr, flush=True)
+    time.sleep(0.05)
+found.append("an answer that was paid for")
+"#,
+        &["--writable", "sub/"],
+    );
+    let paths = LedgerPaths::in_root(env.project());
+    let asked = || std::fs::read_to_string(env.project().join("sub/asked")).unwrap_or_default();
+    let delegated = |prompt: &str, times: usize, held_for: Duration| {
+        thread::scope(|scope| {
+            let arguments = ["delegate", prompt, "--executor", "probe", "--json"];
+            let run = env.callosum().arguments(arguments);
+            let run = run
+                .env("CAL_RETRY_MAX", "0")
+                .env("CAL_BACKOFF_BASE_MS", "1");
+            let run = scope.spawn(move || run.run());
+            while asked().len() < times && !run.is_finished() {
+                thread::sleep(Duration::from_millis(10));
+            }
+            let disk = Disk::real();
+            let held = ExclusiveLedger::acquire(&disk, &paths).unwrap();
+            env.write("src/go", "");
+            let until = Instant::now() + held_for;
+            while Instant::now() < until && !run.is_finished() {
+                thread::sleep(Duration::from_millis(10));
+            }
+            drop(held);
+            std::fs::remove_file(env.project().join("src/go")).unwrap();
+            run.join().unwrap()
+        })
+    };
+    let never = delegated("x", 1, Duration::from_mins(2)).ended_with(3);
+    let error = &never.json()["error"];
+    assert_eq!(error["code"], "E007", "{error}");
+    let hint = error["hint"].as_str().unwrap();
+    let shown = "callosum ledger show cal_2026_01_02_0001 --answer";
+    assert!(hint.starts_with(shown), "{hint}");
+    assert!(
+        error["details"].as_str().unwrap().contains("is kept as"),
+        "{error}"
+    );
+    env.run(["delegate", "map", "--executor", "scout"])
+        .success();
+    let kept = env.run(["ledger", "show", "cal_2026_01_02_0001", "--answer"]);
+    assert_eq!(
+        kept.success().stdout.trim_end(),
+        "an answer that was paid for"
+    );
+    let late = delegated("y", 2, Duration::from_millis(1_700)).success();
+    assert_eq!(late.json()["summary"], "an answer that was paid for");
+    assert_eq!(asked(), "xx", "nobody is asked anew");
+}
 
 /// CAL-ERR-7, CAL-MSP-2, REQ-TEST-002: a ledger that somebody else holds is E007, and says so.
 #[test]

@@ -9,7 +9,7 @@ use std::{
 use callosum_agents::runner::Sign;
 use callosum_arbiter::{
     Submission, TaskIndex,
-    delegation::{Notice, Watch},
+    delegation::{Again, Notice, Watch},
 };
 
 use serde::Deserialize;
@@ -161,12 +161,17 @@ impl Watch for Shown {
             Notice::Retrying {
                 code,
                 reason,
+                again,
                 pause,
             } => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 let code = code.map(|code| format!(" [{code}]")).unwrap_or_default();
                 let pause = pause.as_secs_f64();
-                self.above(&format!("{name}{code}: {reason}; again in {pause:.1} s"));
+                let what = match again {
+                    Again::Ask => "again",
+                    Again::Commit => "its answer is kept and stored without asking anew,",
+                };
+                self.above(&format!("{name}{code}: {reason}; {what} in {pause:.1} s"));
             }
             Notice::Ended => self.set(task, None),
         }

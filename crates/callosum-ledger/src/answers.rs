@@ -19,6 +19,8 @@ use crate::{checksum::Checksum, error_code::ErrorCode, paths::LedgerPaths};
 pub struct Answers {
     disk: Disk,
     folder: PathBuf,
+    /// Where what the project cannot take is put: beside the machine's audit buffer.
+    refuge: Option<PathBuf>,
 }
 
 /// Why an answer was not given back.
@@ -53,47 +55,68 @@ impl Answers {
         Self {
             disk,
             folder: paths.answers.clone(),
+            refuge: paths
+                .audit_buffer
+                .as_ref()
+                .map(|buffer| buffer.with_extension("answers")),
         }
     }
 
     /// Stores an answer and gives the hash to ask for it by.
     ///
-    /// The answer is on disk when this returns. One that is there already is not written again,
-    /// unless its file was damaged. Only its owner may read it. Fails where the folder that it
-    /// belongs in is a link.
+    /// The answer is on disk when this returns: in the project, or, where that cannot be written, in the machine's home.
+    /// One that is there already is not written again, unless its file was damaged. Only its owner may read it. Fails
+    /// where the folder that it belongs in is a link.
     pub fn put(&self, answer: &[u8]) -> Result<Checksum, DiskError> {
         let checksum = Checksum::of(answer);
-        let path = self.path(&checksum);
+        let refused = match self.put_in(&self.folder, &checksum, answer) {
+            Ok(()) => return Ok(checksum),
+            Err(error) => error,
+        };
+        let is_unwritable = refused.is_full() || refused.is_read_only() || refused.is_denied();
+        match self.refuge.as_ref().filter(|_| is_unwritable) {
+            Some(refuge) if self.put_in(refuge, &checksum, answer).is_ok() => Ok(checksum),
+            _ => Err(refused),
+        }
+    }
+
+    fn put_in(&self, folder: &Path, checksum: &Checksum, answer: &[u8]) -> Result<(), DiskError> {
+        let path = path_in(folder, checksum);
         if self.disk.read_if_there(&path)?.as_deref() == Some(answer) {
-            return Ok(checksum);
+            return Ok(());
         }
         if let Some(folder) = path.parent() {
             self.disk.create_dir_all(folder)?;
             refuse_link(&self.disk, folder)?;
         }
-        self.disk.replace(&path, answer, 0o600)?;
-        Ok(checksum)
+        self.disk.replace(&path, answer, 0o600).map(drop)
     }
 
     /// Gives an answer back, checked against its hash; `None` where it was never stored.
     pub fn get(&self, checksum: &Checksum) -> Result<Option<Vec<u8>>, AnswerError> {
-        let path = self.path(checksum);
-        let Some(answer) = self.disk.read_if_there(&path)? else {
-            return Ok(None);
-        };
-        let actual = Checksum::of(&answer);
-        if actual == *checksum {
-            Ok(Some(answer))
-        } else {
-            Err(AnswerError::Damaged { path, actual })
+        for folder in [Some(&self.folder), self.refuge.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            let path = path_in(folder, checksum);
+            let Some(answer) = self.disk.read_if_there(&path)? else {
+                continue;
+            };
+            let actual = Checksum::of(&answer);
+            return if actual == *checksum {
+                Ok(Some(answer))
+            } else {
+                Err(AnswerError::Damaged { path, actual })
+            };
         }
+        Ok(None)
     }
+}
 
-    fn path(&self, checksum: &Checksum) -> PathBuf {
-        let hex = checksum.to_string();
-        let (folder, name) = hex.split_at(2);
-        self.folder.join(folder).join(name)
-    }
+fn path_in(folder: &Path, checksum: &Checksum) -> PathBuf {
+    let hex = checksum.to_string();
+    let (part, name) = hex.split_at(2);
+    folder.join(part).join(name)
 }
 
 /// Refuses a folder that is a link: whoever wrote the repository may have put it there.
@@ -125,6 +148,32 @@ mod tests {
         (folder, Answers::new(Disk::real(), &paths))
     }
 
+    /// CAL-ERR-5: what was paid for outlives a project that cannot be written.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_answer_that_the_project_cannot_take_is_kept_in_the_machines_home() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        let paths = LedgerPaths {
+            audit_buffer: Some(home.join("p.jsonl")),
+            // Where nobody can create anything, whoever he is.
+            answers: PathBuf::from("/sys/.cal_answers"),
+            ..LedgerPaths::in_root(folder.path())
+        };
+        let answers = Answers::new(Disk::real(), &paths);
+        let checksum = answers.put(b"abc").unwrap();
+        assert_eq!(
+            answers.get(&checksum).unwrap().as_deref(),
+            Some(&b"abc"[..])
+        );
+        assert!(home.join("p.answers/ba").is_dir());
+        let nowhere = LedgerPaths {
+            audit_buffer: None,
+            ..paths
+        };
+        assert!(Answers::new(Disk::real(), &nowhere).put(b"abc").is_err());
+    }
+
     #[test]
     fn an_answer_is_given_back_by_its_hash_and_stored_once() {
         let (folder, answers) = store();
@@ -146,7 +195,7 @@ mod tests {
     fn a_damaged_answer_is_told_from_a_whole_one_and_mended_by_the_next_put() {
         let (_folder, answers) = store();
         let checksum = answers.put(b"abc").unwrap();
-        let path = answers.path(&checksum);
+        let path = path_in(&answers.folder, &checksum);
         answers.disk.replace(&path, b"abd", 0o644).unwrap();
         let error = answers.get(&checksum).unwrap_err();
         assert_eq!(error.code(), ErrorCode::ChecksumMismatch);
@@ -159,7 +208,9 @@ mod tests {
     fn only_its_owner_may_read_an_answer() {
         let (_folder, answers) = store();
         let checksum = answers.put(b"abc").unwrap();
-        let file = answers.disk.open(&answers.path(&checksum), OpenHow::READ);
+        let file = answers
+            .disk
+            .open(&path_in(&answers.folder, &checksum), OpenHow::READ);
         assert_eq!(file.unwrap().mode().unwrap(), Some(0o600));
     }
 

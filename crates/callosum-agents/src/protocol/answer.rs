@@ -31,8 +31,6 @@ pub struct Answer {
     pub checksum_by: ChecksumBy,
     /// What else the executor says about its answer; ours says `token_method`.
     pub metadata: Map<String, Value>,
-    /// The answer as it came, without the blanks around it.
-    pub whole: Vec<u8>,
 }
 
 /// What an executor says that a run of it took.
@@ -158,7 +156,6 @@ pub fn parse_answer(bytes: &[u8], capabilities: Capabilities) -> Result<Answer, 
         checksum,
         checksum_by,
         metadata,
-        whole: bytes.trim_ascii().to_vec(),
     };
     if summary.len() > LONGEST_SUMMARY {
         return Err(AnswerError::TooLong {
@@ -248,7 +245,6 @@ mod tests {
         assert_eq!(answer.tokens_used, 7);
         assert_eq!(answer.checksum_by, ChecksumBy::Executor);
         assert_eq!(answer.metadata["token_method"], "x");
-        assert!(answer.whole.starts_with(b"{") && answer.whole.ends_with(b"}"));
     }
 
     /// CAL-COM-1: a checksum may be absent where it is not supported; we compute it and say so.
@@ -376,7 +372,7 @@ mod tests {
             AnswerError::TooLong {
                 bytes: 10_241,
                 answer,
-            } => assert_eq!(answer.whole, bytes),
+            } => assert_eq!(answer.summary, long),
             other => panic!("{other}"),
         }
         let fits = "x".repeat(LONGEST_SUMMARY);

@@ -213,9 +213,9 @@ impl Workshop<'_> {
         .into()
     }
 
-    /// Keeps a whole answer by its hash, so that refusing it loses nothing.
+    /// Keeps what a whole answer says by its hash, so that refusing it loses nothing.
     pub(super) fn keep(&self, answer: &Answer) -> Result<Checksum, Stop> {
-        self.keep_text(&String::from_utf8_lossy(&answer.whole))
+        self.keep_text(&answer.summary)
     }
 
     pub(super) fn keep_text(&self, text: &str) -> Result<Checksum, Stop> {

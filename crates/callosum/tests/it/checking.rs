@@ -203,6 +203,7 @@ fn an_answer_that_was_shortened_can_be_shown_whole() {
     assert!(output.stderr.contains("--answer"), "{}", output.stderr);
     let whole = env.run(["ledger", "show", id, "--answer"]).success();
     assert!(whole.stdout.len() > 20_000, "{}", whole.stdout.len());
+    assert!(!whole.stdout.contains("\"status\""), "{}", whole.stdout);
     let entry = env.run(["ledger", "show", id, "--json"]).success().json();
     let hash = entry["metadata"]["answer"]["sha256"].as_str().unwrap();
     assert!(whole.stderr.contains(hash), "{}", whole.stderr);

@@ -2,7 +2,8 @@
 //!
 //! Start with [`decide`], which reads a command as the shell would, finds every command that it
 //! would run, however wrapped, and lets each [rule](rule) look at each; [`explain`] tells how it
-//! came about, and [`decide_write`] judges one path; [`touched()`] tells which files a command changes. All are pure over [`Facts`] and [`Policy`]:
+//! came about, and [`decide_write`] judges one path; [`entered()`] tells where a command goes, [`touched()`] which files
+//! it changes. All are pure over [`Facts`] and [`Policy`]:
 //! the same command, facts and policy give the same [`Verdict`] again.
 //!
 //! [`snapshot`] keeps a tree as it was, for what was allowed and should not have been; it alone of
@@ -17,6 +18,7 @@
 
 pub mod config;
 mod decide;
+mod entered;
 mod facts;
 mod fetch;
 mod formatter;
@@ -45,6 +47,7 @@ mod whole_text;
 
 pub use crate::{
     decide::{decide, explain},
+    entered::entered,
     facts::Facts,
     glob::takes_in,
     permission::{Permission, PermissionError},

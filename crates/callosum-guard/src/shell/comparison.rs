@@ -185,7 +185,9 @@ fn command(read: &Command, names: &mut Names) {
                 command(one, names);
             }
         }
-        Command::Group { body, .. } | Command::Chain(body) => script(body, names),
+        Command::Group { body, .. } | Command::Chain(body) | Command::Either(body) => {
+            script(body, names);
+        }
         Command::Parts(parts) => {
             for part in parts {
                 script(part, names);

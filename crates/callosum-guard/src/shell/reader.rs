@@ -240,6 +240,7 @@ impl Reader<'_> {
                 || CLOSERS.contains(&self.keyword())
             {
                 script.chain(chained);
+                script.choose(begun);
                 return script;
             }
             let before = self.at;
@@ -254,6 +255,7 @@ impl Reader<'_> {
             self.blanks();
             if self.starts(";;") || self.starts(";&") {
                 script.chain(chained);
+                script.choose(begun);
                 return script;
             }
             if self.eat("&&") {
@@ -261,6 +263,9 @@ impl Reader<'_> {
             }
             script.chain(chained);
             let is_joined = self.eat("||");
+            if !is_joined {
+                script.choose(begun);
+            }
             if !is_joined && self.eat("&") {
                 script.put_aside(begun);
             } else if !is_joined && !self.eat(";") && self.at == before {

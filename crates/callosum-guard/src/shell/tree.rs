@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Group { body: Script, subshell: bool },
     /// Commands joined by `&&`: none of them runs behind one that fails.
     Chain(Script),
+    /// Commands joined by `||`: of each the next runs where it fails.
+    Either(Script),
     /// `if`, `while` and `until`: every part of it, in order.
     Parts(Vec<Script>),
     /// `for` and `select`; without words it runs over the arguments.
@@ -170,6 +172,14 @@ impl Script {
         if self.commands.len() > from + 1 {
             let commands = self.commands.split_off(from);
             self.commands.push(Command::Chain(Script { commands }));
+        }
+    }
+
+    /// Joins the commands from there on, each of which runs where the one before it fails, where there are several.
+    pub(super) fn choose(&mut self, from: usize) {
+        if self.commands.len() > from + 1 {
+            let commands = self.commands.split_off(from);
+            self.commands.push(Command::Either(Script { commands }));
         }
     }
 

@@ -7,6 +7,40 @@ use super::{
     walk::{Folder, Walker},
     wrapper::first_operand,
 };
+use crate::path;
+
+/// So many folders are remembered that a shell goes to.
+const MAX_ENTERED: usize = 64;
+
+/// Programs that make no folder, whatever they are given.
+const SAYS: [&str; 26] = [
+    "echo",
+    "printf",
+    "ls",
+    "cat",
+    "head",
+    "tail",
+    "grep",
+    "egrep",
+    "rg",
+    "find",
+    "fd",
+    "test",
+    "[",
+    "cd",
+    "pushd",
+    "chdir",
+    "popd",
+    "rm",
+    "rmdir",
+    "unlink",
+    "Remove-Item",
+    "export",
+    "set",
+    "true",
+    "stat",
+    "du",
+];
 
 impl Walker<'_> {
     /// Does what a builtin does; `None` where the name is none that is followed.
@@ -34,9 +68,7 @@ impl Walker<'_> {
                         None => Value::unknown(),
                     },
                 };
-                // Where it cannot go, all that follows runs where it was, but for what needs it to succeed.
-                let leads = self.state.absolute(&to.text);
-                if to.is_known() && self.facts.missing.contains(&leads) {
+                if self.goes_in_vain(&to) {
                     if !self.chained {
                         return Some(Value::default());
                     }
@@ -114,6 +146,16 @@ impl Walker<'_> {
                 Some(Value::default())
             }
             "set" => {
+                let told = words.iter().skip(1).map(|word| word.text.as_str());
+                for text in told.take_while(|text| *text != "--") {
+                    let letters = text.get(1..).unwrap_or("");
+                    let is_meant = text == "errexit" || letters.contains('e');
+                    match text.chars().next() {
+                        Some('-' | 'e') if is_meant => self.state.strict = true,
+                        Some('+') if is_meant => self.state.strict = false,
+                        _ => {}
+                    }
+                }
                 let from = words.iter().position(|word| word.text == "--");
                 if let Some(from) = from {
                     self.state.arguments = Some(words[from + 1..].to_vec());
@@ -211,6 +253,58 @@ impl Walker<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a shell stays where it is as it goes to a folder, and goes on: the folder is not there. Where it goes is
+    /// remembered for whoever looks whether it is.
+    ///
+    /// What nothing follows where it fails is as good as there.
+    fn goes_in_vain(&mut self, to: &Value) -> bool {
+        let leads = self.state.absolute(&to.text);
+        let is_sure = self.sure || self.state.strict || self.elsewhere;
+        if is_sure || !to.is_known() || !leads.starts_with('/') || self.may_be_made(&to.text) {
+            return false;
+        }
+        let is_missing = self.facts.missing.contains(&leads);
+        if !is_missing && self.found.entered.len() < MAX_ENTERED {
+            self.found.entered.push(leads);
+        }
+        is_missing
+    }
+
+    /// Whether a command before may have made a folder: it speaks of it, by its last name or by its first.
+    fn may_be_made(&self, folder: &str) -> bool {
+        let last = path::name(folder.trim_end_matches('/'));
+        let mut parts = folder
+            .split('/')
+            .filter(|part| !matches!(*part, "" | "." | ".."));
+        let first = parts.next().filter(|_| !folder.starts_with('/'));
+        let is_spoken_of = |name: &str| {
+            // A text for a shell that goes there itself makes nothing by that.
+            let goes = |text: &str| {
+                ["cd ", "pushd ", "ocation "]
+                    .iter()
+                    .any(|by| text.contains(by))
+            };
+            let speaks = |text: &str| match name.len() {
+                _ if goes(text) => false,
+                0..3 => text
+                    .split(|letter: char| !letter.is_alphanumeric())
+                    .any(|part| part == name),
+                _ => text.contains(name),
+            };
+            let mut calls = self
+                .found
+                .calls
+                .iter()
+                .filter(|call| !SAYS.contains(&call.name.as_str()));
+            !name.is_empty()
+                && calls.any(|call| {
+                    let mut words = call.words.iter().skip(1).map(|word| word.text.as_str());
+                    words.any(speaks) || call.writes.iter().any(|write| speaks(&write.path))
+                })
+        };
+        is_spoken_of(last) || first.is_some_and(is_spoken_of)
     }
 
     /// What a builtin reads: its input, or the descriptor that `-u` names.

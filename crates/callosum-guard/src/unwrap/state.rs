@@ -39,6 +39,8 @@ pub(crate) struct State {
     pub(crate) joined: bool,
     /// Whether the text is for fish, of which `set` is another.
     pub(crate) fish: bool,
+    /// Whether a shell ends where a command fails, as by `set -e`.
+    pub(crate) strict: bool,
     /// Whether every variable stands for all that it holds, as in fish and PowerShell.
     pub(crate) lists: bool,
 }

@@ -47,6 +47,7 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
         state: State::new(facts),
         fed_from: None,
         chained: false,
+        sure: false,
         left: None,
     };
     if text.len() > MAX_COMMAND {
@@ -81,6 +82,8 @@ pub(super) struct Walker<'a> {
     pub(super) fed_from: Option<String>,
     /// Whether what follows the command runs only where it succeeds.
     pub(super) chained: bool,
+    /// Whether nothing follows the command where it fails, since all ends there.
+    pub(super) sure: bool,
     /// The folder that such a command could not leave, where it was to.
     pub(super) left: Option<Folder>,
 }
@@ -159,7 +162,10 @@ impl Walker<'_> {
     }
 
     pub(super) fn script(&mut self, script: &Script, input: Option<&Value>) -> Value {
-        self.commands(script, input, false)
+        let before = std::mem::replace(&mut self.sure, false);
+        let output = self.commands(script, input, false);
+        self.sure = before;
+        output
     }
 
     fn commands(&mut self, script: &Script, input: Option<&Value>, are_chained: bool) -> Value {
@@ -187,6 +193,23 @@ impl Walker<'_> {
         output
     }
 
+    /// Walks through commands of which each runs where the one before it fails.
+    fn either(&mut self, script: &Script, input: Option<&Value>) -> Value {
+        let before = self.sure;
+        let mut output = Value::default();
+        for (at, command) in script.commands.iter().enumerate() {
+            let others = script.commands.get(at + 1..).unwrap_or_default();
+            self.sure = before || others.iter().any(ends);
+            self.chained = false;
+            let more = self.command(command, input);
+            if output.text.len() + more.text.len() <= MAX_VALUE {
+                output.append(&more);
+            }
+        }
+        self.sure = before;
+        output
+    }
+
     pub(super) fn command(&mut self, command: &Command, input: Option<&Value>) -> Value {
         match command {
             Command::Simple(simple) => self.simple(simple, input),
@@ -199,6 +222,7 @@ impl Walker<'_> {
                 }
             }
             Command::Chain(script) => self.chain(script, input),
+            Command::Either(script) => self.either(script, input),
             Command::Parts(parts) => self.parts(parts, input),
             Command::For {
                 variable,
@@ -411,5 +435,25 @@ impl Walker<'_> {
         let value = self.apart(walk);
         self.guessed = before;
         value
+    }
+}
+
+/// Whether nothing follows a command: it ends the shell, the function or the round of a loop.
+fn ends(command: &Command) -> bool {
+    match command {
+        Command::Simple(simple) => {
+            let name = simple.words.first().and_then(shell::tree::Word::literal);
+            let enders = [
+                "exit", "return", "die", "fail", "abort", "break", "continue",
+            ];
+            name.is_some_and(|name| enders.contains(&name.as_str()))
+        }
+        Command::Group {
+            body,
+            subshell: false,
+        }
+        | Command::Chain(body) => body.commands.iter().any(ends),
+        Command::Redirected { command, .. } => ends(command),
+        _ => false,
     }
 }

@@ -9,6 +9,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use callosum_guard::Facts;
 use callosum_host::{Disk, OpenHow, disk::EntryKind};
 
 use super::{
@@ -26,18 +27,8 @@ const MOST_FOLDERS: usize = 4;
 /// What stands before the folder that a command enters.
 const ENTERING: [&str; 6] = ["cd", "pushd", "chdir", "-C", "--chdir", "--directory"];
 
-/// The commands by which a shell goes to another folder, in small letters.
-const GOING: [&str; 6] = [
-    "cd",
-    "pushd",
-    "chdir",
-    "set-location",
-    "sl",
-    "push-location",
-];
-
-/// So many such commands are looked at.
-const MOST_MOVES: usize = 32;
+/// What stands in each command by which a shell goes to another folder.
+const GOING: [&str; 6] = ["cd", "pushd", "chdir", "ocation", "OCATION", "sl "];
 
 /// So many links are followed from one on, as many as the system does.
 const MOST_LINKS: usize = 40;
@@ -56,8 +47,6 @@ pub(crate) struct Seen {
     pub(crate) standing: Vec<String>,
     /// Folders that the command goes to in vain.
     pub(crate) missing: Vec<String>,
-    /// Whether what stands there is looked at.
-    takes_back: bool,
 }
 
 /// What stands where a call leads that writes files or runs a command.
@@ -69,7 +58,7 @@ pub(super) fn seen(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, action:
             let paths = paths.iter().filter(|path| path.contains(".."));
             let paths = paths.filter_map(|path| text(&folded(&cwd.join(path))));
             all.extend(paths);
-            seen_at(disk, &[cwd.to_owned()], all, Seen::default())
+            seen_at(disk, &[cwd.to_owned()], all, None)
         }
         (Action::Shell(command), cwd) => seen_in(disk, cwd, home, command),
         _ => Seen::default(),
@@ -102,85 +91,34 @@ pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, comm
     let words = words.iter().map(String::as_str);
     let folders = entered(disk, cwd, words.clone());
     let words: BTreeSet<&str> = words.filter(could_be_path).collect();
-    let seen = Seen {
-        missing: missing(disk, &folders, &start),
-        takes_back: command.contains("checkout"),
-        ..Seen::default()
+    let mut branches = Branches::default();
+    let branches = command.contains("checkout").then_some(&mut branches);
+    Seen {
+        missing: missing(disk, cwd, home, command),
+        ..seen_at(disk, &folders, words, branches)
+    }
+}
+
+/// The folders that a command goes to by `cd` and its like, that are not there, and that nothing before could have made.
+/// Behind one that is not there the next is looked for from where the command is then.
+fn missing(disk: &Disk, cwd: &Path, home: Option<&Path>, command: &str) -> Vec<String> {
+    let mut facts = Facts {
+        cwd: text(cwd),
+        home: home.and_then(text),
+        ..Facts::default()
     };
-    seen_at(disk, &folders, words, seen)
-}
-
-/// The folders that a command goes to by `cd`, that are not there, and that no word before speaks of, which could have made
-/// them. Left out is where the command ends where that fails.
-fn missing(disk: &Disk, folders: &[PathBuf], command: &str) -> Vec<String> {
-    let mut missing = Vec::new();
-    for (before, to, after) in moves(command) {
-        let gives_up = after
-            .strip_prefix("||")
-            .map(str::trim_start)
-            .is_some_and(|instead| {
-                ["exit", "return", "{", "(", "die", "fail", "mkdir"]
-                    .iter()
-                    .any(|end| instead.starts_with(end))
-            });
-        let is_of_windows = to.get(1..3).is_some_and(|drive| drive.starts_with(':'));
-        let is_plain = !to.is_empty()
-            && !to.starts_with(['-', '~'])
-            && !to.contains(['$', '`', '*', '\'', '"', '\0'])
-            && (is_of_windows || !to.contains('\\'));
-        let stops = gives_up || before.contains("set -e") || before.contains("errexit");
-        if !is_plain || stops {
-            continue;
-        }
-        let name = Path::new(to).components().next_back();
-        let name = name.map_or("", |name| name.as_os_str().to_str().unwrap_or(""));
-        let first = to.split('/').find(|part| !part.is_empty()).unwrap_or(to);
-        let is_spoken_of = |name: &str| !name.is_empty() && before.contains(name);
-        // What is made may be told by its address or by a program that is started.
-        let may_be_made = is_spoken_of(name) || !to.starts_with('/') && is_spoken_of(first);
-        let is_there = folders
-            .iter()
-            .any(|from| disk.exists(&from.join(to)).unwrap_or(true));
-        if !may_be_made && !is_there {
-            let from = folders.iter().map(|from| from.join(to));
-            missing.extend(from.filter_map(|path| text(&folded(&path))));
-        }
+    if !GOING.iter().any(|going| command.contains(going)) {
+        return facts.missing;
     }
-    missing
-}
-
-/// Where a command goes to another folder: what stands before that, the folder, and what stands behind it.
-fn moves(command: &str) -> Vec<(&str, &str, &str)> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while found.len() < MOST_MOVES
-        && let Some(word) = command[at..].find(|c: char| !c.is_whitespace())
-    {
-        let start = at + word;
-        let ends = |c: char| c.is_whitespace() || ";&|({)\"'`".contains(c);
-        let rest = &command[start..];
-        let length = rest.find(ends).unwrap_or(rest.len());
-        at = start + length.max(rest.chars().next().map_or(1, char::len_utf8));
-        let name = &rest[..length];
-        if !GOING.iter().any(|going| going.eq_ignore_ascii_case(name)) {
-            continue;
+    for _ in 0..MOST_FOLDERS {
+        let mut entered = callosum_guard::entered(command, &facts);
+        entered.retain(|folder| !disk.exists(Path::new(folder)).unwrap_or(true));
+        if entered.is_empty() {
+            break;
         }
-        let mut behind = rest[length..].trim_start_matches([' ', '\t']);
-        while let Some(option) = behind.strip_prefix('-') {
-            let end = option.find([' ', '\t']).unwrap_or(option.len());
-            behind = option[end..].trim_start_matches([' ', '\t']);
-        }
-        let quote = behind.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let quoted = quote.and_then(|quote| behind[1..].find(quote));
-        let (to, after) = if let Some(end) = quoted {
-            (&behind[1..=end], &behind[end + 2..])
-        } else {
-            let ends = |c: char| c.is_whitespace() || ";&|)<>\"'".contains(c);
-            behind.split_at(behind.find(ends).unwrap_or(behind.len()))
-        };
-        found.push((&command[..start], to, after.trim_start_matches([' ', '\t'])));
+        facts.missing.append(&mut entered);
     }
-    found
+    facts.missing
 }
 
 /// A path without `..`, taken away as text, as a shell's `cd` does.
@@ -224,14 +162,15 @@ fn seen_at(
     disk: &Disk,
     folders: &[PathBuf],
     paths: impl IntoIterator<Item = impl AsRef<str>>,
-    mut seen: Seen,
+    mut branches: Option<&mut Branches>,
 ) -> Seen {
+    let mut seen = Seen::default();
     for path in paths.into_iter().take(MOST_PATHS) {
         let path = path.as_ref();
         let (is_absolute, has_nul) = (path.starts_with('/'), path.contains('\0'));
         let from = if is_absolute { &folders[..1] } else { folders };
         for folder in from.iter().filter(|_| !has_nul) {
-            seen.look(disk, folder, path);
+            seen.look(disk, folder, path, branches.as_deref_mut());
         }
     }
     seen.repositories.sort();
@@ -240,8 +179,9 @@ fn seen_at(
 }
 
 impl Seen {
-    /// Looks at what stands on the way to a path from a folder on that has no links in it.
-    fn look(&mut self, disk: &Disk, folder: &Path, path: &str) {
+    /// Looks at what stands on the way to a path from a folder on that has no links in it; at its end only where it could
+    /// be meant for a branch.
+    fn look(&mut self, disk: &Disk, folder: &Path, path: &str, branches: Option<&mut Branches>) {
         let mut on_the_way = folder.to_owned();
         for component in Path::new(path).components() {
             match component {
@@ -264,10 +204,10 @@ impl Seen {
                 on_the_way = leads;
             }
         }
-        if self.takes_back
+        if let Some(branches) = branches
             && on_the_way != folder
             && disk.exists(&on_the_way).unwrap_or(false)
-            && !names_branch(disk, folder, path)
+            && !branches.has(disk, folder, path)
         {
             let named = if path.contains("..") {
                 on_the_way.clone()
@@ -284,23 +224,42 @@ impl Seen {
     }
 }
 
-/// Whether there is a branch of this name, which is what git takes the name for then.
-fn names_branch(disk: &Disk, folder: &Path, name: &str) -> bool {
-    const LONGEST: usize = 1024 * 1024;
-    let Some(git) = git_dir(disk, folder) else {
-        return false;
-    };
-    let (git, branch) = (shared(&git), format!("refs/heads/{name}"));
-    // A folder there has branches of which its name is the beginning.
-    let loose = disk.stat(&git.join(&branch)).ok().flatten();
-    if loose.is_some_and(|loose| loose.kind == EntryKind::File) {
-        return true;
+/// The names of branches, those that are packed read once for each repository.
+#[derive(Default)]
+struct Branches {
+    packed: BTreeMap<PathBuf, BTreeSet<Vec<u8>>>,
+}
+
+impl Branches {
+    /// Whether there is a branch of this name, which is what git takes the name for then.
+    fn has(&mut self, disk: &Disk, folder: &Path, name: &str) -> bool {
+        let Some(git) = git_dir(disk, folder) else {
+            return false;
+        };
+        let git = shared(&git).to_owned();
+        // A folder there has branches of which its name is the beginning.
+        let loose = disk.stat(&git.join(format!("refs/heads/{name}")));
+        if loose.is_ok_and(|loose| loose.is_some_and(|loose| loose.kind == EntryKind::File)) {
+            return true;
+        }
+        let read = || packed(disk, &git);
+        let packed = self.packed.entry(git.clone()).or_insert_with(read);
+        packed.contains(name.as_bytes())
     }
+}
+
+/// The names of the branches that a repository has packed.
+fn packed(disk: &Disk, git: &Path) -> BTreeSet<Vec<u8>> {
+    const LONGEST: usize = 1024 * 1024;
     let packed = disk.open(&git.join("packed-refs"), OpenHow::READ).ok();
     let packed = packed.and_then(|packed| packed.read_range(0, LONGEST).ok());
     let packed = packed.unwrap_or_default();
-    let mut lines = packed.split(|byte| *byte == b'\n');
-    lines.any(|line| line.ends_with(format!(" {branch}").as_bytes()))
+    let lines = packed.split(|byte| *byte == b'\n');
+    let names = lines.filter_map(|line| {
+        let at = line.iter().position(|byte| *byte == b' ')?;
+        line[at + 1..].strip_prefix(b"refs/heads/")
+    });
+    names.map(<[u8]>::to_vec).collect()
 }
 
 /// Where a link leads in the end, through the links that it leads to, also where nothing stands there yet: what is

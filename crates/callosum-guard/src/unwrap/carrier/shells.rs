@@ -118,6 +118,15 @@ fn only_checks(name: &str, words: &[Arg]) -> bool {
     options.iter().any(checks) && !options.iter().any(|option| option.starts_with('+'))
 }
 
+/// Whether a shell is told to end where a command fails: `bash -e`.
+fn is_strict(name: &str, words: &[Arg]) -> bool {
+    let options = words.iter().skip(1).map(|word| word.text.as_str());
+    let mut options = options.take_while(|text| text.starts_with('-') || *text == "errexit");
+    let is_like_bash = !is_powershell(name) && !matches!(name, "fish" | "nu" | "cmd" | "elvish");
+    is_like_bash
+        && options.any(|text| text == "errexit" || !text.starts_with("--") && text.contains('e'))
+}
+
 fn is_powershell(name: &str) -> bool {
     matches!(name, "pwsh" | "powershell" | "pwsh-preview")
 }
@@ -274,6 +283,7 @@ impl Walker<'_> {
                     }
                     walker.state.arguments = Some(arguments);
                     walker.state.aliases.clear();
+                    walker.state.strict = by_path && is_strict(name, words);
                     walker.state.fish = name == "fish";
                     walker.state.lists = name == "fish" || is_powershell(name);
                     walker.under(&via, |walker| walker.text(&text, input))

@@ -17,6 +17,7 @@ pub(super) const LISTED: Source = Source {
     decoded: false,
     secret: false,
     listed: true,
+    refs: false,
     named: false,
     of_user: false,
     ours: false,

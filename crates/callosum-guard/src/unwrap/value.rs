@@ -26,6 +26,8 @@ pub(crate) struct Source {
     pub(crate) secret: bool,
     /// A list of the files of a tree that nothing was picked out of.
     pub(crate) listed: bool,
+    /// Names of tags or of remotes, and none of files.
+    pub(crate) refs: bool,
     /// A path that a program names which nothing is known of.
     pub(crate) named: bool,
     /// Numbers of processes that were picked by their user.
@@ -51,6 +53,7 @@ impl Source {
             decoded: self.decoded || other.decoded,
             secret: self.secret || other.secret,
             listed: self.listed || other.listed,
+            refs: self.refs || other.refs,
             named: self.named || other.named,
             of_user: self.of_user || other.of_user,
             ours: self.ours || other.ours,

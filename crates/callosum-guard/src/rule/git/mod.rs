@@ -48,7 +48,7 @@ const PATCH: Tool = Tool {
 };
 
 /// Options of git's that take the next word.
-const TAKES: &str = "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m -F --message --file --author --date -o --push-option --receive-pack --repo --template";
+const TAKES: &str = "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m -F --message --file --author --date -o --push-option --receive-pack --repo --template --conflict --pathspec-from-file";
 
 const GIT: Tool = Tool {
     names: &["git"],
@@ -250,6 +250,7 @@ const GIT: Tool = Tool {
                 "git checkout main src docs",
                 "for d in crates docs; do git checkout $d; done",
                 "git checkout $(git diff --name-only)",
+                "git checkout --conflict diff3 main src",
                 "git diff | git apply -R",
                 "git apply --reverse <(git diff HEAD -- src)",
                 "git submodule update --init --force",
@@ -261,6 +262,9 @@ const GIT: Tool = Tool {
                 "git checkout \"$BRANCH\"",
                 "git checkout $QUIETLY main",
                 "git checkout -qb topic origin/topic",
+                "git checkout $(git tag | tail -1)",
+                "for t in $(git tag); do git checkout -q $t; done",
+                "git checkout --conflict diff3 main",
                 "git checkout -b feature/x",
                 "git checkout -b src origin/main",
                 "git checkout $(git branch --show-current)",

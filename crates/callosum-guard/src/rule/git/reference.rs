@@ -141,7 +141,7 @@ fn names_files(subject: &Subject<'_>, word: &Arg) -> bool {
         || text.starts_with(':')
         || text.ends_with('/')
         || text.contains('*')
-        || word.source.listed
+        || word.source.listed && !word.source.refs
         || text
             .rsplit_once('.')
             .is_some_and(|(stem, end)| !stem.is_empty() && ENDINGS.contains(&end))

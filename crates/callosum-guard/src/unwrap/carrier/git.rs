@@ -9,6 +9,12 @@ use crate::unwrap::{
     wrapper::first_operand,
 };
 
+/// A list of all tags, or of all remotes.
+const OF_NAMES: Source = Source {
+    refs: true,
+    ..LISTED
+};
+
 impl Walker<'_> {
     /// Marks the working trees among words of git's that it was told to make before.
     pub(in crate::unwrap) fn mark_made(&self, words: &mut [Arg]) {
@@ -155,11 +161,11 @@ impl Walker<'_> {
             }
             ("tag", _) if lists_every_tag(&rest) => Value {
                 text: SOME.to_string(),
-                source: LISTED,
+                source: OF_NAMES,
             },
             ("remote", None | Some("show" | "-v" | "--verbose")) if rest.len() < 2 => Value {
                 text: SOME.to_string(),
-                source: LISTED,
+                source: OF_NAMES,
             },
             // Without a path it lists all that git keeps, or all that it does not.
             ("ls-files", _) => {

@@ -129,6 +129,8 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
             )
             .hint(FORM)
         })?;
+        // As the hook would, also by what stands where the command leads.
+        let facts = place::facts_besides(context, &facts, &row.command);
         let verdict = decide(&row.command, &facts, &policy);
         let passed = verdict.decision == Decision::Allow;
         output.rows += 1;

@@ -65,7 +65,11 @@ pub(super) fn permissions(context: &Context) -> Permissions {
 
 /// What a hook would know that is called in this folder with this command.
 pub(super) fn facts_for(context: &Context, command: &str) -> Facts {
-    let facts = facts(context);
+    facts_besides(context, &facts(context), command)
+}
+
+/// The same, where what is known whatever the command is known already.
+pub(super) fn facts_besides(context: &Context, facts: &Facts, command: &str) -> Facts {
     let cwd = facts.cwd.as_deref().map(Path::new);
     let home = facts.home.as_deref().map(Path::new);
     let seen = hook::seen_in(&context.disk, cwd, home, command);
@@ -74,7 +78,7 @@ pub(super) fn facts_for(context: &Context, command: &str) -> Facts {
         repositories: seen.repositories,
         standing: seen.standing,
         missing: seen.missing,
-        ..facts
+        ..facts.clone()
     }
 }
 

@@ -188,6 +188,7 @@ pub(crate) fn named<'a>(call: &'a Call, facts: &'a Facts) -> impl Iterator<Item 
 pub(crate) fn with_places_before(path: String, moves: &[(String, String)]) -> Vec<String> {
     let mut places = vec![path];
     for (to, from) in moves.iter().rev() {
+        let (to, from) = (to.trim_end_matches('/'), from.trim_end_matches('/'));
         let inner = places.iter().filter_map(|place| {
             let inner = path::is_within(place, to).then(|| &place[to.len()..])?;
             Some(format!("{from}{inner}"))
@@ -333,6 +334,10 @@ mod tests {
                     "/home/u/p/data/data",
                     "/home/u/p/data",
                 ],
+            ),
+            (
+                "mv data src/ && rm -rf src",
+                &["/home/u/p/src", "/home/u/p/data"],
             ),
             (
                 "F=$(find . -name app.db); rm -f \"$F\"",

@@ -198,7 +198,7 @@ impl Complaints {
         }
         for piece in bytes[whole..].chunks(LONGEST_LINE) {
             self.line.extend_from_slice(piece);
-            if self.line.len() > LONGEST_LINE {
+            if self.line.len() >= LONGEST_LINE {
                 self.tell(heard);
             }
         }

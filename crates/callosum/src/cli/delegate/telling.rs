@@ -6,9 +6,7 @@
 use std::time::Duration;
 
 use callosum_agents::registry::EMBEDDED_ID;
-use callosum_arbiter::{
-    delegation::{Report, TaskReport, TaskStatus},
-};
+use callosum_arbiter::delegation::{Report, TaskReport, TaskStatus};
 use callosum_evidence::{citation::Review, digest::LeftOut, terminal::on_one_line};
 use callosum_ledger::{Entry, ErrorCode};
 

@@ -32,7 +32,7 @@ use std::{
     ffi::{OsStr, OsString},
     io::Read as _,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::{Arc, mpsc},
     time::{Duration, Instant},
 };
 
@@ -58,6 +58,9 @@ use crate::config::Environment;
 
 /// The longest that a client waits for an answer: well below the ten seconds that it is told to.
 const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long what asks before a clear may take to hand over what it says.
+const PATIENCE_FOR_INPUT: Duration = Duration::from_millis(200);
 
 /// The longest that a person waits who wants to clear a context; the plugin that asks has no limit.
 const PATIENCE_TO_CLEAR: Duration = Duration::from_secs(30);
@@ -131,7 +134,8 @@ fn known(client: &str) -> Option<&'static Client> {
 impl Call<'_> {
     fn decide(&mut self, begun: Instant, progress: &Progress, voice: &Voice) -> Reply {
         if self.moment == Moment::Clear {
-            let answer = session::may_clear(self.client, None);
+            let folder = session::folder_said(&said_at_once());
+            let answer = session::may_clear(self.client, folder.as_deref());
             return self.reply(&answer, None);
         }
         let read = read_input();
@@ -251,6 +255,14 @@ impl Call<'_> {
 
 /// Reads what the client sends. Of what is too long the rest is read and let go, so that the client
 /// is not told of a closed pipe instead of an answer.
+/// What stands on standard input, where it ends at once: what asks before a clear may hand over nothing, and leave it open.
+fn said_at_once() -> Vec<u8> {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || drop(send.send(read_input())));
+    let read = receive.recv_timeout(PATIENCE_FOR_INPUT);
+    read.ok().and_then(Result::ok).unwrap_or_default()
+}
+
 fn read_input() -> Result<Vec<u8>, Unreadable> {
     let mut bytes = Vec::new();
     let mut input = std::io::stdin().lock();

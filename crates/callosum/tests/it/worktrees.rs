@@ -199,6 +199,8 @@ fn hooks_ask_the_worktree_that_a_client_works_in() {
     let main = env.project().clone();
     hook(&linked, "pre-clear", &linked).ended_with(2);
     hook(&main, "pre-clear", &main).success();
+    hook(&main, "pre-clear", &linked).ended_with(2);
+    hook(&linked, "pre-clear", &main).success();
     let told = hook(&main, "session-start", &linked).success().stdout;
     assert!(told.contains("Branch off (no evidence)"), "{told}");
     let told = hook(&main, "session-start", &main).success().stdout;

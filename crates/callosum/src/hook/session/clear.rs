@@ -1,6 +1,10 @@
 //! The gate before a clear: shut while `callosum session check` says no.
 
-use std::{error::Error, path::Path, time::Duration};
+use std::{
+    error::Error,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use callosum_evidence::terminal::untagged;
 use callosum_session::{
@@ -19,6 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Most lines of reasons that are told.
 const MOST_LINES: usize = 12;
+
+/// The folder that an event says that it happens in.
+pub(in crate::hook) fn folder_said(event: &[u8]) -> Option<PathBuf> {
+    Said::read(event).folder
+}
 
 /// Whether a context may be cleared, in this folder; in the one that this process was started in where none is said.
 pub(in crate::hook) fn may_clear(client: &str, folder: Option<&Path>) -> Answer {

@@ -21,7 +21,7 @@ use callosum_agents::client::Client;
 use callosum_session::Waiting;
 use serde_json::{Value, json};
 
-pub(super) use self::clear::{may_clear, unchecked_in};
+pub(super) use self::clear::{folder_said, may_clear, unchecked_in};
 use self::{
     ground::{Ground, Problem, Unfound},
     neighbours::{Met, Neighbours, UNREAD},

@@ -351,7 +351,7 @@ impl Session<'_> {
 fn unreadable(unsettled: &[String], has_merge: bool, config: &Config) -> Step {
     let mut said = vec![format!("Cannot clear: {}", unsettled[0])];
     if has_merge {
-        let hint = "finish the merge, or take the entries of both sides (callosum session heal); what is claimed is looked up then";
+        let hint = "finish the merge (callosum session heal brings both sides together, and leaves what only a person can tell); what is claimed is looked up then";
         said.push(hint.to_owned());
     }
     said.extend_from_slice(&unsettled[1..]);

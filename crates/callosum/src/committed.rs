@@ -154,16 +154,17 @@ impl Past for Committed<'_> {
         }
     }
 
-    fn open_merges(&self) -> Vec<OpenMerge> {
+    fn open_merges(&self) -> Option<Vec<OpenMerge>> {
         if !self.may_be_merging {
-            return Vec::new();
+            return Some(Vec::new());
         }
         let asked = [&["ls-files", "--unmerged", "-z", "--"], &MERGED[..]].concat();
-        let printed = self.git(&asked).unwrap_or_default();
+        let printed = self.git(&asked)?;
         let mut files: BTreeMap<String, [Option<Vec<u8>>; 3]> = BTreeMap::new();
         for (file, object, stage) in printed.split(|byte| *byte == 0).filter_map(unmerged) {
             if Kind::of(&file).is_some() {
-                files.entry(file).or_default()[stage] = self.git(&["cat-file", "blob", object]);
+                let blob = self.git(&["cat-file", "blob", object])?;
+                files.entry(file).or_default()[stage] = Some(blob);
             }
         }
         let sides = files.into_iter();
@@ -173,7 +174,7 @@ impl Past for Committed<'_> {
             ours,
             theirs,
         });
-        sides.collect()
+        Some(sides.collect())
     }
 }
 

@@ -65,6 +65,8 @@ pub(crate) enum ReadError {
     TooLarge,
     #[error("it is no file")]
     NotFile,
+    #[error("a merge that nobody has finished (line {line})")]
+    Merge { line: usize },
     #[error("it is not UTF-8 (line {line})")]
     NotUtf8 { line: usize },
     #[error(transparent)]
@@ -105,7 +107,10 @@ impl Beads<'_> {
             let line = read.split(|byte| *byte == b'\n').count();
             ReadError::NotUtf8 { line }
         })?;
-        Ok(Some(Sheet::read(&text)?))
+        match (Sheet::read(&text), first_mark(text.as_bytes())) {
+            (Err(_), Some(line)) => Err(ReadError::Merge { line }),
+            (sheet, _) => Ok(Some(sheet?)),
+        }
     }
 
     /// The line, counted from 1, of the first mark of a merge in a file that was not understood.

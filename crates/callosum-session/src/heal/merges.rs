@@ -12,6 +12,9 @@ use crate::{
     zones::ZoneError,
 };
 
+/// What is named where git is in the middle of something, and cannot be asked which files it concerns.
+const UNKNOWN: &str = "loa-grimoire, .beads (git cannot be asked which files)";
+
 /// What is said of such a file.
 const OPEN: &str = "a merge that nobody has finished";
 
@@ -20,7 +23,10 @@ impl Session<'_> {
     /// a file where it could not start the program that merges it.
     pub fn unfinished(&self, past: &dyn Past) -> Result<Vec<String>, SessionError> {
         let mut unfinished = Vec::new();
-        for open in past.open_merges() {
+        let Some(all) = past.open_merges() else {
+            return Ok(vec![UNKNOWN.to_owned()]);
+        };
+        for open in all {
             if open.ours.is_none() || open.theirs.is_none() {
                 unfinished.push(open.file);
                 continue;
@@ -61,7 +67,7 @@ impl Held<'_> {
     /// Takes both sides wherever git has left the marks of a merge in notes, beads or trajectories, or has not ended one. Not by
     /// itself where a session begins: whoever merges may be at it.
     pub fn finish_merges(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
-        let open = past.open_merges();
+        let open = past.open_merges().unwrap_or_default();
         let mut healed = Vec::new();
         for path in self.mergeable()? {
             let file = self.session.zones.named(&path);

@@ -36,9 +36,9 @@ pub trait Past {
     /// The names of the files that were ever committed in a folder, from the root; `None` where that
     /// cannot be known.
     fn ever(&self, folder: &str) -> Option<Vec<String>>;
-    /// The files of sessions in which a merge has not ended.
-    fn open_merges(&self) -> Vec<OpenMerge> {
-        Vec::new()
+    /// The files of sessions in which a merge has not ended; `None` where that cannot be known.
+    fn open_merges(&self) -> Option<Vec<OpenMerge>> {
+        Some(Vec::new())
     }
 }
 

@@ -385,6 +385,16 @@ fn a_merge_whose_program_git_cannot_start_is_named_and_healed() {
     );
     let refused = env.run(["session", "handoff"]).ended_with(1).stdout;
     assert!(refused.contains(named), "{refused}");
+    let nowhere = env.folder().join("nowhere");
+    let unasked = env
+        .callosum()
+        .env("PATH", &nowhere)
+        .arguments(["session", "check"]);
+    let unasked = unasked.run().ended_with(1).stdout;
+    assert!(
+        unasked.contains("git cannot be asked which files"),
+        "{unasked}"
+    );
     let healed = env.run(["session", "heal"]).success().stdout;
     let from_both = "a merge that nobody has finished, healed from both sides";
     assert_eq!(healed.matches(from_both).count(), 2, "{healed}");
@@ -447,6 +457,120 @@ fn a_bead_that_only_a_person_can_merge_keeps_both_sides() {
         check.contains(".beads/bd-1.yaml:4: a merge that nobody has finished\n"),
         "{check}"
     );
+    let status = env.run(["session", "status"]).success().stdout;
+    assert!(
+        status.contains(".beads/bd-1.yaml: a merge that nobody has finished (line 4)"),
+        "{status}"
+    );
+}
+
+/// LOA-CHK-1: a file that one branch took out and the other changed blocks by its name while git has not ended the merge, and is
+/// left to a person.
+#[test]
+fn a_file_that_one_branch_took_out_is_named_while_git_merges() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.git_init();
+    let linked = link(&env);
+    let branch = linked.to_str().unwrap();
+    env.git(&["-C", branch, "rm", "--quiet", ".beads/bd-1.yaml"]);
+    env.git(&["-C", branch, "commit", "--quiet", "--message=gone"]);
+    env.run(["bead", "update", "bd-1", "--status", "in_progress"])
+        .success();
+    env.git(&["commit", "--quiet", "--all", "--message=status"]);
+    merge_without_its_program(&env);
+    let there = env.read(".beads/bd-1.yaml");
+    let named = ".beads/bd-1.yaml: a merge that nobody has finished";
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(
+        check.contains(&format!("Cannot clear: {named}\n")),
+        "{check}"
+    );
+    let status = env.run(["session", "status"]).success().stdout;
+    assert!(status.contains(named), "{status}");
+    let healed = env.run(["session", "heal"]).success().stdout;
+    assert!(
+        healed.contains("theirs took it out, and ours changed it"),
+        "{healed}"
+    );
+    assert_eq!(env.read(".beads/bd-1.yaml"), there);
+    env.git(&["add", ".beads/bd-1.yaml"]);
+    env.run(["session", "check"]).success();
+}
+
+/// LOA-FMT-1, LOA-GRD-1: one commit that is taken over brings its own decision into all three files, and none of the branch that it
+/// comes from; a decision that a branch took back stays so when another is merged into it or it into another.
+#[test]
+fn git_gets_no_more_of_a_branch_than_it_takes_over() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.write(
+        ".gitattributes",
+        "loa-grimoire/NOTES.md merge=callosum\nloa-grimoire/a2a/trajectory/*.jsonl merge=callosum\n.beads/*.yaml merge=callosum\n",
+    );
+    env.git_init();
+    let linked = link(&env);
+    let branch = linked.to_str().unwrap();
+    for words in ["Left there", "Taken over"] {
+        inside(
+            &env,
+            &linked,
+            ["session", "decide", words, "--cite", "src/a.rs:1"],
+        )
+        .success();
+        env.git(&[
+            "-C",
+            branch,
+            "commit",
+            "--quiet",
+            "--all",
+            "--message=branch",
+        ]);
+    }
+    env.run(["session", "decide", "Stay", "--cite", "src/a.rs:2"])
+        .success();
+    let notes = env.read("loa-grimoire/NOTES.md");
+    let (before, entry) = notes.split_once("#### ").unwrap();
+    let (entry, rest) = entry.split_once("\n\n").unwrap();
+    env.write(
+        "loa-grimoire/NOTES.md",
+        format!("{before}<!--\n#### {entry}\n-->\n\n{rest}"),
+    );
+    env.git(&["commit", "--quiet", "--all", "--message=main"]);
+    let driver = format!(
+        "merge.callosum.driver='{}' session merge %O %A %B --path %P",
+        env!("CARGO_BIN_EXE_callosum")
+    );
+    env.git(&["-c", &driver, "cherry-pick", "other"]);
+    let titles = || {
+        let notes = env.read("loa-grimoire/NOTES.md");
+        let lines = notes.lines().zip(notes.lines().skip(1));
+        let headings = lines.filter(|(before, _)| *before != "<!--");
+        let titles = headings.filter_map(|(_, line)| line.strip_prefix("#### ")?.split_once(" - "));
+        titles
+            .map(|(_, title)| title.to_owned())
+            .collect::<Vec<_>>()
+    };
+    let records = |words: &str| {
+        let folder = env.project().join("loa-grimoire/a2a/trajectory");
+        let files = std::fs::read_dir(folder).unwrap();
+        let texts = files.filter_map(|file| std::fs::read_to_string(file.unwrap().path()).ok());
+        texts.map(|text| text.matches(words).count()).sum::<usize>()
+    };
+    let mut there = titles();
+    there.sort();
+    assert_eq!(there, ["Stay", "Taken over"]);
+    assert_eq!(records("Left there"), 0);
+    assert!(records("Taken over") > 0);
+    env.git(&["-c", &driver, "merge", "--quiet", "other"]);
+    let mut there = titles();
+    there.sort();
+    assert_eq!(there, ["Left there", "Stay", "Taken over"]);
+    assert!(env.read("loa-grimoire/NOTES.md").contains("- Use one\n"));
+    let check = env.run(["session", "check"]).success().stdout;
+    assert!(check.contains("decisions have evidence"), "{check}");
 }
 
 /// LOA-CHK-1: a check that says what the last one said writes nothing, so that what git has stashed comes back over it.

@@ -7,7 +7,7 @@ use crate::{
     bead::{Bead, BeadId, evidence_value},
     decide::{DecideError, Decided, Ground, NOT_CURRENT, cite_record},
     evidence::{Evidence, Standing, Tree},
-    grounding::{Brief, time_of},
+    grounding::{Brief, says_the_same, time_of},
     notes::{Decision, EvidenceChange, Notes},
     recorded::decided,
     span::Whose,
@@ -86,7 +86,11 @@ impl Held<'_> {
     fn of_beads_alone(&self, ts: &str) -> Result<Option<Decision>, SessionError> {
         let all = self.session.unrecorded(std::iter::empty())?.into_iter();
         let mut all = all.map(|found| found.decision);
-        Ok(all.find(|decision| decision.ts == ts))
+        let found = all.find(|decision| decision.is_named(ts));
+        Ok(found.map(|found| Decision {
+            ts: ts.to_owned(),
+            ..found
+        }))
     }
 
     /// The decision of this name where trajectories alone have it, as of one that was commented out in the notes and goes on
@@ -111,7 +115,7 @@ impl Held<'_> {
         tree: &Tree<'_>,
     ) -> Result<Decided, DecideError> {
         let session = &self.session;
-        let known = self.known_of(&decision.ts)?;
+        let known = self.known_of(&decision)?;
         let mut replaced: Vec<(Evidence, Standing)> = Vec::new();
         for old in decision.evidence.iter().chain(&known.in_bead) {
             let standing = tree.stand(old);
@@ -145,7 +149,8 @@ impl Held<'_> {
             let replaces = !replaced.is_empty();
             let said = if replaces { &decision.evidence } else { &new };
             let change = BeadChange::Evidence {
-                ts: decision.ts.clone(),
+                ts: time_of(&decision.ts).to_owned(),
+                words: Some(decision.decision.clone()),
                 evidence: said.iter().map(evidence_value).collect(),
                 replaces,
             };
@@ -185,8 +190,12 @@ impl Held<'_> {
 
     /// What the claims since the last hand-off know of the decision of this time, and the bead that
     /// has it: the one that they name, else the current one.
-    fn known_of(&self, ts: &str) -> Result<Known, SessionError> {
+    fn known_of(&self, decision: &Decision) -> Result<Known, SessionError> {
         let session = &self.session;
+        let (name, ts) = (decision.ts.as_str(), time_of(&decision.ts));
+        let is_it = |of: Option<&str>, words: &str| {
+            of == Some(name) || of == Some(ts) && says_the_same(words, decision.words())
+        };
         let read = session.kept_since_handoff::<Brief>(Whose::Everyone)?;
         let records = read.records.into_iter();
         let unrecorded = session.unrecorded(std::iter::empty())?;
@@ -198,7 +207,7 @@ impl Held<'_> {
             ..Known::default()
         };
         let mut named = None;
-        for claim in claims.filter(|claim| claim.decision.as_deref() == Some(ts)) {
+        for claim in claims.filter(|claim| is_it(claim.decision.as_deref(), &claim.text)) {
             known.revision = known.revision.max(claim.revision.saturating_add(1));
             named = claim.bead.as_deref().and_then(BeadId::new).or(named);
         }
@@ -217,7 +226,7 @@ impl Held<'_> {
             Err(_) => return Ok(known),
         };
         let decisions = Bead::of(sheet.members()).decisions.into_iter();
-        for made in decisions.filter(|made| made.ts == ts) {
+        for made in decisions.filter(|made| is_it(Some(&made.ts), &made.decision)) {
             known.in_bead.extend(made.evidence);
             known.bead.get_or_insert_with(|| id.clone());
         }

@@ -31,8 +31,10 @@ pub(crate) struct Unrecorded {
     pub(crate) from: Source,
     /// Where it stands.
     place: String,
-    /// Its time; with its title, where another entry of the notes has that time.
+    /// Its time; with its title, where another entry of the notes or of its bead has that time.
     name: String,
+    /// Whether an entry before it in its bead has its time and says something else.
+    is_further: bool,
 }
 
 /// What trajectories have.
@@ -60,6 +62,16 @@ impl Known {
         } else {
             self.times.entry(ts.to_owned()).or_default().insert(said);
         }
+    }
+
+    /// Whether they have these words under this time.
+    fn says(&self, ts: &str, words: &str) -> bool {
+        let said = one_line(words);
+        self.words.contains(&said)
+            || self
+                .times
+                .get(ts)
+                .is_some_and(|known| known.contains(&said))
     }
 
     /// Whether they have it, which shares its time with these entries of the notes, itself among them, where it shares it.
@@ -92,6 +104,7 @@ impl Unrecorded {
             decision,
             bead: None,
             from: Source::Notes,
+            is_further: false,
         }
     }
 
@@ -105,6 +118,7 @@ impl Unrecorded {
             from: Source::Bead,
             place: String::new(),
             name: ts.to_owned(),
+            is_further: false,
         }
     }
 
@@ -268,8 +282,15 @@ impl Session<'_> {
         for id in rows.filter_map(|row| BeadId::new(&row.id)) {
             let Ok(sheet) = self.bead(&id) else { continue };
             let place = self.zones.named(&self.zones.beads().join(id.file()));
+            let mut first_of: HashMap<String, String> = HashMap::new();
             for made in Bead::of(sheet.members()).decisions {
-                let is_known = known.times.contains_key(&made.ts) || over.contains(&made.ts);
+                let words = first_of.entry(made.ts.clone());
+                let is_further = *words.or_insert_with(|| made.decision.clone()) != made.decision;
+                let is_known = if is_further {
+                    known.says(&made.ts, &made.decision)
+                } else {
+                    known.times.contains_key(&made.ts) || over.contains(&made.ts)
+                };
                 let is_told = || seen.has(&made.ts, &title_of(&made.decision));
                 if is_known || made.ts.is_empty() || seen.is_over(&made.ts) || is_told() {
                     continue;
@@ -281,10 +302,18 @@ impl Session<'_> {
                     let entry = &found[&(made.ts.clone(), *line)];
                     entry.decision.words() == made.decision
                 };
-                let line = of_its_time.find(says).unwrap_or(first);
+                let line = match of_its_time.find(says) {
+                    Some(line) => line,
+                    None if is_further => usize::MAX - found.len(),
+                    None => first,
+                };
                 let entry = found.entry((made.ts.clone(), line));
                 let entry = entry.or_insert_with(|| Unrecorded::of_bead(&made.ts));
                 entry.take(&id, place.clone(), made);
+                if is_further {
+                    entry.is_further = true;
+                    entry.name = entry.decision.heading();
+                }
             }
         }
         if !found.is_empty() {
@@ -292,6 +321,9 @@ impl Session<'_> {
         }
         let found = found.into_values();
         let is_new = |new: &Unrecorded| {
+            if new.is_further {
+                return !known.says(&new.decision.ts, new.decision.words());
+            }
             let of_its_time = shared.get(&new.decision.ts);
             !known.has(&new.decision, of_its_time.map_or(&[], Vec::as_slice))
         };

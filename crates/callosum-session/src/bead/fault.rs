@@ -142,10 +142,6 @@ mod tests {
         assert_eq!(
             odd,
             [
-                (
-                    2,
-                    "decision 3 has the `ts` of another one, and does not count".to_owned()
-                ),
                 (2, "decision 4 has no `ts`, and does not count".to_owned()),
                 (
                     2,

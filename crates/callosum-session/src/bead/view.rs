@@ -1,7 +1,5 @@
 //! [`Bead`]: what a bead's file says, as far as it is understood.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value};
 
 use crate::evidence::{Evidence, ROOT_PREFIX};
@@ -172,7 +170,12 @@ fn decisions(items: &[Value]) -> Vec<BeadDecision> {
             continue;
         };
         if item.get(REPLACES) == Some(&Value::Bool(true)) {
-            let earlier = made.iter_mut().filter(|earlier| earlier.ts == entry.ts);
+            // Of two decisions of one time, the one that it says.
+            let is_of_it = |earlier: &BeadDecision| earlier.ts == entry.ts;
+            let says = |earlier: &BeadDecision| earlier.decision == entry.decision;
+            let is_said = made.iter().any(|one| is_of_it(one) && says(one));
+            let earlier = made.iter_mut();
+            let earlier = earlier.filter(|one| is_of_it(one) && (says(one) || !is_said));
             earlier.for_each(|earlier| earlier.evidence.clear());
         }
         made.push(entry);
@@ -180,32 +183,23 @@ fn decisions(items: &[Value]) -> Vec<BeadDecision> {
     made
 }
 
-/// What of a list of decisions does not count: it has no time, or that of another decision, by which it would be named.
+/// What of a list of decisions does not count: it has no time by which it would be named.
 pub(super) fn uncounted(list: Option<&Value>) -> Vec<String> {
     let items = match list {
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Array(items)) => items,
         Some(_) => return vec!["`decisions` is no list, and does not count".to_owned()],
     };
-    let mut words: HashMap<String, String> = HashMap::new();
-    let mut uncounted = Vec::new();
-    for (item, number) in items.iter().zip(1..) {
+    let numbered = items.iter().zip(1..);
+    let uncounted = numbered.filter_map(|(item, number)| {
         let why = match decision(item) {
             None => "is no mapping with `ts` and `decision`",
             Some(made) if made.ts.is_empty() => "has no `ts`",
-            // Further evidence of a decision is an entry with its words.
-            Some(made) => match words.get(&made.ts) {
-                Some(known) if *known != made.decision => "has the `ts` of another one",
-                Some(_) => continue,
-                None => {
-                    words.insert(made.ts, made.decision);
-                    continue;
-                }
-            },
+            Some(_) => return None,
         };
-        uncounted.push(format!("decision {number} {why}, and does not count"));
-    }
-    uncounted
+        Some(format!("decision {number} {why}, and does not count"))
+    });
+    uncounted.collect()
 }
 
 fn decision(item: &Value) -> Option<BeadDecision> {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::{
     bead::{REPLACES, Sheet, SheetError, Step, needed},
+    grounding::says_the_same,
     notes::{Decision, EvidenceChange, Field, Notes},
 };
 
@@ -46,6 +47,9 @@ pub(crate) enum BeadChange {
     Decision(Value),
     Evidence {
         ts: String,
+        /// What it says, which tells it from another one of its time.
+        #[serde(default)]
+        words: Option<String>,
         evidence: Vec<Value>,
         /// Whether it stands in for what the bead has of the decision.
         #[serde(default)]
@@ -148,14 +152,16 @@ impl BeadChange {
             Self::NeedNoMore(id) => without_need(sheet, id),
             Self::Evidence {
                 ts,
+                words,
                 evidence,
                 replaces: false,
-            } => with_evidence(sheet, ts, evidence),
+            } => with_evidence(sheet, &of_decision(sheet, ts, words.as_deref()), evidence),
             Self::Evidence {
                 ts,
+                words,
                 evidence,
                 replaces: true,
-            } => with_evidence_anew(sheet, ts, evidence),
+            } => with_evidence_anew(sheet, &of_decision(sheet, ts, words.as_deref()), evidence),
             Self::Set(key, value) => {
                 let key = match key {
                     BeadKey::Title => "title",
@@ -189,14 +195,30 @@ fn without_need(sheet: &Sheet, id: &str) -> Result<Sheet, SheetError> {
     Ok(made)
 }
 
+/// The entries of a decision: of those of its time the ones that say what it says, where some do; else all of them.
+fn of_decision(sheet: &Sheet, ts: &str, words: Option<&str>) -> Vec<Value> {
+    let list = sheet.members().get("decisions").and_then(Value::as_array);
+    let of_its_time = list.into_iter().flatten();
+    let of_its_time = of_its_time.filter(|item| item.get("ts").and_then(Value::as_str) == Some(ts));
+    let of_its_time: Vec<Value> = of_its_time.cloned().collect();
+    let says = |item: &&Value| {
+        let said = item.get("decision").and_then(Value::as_str);
+        said.zip(words)
+            .is_some_and(|(said, words)| says_the_same(said, words))
+    };
+    let said: Vec<Value> = of_its_time.iter().filter(says).cloned().collect();
+    if said.is_empty() { of_its_time } else { said }
+}
+
 /// A decision of a bead is never rewritten, since its list is added to alone: further evidence is an
 /// entry of its own with the decision's time.
-fn with_evidence(sheet: &Sheet, ts: &str, evidence: &[Value]) -> Result<Sheet, SheetError> {
-    let list = sheet.members().get("decisions").and_then(Value::as_array);
-    let decisions = || list.into_iter().flatten();
-    let is_of = |item: &&Value| item.get("ts").and_then(Value::as_str) == Some(ts);
-    let known: Vec<&Value> = decisions()
-        .filter(is_of)
+fn with_evidence(
+    sheet: &Sheet,
+    entries: &[Value],
+    evidence: &[Value],
+) -> Result<Sheet, SheetError> {
+    let known: Vec<&Value> = entries
+        .iter()
         .filter_map(|item| item.get("evidence")?.as_array())
         .flatten()
         .collect();
@@ -205,25 +227,26 @@ fn with_evidence(sheet: &Sheet, ts: &str, evidence: &[Value]) -> Result<Sheet, S
         .filter(|item| !known.contains(item))
         .cloned()
         .collect();
-    let Some(decision) = decisions().find(is_of).filter(|_| !new.is_empty()) else {
+    let Some(decision) = entries.first().filter(|_| !new.is_empty()) else {
         return Ok(sheet.clone());
     };
-    let decision = decision.get("decision").cloned().unwrap_or_default();
-    let item = serde_json::json!({"ts": ts, "decision": decision, "evidence": new});
+    let of = |key: &str| decision.get(key).cloned().unwrap_or_default();
+    let item = serde_json::json!({"ts": of("ts"), "decision": of("decision"), "evidence": new});
     sheet.with(&Step::Push("decisions", item))
 }
 
 /// The same with evidence that stands in for what there is of the decision.
-fn with_evidence_anew(sheet: &Sheet, ts: &str, evidence: &[Value]) -> Result<Sheet, SheetError> {
-    let list = sheet.members().get("decisions").and_then(Value::as_array);
-    let is_of = |item: &&Value| item.get("ts").and_then(Value::as_str) == Some(ts);
-    let mut entries = list.into_iter().flatten().filter(is_of);
-    let Some(last) = entries.next_back() else {
+fn with_evidence_anew(
+    sheet: &Sheet,
+    entries: &[Value],
+    evidence: &[Value],
+) -> Result<Sheet, SheetError> {
+    let Some(last) = entries.last() else {
         return Ok(sheet.clone());
     };
-    let decision = last.get("decision").cloned().unwrap_or_default();
+    let of = |key: &str| last.get(key).cloned().unwrap_or_default();
     let item = serde_json::json!({
-        "ts": ts, "decision": decision, "evidence": evidence, REPLACES: true,
+        "ts": of("ts"), "decision": of("decision"), "evidence": evidence, REPLACES: true,
     });
     if *last == item {
         return Ok(sheet.clone());

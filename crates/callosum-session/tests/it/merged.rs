@@ -2,7 +2,7 @@
 
 use callosum_session::{
     Config, Ground, NewHandoff,
-    bead::Bead,
+    bead::{Bead, Sheet},
     evidence::{Evidence, Relative},
     fork::forks,
     grounding::Threshold,
@@ -254,4 +254,46 @@ fn a_hand_off_covers_what_was_there_and_no_more() {
             over(0);
         }
     }
+}
+
+/// LOA-GRD-1, LOA-BEAD-1: a bead's two decisions of one second both count, and what is cited by the name of one reaches that one.
+#[test]
+fn two_decisions_of_one_second_in_a_bead_are_two() {
+    let place = Place::new();
+    let id = place.with_current_bead(&["go on"]);
+    place.decide("Grounded A", Some("a.rs:1"), Ground::Nothing);
+    let path = place.session().beads().path(&id).unwrap();
+    let text = String::from_utf8(place.disk.read(&path).unwrap()).unwrap();
+    let ts = place.session().notes().unwrap().unwrap().decisions()[0]
+        .ts
+        .clone();
+    let read = |text: &str| Sheet::read(text).unwrap();
+    let bead = || {
+        let text = String::from_utf8(place.disk.read(&path).unwrap()).unwrap();
+        Bead::of(read(&text).members())
+    };
+    let other = format!("- ts: \"{ts}\"\n    decision: Unfounded B\n");
+    let at = text.find("test_scenarios:").unwrap();
+    let text = format!("{}  {other}{}", &text[..at], &text[at..]);
+    place.disk.replace(&path, text.as_bytes(), 0o644).unwrap();
+    assert_eq!(bead().uncounted, [""; 0]);
+    let checked = || place.check(&Config::default()).grounding;
+    let named: Vec<_> = checked()
+        .claims
+        .iter()
+        .filter_map(|one| one.claim.decision.clone())
+        .collect();
+    assert_eq!(named, [ts.clone(), format!("{ts} - Unfounded B")]);
+    assert_eq!((checked().grounded(), checked().total()), (1, 2));
+    let cited = Evidence::parse("a.rs:2", Relative::Accepted).unwrap();
+    let held = place.session().hold().unwrap();
+    held.cite(&named[1], &[cited]).unwrap();
+    drop(held);
+    assert_eq!((checked().grounded(), checked().total()), (2, 2));
+    let made = bead().decisions;
+    let last = made.last().unwrap();
+    assert_eq!(
+        (&*last.ts, &*last.decision, last.evidence.len()),
+        (&*ts, "Unfounded B", 1)
+    );
 }

@@ -119,7 +119,12 @@ impl DecideOutput {
 
     /// The decision's name and title, and a line for each place that it cites.
     pub(crate) fn as_text(&self) -> String {
-        let mut text = format!("{} - {}\n", self.ts, self.title);
+        // Of two decisions of one time, the name has the title.
+        let mut text = if self.ts.ends_with(&format!(" - {}", self.title)) {
+            format!("{}\n", self.ts)
+        } else {
+            format!("{} - {}\n", self.ts, self.title)
+        };
         for cited in &self.evidence {
             text.push_str("- ");
             text.push_str(cited);

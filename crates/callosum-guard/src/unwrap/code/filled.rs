@@ -90,6 +90,18 @@ impl Folding<'_> {
         let mut rest = text;
         while let Some(at) = rest.find(['$', '@']) {
             let (front, from) = rest.split_at(at);
+            // `{$a}` of PHP's
+            if let Some(front) = front.strip_suffix('{')
+                && let Some((name, behind)) = from.split_once('}')
+                && let Some(Held::Text(value)) = self.known.get(name)
+                && value.len() < self.left.get()
+            {
+                self.left.set(self.left.get() - value.len());
+                filled.push_str(front);
+                filled.push_str(value);
+                rest = behind;
+                continue;
+            }
             filled.push_str(front);
             // `$ENV{HOME}` of Perl's, `$_SERVER[HOME]` of PHP's
             if let Some(behind) = HOMES.iter().find_map(|home| from.strip_prefix(home)) {

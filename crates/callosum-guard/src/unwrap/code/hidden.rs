@@ -53,10 +53,14 @@ pub(super) fn verbs(tokens: &[Token]) -> Vec<Effect> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let Token::Name(name) = token else { continue };
-        if !RUN.contains(&last(name)) {
-            continue;
-        }
-        let Some(program) = hidden(&tokens[at + 1..]) else {
+        let program = if name.ends_with("Command::new") {
+            chained(&tokens[at + 1..])
+        } else if RUN.contains(&last(name)) {
+            hidden(&tokens[at + 1..])
+        } else {
+            None
+        };
+        let Some(program) = program else {
             continue;
         };
         match function_around(tokens, at) {
@@ -65,6 +69,39 @@ pub(super) fn verbs(tokens: &[Token]) -> Vec<Effect> {
         }
     }
     found
+}
+
+/// What those who call a function of a compiled program have it run, as far as they say so.
+pub(super) fn told(tokens: &[Token]) -> Vec<Effect> {
+    let is_told = |effect: &Effect| match effect {
+        Effect::Words(words) => words.first().is_none_or(|first| first != NAME),
+        _ => true,
+    };
+    let mut found = verbs(tokens);
+    found.retain(is_told);
+    found
+}
+
+/// The program of `Command::new("git").args(args)`.
+fn chained(behind: &[Token]) -> Option<String> {
+    let [
+        Token::Sign('('),
+        Token::Text(program),
+        Token::Sign(')'),
+        Token::Name(adds),
+        Token::Sign('('),
+        rest @ ..,
+    ] = behind
+    else {
+        return None;
+    };
+    let is_name = matches!(
+        rest,
+        [Token::Name(_), ..] | [Token::Sign('&'), Token::Name(_), ..]
+    );
+    let program = path::name(program);
+    let is_hidden = is_name && adds == "args" && VERBED.contains(&program);
+    is_hidden.then(|| program.to_owned())
 }
 
 /// The program that is run here, where the first of its arguments that is no option is not known.
@@ -131,7 +168,7 @@ fn function_around(tokens: &[Token], at: usize) -> Option<&str> {
         let Token::Name(name) = token else { return None };
         let behind = &tokens[here + 1..at];
         match (name.as_str(), behind) {
-            ("def" | "function" | "sub" | "fn", [Token::Name(function), ..]) => Some(function.as_str()),
+            ("def" | "function" | "sub" | "fn" | "func", [Token::Name(function), ..]) => Some(function.as_str()),
             (_, [Token::Sign('='), rest @ ..]) => {
                 let is_arrow = rest
                     .array_windows()
@@ -151,14 +188,14 @@ fn by_callers(tokens: &[Token], function: &str, program: &str) -> Vec<Effect> {
     for (at, token) in tokens.iter().enumerate() {
         let is_call = matches!(token, Token::Name(name) if last(name) == last(function))
             && tokens.get(at + 1) == Some(&Token::Sign('('))
-            && !matches!(tokens[..at], [.., Token::Name(ref before)] if matches!(before.as_str(), "def" | "function" | "sub" | "fn"));
+            && !matches!(tokens[..at], [.., Token::Name(ref before)] if matches!(before.as_str(), "def" | "function" | "sub" | "fn" | "func"));
         if !is_call {
             continue;
         }
         let given = arguments(tokens, at + 1);
         let first = given
             .iter()
-            .find(|token| !matches!(token, Token::Sign('(' | '[')));
+            .find(|token| !matches!(token, Token::Sign('(' | '[' | '&')));
         match first {
             Some(Token::Text(_)) => {
                 let texts = given.iter().filter_map(|token| match token {

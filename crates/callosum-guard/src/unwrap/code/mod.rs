@@ -291,7 +291,9 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
         run(program, &said, found);
         return;
     }
-    if name == "chdir" {
+    // `cd(…)` of zx and shelljs
+    let enters = name == "chdir" || name == "cd" && called && !language.is_lisp();
+    if enters {
         let folder = first.and_then(text).map(|folder| at_home(folder, home));
         found.extend(folder.map(Effect::Enters));
         return;
@@ -303,8 +305,26 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
         found.push(effect);
         return;
     }
+    // `find(sub { unlink }, "x")` of Perl's
+    if language.name == "perl -e"
+        && matches!(name, "find" | "finddepth")
+        && names_any(&arguments, &["unlink", "rmtree", "remove_tree"])
+        && let Some(folder) = first_text(&arguments)
+    {
+        found.push(words(&["rm", "-rf", &at_home(folder, home)]));
+        return;
+    }
     let deletes = DELETE.contains(&name);
     if deletes || DELETE_ONE.contains(&name) {
+        // `rm("-rf", "x")` of shelljs
+        let option = first.and_then(text).filter(|text| text.starts_with('-'));
+        let first = match option {
+            Some(_) => first.and_then(|at| {
+                let is_text = |token: &Token| matches!(token, Token::Text(_));
+                Some(at + 1 + arguments.get(at + 1..)?.iter().position(is_text)?)
+            }),
+            None => first,
+        };
         let base = names_home(&arguments)
             .then(|| home.to_owned())
             .or_else(|| first.and_then(text))
@@ -317,6 +337,7 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
         let forced = arguments
             .iter()
             .any(|token| matches!(token, Token::Name(name) if last(name) == "recursive"));
+        let forced = forced || option.is_some_and(|option| option.contains(['r', 'R']));
         let option = if deletes || forced { "-rf" } else { "-f" };
         found.push(Effect::Words(vec![
             "rm".to_owned(),

@@ -42,6 +42,28 @@ fn loops(tokens: &[Token]) -> Vec<(String, Vec<Held>)> {
                 Token::Name(variable) => Some((variable, values(behind))),
                 _ => None,
             },
+            // `for _, a in ipairs({..})`
+            ("in", [Token::Name(function), Token::Sign('('), rest @ ..])
+                if at > 0 && matches!(function.as_str(), "ipairs" | "pairs") =>
+            {
+                match &tokens[at - 1] {
+                    Token::Name(variable) => Some((variable, values(rest))),
+                    _ => None,
+                }
+            }
+            // `foreach ([..] as $a)`
+            ("foreach", [Token::Sign('('), rest @ ..])
+                if rest.first() == Some(&Token::Sign('[')) =>
+            {
+                let close = rest
+                    .iter()
+                    .position(|token| *token == Token::Name("as".to_owned()));
+                let variable = close.and_then(|close| match rest.get(close + 1) {
+                    Some(Token::Name(variable)) => Some(variable),
+                    _ => None,
+                });
+                variable.map(|variable| (variable, values(rest)))
+            }
             ("for" | "foreach", [Token::Name(variable), rest @ ..])
                 if variable.starts_with('$') || variable == "my" =>
             {
@@ -81,7 +103,7 @@ fn loops(tokens: &[Token]) -> Vec<(String, Vec<Held>)> {
 /// What stands in the list that begins here, strings and lists of strings; nothing where some of it
 /// is another thing.
 fn values(tokens: &[Token]) -> Vec<Held> {
-    let Some((Token::Sign('(' | '['), rest)) = tokens.split_first() else {
+    let Some((Token::Sign('(' | '[' | '{'), rest)) = tokens.split_first() else {
         return Vec::new();
     };
     let mut values = Vec::new();
@@ -90,7 +112,7 @@ fn values(tokens: &[Token]) -> Vec<Held> {
         match rest.get(at) {
             Some(Token::Text(text)) => values.push(Held::Text(text.clone())),
             Some(Token::Sign(',')) => {}
-            Some(Token::Sign(')' | ']')) => return values,
+            Some(Token::Sign(')' | ']' | '}')) => return values,
             Some(Token::Sign('(' | '[')) => {
                 let Some(length) = rest[at..].iter().position(is_close) else {
                     return Vec::new();

@@ -13,8 +13,8 @@ use self::{
     place::placed,
 };
 use super::{
-    Effect, Language, arguments, at_home, before, guess::holds_a_command, held::folded, last,
-    names_home, token::Token, words,
+    Effect, Language, arguments, at_home, before, guess::holds_a_command, held::folded, hidden,
+    last, names_home, token::Token, words,
 };
 use crate::{
     tool,
@@ -157,6 +157,7 @@ pub(super) fn effects(language: &Language, tokens: &[Token], home: &str) -> Vec<
                 .map(Effect::Perhaps),
         );
         found.extend(lists(tokens));
+        found.extend(hidden::told(tokens));
     }
     found
 }

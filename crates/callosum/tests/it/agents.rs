@@ -54,6 +54,34 @@ fn delegate(env: &TestEnv, executor: &str, code: i32) -> Value {
     run.ended_with(code).json()
 }
 
+/// CAL-EXE-1: an agent that is registered again with another option is heard as before, with what it was given.
+#[test]
+fn another_option_leaves_an_agent_what_it_speaks_and_may() {
+    let env = two_languages();
+    for (client, template) in [
+        ("gemini", "gemini --output-format stream-json --skip-trust"),
+        (
+            "qwen",
+            "qwen --output-format stream-json --safe-mode --json-schema {schema}",
+        ),
+    ] {
+        fake(client, "ok", 0).install(&env);
+        let register = ["executor", "register", client];
+        env.run(register.iter().chain(&["--pass-env", "SOME_VALUE"]))
+            .success();
+        let again = env.run(register.iter().chain(&["--command", template]));
+        let told = again.success().stderr;
+        assert!(told.contains("kept of the entry"), "{told}");
+        assert_eq!(delegate(&env, client, 0)["summary"], "SUMMARY: fine");
+        let registry: Value = serde_json::from_str(&env.read("registry.json")).unwrap();
+        let entries = registry["executors"].as_array().unwrap();
+        let entry = entries.iter().find(|entry| entry["id"] == client).unwrap();
+        assert_eq!(entry["protocol"], client, "{entry}");
+        assert_eq!(entry["command_template"], template, "{entry}");
+        assert_eq!(entry["pass_environment"][0], "SOME_VALUE", "{entry}");
+    }
+}
+
 /// CAL-EXE-1, REQ-EXE-005, CAL-COM-1: who is installed is found and active without a paid call, and
 /// its summary and tokens are in the ledger.
 #[test]

@@ -37,7 +37,7 @@ use crate::{
 /// only call its tools. Registering an executor here also trusts it on this machine.
 ///
 /// Where the name is registered already, what is not given stays as it is.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(group(ArgGroup::new("reached").args(["command", "endpoint"])))]
 #[command(after_long_help = "\
 Examples:
@@ -109,6 +109,28 @@ pub(crate) struct RegisterArgs {
 }
 
 impl RegisterArgs {
+    /// The same, which answers as an entry that is there does, where this line starts the same program in another way and
+    /// does not say what it speaks.
+    pub(super) fn speaking_as(&self, standing: &Executor) -> Self {
+        let program = |template: &str| {
+            Some(
+                Template::parse_for_client(template)
+                    .ok()?
+                    .program()
+                    .to_owned(),
+            )
+        };
+        let is_same = self
+            .command
+            .as_deref()
+            .is_some_and(|template| program(template) == program(&standing.command_template));
+        let mut args = self.clone();
+        if is_same && args.tool.is_none() && Dialect::of(standing).is_some() {
+            args.protocol = args.protocol.or_else(|| standing.protocol.clone());
+        }
+        args
+    }
+
     /// Whether they say what is started, or is asked.
     pub(super) fn say_what_is_started(&self) -> bool {
         let said = [&self.command, &self.endpoint, &self.model];

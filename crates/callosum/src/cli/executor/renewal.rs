@@ -1,11 +1,14 @@
 //! What a registration makes of an entry of the same name that was registered on this machine.
 //!
-//! Start at [`renewed`]: what is not said stays as it is, as long as the same thing is started. Something else is
+//! Start at [`renewed`]: what is not said stays as it is, as long as the same thing is started, which a coding agent with
+//! other options is. Something else is
 //! given nothing that was granted to what stood there before, and takes nothing of it away unasked: it is
 //! refused until the line has every bound of the entry, or `--replace`. Deliberately not here: whether the entry
 //! may be built upon at all (register).
 
-use callosum_agents::{discover::Known, registry::Executor};
+use callosum_agents::{
+    client::Client, dialect::Dialect, discover::Known, registry::Executor, template::Template,
+};
 
 use super::{
     register::{RegisterArgs, add, bounded, entry},
@@ -34,9 +37,9 @@ pub(super) fn renewed(
         notes.extend(other_command(standing));
         return Ok((kept, notes));
     }
-    let fresh = entry(args)?;
+    let fresh = entry(&args.speaking_as(standing))?;
     let both = with_bounds_of(fresh.clone(), standing);
-    if starts(&fresh) == starts(standing) {
+    if starts(&fresh) == starts(standing) || is_same_client(&fresh, standing) {
         let notes = noted(standing, &both, &fresh);
         return Ok((both, notes));
     }
@@ -83,6 +86,16 @@ fn starts(executor: &Executor) -> [Option<&str>; 6] {
         executor.tool.as_deref(),
         executor.protocol.as_deref(),
     ]
+}
+
+/// Whether two entries start the same coding agent, whatever its options are.
+fn is_same_client(one: &Executor, other: &Executor) -> bool {
+    let client = |executor: &Executor| {
+        let template = Template::parse_for_client(&executor.command_template).ok()?;
+        let client = Client::of(Dialect::of(executor)?)?;
+        Some((client.program, template.program().to_owned()))
+    };
+    client(one).is_some_and(|client_of_one| client(other) == Some(client_of_one))
 }
 
 /// An entry with the bounds of another where it has none of its own, and with the lists of both.

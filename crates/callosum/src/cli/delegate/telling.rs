@@ -6,7 +6,10 @@
 use std::time::Duration;
 
 use callosum_agents::registry::EMBEDDED_ID;
-use callosum_arbiter::delegation::{Report, TaskReport, TaskStatus};
+use callosum_arbiter::{
+    delegation::{Report, TaskReport, TaskStatus},
+    kind_name,
+};
 use callosum_evidence::{citation::Review, digest::LeftOut, terminal::on_one_line};
 use callosum_ledger::{Entry, ErrorCode};
 
@@ -141,7 +144,13 @@ fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Op
     if let Some(left_out) = left_out {
         ui.say(&format!("{name}left out: {left_out}"));
     }
-    if entry.executor != EMBEDDED_ID && entry.metadata.contains_key("short_summary") {
+    // Nothing was said of how long the answer to a question should be.
+    let is_analysis = entry
+        .metadata
+        .get("kind")
+        .is_some_and(|kind| kind != kind_name(None));
+    let is_short = entry.metadata.contains_key("short_summary");
+    if entry.executor != EMBEDDED_ID && is_analysis && is_short {
         let bytes = entry.summary.len();
         ui.say(&format!(
             "{name}its summary has {bytes} bytes, and 2,048 were asked for (`strict_summary` in .calrc \

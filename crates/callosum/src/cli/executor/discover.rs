@@ -61,6 +61,9 @@ pub(crate) struct FoundOutput {
     pub(crate) reason: Option<String>,
     /// What helps, as far as that is known.
     pub(crate) hint: Option<String>,
+    /// Whether it was active and so not asked again: what stands in `PATH` now may be another program than passed.
+    #[serde(skip)]
+    is_unasked: bool,
 }
 
 pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), CommandError> {
@@ -161,6 +164,7 @@ fn take_in(roster: &mut Roster<'_>, place: String, new: Executor) -> Result<Foun
         registered_now: false,
         reason: None,
         hint: None,
+        is_unasked: false,
     };
     let executor = match roster.registry().get(&new.id).cloned() {
         Some(there) if !roster.is_trusted(&there) => {
@@ -175,6 +179,7 @@ fn take_in(roster: &mut Roster<'_>, place: String, new: Executor) -> Result<Foun
         }
         Some(there) if there.status == Status::Active => {
             output.status = there.status.to_string();
+            output.is_unasked = true;
             if let Some(left) = roster.left_alone(&there.id) {
                 output.reason = Some(format!(
                     "failed again and again, and is left alone for {} s more: until then no task is \
@@ -266,6 +271,9 @@ fn tell(
         let note = match (one.registered_now, one.reason) {
             (_, Some(reason)) => reason,
             (true, None) => "registered".to_owned(),
+            (false, None) if one.is_unasked => {
+                "registered before, not asked again (executor check)".to_owned()
+            }
             (false, None) => "registered before".to_owned(),
         };
         hints.extend(one.hint);

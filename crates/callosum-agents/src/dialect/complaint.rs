@@ -171,7 +171,7 @@ const NOT_REACHED: [&str; 5] = [
 /// Qwen Code quotes what its model said, whatever words that has.
 const NOT_IN_FORM: [&str; 1] = ["instead of calling the structured_output tool"];
 
-const LOGGED_OUT: [&str; 11] = [
+const LOGGED_OUT: [&str; 12] = [
     "incorrect api key",
     "invalid api key",
     "api key not valid",
@@ -183,6 +183,7 @@ const LOGGED_OUT: [&str; 11] = [
     "invalid auth method",
     "no auth type is selected",
     "missing environment variable",
+    "api key is missing",
 ];
 const LIMITED: [&str; 10] = [
     "credit balance is too low",

@@ -7,7 +7,12 @@ use std::ffi::OsString;
 use callosum_host::process::Ending;
 use callosum_ledger::ErrorCode;
 
-use crate::{client::Client, discover::Known, registry::Executor, runner::passes};
+use crate::{
+    client::Client,
+    discover::Known,
+    registry::Executor,
+    runner::{is_secret, passes},
+};
 
 /// Why a client gave no answer. All words are masked, cut short and harmless to a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -175,7 +180,9 @@ impl ClientFault {
     ) -> Option<String> {
         let id = &executor.id;
         Some(match (self, client) {
-            (Self::NotLoggedIn { .. }, Some(client)) => logging_in(executor, client, environment),
+            (Self::NotLoggedIn { words }, Some(client)) => {
+                logging_in(executor, client, words, environment)
+            }
             (Self::Unreachable { .. }, Some(_)) => {
                 "look whether this machine is online; `callosum audit tail` has each connection that was asked for"
                     .to_owned()
@@ -205,10 +212,12 @@ impl ClientFault {
     }
 }
 
-/// How somebody logs in to a client: by a key that is set and only has to be passed on, else as it wants it.
+/// How somebody logs in to a client: with another key where the one that it has is refused, by a key that is set and only
+/// has to be passed on, else as it wants it.
 fn logging_in(
     executor: &Executor,
     client: &Client,
+    words: &str,
     environment: &[(OsString, OsString)],
 ) -> String {
     let is_set = |name: &str| {
@@ -216,9 +225,22 @@ fn logging_in(
         all.any(|(it, value)| it == name && !value.is_empty())
     };
     let is_passed = |name: &str| passes(name, &executor.pass_environment);
+    let login = client.login.command;
+    // It goes before a login, and may be of a server of one's own.
+    let mut given = executor.pass_environment.iter();
+    if let Some(name) = given.find(|name| is_set(name) && is_secret(name)) {
+        return format!(
+            "its server refuses it with the key in {name}, which is passed on to it: set another, or none and {login}"
+        );
+    }
+    if refuses_a_key(words) {
+        return format!(
+            "{login}; where its own settings have a key, set another: its server refuses that one"
+        );
+    }
     let mut variables = client.login.variables.iter();
     let Some(name) = variables.find(|name| is_set(name) && !is_passed(name)) else {
-        return client.login.command.to_owned();
+        return login.to_owned();
     };
     let usual = Known::named(&executor.id).map(Known::entry);
     let is_usual = usual.is_some_and(|usual| usual.fingerprint() == executor.fingerprint());
@@ -229,6 +251,20 @@ fn logging_in(
         "callosum doctor says how it is".to_owned()
     };
     format!("{name} is set here, and not passed on to it: {how}")
+}
+
+/// Whether a server that was given a key says that it is none.
+fn refuses_a_key(words: &str) -> bool {
+    let lower = words.to_lowercase();
+    [
+        "invalid api key",
+        "incorrect api key",
+        "invalid x-api-key",
+        "api key not valid",
+        "invalid_api_key",
+    ]
+    .iter()
+    .any(|phrase| lower.contains(phrase))
 }
 
 /// Whether what refused is a person's own: a hook, or a rule of theirs; and not the model or its provider.
@@ -292,6 +328,15 @@ mod tests {
         own.readable.push("~/x/".to_owned());
         assert!(told(&own, &environment).ends_with("callosum doctor says how it is"));
         own.pass_environment.push("GEMINI_API_KEY".to_owned());
-        assert!(told(&own, &environment).starts_with("gemini, in a terminal"));
+        let told_of_it = told(&own, &environment);
+        assert!(
+            told_of_it.contains("the key in GEMINI_API_KEY"),
+            "{told_of_it}"
+        );
+        let refused = ClientFault::NotLoggedIn {
+            words: "401 Incorrect API key provided".to_owned(),
+        };
+        let refused = refused.advice(&usual, client, &environment).unwrap();
+        assert!(refused.contains("its own settings have"), "{refused}");
     }
 }

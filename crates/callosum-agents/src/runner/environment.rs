@@ -38,14 +38,19 @@ pub fn passes(name: &str, listed: &[String]) -> bool {
     if COMMON.contains(&name) || listed.iter().any(|listed| listed == name) {
         return true;
     }
-    let upper = name.to_ascii_uppercase();
-    if SENSITIVE.iter().any(|part| upper.contains(part)) {
+    if is_secret(name) {
         return false;
     }
     listed
         .iter()
         .filter_map(|listed| listed.strip_suffix('*'))
         .any(|beginning| !beginning.is_empty() && name.starts_with(beginning))
+}
+
+/// Whether a variable sounds as if it held a secret.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    SENSITIVE.iter().any(|part| upper.contains(part))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub use self::{
 };
 
 pub(crate) use self::{
+    environment::is_secret,
     listening::{Counting, Ended, Listener, hear_out, judge_ending, listen},
     start::{Errand, own_folder},
 };

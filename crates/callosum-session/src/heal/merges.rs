@@ -76,7 +76,10 @@ impl Held<'_> {
             };
             let open = open.iter().find(|open| open.file == file);
             let (made, was) = match (sides(&there), open) {
-                (Some(sides), open) => both(kind, open, &sides),
+                (Some(sides), open) => {
+                    let kept = open.and_then(|open| open.kept(&there));
+                    both(kind, open, &kept.unwrap_or(sides))
+                }
                 (None, _) if first_mark(&there).is_some() => {
                     (None, format!("{OPEN} (its marks do not go together)"))
                 }

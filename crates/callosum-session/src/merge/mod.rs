@@ -126,6 +126,27 @@ pub(crate) enum Left {
 }
 
 impl OpenMerge {
+    /// Both sides and what they come from as git keeps them, where the file stands as git has left it, with its marks: between
+    /// these git has brought together by lines what belongs to one side. Nothing where a person has begun to put it right.
+    pub(crate) fn kept(&self, there: &[u8]) -> Option<Sides> {
+        let (ours, theirs) = (self.ours.as_deref()?, self.theirs.as_deref()?);
+        let base = self.base.as_deref().unwrap_or_default();
+        let of = |bytes| marks::lines(bytes).into_iter().map(<[u8]>::trim_ascii_end);
+        let of_either: HashSet<&[u8]> = of(ours).chain(of(theirs)).chain(of(base)).collect();
+        let left = sides(there)?;
+        let stand: HashSet<&[u8]> = of(&left.ours).chain(of(&left.theirs)).collect();
+        let was: HashSet<&[u8]> = of(base).collect();
+        let mut added = of(ours)
+            .chain(of(theirs))
+            .filter(|line| !was.contains(line));
+        let is_untouched = stand.is_subset(&of_either) && added.all(|line| stand.contains(line));
+        is_untouched.then(|| Sides {
+            ours: ours.to_vec(),
+            theirs: theirs.to_vec(),
+            base: self.base.clone(),
+        })
+    }
+
     /// What is left to do where this stands there, without marks of git.
     pub(crate) fn left(&self, there: &[u8]) -> Left {
         let (Some(kind), Some(ours), Some(theirs)) =

@@ -499,6 +499,65 @@ fn a_file_that_one_branch_took_out_is_named_while_git_merges() {
     env.run(["session", "check"]).success();
 }
 
+/// LOA-HEAL-1, LOA-BEAD-1: a bead that git has left with its marks is healed by the three that git keeps of it: by its lines git has
+/// brought together the beginning of one decision and the end of another.
+#[test]
+fn a_bead_with_marks_is_healed_by_what_git_keeps() {
+    let env = project();
+    let bead = |decisions: &[(&str, &str, u32)]| {
+        let decisions = decisions.iter().map(|(title, time, line)| {
+            format!(
+                "  - ts: 2026-01-01T{time}Z\n    decision: \"{title}\"\n    rationale: \"w\"\n    evidence:\n      - path: src/a.rs\n        line: {line}\n        quote: \"q{line}\"\n"
+            )
+        });
+        let text = format!(
+            "id: bd-1\ntitle: \"Pool\"\nstatus: in_progress\ndecisions:\n{}next_steps:\n  - go on\n",
+            decisions.collect::<String>()
+        );
+        env.write(".beads/bd-1.yaml", text);
+    };
+    let commit = || env.git(&["commit", "--quiet", "--all", "--message=more"]);
+    let base = ("Base", "01:00:00", 1);
+    let (left, taken) = (("Left there", "02:00:00", 7), ("Taken over", "03:00:00", 9));
+    bead(&[base]);
+    env.git_init();
+    env.git(&["checkout", "--quiet", "-b", "other"]);
+    bead(&[base, left]);
+    commit();
+    bead(&[base, left, taken]);
+    commit();
+    env.git(&["checkout", "--quiet", "-"]);
+    bead(&[base, ("Ours", "02:30:00", 2)]);
+    commit();
+    let pick = env.program("git".into());
+    let named = ["-c", "user.name=T", "-c", "user.email=t@example.org"];
+    let pick = pick.arguments(named.into_iter().chain(["cherry-pick", "other"]));
+    pick.run().ended_with(1);
+    assert!(env.read(".beads/bd-1.yaml").contains("<<<<<<<"));
+    env.run(["session", "heal"]).success();
+    let healed = env.read(".beads/bd-1.yaml");
+    let all = |key: &str| {
+        let lines = healed
+            .lines()
+            .filter_map(|line| line.trim().split_once(key));
+        lines
+            .map(|(_, value)| value.trim_matches('"').to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        all("decision: "),
+        ["Base", "Ours", "Taken over"],
+        "{healed}"
+    );
+    assert_eq!(all("line: "), ["1", "2", "9"], "{healed}");
+    // What a person has begun to put right is not begun anew.
+    env.git(&["checkout", "--quiet", "--merge", ".beads/bd-1.yaml"]);
+    let torn = env.read(".beads/bd-1.yaml");
+    env.write(".beads/bd-1.yaml", torn.replace("Taken over", "Taken"));
+    env.run(["session", "heal"]).success();
+    assert!(env.read(".beads/bd-1.yaml").contains("Taken\""));
+}
+
 /// LOA-FMT-1, LOA-GRD-1: one commit that is taken over brings its own decision into all three files, and none of the branch that it
 /// comes from; a decision that a branch took back stays so when another is merged into it or it into another.
 #[test]

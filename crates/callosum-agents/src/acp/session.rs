@@ -43,6 +43,11 @@ pub(super) struct Session {
     /// How many messages in a row began right behind another one that had said something: an agent whose stream
     /// was cut lets its model go on from there, in a message that has the rest alone.
     went_on: u32,
+    /// Whether the agent is Codex, which asks for a whole answer again where one was cut, and may tell nothing of a tool in
+    /// between.
+    asks_whole: bool,
+    /// What Codex says of why its turn failed, where it did: as a message, and of a turn that ended.
+    failed: Option<String>,
     /// What the agent was refused last, in its own words.
     refused: Option<String>,
     /// What each call of its model took, where the agent says it with the call.
@@ -67,10 +72,17 @@ impl Session {
         let kind = update["sessionUpdate"].as_str().unwrap_or_default();
         self.did_else |= WORK.contains(&kind);
         match kind {
+            "session_info_update" => self.codex(&update["_meta"]["codex"]),
             "agent_message_chunk" => {
                 let message = update["messageId"].as_str();
+                if let (Some(words), None) = (&mut self.failed, message) {
+                    let text = update.pointer("/content/text").and_then(Value::as_str);
+                    words.push_str(text.unwrap_or_default());
+                    return words.len() <= LARGEST_ANSWER;
+                }
                 let is_another = message.is_some() && self.message.as_deref() != message;
-                if is_another && !self.did_else && self.says_something {
+                let may_go_on = !self.did_else && !self.asks_whole;
+                if is_another && may_go_on && self.says_something {
                     self.went_on = self.went_on.saturating_add(1);
                 }
                 if self.interrupted || is_another {
@@ -107,6 +119,16 @@ impl Session {
             _ => {}
         }
         self.bytes <= LARGEST_ANSWER
+    }
+
+    /// Takes in what Codex tells of its own state.
+    fn codex(&mut self, told: &Value) {
+        self.asks_whole |= told.is_object();
+        match told.pointer("/threadStatus/type").and_then(Value::as_str) {
+            Some("systemError") => self.failed = Some(String::new()),
+            Some("active") => self.failed = None,
+            _ => {}
+        }
     }
 
     /// Takes in what is told of the use of a tool, whose result counts once it is whole.
@@ -168,6 +190,13 @@ impl Session {
             self.begin_anew();
         }
         let stopped = result["stopReason"].as_str().unwrap_or_default();
+        if let Some(words) = &self.failed {
+            let words = match words.trim() {
+                "" => "the agent says that its turn failed, not why",
+                words => words,
+            };
+            return Err(Complaint::words(words));
+        }
         if let Some(what) = &self.refused
             && !self.says_something
             && matches!(stopped, "end_turn" | "cancelled")

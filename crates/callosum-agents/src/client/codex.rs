@@ -55,6 +55,7 @@ pub(super) const CLIENT: Client = Client {
     inner_sandbox: Some(InnerSandbox {
         options: &["--sandbox", "-s"],
         off: "danger-full-access",
+        off_by_variable: ("INITIAL_AGENT_MODE", "agent-full-access"),
     }),
     tool_servers: Some(ToolServers {
         user: "config.toml",

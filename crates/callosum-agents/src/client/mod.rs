@@ -108,6 +108,8 @@ pub struct InnerSandbox {
     pub options: &'static [&'static str],
     /// The word behind them that stands for none.
     pub off: &'static str,
+    /// The variable, and its value, by which an adapter is told the same that speaks the Agent Client Protocol for it.
+    pub off_by_variable: (&'static str, &'static str),
 }
 
 /// How the Agent Client Protocol is spoken with a client.

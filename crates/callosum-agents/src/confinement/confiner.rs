@@ -11,7 +11,7 @@ use std::{
 
 use callosum_host::{
     Disk, DiskError,
-    confine::{Access, ForkServer, Order, Outcome, Place},
+    confine::{Access, ForkServer, Layers, Order, Outcome, Place},
     disk::{EntryKind, FileStat, Scratch},
     process::{Ending, Launch, Run, SpawnError, Stream},
 };
@@ -32,6 +32,7 @@ use crate::{
     registry::Executor,
     runner::{RunError, Surroundings},
     template::Template,
+    transport::Transport,
 };
 
 /// Largest file of which an executor gets a copy, in bytes.
@@ -255,6 +256,11 @@ impl Confiner {
                 environment.push(((*name).into(), value));
             }
         }
+        if let Some((name, value)) = sandbox_left_to_us(executor, layers)
+            && !environment.iter().any(|(known, _)| known == name)
+        {
+            environment.push((name.into(), value.into()));
+        }
         if let Some(proxy) = &proxy {
             for (name, value) in proxy.variables() {
                 environment.retain(|(known, _)| known != name);
@@ -444,6 +450,15 @@ fn server(executor: &Executor, launch: &Launch, surroundings: &Surroundings) -> 
     find(&launch, surroundings).ok()
 }
 
+/// What tells an adapter to leave the files to us, where we hold them: its client's own sandbox cannot start within ours, each
+/// command in it would fail, and nothing of that is told.
+fn sandbox_left_to_us(executor: &Executor, layers: Layers) -> Option<(&'static str, &'static str)> {
+    let are_held = layers.namespaces || layers.landlock;
+    let is_adapter = Transport::of(executor) == Some(Transport::Acp);
+    let client = Client::behind(executor).filter(|_| are_held && is_adapter)?;
+    Some(client.inner_sandbox?.off_by_variable)
+}
+
 /// The hosts that an executor may connect to.
 fn hosts(executor: &Executor, needs: &Needs) -> Vec<Whitelisted> {
     let named = executor.network.iter();
@@ -492,5 +507,27 @@ fn unstarted(program: PathBuf, error: i32) -> SpawnError {
         io::ErrorKind::PermissionDenied => SpawnError::NotExecutable { program },
         io::ErrorKind::ArgumentListTooLong => SpawnError::ArgumentsTooLong { program },
         _ => SpawnError::System { program, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-EXE-2: an adapter is told to leave its client's sandbox off where we hold the files, and no other executor is.
+    #[test]
+    fn an_adapter_leaves_the_sandbox_to_us_where_files_are_held() {
+        let mut adapter = Executor::cli("c", "codex-acp");
+        adapter.protocol = Some("acp".to_owned());
+        let held = Layers {
+            landlock: true,
+            ..Layers::default()
+        };
+        let off = Some(("INITIAL_AGENT_MODE", "agent-full-access"));
+        assert_eq!(sandbox_left_to_us(&adapter, held), off);
+        assert_eq!(sandbox_left_to_us(&adapter, Layers::default()), None);
+        let mut other = Executor::cli("g", "gemini --acp");
+        other.protocol = Some("acp".to_owned());
+        assert_eq!(sandbox_left_to_us(&other, held), None);
     }
 }

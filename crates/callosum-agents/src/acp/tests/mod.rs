@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{job::converse, policy::Policy, session::Session};
 use crate::{
-    dialect::{CUT_OFF, Complaint},
+    dialect::{CUT_OFF, ClientFault, Complaint},
     protocol::Request,
     registry::Executor,
     transport::{Event, Job, LONGEST_MESSAGE, Transport, Want},
@@ -377,6 +377,62 @@ fn message_after_message_behind_a_cut_one_is_in_vain() {
     assert!(goes_on_in_vain(None));
     assert!(!goes_on_in_vain(Some(1)));
     assert!(!goes_on_in_vain(Some(3)));
+}
+
+/// CAL-ERR-1, CAL-ERR-3: Codex tells why a turn failed as a message like others, and ends the turn as usual; what it
+/// tells of a stream that was cut is asked for again, whole.
+#[test]
+fn a_turn_of_codex_that_failed_is_no_answer_and_one_that_was_asked_again_is() {
+    let status = |kind: &str| {
+        update(&json!({
+            "sessionUpdate": "session_info_update",
+            "_meta": {"codex": {"threadStatus": {"type": kind, "activeFlags": []}}},
+        }))
+    };
+    let say = |id: &str, text: &str| {
+        update(&json!({
+            "sessionUpdate": "agent_message_chunk", "messageId": id,
+            "content": {"type": "text", "text": text},
+        }))
+    };
+    let failed = |words: &str| {
+        let told = json!({
+            "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": words},
+        });
+        let lines = [
+            HELLO.to_owned(),
+            OPENED.to_owned(),
+            status("active"),
+            say("1", "Half of it"),
+            status("systemError"),
+            update(&told),
+            ENDED.to_owned(),
+        ];
+        let (_, _, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
+        ended.unwrap_err().fault()
+    };
+    let cut = failed("Incomplete response returned, reason: max_output_tokens\n\n");
+    assert!(matches!(cut, ClientFault::CutStream { .. }), "{cut:?}");
+    let long =
+        failed(r#"{"type": "error", "error": {"message": "prompt is too long: 2 > 1 maximum"}}"#);
+    assert!(
+        matches!(long, ClientFault::PromptTooLong { .. }),
+        "{long:?}"
+    );
+    let lines = [
+        HELLO.to_owned(),
+        OPENED.to_owned(),
+        status("active"),
+        say("1", "I look."),
+        say("2", "The answer."),
+        status("idle"),
+        ENDED.to_owned(),
+    ];
+    let (_, events, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
+    assert_eq!(
+        (text_of(&events).as_str(), ended.is_ok()),
+        ("The answer.", true)
+    );
 }
 
 /// CAL-COM-1: where an agent counts each call of its model, all calls count.

@@ -1,11 +1,12 @@
 //! Where input comes from and output goes: redirections, and what is known of files.
 
 use super::{
-    call::Write,
-    value::{MAX_VALUE, Source, Value},
+    call::{Call, Write},
+    value::{Arg, MAX_VALUE, Source, Value},
     walk::Walker,
 };
 use crate::{
+    path,
     protect::keeps_secrets,
     shell::tree::{Redirect, RedirectKind, Target},
 };
@@ -48,6 +49,7 @@ impl Walker<'_> {
                     self.feed(redirect, Value::default(), &mut plan);
                 }
                 RedirectKind::Read => {
+                    self.read_from(&path);
                     if matches!(redirect.descriptor, None | Some(0)) {
                         self.fed_from = Some(path.clone());
                     }
@@ -95,6 +97,18 @@ impl Walker<'_> {
             }
         }
         plan
+    }
+
+    /// Whoever reads what this program keeps, reads it, whatever it is then done with.
+    fn read_from(&mut self, path: &str) {
+        let machine = self.facts.machine.as_deref();
+        if machine.is_some_and(|machine| path::is_within(path, machine)) {
+            self.record(Call {
+                name: "cat".to_owned(),
+                words: ["cat", path].map(Arg::plain).to_vec(),
+                ..Call::default()
+            });
+        }
     }
 
     /// Gives a descriptor something to read: the command's input, or one that is read by its name.

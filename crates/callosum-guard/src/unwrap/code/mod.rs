@@ -36,6 +36,8 @@ mod written;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
 pub(super) use self::compiled::{COMPILED, PROJECT};
 pub(super) use self::given::Given;
 pub(super) use self::language::{LANGUAGES, Language};
@@ -181,6 +183,7 @@ fn in_order(language: &Language, tokens: &[Token], home: &str) -> Vec<Effect> {
         tokens,
         home,
         fed: fed::written(language, tokens),
+        named: Named::of(tokens),
     };
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -215,6 +218,32 @@ struct Program<'a> {
     home: &'a str,
     /// What it writes to those that it runs.
     fed: Option<String>,
+    /// What it names, by which libraries are known.
+    named: Named<'a>,
+}
+
+/// The parts of all names that a program has, and its texts.
+struct Named<'a>(HashSet<&'a str>);
+
+impl<'a> Named<'a> {
+    fn of(tokens: &'a [Token]) -> Named<'a> {
+        let mut named = HashSet::with_capacity(tokens.len());
+        for token in tokens {
+            match token {
+                Token::Name(name) => named.extend(name.split('.')),
+                Token::Text(text) => {
+                    named.insert(text.as_str());
+                }
+                Token::Run(_) | Token::Sign(_) => {}
+            }
+        }
+        Named(named)
+    }
+
+    /// Whether it names one of these.
+    fn any(&self, wanted: &[&str]) -> bool {
+        wanted.iter().any(|one| self.0.contains(one))
+    }
 }
 
 /// Adds what a function would do with the strings behind it.
@@ -298,9 +327,10 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
         found.extend(folder.map(Effect::Enters));
         return;
     }
-    let asked = service::asked(whole, tokens, at)
-        .or_else(|| repository::asked(whole, tokens, at))
-        .or_else(|| model::asked(whole, tokens, at));
+    let named = &program.named;
+    let asked = service::asked(whole, tokens, at, &arguments, named)
+        .or_else(|| repository::asked(whole, &arguments, named))
+        .or_else(|| model::asked(whole, tokens, at, &arguments, named));
     if let Some(effect) = asked {
         found.push(effect);
         return;

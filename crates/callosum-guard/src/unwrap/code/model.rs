@@ -3,9 +3,9 @@
 //! before each of them, and so is what has a condition.
 
 use super::{
-    Effect, arguments, first_text,
+    Effect, Named, arguments, first_text,
     function::OPENS,
-    last, names_any,
+    last,
     token::Token::{self, Name, Sign, Text},
     words,
 };
@@ -26,13 +26,17 @@ const TESTS: [&str; 11] = [
 ];
 
 /// What this function does with a whole table, called where it stands.
-pub(super) fn asked(whole: &str, tokens: &[Token], at: usize) -> Option<Effect> {
-    if tokens.get(at + 1) != Some(&Sign('(')) {
+pub(super) fn asked(
+    whole: &str,
+    tokens: &[Token],
+    at: usize,
+    given: &[Token],
+    named: &Named<'_>,
+) -> Option<Effect> {
+    let [Sign('('), inner @ ..] = given else {
         return None;
-    }
-    let given = arguments(tokens, at + 1);
-    let inner = &given[1..];
-    let statement = statement(whole, tokens, at, inner)?;
+    };
+    let statement = statement(whole, tokens, at, inner, named)?;
     let is_test = |token: &Token| match token {
         Name(name) => name.starts_with("test_") || TESTS.contains(&last(name)),
         _ => false,
@@ -52,7 +56,13 @@ enum Statement {
     Mongo(String),
 }
 
-fn statement(whole: &str, tokens: &[Token], at: usize, inner: &[Token]) -> Option<Statement> {
+fn statement(
+    whole: &str,
+    tokens: &[Token],
+    at: usize,
+    inner: &[Token],
+    named: &Named<'_>,
+) -> Option<Statement> {
     let own = last(whole);
     let owner = || {
         let mut parts = whole.split('.').rev();
@@ -63,10 +73,7 @@ fn statement(whole: &str, tokens: &[Token], at: usize, inner: &[Token]) -> Optio
     let drops = || Some(Statement::Sql("DROP TABLE all_tables".to_owned()));
     match own {
         "deleteMany" | "delete_many" if is_everything(inner) => {
-            if names_any(
-                tokens,
-                &["prisma", "Prisma", "PrismaClient", "@prisma/client"],
-            ) {
+            if named.any(&["prisma", "Prisma", "PrismaClient", "@prisma/client"]) {
                 empties(owner())
             } else {
                 Some(Statement::Mongo(format!("db.{}.deleteMany({{}})", owner())))
@@ -77,12 +84,12 @@ fn statement(whole: &str, tokens: &[Token], at: usize, inner: &[Token]) -> Optio
         }
         "drop_all" => drops(),
         "drop" if inner.is_empty() && owner() == "sequelize" => drops(),
-        "sync" if says(inner, "force") && names_any(tokens, &["sequelize", "Sequelize"]) => drops(),
+        "sync" if says(inner, "force") && named.any(&["sequelize", "Sequelize"]) => drops(),
         "synchronize" if *inner == [Name("true".to_owned())] => drops(),
         "delete_all" if whole.ends_with("Repo.delete_all") && matches!(inner, [Name(_)]) => {
             empties("table")
         }
-        "destroy" if names_any(tokens, &["sequelize", "Sequelize"]) => {
+        "destroy" if named.any(&["sequelize", "Sequelize"]) => {
             let is_all = says(inner, "truncate") || is_everything(inner) && !inner.is_empty();
             is_all.then(|| empties(owner())).flatten()
         }

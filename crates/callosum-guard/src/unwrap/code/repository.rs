@@ -1,7 +1,7 @@
 //! What a program asks of a repository by a library of git's: simple-git, pygit2, nodegit, GitPython. Each is said as git
 //! would be told it. GitPython's `repo.git.reset(…)` is in `library`.
 
-use super::{Effect, arguments, last, names_any, token::Token, words};
+use super::{Effect, Named, last, token::Token, words};
 
 /// Methods of simple-git that are a command of git's by the same name.
 const SAME: [&str; 11] = [
@@ -28,9 +28,8 @@ const HARD: [&str; 5] = [
 ];
 
 /// What this function asks for, called where it stands.
-pub(super) fn asked(whole: &str, tokens: &[Token], at: usize) -> Option<Effect> {
+pub(super) fn asked(whole: &str, given: &[Token], named: &Named<'_>) -> Option<Effect> {
     let own = last(whole);
-    let given = arguments(tokens, at + 1);
     let says = |wanted: &str| {
         given
             .iter()
@@ -44,7 +43,7 @@ pub(super) fn asked(whole: &str, tokens: &[Token], at: usize) -> Option<Effect> 
     if whole.ends_with("head.reset") && says("working_tree") {
         return Some(hard());
     }
-    if !names_any(tokens, &["simpleGit", "simple-git"]) {
+    if !named.any(&["simpleGit", "simple-git"]) {
         return None;
     }
     let texts: Vec<&str> = given

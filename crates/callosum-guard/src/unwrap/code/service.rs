@@ -1,7 +1,7 @@
 //! What a program asks of a service by its library: caches, clouds, clusters, containers, other machines, requests. Each is
 //! said as the command of that service's client that does the same. Databases by way of objects are in `model`.
 
-use super::{Effect, arguments, first_text, last, names_any, token::Token, words};
+use super::{Effect, Named, arguments, first_text, last, names_any, token::Token, words};
 
 /// What is deleted one by one, as a matter of course.
 const SINGLE: [&str; 9] = [
@@ -17,12 +17,17 @@ const SINGLE: [&str; 9] = [
 ];
 
 /// What this function asks for, called where it stands.
-pub(super) fn asked(whole: &str, tokens: &[Token], at: usize) -> Option<Effect> {
+pub(super) fn asked(
+    whole: &str,
+    tokens: &[Token],
+    at: usize,
+    given: &[Token],
+    named: &Named<'_>,
+) -> Option<Effect> {
     if tokens.get(at + 1) != Some(&Token::Sign('(')) {
         return None;
     }
-    let given = arguments(tokens, at + 1);
-    let mentions = |wanted: &[&str]| names_any(tokens, wanted);
+    let mentions = |wanted: &[&str]| named.any(wanted);
     let own = last(whole);
     match own {
         "flushall" | "flushAll" | "flushdb" | "flushDb"
@@ -31,7 +36,7 @@ pub(super) fn asked(whole: &str, tokens: &[Token], at: usize) -> Option<Effect> 
             Some(words(&["redis-cli", "flushall"]))
         }
         "delete" | "unlink" | "del" if mentions(&["redis", "Redis", "ioredis", "valkey"]) => {
-            all_keys(tokens, &given)
+            all_keys(tokens, given)
         }
         "drop_database" | "dropDatabase" => {
             Some(words(&["mongosh", "--eval", "db.dropDatabase()"]))
@@ -45,16 +50,16 @@ pub(super) fn asked(whole: &str, tokens: &[Token], at: usize) -> Option<Effect> 
             Some(words(&["aws", "s3", "rm", "--recursive", "s3://bucket"]))
         }
         // paramiko, node-ssh
-        "exec_command" | "execCommand" => Some(words(&["ssh", "host", &first_text(&given)?])),
+        "exec_command" | "execCommand" => Some(words(&["ssh", "host", &first_text(given)?])),
         // `os.kill(-1, 9)`
         "kill" if matches!(given.get(1..3), Some([Token::Sign('-'), Token::Sign('1')])) => {
             Some(words(&["kill", "-9", "-1"]))
         }
-        "kill" if kills_what_is_listed(tokens, &given) => {
+        "kill" if kills_what_is_listed(tokens, given) => {
             Some(Effect::Shell("ps -eo pid | xargs kill -9".to_owned()))
         }
-        _ if mentions(&["kubernetes", "@kubernetes/client-node"]) => of_cluster(own, &given),
-        _ if mentions(&["docker", "dockerode"]) => of_containers(whole, tokens, &given),
+        _ if mentions(&["kubernetes", "@kubernetes/client-node"]) => of_cluster(own, given),
+        _ if mentions(&["docker", "dockerode"]) => of_containers(whole, tokens, given),
         _ if mentions(&["boto3"]) => of_cloud(&client(tokens)?, own),
         _ if own.ends_with("Command") => {
             let package = tokens.iter().find_map(|token| match token {
@@ -63,7 +68,7 @@ pub(super) fn asked(whole: &str, tokens: &[Token], at: usize) -> Option<Effect> 
             })?;
             of_cloud(package, own.strip_suffix("Command")?)
         }
-        _ => request(own, tokens, &given),
+        _ => request(own, tokens, given),
     }
 }
 

@@ -345,10 +345,13 @@ fn closing(tokens: &[Token]) -> Option<usize> {
     None
 }
 
-/// Where the bracket opens that closes at the end.
+/// Pieces of a call that is looked at.
+const MAX_CALL: usize = 256;
+
+/// Where the bracket opens that closes at the end, not too far from there.
 fn opening(tokens: &[Token]) -> Option<usize> {
     let mut depth = 0usize;
-    for (at, token) in tokens.iter().enumerate().rev() {
+    for (at, token) in tokens.iter().enumerate().rev().take(MAX_CALL) {
         match token {
             Token::Sign(')') => depth += 1,
             Token::Sign('(') => {

@@ -140,18 +140,11 @@ impl Mesh {
             return Ok(&self.board);
         }
         let mut board = std::mem::take(&mut self.board);
-        let mut caught = self.caught_up(&mut board)?;
-        // What was remembered is of another log, as after a loss of power that took the end of this one, or as of an event that
-        // the log has dropped.
-        if (caught.is_anew || caught.lost > 0)
-            && let Some(mut kept) = self.kept_board()
-        {
-            let again = self.caught_up(&mut kept)?;
-            if !again.is_anew && again.lost <= caught.lost {
-                (board, caught) = (kept, again);
-            }
-        }
+        let caught = self.caught_up_or_kept(&mut board);
+        // Where the log cannot be read, what is known stays, and is read on from the next time.
         self.board = board;
+        self.tip = None;
+        let caught = caught?;
         self.lost += caught.lost;
         self.keep(&tip);
         self.tip = Some(tip);
@@ -238,6 +231,22 @@ impl Mesh {
     }
 
     /// Brings a board up to the log.
+    /// Brings the board to the end of the log, by what was kept where what was remembered is of another log, as after a loss of power that
+    /// took the end of this one, or as of an event that the log has dropped.
+    fn caught_up_or_kept(&self, board: &mut Board) -> Result<Caught, MeshError> {
+        let caught = self.caught_up(board)?;
+        if (caught.is_anew || caught.lost > 0)
+            && let Some(mut kept) = self.kept_board()
+        {
+            let again = self.caught_up(&mut kept)?;
+            if !again.is_anew && again.lost <= caught.lost {
+                *board = kept;
+                return Ok(again);
+            }
+        }
+        Ok(caught)
+    }
+
     fn caught_up(&self, board: &mut Board) -> Result<Caught, MeshError> {
         let mut reader = self.journal.read_after(&Cursor {
             origin: Some(self.journal.origin().to_owned()),

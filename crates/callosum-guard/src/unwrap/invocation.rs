@@ -163,7 +163,7 @@ impl Walker<'_> {
             "aws" => self.state.known("AWS_ENDPOINT_URL").map(str::to_owned),
             _ => None,
         };
-        self.found.calls.push(Call {
+        let call = Call {
             for_tests,
             endpoint,
             depth: self.depth,
@@ -172,6 +172,13 @@ impl Walker<'_> {
             elsewhere: self.elsewhere,
             guessed: self.guessed,
             ..call
-        });
+        };
+        for other in &self.state.others {
+            self.found.calls.push(Call {
+                cwd: other.clone(),
+                ..call.clone()
+            });
+        }
+        self.found.calls.push(call);
     }
 }

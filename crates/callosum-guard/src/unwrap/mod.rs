@@ -22,6 +22,7 @@ mod invocation;
 mod listing;
 mod output;
 pub(crate) mod pattern;
+mod perhaps;
 mod plain;
 mod renamed;
 pub(crate) mod setting;

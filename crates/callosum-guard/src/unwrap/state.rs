@@ -23,6 +23,8 @@ pub(crate) struct State {
     pub(crate) aliases: BTreeMap<String, String>,
     /// `None` where it is not known any more.
     pub(crate) cwd: Option<String>,
+    /// Folders that the shell may be in instead of it.
+    pub(crate) others: Vec<Option<String>>,
     /// What is known of files that were written before, by their path.
     pub(crate) files: BTreeMap<String, Value>,
     /// Working trees that git was told to make.
@@ -131,6 +133,7 @@ impl State {
         let is_placed = to.text.starts_with('/') && !to.text.contains(MAYBE);
         let before = self.cwd.clone().map_or_else(Value::unknown, Value::known);
         self.set("OLDPWD", before);
+        self.take_others(to);
         self.cwd = if is_placed || to.is_known() && self.cwd.is_some() {
             Some(self.absolute(&to.text))
         } else {

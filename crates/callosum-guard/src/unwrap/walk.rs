@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::{
     call::{Call, Found},
+    perhaps::is_asked,
     state::State,
     value::{Arg, MAX_VALUE, MAYBE, SOME, Value, shown},
 };
@@ -163,15 +164,28 @@ impl Walker<'_> {
 
     pub(super) fn script(&mut self, script: &Script, input: Option<&Value>) -> Value {
         let before = std::mem::replace(&mut self.sure, false);
-        let output = self.commands(script, input, false);
+        let output = self.commands(&script.commands, input, false);
         self.sure = before;
         output
     }
 
-    fn commands(&mut self, script: &Script, input: Option<&Value>, are_chained: bool) -> Value {
+    /// Walks through what may run or not.
+    fn conditional(&mut self, script: &Script, input: Option<&Value>) -> Value {
+        let before = self.whereabouts();
+        let output = self.script(script, input);
+        self.perhaps(before);
+        output
+    }
+
+    fn commands(
+        &mut self,
+        commands: &[Command],
+        input: Option<&Value>,
+        are_chained: bool,
+    ) -> Value {
         let before = self.chained;
         let mut output = Value::default();
-        for command in &script.commands {
+        for command in commands {
             self.chained = are_chained;
             let more = self.command(command, input);
             if output.text.len() + more.text.len() <= MAX_VALUE {
@@ -186,7 +200,17 @@ impl Walker<'_> {
     /// looked at where it was to go, and what comes after all of them runs where it was.
     fn chain(&mut self, script: &Script, input: Option<&Value>) -> Value {
         let outer = self.left.take();
-        let output = self.commands(script, input, true);
+        let asked = script.commands.iter().position(is_asked);
+        let (first, rest) = script.commands.split_at(asked.map_or(0, |at| at + 1));
+        let mut output = self.commands(first, input, true);
+        let before = self.whereabouts();
+        let more = self.commands(rest, input, true);
+        if output.text.len() + more.text.len() <= MAX_VALUE {
+            output.append(&more);
+        }
+        if asked.is_some() {
+            self.perhaps(before);
+        }
         if let Some(Folder(folder)) = std::mem::replace(&mut self.left, outer) {
             self.state.cwd = folder;
         }
@@ -201,7 +225,15 @@ impl Walker<'_> {
             let others = script.commands.get(at + 1..).unwrap_or_default();
             self.sure = before || others.iter().any(ends);
             self.chained = false;
+            // Of these a shell that ends where a command fails takes the last alone at its word.
+            let was_strict = self.state.strict;
+            self.state.strict &= others.is_empty();
+            let stood = self.whereabouts();
             let more = self.command(command, input);
+            if at > 0 {
+                self.perhaps(stood);
+            }
+            self.state.strict |= was_strict;
             if output.text.len() + more.text.len() <= MAX_VALUE {
                 output.append(&more);
             }
@@ -233,7 +265,7 @@ impl Walker<'_> {
                 self.whole(subject);
                 let mut output = Value::default();
                 for arm in arms {
-                    output.append(&self.script(arm, input));
+                    output.append(&self.conditional(arm, input));
                 }
                 output
             }
@@ -291,8 +323,12 @@ impl Walker<'_> {
         };
         let mut output = Value::default();
         let mut round = |walker: &mut Self, input: Option<&Value>| {
-            for part in parts {
-                output.append(&walker.script(part, input));
+            for (at, part) in parts.iter().enumerate() {
+                // The first is the condition itself.
+                output.append(&match at {
+                    0 => walker.script(part, input),
+                    _ => walker.conditional(part, input),
+                });
             }
         };
         if lines.is_empty() {

@@ -54,8 +54,8 @@ impl Replaced {
         self.before.retain_mut(|open| {
             // Asked before it is read, so that nothing is written after that.
             let is_open = matches!(open.file.is_being_written(), Ok(Some(true)));
-            let is_small = open.file.size().is_ok_and(|size| size <= most_bytes);
-            let bytes = open.file.read_all().ok().filter(|_| is_small);
+            let size = open.file.size().ok().filter(|size| *size <= most_bytes);
+            let bytes = size.and_then(|size| open.file.read_range(0, size as usize).ok());
             if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) {
                 let hash = hash(&bytes);
                 let is_whole = || serde_json::from_slice::<IgnoredAny>(&bytes).is_ok();

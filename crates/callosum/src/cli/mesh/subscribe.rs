@@ -111,7 +111,13 @@ pub(super) fn run(context: &Context, args: &SubscribeArgs) -> Result<(), Command
     let kept = subscriber.keep();
     if subscriber.is_waiting_for_room {
         let what = "the state cannot be written, since the disk is full: what was heard last is heard again, and what waited to be told is lost";
-        return Err(CommandError::new(Exit::Environment, what));
+        let full = CommandError::new(Exit::Environment, what);
+        // What it ended for besides; nothing where only its reader has gone.
+        let besides = ended.err().map(|error| error.one_line());
+        return Err(match besides.filter(|words| !words.is_empty()) {
+            Some(words) => full.cause(words),
+            None => full,
+        });
     }
     kept?;
     ended

@@ -1,0 +1,120 @@
+//! Folders that a command may have gone to, or not: `[ -d build ] && cd build; rm -rf *`.
+//!
+//! What runs behind a `cd` that stands under a condition is looked at where it leads, and where the shell was before. Start with
+//! [`Walker::perhaps`]. Deliberately not here: a `cd` under no condition, which goes wherever its folder is there.
+
+use super::{state::State, value::Value, walk::Walker};
+use crate::{
+    path,
+    shell::tree::{Command, Word},
+};
+
+/// Folders beside the one that is taken for the working folder, at most: nobody nests conditions deeper around a `cd`.
+const MOST_OTHERS: usize = 3;
+
+/// Commands that are asked whether something is so: that they say no is as usual as that they say yes.
+const ASKED: [&str; 16] = [
+    "[", "[[", "test", "false", "grep", "egrep", "fgrep", "rg", "command", "type", "which", "hash",
+    "diff", "cmp", "read", "pgrep",
+];
+
+/// Where a shell may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Whereabouts {
+    /// The folder that is gone by.
+    folder: Option<String>,
+    /// Those that it may be in instead.
+    others: Vec<Option<String>>,
+}
+
+impl Walker<'_> {
+    pub(super) fn whereabouts(&self) -> Whereabouts {
+        Whereabouts {
+            folder: self.state.cwd.clone(),
+            others: self.state.others.clone(),
+        }
+    }
+
+    /// Notes that what was walked through since may not have run: the shell may be where it was before as well.
+    pub(super) fn perhaps(&mut self, before: Whereabouts) {
+        if self.sure || self.whereabouts() == before {
+            return;
+        }
+        for folder in [before.folder].into_iter().chain(before.others) {
+            let others = &mut self.state.others;
+            if folder != self.state.cwd && !others.contains(&folder) && others.len() < MOST_OTHERS {
+                others.push(folder);
+            }
+        }
+    }
+}
+
+impl State {
+    /// Takes the folders that the shell may be in instead to where it goes.
+    pub(super) fn take_others(&mut self, to: &Value) {
+        if to.text.starts_with('/') {
+            self.others.clear();
+        }
+        for other in &mut self.others {
+            let leads = other.as_deref().filter(|_| to.is_known());
+            *other = leads.map(|other| path::absolute(&to.text, Some(other)));
+        }
+    }
+}
+
+/// Whether a command is one that is asked whether something is so.
+pub(super) fn is_asked(command: &Command) -> bool {
+    match command {
+        Command::Simple(simple) => {
+            let name = simple.words.first().and_then(Word::literal);
+            name.is_some_and(|name| ASKED.contains(&name.as_str()))
+        }
+        Command::Test(_) => true,
+        Command::Pipeline(commands) => commands.last().is_some_and(is_asked),
+        Command::Redirected { command, .. } => is_asked(command),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Decision, Facts, Policy, decide};
+
+    /// CAKE-SHIM-1: where a `cd` may not have run, what follows is decided for both folders.
+    #[test]
+    fn what_follows_a_cd_under_a_condition_may_run_where_it_was() {
+        let facts = Facts {
+            cwd: Some("/home/u/p".to_owned()),
+            home: Some("/home/u".to_owned()),
+            root: Some("/home/u/p".to_owned()),
+            git_dir: Some("/home/u/p/.git".to_owned()),
+            ..Facts::default()
+        };
+        let decided = |command: &str| decide(command, &facts, &Policy::default()).decision;
+        for command in [
+            "[ -d /tmp/x ] && cd /tmp/x; git reset --hard",
+            "[ -d /tmp/x ] && cd /tmp/x; rm -rf .git",
+            "if [ -d /tmp/x ]; then cd /tmp/x; fi; rm -rf .git",
+            "false && cd /tmp; rm -rf .git",
+            "[ -d /tmp ] || cd /tmp; git reset --hard",
+            "case $1 in y) cd /tmp;; esac; rm -rf .git",
+            "while false; do cd /tmp; done; rm -rf .git",
+            "grep -q x y && cd /tmp; git -C . reset --hard",
+            "[[ -d /tmp ]] && cd /tmp\ngit reset --hard",
+        ] {
+            assert_eq!(decided(command), Decision::Block, "{command}");
+        }
+        for command in [
+            "[ -d /tmp/x ] && cd /tmp/x && rm -rf *",
+            "[ -d /tmp/x ] || exit 1; cd /tmp/x && rm -rf *",
+            "[ -d /tmp/x ] && cd /tmp/x || exit 1; rm -rf *",
+            "if [ -d web ]; then cd web; fi; npm test",
+            "mkdir -p /tmp/x && cd /tmp/x; rm -rf *",
+            "if true; then cd web; fi; cd /tmp && rm -rf *",
+            "for d in a b; do cd $d; make; cd ..; done; git status",
+            "[ -n \"$CI\" ] && echo ci; cd web && rm -rf dist",
+        ] {
+            assert_eq!(decided(command), Decision::Allow, "{command}");
+        }
+    }
+}

@@ -82,9 +82,9 @@ pub(super) const TOOLS: &[Tool] = &[
             let second = s.operand(1);
             match s.call.name.as_str() {
                 "pulumi" => {
-                    matches!(first, "destroy" | "cancel")
+                    matches!(first, "destroy" | "down" | "dn" | "cancel")
                         || first == "stack" && second == "rm"
-                        || first == "up" && (s.has("--yes") || s.has("-y"))
+                        || matches!(first, "up" | "update") && (s.has("--yes") || s.has("-y"))
                         || first == "state" && second == "delete"
                 }
                 "cdk" => {
@@ -120,6 +120,7 @@ pub(super) const TOOLS: &[Tool] = &[
             alternatives: &["pulumi preview"],
             catches: &[
                 "pulumi destroy -y",
+                "pulumi down -y -s prod",
                 "cdk destroy --all",
                 "vagrant destroy -f",
                 "pulumi stack rm prod",

@@ -366,6 +366,9 @@ impl Taking<'_> {
             .into();
         // A name may begin as git's own marks do.
         arguments.extend(names.iter().map(|name| format!("./{name}")));
+        // By a pattern git takes a folder for no name of what is in it.
+        let patterns = names.iter().filter(|name| name.contains(['*', '?', '[']));
+        arguments.extend(patterns.map(|name| format!("./{}/*", name.trim_end_matches('/'))));
         let listed = git.run(&arguments)?;
         Ok(paths(&listed).collect())
     }

@@ -78,6 +78,23 @@ fn what_is_ignored_is_held_where_it_is_named() {
     assert_eq!(ground.text("x.secret").as_deref(), Some("changed since"));
 }
 
+/// CAKE-SNAP-1: a folder that is named by a pattern is held with what is in it, whatever the pattern begins with.
+#[test]
+fn an_ignored_folder_is_held_by_a_pattern_of_its_name() {
+    for pattern in ["t*t", "*get", "?arget", "[t]arget", "ta*"] {
+        let ground = Ground::repository();
+        let store = ground.store();
+        let snapshot = store.create(&also(&[pattern])).unwrap();
+        ground.run("rm", &["-r", "target"]);
+        store.restore(&snapshot).unwrap();
+        assert_eq!(
+            ground.text("target/out").as_deref(),
+            Some("built"),
+            "{pattern}"
+        );
+    }
+}
+
 /// CAKE-SNAP-1: of what was named, what is not held is said: too large, too much, a repository inside.
 #[test]
 fn what_is_named_and_not_held_is_said() {

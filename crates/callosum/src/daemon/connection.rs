@@ -6,7 +6,7 @@ use hyper::{Method, Request, Response, body::Incoming, server::conn::http1, serv
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    sync::oneshot,
+    sync::{Notify, oneshot},
 };
 
 use super::{
@@ -32,21 +32,24 @@ where
 {
     let mut stop = house.stop.clone();
     let asking = guest.clone();
+    let leave = guest.as_ref().map(|guest| Rc::clone(&guest.leave));
+    let leave = leave.unwrap_or_default();
+    let ends = Rc::clone(&leave);
     let service = service_fn(move |request: Request<Incoming>| {
-        let (house, guest) = (Rc::clone(&house), asking.clone());
+        let (house, guest, ends) = (Rc::clone(&house), asking.clone(), Rc::clone(&ends));
         if let Some(guest) = &guest {
             guest.asks();
         }
         // Before this returns: a connection whose end was read with the request is over before anything else of it is done.
         let answer = if request.method() == Method::POST {
-            Answer::Begun(begun(&house, door, request))
+            Answer::Begun(begun(&house, door, request, ends))
         } else {
-            Answer::ToBe(Box::new(request))
+            Answer::ToBe(Box::new(request), ends)
         };
         async move {
             let response = match answer {
                 Answer::Begun(response) => response.await?,
-                Answer::ToBe(request) => routes::answer(house, door, *request).await,
+                Answer::ToBe(request, ends) => routes::answer(house, door, *request, ends).await,
             };
             if let (Some(guest), Reply::Stream(_)) = (&guest, response.body()) {
                 guest.listens();
@@ -54,12 +57,6 @@ where
             Ok::<_, oneshot::error::RecvError>(response)
         }
     });
-    let must_leave = async {
-        match &guest {
-            Some(guest) => guest.leave.notified().await,
-            None => std::future::pending().await,
-        }
-    };
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
@@ -71,7 +68,7 @@ where
     tokio::select! {
         // However it ended, there is nobody left to tell.
         _ = connection.as_mut() => return,
-        () = must_leave => return,
+        () = leave.notified() => return,
         _ = stop.wait_for(|is_over| *is_over) => {}
     }
     connection.as_mut().graceful_shutdown();
@@ -83,7 +80,7 @@ enum Answer {
     /// It is being made, whoever waits for it.
     Begun(oneshot::Receiver<Response<Reply>>),
     /// It is made where somebody waits for it.
-    ToBe(Box<Request<Incoming>>),
+    ToBe(Box<Request<Incoming>>, Rc<Notify>),
 }
 
 /// Begins to follow a request that hands something in, also where nobody waits for the answer any more: who closes the connection behind
@@ -92,12 +89,13 @@ fn begun(
     house: &Rc<House>,
     door: Door,
     request: Request<Incoming>,
+    ends: Rc<Notify>,
 ) -> oneshot::Receiver<Response<Reply>> {
     let (done, answer) = oneshot::channel();
     let own = Rc::clone(house);
     house.begin(async move {
         // Who asked may have gone.
-        drop(done.send(routes::answer(own, door, request).await));
+        drop(done.send(routes::answer(own, door, request, ends).await));
     });
     answer
 }

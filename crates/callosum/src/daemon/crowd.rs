@@ -20,7 +20,7 @@ pub(super) struct Guest {
     /// Whether it listens, which has a bound of its own.
     is_listening: Cell<bool>,
     /// Woken when it is to make room for another.
-    pub(super) leave: Notify,
+    pub(super) leave: Rc<Notify>,
 }
 
 impl Guest {
@@ -58,7 +58,7 @@ impl Crowd {
         let guest = Rc::new(Guest {
             heard: Cell::new(Instant::now()),
             is_listening: Cell::new(false),
-            leave: Notify::new(),
+            leave: Rc::default(),
         });
         guests.push(Rc::clone(&guest));
         Some((guest, is_full))

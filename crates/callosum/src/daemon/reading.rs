@@ -11,7 +11,10 @@ use callosum_mesh::{
 };
 use hyper::{HeaderMap, Response, StatusCode, Uri, header};
 use serde_json::{Value, json};
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    sync::{Notify, mpsc},
+    time::Instant,
+};
 
 use super::{
     House,
@@ -105,7 +108,12 @@ impl Wanted {
 }
 
 /// The answer to a request that reads; as JSON lines where it asks for them.
-pub(super) async fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Response<Reply> {
+pub(super) async fn answer(
+    house: &Rc<House>,
+    uri: &Uri,
+    headers: &HeaderMap,
+    ends: Rc<Notify>,
+) -> Response<Reply> {
     let wanted = match Wanted::read(uri) {
         Ok(wanted) => wanted,
         Err(words) => return reply::error(StatusCode::BAD_REQUEST, &words),
@@ -153,8 +161,11 @@ pub(super) async fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) ->
     house.begin(async move {
         let _place = place;
         tokio::select! {
-            told = tell(&own, answering, first, &sender) => if told.is_err() {
-                own.hub.counts.refused("log");
+            told = tell(&own, answering, first, &sender) => match told {
+                Ok(Told::All) => {}
+                // What waits to be sent goes with the connection: its other side takes nothing.
+                Ok(Told::Left) => ends.notify_one(),
+                Err(_) => own.hub.counts.refused("log"),
             },
             () = sender.closed() => {}
             _ = stop.wait_for(|is_over| *is_over) => {}
@@ -169,7 +180,7 @@ async fn tell(
     mut answering: Answering,
     first: String,
     sender: &mpsc::Sender<Piece>,
-) -> Result<(), JournalError> {
+) -> Result<Told, JournalError> {
     let mut first = Some(first);
     while let Some(room) = room(house, sender).await {
         let text = match first.take() {
@@ -179,10 +190,17 @@ async fn tell(
         let is_last = answering.is_over;
         room.send(Piece { text, is_last });
         if is_last {
-            break;
+            return Ok(Told::All);
         }
     }
-    Ok(())
+    Ok(Told::Left)
+}
+
+/// How far an answer has come.
+enum Told {
+    All,
+    /// Nobody takes the rest.
+    Left,
 }
 
 /// Waits until the piece before was taken; `None` where nobody takes it.

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use hyper::{Method, Request, Response, StatusCode, body::Incoming, header};
+use tokio::sync::Notify;
 
 use super::{
     House, bus, gate, posting, reading,
@@ -28,11 +29,12 @@ pub(super) enum Door {
 /// The text form of Prometheus.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The answer to a request.
+/// The answer to a request; `ends` ends its connection at once.
 pub(super) async fn answer(
     house: Rc<House>,
     door: Door,
     mut request: Request<Incoming>,
+    ends: Rc<Notify>,
 ) -> Response<Reply> {
     let checked = match door {
         Door::Shut => Err(gate::Refused::User),
@@ -79,7 +81,7 @@ pub(super) async fn answer(
         ("/events", _) if wants_stream(&request) => {
             stream::answer(&house, request.uri(), request.headers())
         }
-        ("/events", _) => reading::answer(&house, request.uri(), request.headers()).await,
+        ("/events", _) => reading::answer(&house, request.uri(), request.headers(), ends).await,
         ("/events/stream", _) => stream::answer(&house, request.uri(), request.headers()),
         ("/metrics", _) => reply::whole(StatusCode::OK, METRICS, house.metrics().await),
         ("/status", _) => reply::data(StatusCode::OK, &house.status()),

@@ -110,6 +110,7 @@ mod tests {
             "[ -d /tmp/x ] && cd /tmp/x || exit 1; rm -rf *",
             "if [ -d web ]; then cd web; fi; npm test",
             "mkdir -p /tmp/x && cd /tmp/x; rm -rf *",
+            "cd /tmp/x || mkdir /tmp/x && cd /tmp/x; rm -rf *",
             "if true; then cd web; fi; cd /tmp && rm -rf *",
             "for d in a b; do cd $d; make; cd ..; done; git status",
             "[ -n \"$CI\" ] && echo ci; cd web && rm -rf dist",

@@ -230,7 +230,7 @@ impl Walker<'_> {
             self.state.strict &= others.is_empty();
             let stood = self.whereabouts();
             let more = self.command(command, input);
-            if at > 0 {
+            if script.commands[..at].iter().any(is_asked) {
                 self.perhaps(stood);
             }
             self.state.strict |= was_strict;

@@ -346,7 +346,7 @@ fn answers_that_nobody_takes_cost_little_memory() {
             .set_read_timeout(Some(Duration::from_mins(1)))
             .unwrap();
         let mut rest = Vec::new();
-        let mut block = [0; 64 * 1024];
+        let mut block = vec![0; 64 * 1024];
         while !rest.ends_with(b"\r\n0\r\n\r\n") {
             match stream.read(&mut block) {
                 Ok(count) if count > 0 => rest.extend_from_slice(&block[..count]),

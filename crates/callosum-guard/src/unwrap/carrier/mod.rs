@@ -11,6 +11,7 @@ mod git;
 mod interpreter;
 mod items;
 mod loaded;
+mod makefile;
 mod many;
 mod package;
 mod places;

@@ -1,7 +1,7 @@
 //! The tasks of a makefile or a justfile, and which of them would run.
 //!
 //! A name that is asked for brings what it needs with it. A rule whose name cannot be read, by a variable or a
-//! pattern, may be any: it is always taken along.
+//! pattern, may be any: it is always taken along. How a makefile is read is in `makefile`.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::unwrap::{
 pub(super) struct Recipes {
     tasks: Vec<Task>,
     /// The names of it that run where none is asked for.
-    usual: Vec<String>,
+    pub(super) usual: Vec<String>,
 }
 
 /// What `make` or `just` is asked for.
@@ -126,55 +126,14 @@ impl Asked {
 }
 
 #[derive(Debug, Default)]
-struct Task {
+pub(super) struct Task {
     /// Empty where it may be any.
-    names: Vec<String>,
-    needs: Vec<String>,
-    lines: Vec<String>,
+    pub(super) names: Vec<String>,
+    pub(super) needs: Vec<String>,
+    pub(super) lines: Vec<String>,
 }
 
 impl Recipes {
-    /// Reads a makefile.
-    pub(super) fn of_make(text: &str) -> Recipes {
-        let mut recipes = Recipes::default();
-        let mut tasks = vec![Task::default()];
-        for line in whole_lines(text) {
-            let line = line.as_str();
-            if let Some(recipe) = line.strip_prefix('\t') {
-                if let Some(task) = tasks.last_mut() {
-                    task.lines.push(recipe.to_owned());
-                }
-                continue;
-            }
-            if line.trim_start().starts_with("define ") {
-                tasks.push(Task::default());
-                continue;
-            }
-            let line = line.split('#').next().unwrap_or("");
-            if let Some((".DEFAULT_GOAL", goal)) = assigned(line) {
-                recipes.usual = vec![goal.to_owned()];
-            }
-            let Some((names, rest)) = rule(line) else {
-                continue;
-            };
-            let (needs, recipe) = rest.split_once(';').unwrap_or((rest, ""));
-            let needs = filled(needs, text);
-            let mut task = Task {
-                names: listed(names.trim_end_matches('&')),
-                needs: listed(needs.trim_start_matches(':')),
-                lines: Vec::new(),
-            };
-            task.lines
-                .extend((!recipe.is_empty()).then(|| recipe.to_owned()));
-            if names.contains(|letter| matches!(letter, '$' | '%') || is_sign(letter)) {
-                task.names.clear();
-            }
-            tasks.push(task);
-        }
-        recipes.begin_with(tasks, |name| !name.starts_with('.') || name.contains('/'));
-        recipes
-    }
-
     /// Reads a Taskfile. Whatever a task says a name of is taken for needed by it.
     pub(super) fn of_task(text: &str) -> Recipes {
         let indent = |line: &str| line.len() - line.trim_start().len();
@@ -195,18 +154,29 @@ impl Recipes {
                 of_names = Some(indent(line));
             }
             let here = of_names == Some(indent(line)) && !words.starts_with(['#', '-']);
-            if let Some((name, command)) = words.split_once(':').filter(|_| here) {
-                let command = command.trim();
-                tasks.push(Task {
+            // A name may have colons in it: `db:reset:`.
+            let named = words.split_once(": ");
+            let named = named.or_else(|| Some((words.strip_suffix(':')?, "")));
+            if let Some((name, command)) = named.filter(|_| here) {
+                let mut task = Task {
                     names: vec![name.trim_matches(['"', '\'']).to_owned()],
                     needs: Vec::new(),
-                    lines: plain(command).into_iter().collect(),
-                });
+                    lines: plain(command.trim()).into_iter().collect(),
+                };
+                if name.contains('*') || command.trim_start().starts_with('{') {
+                    task.names.clear();
+                    let parts = command.split(['[', ']', '{', '}', ',']).map(str::trim);
+                    task.lines.extend(parts.filter_map(plain));
+                }
+                tasks.push(task);
                 continue;
             }
             let Some(task) = tasks.last_mut() else {
                 continue;
             };
+            if words.starts_with("aliases:") {
+                task.names.clear();
+            }
             let parts = words.split([' ', ',', '[', ']', '{', '}', '"', '\'']);
             task.needs.extend(parts.map(str::to_owned));
             let command = words
@@ -259,7 +229,7 @@ impl Recipes {
         recipes
     }
 
-    fn begin_with(&mut self, tasks: Vec<Task>, may_begin: impl Fn(&str) -> bool) {
+    pub(super) fn begin_with(&mut self, tasks: Vec<Task>, may_begin: impl Fn(&str) -> bool) {
         if self.usual.is_empty() {
             let mut names = tasks.iter().filter_map(|task| task.names.first());
             self.usual = names
@@ -274,7 +244,11 @@ impl Recipes {
     /// The lines that would run where this is asked for.
     pub(super) fn lines(&self, asked: &Asked) -> Vec<String> {
         let Asked::Run(names) = asked else {
-            return Vec::new();
+            let lines = self.tasks.iter().flat_map(|task| &task.lines);
+            return lines
+                .filter(|line| runs_all_the_same(line))
+                .cloned()
+                .collect();
         };
         let usual = if names.is_empty() { &self.usual } else { names };
         // What is not known may be any of them, and a file that calls itself may ask for any.
@@ -297,13 +271,14 @@ impl Recipes {
                 break;
             }
         }
+        let all = all || taken.contains(ANY);
         let running = self.tasks.iter().filter(|task| all || runs(task, &taken));
         running.flat_map(|task| task.lines.clone()).collect()
     }
 }
 
 /// A sign of what is not known.
-fn is_sign(letter: char) -> bool {
+pub(super) fn is_sign(letter: char) -> bool {
     matches!(letter, MAYBE | SOME)
 }
 
@@ -313,57 +288,125 @@ fn plain(command: &str) -> Option<String> {
     (!command.is_empty()).then(|| command.to_owned())
 }
 
-/// What a rule of a makefile needs, with the variables that are set there to plain words.
-fn filled(needs: &str, makefile: &str) -> String {
-    let mut needs = needs.to_owned();
-    let set = makefile.lines().filter(|line| !line.starts_with('\t'));
-    for (name, value) in set.filter_map(assigned) {
-        if needs.contains('$') && !value.contains('$') {
-            needs = needs
-                .replace(&format!("$({name})"), value)
-                .replace(&format!("${{{name}}}"), value);
-        }
-    }
-    needs
+/// A need that may be any task.
+pub(super) const ANY: &str = "\u{2}";
+
+/// Whether `make` runs a line also where it is only to show what it would.
+fn runs_all_the_same(line: &str) -> bool {
+    let line = line.trim_start();
+    let marks = line.trim_start_matches(['@', '-', ' ']);
+    marks.starts_with('+') || line.contains("$(MAKE)") || line.contains("${MAKE}")
 }
 
-/// The lines of a makefile, those of its rules with what goes on in the next one.
-fn whole_lines(text: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut goes_on = false;
-    for line in text.lines() {
-        match lines.last_mut().filter(|_| goes_on) {
-            Some(last) => {
-                last.truncate(last.len() - 1);
-                last.push_str(line);
-            }
-            None => lines.push(line.to_owned()),
-        }
-        let last = lines.last().map_or("", String::as_str);
-        goes_on = last.ends_with('\\') && !last.starts_with('\t');
-    }
-    lines
-}
-
-fn listed(text: &str) -> Vec<String> {
+pub(super) fn listed(text: &str) -> Vec<String> {
     let words = text.split_whitespace();
     words
         .map(|word| word.strip_prefix("./").unwrap_or(word).to_owned())
         .collect()
 }
 
-/// The name and the value of a variable that a line of a makefile sets.
-fn assigned(line: &str) -> Option<(&str, &str)> {
-    let (left, value) = line.split_once('=')?;
-    Some((
-        left.trim_end_matches([':', '?', '+', '!']).trim(),
-        value.trim(),
-    ))
-}
+#[cfg(test)]
+mod tests {
+    use crate::{Decision, Facts, Policy, decide};
 
-/// The two sides of a rule.
-fn rule(line: &str) -> Option<(&str, &str)> {
-    let (names, rest) = line.split_once(':')?;
-    let sets = names.contains('=') || rest.trim_start_matches(':').starts_with('=');
-    (!sets && !names.trim().is_empty()).then_some((names, rest))
+    fn decided(file: &str, text: &str, command: &str) -> Decision {
+        let facts = Facts {
+            cwd: Some("/home/u/p".to_owned()),
+            home: Some("/home/u".to_owned()),
+            root: Some("/home/u/p".to_owned()),
+            git_dir: Some("/home/u/p/.git".to_owned()),
+            ..Facts::default()
+        };
+        let command = format!("cat > {file} <<'E'\n{text}\nE\n{command}");
+        decide(&command, &facts, &Policy::default()).decision
+    }
+
+    /// CAKE-SHIM-1: a task that is reached by a name that is put together, filled in or general is judged.
+    #[test]
+    fn tasks_that_names_only_lead_to_are_judged() {
+        const NUKE: &str = "\nnuke:\n\tgit reset --hard";
+        for (text, command) in [
+            ("all: $(X)", "make X=nuke"),
+            ("Y = nuke\nX = $(Y)\nall: $(X)", "make"),
+            ("A = build\nA = nuke\nall: $(A)", "make"),
+            ("T = build \\\n  nuke\nall: ${T}", "make"),
+            ("define LIST\nnuke\nendef\nall: $(LIST)", "make"),
+            ("all: $(shell echo nuke)", "make"),
+            ("all: $(addsuffix ke,nu)", "make"),
+            (".SECONDEXPANSION:\nX = nuke\nall: $$(X)", "make"),
+            ("all: lint\nlint test: %: nu%", "make all"),
+            ("all:\n\techo hi\nMakefile: nuke", "make all"),
+            ("include x.mk\nall:\n\techo hi\nx.mk: nuke", "make all"),
+        ] {
+            let text = format!("{text}{NUKE}");
+            assert_eq!(
+                decided("Makefile", &text, command),
+                Decision::Block,
+                "{text}"
+            );
+        }
+        for (text, command) in [
+            ("db\\:reset:\n\tgit reset --hard", "make db:reset"),
+            (
+                ".DEFAULT:\n\tgit reset --hard\nall:\n\techo",
+                "make whatever",
+            ),
+            ("nuke:\n\t+git reset --hard", "make -n nuke"),
+        ] {
+            assert_eq!(
+                decided("Makefile", text, command),
+                Decision::Block,
+                "{text}"
+            );
+        }
+        for (text, command) in [
+            (
+                "tasks:\n  db:reset:\n    cmds:\n      - git reset --hard",
+                "task db:reset",
+            ),
+            (
+                "tasks:\n  nuke:\n    aliases: [n]\n    cmds:\n      - git reset --hard",
+                "task n",
+            ),
+            (
+                "tasks:\n  nuke-*:\n    cmds:\n      - git reset --hard",
+                "task nuke-x",
+            ),
+            ("tasks:\n  \"a\": {cmds: [git reset --hard]}", "task a"),
+        ] {
+            assert_eq!(
+                decided("Taskfile.yml", text, command),
+                Decision::Block,
+                "{text}"
+            );
+        }
+    }
+
+    /// Few false alarms: what is not asked for is not judged, and files that are built lead to no tasks.
+    #[test]
+    fn tasks_that_nobody_asks_for_are_not() {
+        const NUKE: &str = "\nnuke:\n\tgit reset --hard";
+        for (text, command) in [
+            ("help:\n\techo hi", "make help"),
+            ("help:\n\techo hi", "make -n nuke"),
+            (
+                "SRC = a.c b.c\nOBJ = $(SRC:.c=.o)\napp: $(OBJ)\n\t$(CC) -o $@ $^\n%.o: %.c\n\t$(CC) -c $<",
+                "make app",
+            ),
+            (
+                "OBJ := $(wildcard src/*.c)\napp: $(OBJ)\n\tcc -o app",
+                "make",
+            ),
+            (".PHONY: app nuke\napp: lib/x.a\n\tcc -o app", "make app"),
+        ] {
+            let text = format!("{text}{NUKE}");
+            assert_eq!(
+                decided("Makefile", &text, command),
+                Decision::Allow,
+                "{text}"
+            );
+        }
+        let text = "tasks:\n  db:reset:\n    cmds:\n      - git reset --hard\n  build: echo hi";
+        assert_eq!(decided("Taskfile.yml", text, "task build"), Decision::Allow);
+    }
 }

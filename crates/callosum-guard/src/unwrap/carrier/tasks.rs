@@ -36,7 +36,7 @@ impl Walker<'_> {
                     }
                 }
                 text.push_str(&content.text);
-                let recipes = Recipes::of_make(&text).lines(&Asked::of_make(words));
+                let recipes = Recipes::of_make(&text, words).lines(&Asked::of_make(words));
                 let recipes = recipes.iter().map(|recipe| of_make(recipe, &text));
                 // What stands outside of a recipe runs as the file is read.
                 let read = text.lines().filter(|line| !line.starts_with('\t'));

@@ -31,6 +31,39 @@ fn titles(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// LOA-FMT-1, LOA-GRD-1: what one branch cites never comes to stand under another heading, and an entry that one took back is not
+/// there again because the other put it elsewhere: where lines alone would do that, a person is asked.
+#[test]
+fn no_entry_gets_what_another_leans_on_and_none_comes_back() {
+    let cited = |line: u32| format!("**Evidence**:\n- `q{line}` [${{PROJECT_ROOT}}/a.rs:{line}]\n");
+    let whole = |ts: &str, words: &str, line| {
+        entry(ts, words).replace("x\n\n", &format!("x\n{}\n", cited(line)))
+    };
+    let (first, last) = (whole("03:00:01", "First", 1), whole("03:00:02", "Last", 2));
+    let base = with(&[first.clone(), last.clone()]);
+    let commented = with(&[first.clone(), format!("<!-- {} -->\n\n", last.trim_end())]);
+    let more = last.replace(
+        &cited(2),
+        &format!("{}- `q3` [${{PROJECT_ROOT}}/a.rs:3]\n", cited(2)),
+    );
+    let cites = with(&[first.clone(), more]);
+    let turned = with(&[last.clone(), first.clone()]);
+    let taken = with(std::slice::from_ref(&first));
+    for (ours, theirs) in [(&commented, &cites), (&turned, &taken)] {
+        for (ours, theirs) in [(ours, theirs), (theirs, ours)] {
+            let base = Some(base.as_bytes());
+            let made = merged(Kind::Notes, base, ours.as_bytes(), theirs.as_bytes());
+            let Ok(made) = made else { continue };
+            let text = String::from_utf8(made.bytes.clone()).unwrap();
+            let read = Notes::read(made.bytes).decisions();
+            let first = read.iter().find(|entry| entry.title == "First").unwrap();
+            assert_eq!(first.evidence.len(), 1, "{text}");
+            let is_back = read.iter().any(|entry| entry.title == "Last");
+            assert!(!is_back || !made.conflicts.is_empty(), "{text}");
+        }
+    }
+}
+
 /// LOA-FMT-1, LOA-GRD-1: the entries of both branches are there whole and in order of time, those of one second too; what one
 /// side changed is changed, and what both wrote elsewhere is there.
 #[test]

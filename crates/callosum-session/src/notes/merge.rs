@@ -7,13 +7,17 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
+    Decision,
     document::Notes,
     order::{Three, gaps, in_one, keys},
     piece::{Key, Section, Token},
 };
-use crate::merge::{
-    marks::lines,
-    sequence::{By, Part, parts, reduced},
+use crate::{
+    evidence::Evidence,
+    merge::{
+        marks::lines,
+        sequence::{By, Part, parts, reduced},
+    },
 };
 
 /// Which side stands where both changed something in two ways.
@@ -75,12 +79,40 @@ pub(crate) fn merged(
         } else {
             by_pieces(&was, &own, &new, lean)
         };
-        let made = made.filter(|made| is_sound(made, base, ours, theirs));
+        let made = made
+            .filter(|made| is_sound(made, base, ours, theirs) && is_true(made, base, ours, theirs));
         if made.is_some() {
             return made;
         }
     }
-    by_pieces(base.unwrap_or_default(), ours, theirs, lean)
+    let made = by_pieces(base.unwrap_or_default(), ours, theirs, lean);
+    made.filter(|made| is_true(made, base.unwrap_or_default(), ours, theirs))
+}
+
+/// Whether each entry leans on what it leant on in one of the three, and on nothing of another; and whether none is there, unless a
+/// person is asked, that one side took back and both come from.
+fn is_true(made: &Brought, base: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
+    let read = |bytes: &[u8]| Notes::read(bytes.to_vec()).decisions();
+    let all = [base, ours, theirs].map(read);
+    let has = |side: &[Decision], of: &Decision| {
+        side.iter()
+            .any(|entry| entry.ts == of.ts && entry.words() == of.words())
+    };
+    let there = read(&made.bytes);
+    let is_cited = |entry: &Decision, evidence: &Evidence| {
+        let mut known = all.iter().flatten();
+        known.any(|of| {
+            of.ts == entry.ts && of.words() == entry.words() && of.evidence.contains(evidence)
+        })
+    };
+    there.iter().all(|entry| {
+        let is_revived = has(&all[0], entry) && !(has(&all[1], entry) && has(&all[2], entry));
+        (!is_revived || !made.conflicts.is_empty())
+            && entry
+                .evidence
+                .iter()
+                .all(|evidence| is_cited(entry, evidence))
+    })
 }
 
 /// The lines, each with the blank ones behind it: what is added behind a blank line and before it is added in one place.

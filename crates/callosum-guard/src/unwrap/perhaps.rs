@@ -83,13 +83,7 @@ mod tests {
     /// CAKE-SHIM-1: where a `cd` may not have run, what follows is decided for both folders.
     #[test]
     fn what_follows_a_cd_under_a_condition_may_run_where_it_was() {
-        let facts = Facts {
-            cwd: Some("/home/u/p".to_owned()),
-            home: Some("/home/u".to_owned()),
-            root: Some("/home/u/p".to_owned()),
-            git_dir: Some("/home/u/p/.git".to_owned()),
-            ..Facts::default()
-        };
+        let facts = Facts::of_a_project();
         let decided = |command: &str| decide(command, &facts, &Policy::default()).decision;
         for command in [
             "[ -d /tmp/x ] && cd /tmp/x; git reset --hard",

@@ -27,6 +27,8 @@ mod client_sessions;
 mod clients;
 /// Executors that try to get further than they were let.
 mod confinement;
+/// What executors may not write, nor hold, and what the record has of it.
+mod confinement_denied;
 /// Executors that ought to be over: grandchildren, orphans, and whom a container holds already.
 mod confinement_ends;
 /// The way out of their network.
@@ -80,6 +82,8 @@ mod ledger;
 mod mcp;
 /// The program as a server of tools, spoken to by a test.
 mod mcp_server;
+/// Files of sessions that two branches changed.
+mod merging;
 /// What agents tell one another, by verbs.
 mod mesh;
 /// What `doctor` and `status` say of a mesh.

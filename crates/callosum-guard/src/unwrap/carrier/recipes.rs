@@ -310,13 +310,7 @@ mod tests {
     use crate::{Decision, Facts, Policy, decide};
 
     fn decided(file: &str, text: &str, command: &str) -> Decision {
-        let facts = Facts {
-            cwd: Some("/home/u/p".to_owned()),
-            home: Some("/home/u".to_owned()),
-            root: Some("/home/u/p".to_owned()),
-            git_dir: Some("/home/u/p/.git".to_owned()),
-            ..Facts::default()
-        };
+        let facts = Facts::of_a_project();
         let command = format!("cat > {file} <<'E'\n{text}\nE\n{command}");
         decide(&command, &facts, &Policy::default()).decision
     }

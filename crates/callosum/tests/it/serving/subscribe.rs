@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
+    path::Path,
     process::{Child, ChildStdin, Stdio},
     sync::mpsc::{self, Receiver},
     time::{Duration, Instant},
@@ -141,19 +142,24 @@ fn who_subscribes_misses_nothing_over_a_reconnect() {
     assert_eq!(subscriber.number(), 23);
 }
 
+/// What has one tell what stands on standard input, and remember in this file.
+fn publishing(state: &Path) -> [&str; 5] {
+    [
+        "--publish",
+        "--as",
+        "codex",
+        "--state",
+        state.to_str().unwrap(),
+    ]
+}
+
 /// CALC-L2-1: what is to be told is told by the daemon, by the files, and where neither takes it, later; what is wrong is passed
 /// over.
 #[test]
 fn what_nobody_can_take_waits_and_is_told_later() {
     let env = TestEnv::new();
     let state = env.project().join("state.json");
-    let options = [
-        "--publish",
-        "--as",
-        "codex",
-        "--state",
-        state.to_str().unwrap(),
-    ];
+    let options = publishing(&state);
     let mut subscriber = Subscriber::start(&env, &options);
     // Without a daemon.
     subscriber.say(r#"{"type":"a.b","payload":{"number":1}}"#);
@@ -203,13 +209,7 @@ fn a_state_without_room_on_the_disk_ends_nobody() {
     mount(&["-t", "tmpfs", "-o", "size=64k", "callosum-test", at]).success();
     let _mounted = Unmount(&env, at.to_owned());
     let state = folder.join("state.json");
-    let options = [
-        "--publish",
-        "--as",
-        "codex",
-        "--state",
-        state.to_str().unwrap(),
-    ];
+    let options = publishing(&state);
     let mut subscriber = Subscriber::start(&env, &options);
     subscriber.say(&event("a.b", 1));
     assert_eq!(subscriber.number(), 1);

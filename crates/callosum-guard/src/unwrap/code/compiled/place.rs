@@ -331,7 +331,7 @@ fn closing(tokens: &[Token]) -> Option<usize> {
         match token {
             Token::Sign('(') => depth += 1,
             Token::Sign(')') => {
-                depth -= 1;
+                depth = depth.checked_sub(1)?;
                 if depth == 0 {
                     return Some(at + 1);
                 }

@@ -102,6 +102,7 @@ fn what_only_computes_does_nothing() {
         "int main(void) { for (int i = 0; i < 3; i++) fork(); printf(\"rm -rf /\\n\"); }",
         "let dir = std::env::temp_dir().join(name); fs::remove_dir_all(&dir).ok();",
         "d, _ := os.MkdirTemp(\"\", \"x\")\ndefer os.RemoveAll(d)",
+        "println(\"x\" toString)",
         "items.remove(\"a\"); run(\"fast\"); list.Remove(x);",
         "// os.RemoveAll(\"/\")\nfmt.Println(\"/etc\")",
         "template<typename T> T twice(T x) { return x + x; }",

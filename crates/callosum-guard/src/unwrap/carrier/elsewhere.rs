@@ -97,15 +97,18 @@ impl Walker<'_> {
             let at = first_operand(words, 1, "-p -f -d -P");
             return self.inner(name, words.get(at..).unwrap_or_default(), input);
         }
-        const TAKES: &str = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w -M";
+        const TAKES: &str = "-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w";
         self.proxied(words);
         let host = first_operand(words, 1, TAKES);
         let at = first_operand(words, host + 1, TAKES).min(words.len());
         // A tunnel runs nothing there, and what goes on beside reads nothing.
         let mut own = words[1..host.min(words.len())].iter();
         let reads_nothing = own.any(|word| {
-            let letters = word.text.strip_prefix('-').unwrap_or("");
-            letters.contains(['N', 'n', 'f']) && letters.chars().all(char::is_alphabetic)
+            let letters = word.text.strip_prefix('-').unwrap_or("").chars();
+            // What stands behind the letter of an option that takes something is no option: `-ladmin`.
+            let takes = |letter: &char| TAKES.contains(&format!("-{letter}"));
+            let mut letters = letters.take_while(|letter| !takes(letter));
+            letters.any(|letter| matches!(letter, 'N' | 'n' | 'f'))
         });
         let input = input.filter(|_| !reads_nothing);
         let text = match (at < words.len(), input) {
@@ -214,4 +217,23 @@ fn listed(parameter: &str) -> Vec<String> {
         .find_map(|name| parameter.strip_prefix(name))
         .unwrap_or(parameter);
     vec![text.to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Decision, Facts, Policy, decide};
+
+    /// CAKE-SHIM-1: what an option of `ssh` takes is no option, whatever letters it has.
+    #[test]
+    fn what_is_fed_to_ssh_is_judged_whatever_its_options_take() {
+        let facts = Facts::of_a_project();
+        for command in [
+            "ssh -ladmin host <<'E'\nrm -rf /\nE",
+            "ssh -Fconf -Jbastion host <<'E'\nrm -rf /\nE",
+            "ssh -M host rm -rf /",
+        ] {
+            let decision = decide(command, &facts, &Policy::default()).decision;
+            assert_eq!(decision, Decision::Block, "{command}");
+        }
+    }
 }

@@ -199,7 +199,7 @@ fn command(read: &Command, names: &mut Names) {
             words(list.as_deref().unwrap_or_default(), names);
             script(body, names);
         }
-        Command::Case { subject, arms } => {
+        Command::Case { subject, arms, .. } => {
             word(subject, names);
             for arm in arms {
                 script(arm, names);

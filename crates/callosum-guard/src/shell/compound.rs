@@ -174,6 +174,7 @@ impl Reader<'_> {
         let subject = self.word().unwrap_or_default();
         self.expect_keyword("in");
         let mut arms = Vec::new();
+        let mut is_whole = false;
         loop {
             self.lines();
             if self.peek().is_none() || self.eat_keyword("esac") {
@@ -183,7 +184,9 @@ impl Reader<'_> {
             self.eat("(");
             loop {
                 self.blanks();
+                let from = self.at;
                 let _pattern = self.word();
+                is_whole |= &self.text[from..self.at] == "*";
                 self.blanks();
                 if !self.eat("|") {
                     break;
@@ -198,7 +201,11 @@ impl Reader<'_> {
                 self.skip_one();
             }
         }
-        Command::Case { subject, arms }
+        Command::Case {
+            subject,
+            arms,
+            is_whole,
+        }
     }
 
     pub(super) fn function(&mut self, name: String) -> Command {

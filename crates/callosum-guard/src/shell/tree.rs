@@ -32,8 +32,12 @@ pub(crate) enum Command {
         words: Option<Vec<Word>>,
         body: Script,
     },
-    /// `case`: what is looked at, and what each arm does.
-    Case { subject: Word, arms: Vec<Script> },
+    /// `case`: what is looked at, what each arm does, and whether one of them is for whatever comes.
+    Case {
+        subject: Word,
+        arms: Vec<Script>,
+        is_whole: bool,
+    },
     /// A function, which runs nothing until it is called.
     Function { name: String, body: Rc<Command> },
     /// `[[ … ]]` and `(( … ))`: nothing runs but what their words hold.

@@ -4,7 +4,7 @@ use super::{
     call::Call,
     flow::from,
     value::{Arg, SOME, Value, shown},
-    walk::{Folder, Walker},
+    walk::Walker,
     wrapper::first_operand,
 };
 use crate::path;
@@ -72,8 +72,8 @@ impl Walker<'_> {
                     if !self.chained {
                         return Some(Value::default());
                     }
-                    let stays = self.state.cwd.clone();
-                    self.left.get_or_insert(Folder(stays));
+                    let stays = self.whereabouts();
+                    self.left.get_or_insert(stays);
                 }
                 let options = words[1..].iter().map(|word| word.text.as_str());
                 let options = options.take_while(|text| text.starts_with('-') && *text != "--");
@@ -93,7 +93,12 @@ impl Walker<'_> {
             }
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 let refers = words.iter().any(|word| word.text == "-n") && name != "export";
+                let hands_on = name == "export" || words.iter().any(|word| word.text == "-x");
                 for word in operands() {
+                    if hands_on {
+                        let name = word.text.split('=').next().unwrap_or_default();
+                        self.state.own.remove(name);
+                    }
                     if let Some((name, value)) = word.text.split_once('=') {
                         let value = Value {
                             text: value.to_owned(),
@@ -146,14 +151,17 @@ impl Walker<'_> {
                 Some(Value::default())
             }
             "set" => {
-                let told = words.iter().skip(1).map(|word| word.text.as_str());
-                for text in told.take_while(|text| *text != "--") {
-                    let letters = text.get(1..).unwrap_or("");
-                    let is_meant = text == "errexit" || letters.contains('e');
-                    match text.chars().next() {
-                        Some('-' | 'e') if is_meant => self.state.strict = true,
-                        Some('+') if is_meant => self.state.strict = false,
-                        _ => {}
+                let mut told = words.iter().skip(1).map(|word| word.text.as_str());
+                while let Some(text) = told.next() {
+                    let Some(letters) = text.strip_prefix(['-', '+']) else {
+                        break;
+                    };
+                    if text == "--" {
+                        break;
+                    }
+                    let is_named = letters.ends_with('o') && told.next() == Some("errexit");
+                    if is_named || letters.contains('e') {
+                        self.state.strict = text.starts_with('-');
                     }
                 }
                 let from = words.iter().position(|word| word.text == "--");

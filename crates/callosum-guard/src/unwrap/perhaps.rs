@@ -35,17 +35,37 @@ impl Walker<'_> {
         }
     }
 
-    /// Notes that what was walked through since may not have run: the shell may be where it was before as well.
-    pub(super) fn perhaps(&mut self, before: Whereabouts) {
-        if self.sure || self.whereabouts() == before {
-            return;
+    /// Has the shell be there.
+    pub(super) fn stand(&mut self, at: Whereabouts) {
+        self.state.cwd = at.folder;
+        self.state.others = at.others;
+    }
+
+    /// Has the shell be at any of these, of which nobody knows which; where there is none, nothing follows.
+    pub(super) fn stand_in_any(&mut self, stands: Vec<Whereabouts>) {
+        let mut stands = stands.into_iter();
+        let Some(first) = stands.next() else { return };
+        self.stand(first);
+        for stand in stands {
+            self.stand_in_another(stand);
         }
-        for folder in [before.folder].into_iter().chain(before.others) {
+    }
+
+    fn stand_in_another(&mut self, at: Whereabouts) {
+        for folder in [at.folder].into_iter().chain(at.others) {
             let others = &mut self.state.others;
             if folder != self.state.cwd && !others.contains(&folder) && others.len() < MOST_OTHERS {
                 others.push(folder);
             }
         }
+    }
+
+    /// Notes that what was walked through since may not have run: the shell may be where it was before as well.
+    pub(super) fn perhaps(&mut self, before: Whereabouts) {
+        if self.sure || self.whereabouts() == before {
+            return;
+        }
+        self.stand_in_another(before);
     }
 }
 
@@ -72,6 +92,8 @@ pub(super) fn is_asked(command: &Command) -> bool {
         Command::Test(_) => true,
         Command::Pipeline(commands) => commands.last().is_some_and(is_asked),
         Command::Redirected { command, .. } => is_asked(command),
+        // `[ -d a ] && [ -w a ] || …`
+        Command::Chain(script) => script.commands.iter().any(is_asked),
         _ => false,
     }
 }
@@ -95,6 +117,13 @@ mod tests {
             "while false; do cd /tmp; done; rm -rf .git",
             "grep -q x y && cd /tmp; git -C . reset --hard",
             "[[ -d /tmp ]] && cd /tmp\ngit reset --hard",
+            "[ -d /tmp/x ] || cd /tmp && git reset --hard",
+            "[ -d a ] && [ -w a ] || cd /tmp; git reset --hard",
+            "if [ -d a ]; then cd /tmp/a; elif [ -d b ]; then cd /tmp/b; fi; git reset --hard",
+            "if [ -d a ]; then [ -d b ] && exit; cd /tmp; else echo; fi; git reset --hard",
+            "if [ -d a ]; then cd /tmp; [ -d b ] && exit 1; else exit 1; fi; cd -; git reset --hard",
+            "case $1 in y) cd /tmp;; n) exit;; esac; git reset --hard",
+            "case $1 in y) cd /tmp;; \\*) exit;; esac; git reset --hard",
         ] {
             assert_eq!(decided(command), Decision::Block, "{command}");
         }
@@ -106,6 +135,12 @@ mod tests {
             "mkdir -p /tmp/x && cd /tmp/x; rm -rf *",
             "cd /tmp/x || mkdir /tmp/x && cd /tmp/x; rm -rf *",
             "if true; then cd web; fi; cd /tmp && rm -rf *",
+            "if [ -d /tmp/x ]; then cd /tmp/x; else exit 1; fi; rm -rf *",
+            "if [ -d /tmp/x ]; then cd /tmp/x; else echo none && exit 1; fi; rm -rf *",
+            "if [ -d /tmp/x ]; then cd /tmp/x; elif true; then cd /tmp/z; else cd /tmp/y; fi; rm -rf *",
+            "case $1 in a) cd /tmp/a;; *) cd /tmp/b;; esac; rm -rf *",
+            "case $1 in a|b) cd /tmp/a;; x|*) exit 1;; esac; rm -rf *",
+            "[ -d /tmp/x ] && echo there || mkdir /tmp/x && cd /tmp/x; rm -rf *",
             "for d in a b; do cd $d; make; cd ..; done; git status",
             "[ -n \"$CI\" ] && echo ci; cd web && rm -rf dist",
         ] {

@@ -19,6 +19,8 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     variables: BTreeMap<String, Vec<Value>>,
+    /// Those of them that were set for the shell alone: no program that it starts has them.
+    pub(crate) own: BTreeSet<String>,
     pub(crate) functions: BTreeMap<String, Rc<Command>>,
     pub(crate) aliases: BTreeMap<String, String>,
     /// `None` where it is not known any more.

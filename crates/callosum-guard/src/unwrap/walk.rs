@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::{
     call::{Call, Found},
-    perhaps::is_asked,
+    perhaps::{Whereabouts, is_asked},
     state::State,
     value::{Arg, MAX_VALUE, MAYBE, SOME, Value, shown},
 };
@@ -85,12 +85,9 @@ pub(super) struct Walker<'a> {
     pub(super) chained: bool,
     /// Whether nothing follows the command where it fails, since all ends there.
     pub(super) sure: bool,
-    /// The folder that such a command could not leave, where it was to.
-    pub(super) left: Option<Folder>,
+    /// Where the shell was as such a command could not leave its folder, where it was to.
+    pub(super) left: Option<Whereabouts>,
 }
-
-/// A folder, where it is known which.
-pub(super) struct Folder(pub(super) Option<String>);
 
 impl Walker<'_> {
     /// Walks through a text, and gives what it would write.
@@ -169,14 +166,6 @@ impl Walker<'_> {
         output
     }
 
-    /// Walks through what may run or not.
-    fn conditional(&mut self, script: &Script, input: Option<&Value>) -> Value {
-        let before = self.whereabouts();
-        let output = self.script(script, input);
-        self.perhaps(before);
-        output
-    }
-
     fn commands(
         &mut self,
         commands: &[Command],
@@ -197,22 +186,35 @@ impl Walker<'_> {
     }
 
     /// Walks through commands of which none runs behind one that fails. Where that is a `cd`, those behind it are
-    /// looked at where it was to go, and what comes after all of them runs where it was.
-    fn chain(&mut self, script: &Script, input: Option<&Value>) -> Value {
+    /// looked at where it was to go, and what comes after all of them runs where it was. Where the first of them may
+    /// not have run either, the shell may stand where it did before that.
+    fn chain(
+        &mut self,
+        commands: &[Command],
+        input: Option<&Value>,
+        stood: Option<Whereabouts>,
+    ) -> Value {
         let outer = self.left.take();
-        let asked = script.commands.iter().position(is_asked);
-        let (first, rest) = script.commands.split_at(asked.map_or(0, |at| at + 1));
-        let mut output = self.commands(first, input, true);
-        let before = self.whereabouts();
-        let more = self.commands(rest, input, true);
-        if output.text.len() + more.text.len() <= MAX_VALUE {
-            output.append(&more);
+        let asked = commands.iter().position(is_asked).map(|at| at + 1);
+        let (mut stood, mut before) = (stood, None);
+        let mut output = Value::default();
+        for (at, command) in commands.iter().enumerate() {
+            if asked == Some(at) {
+                before = Some(self.whereabouts());
+            }
+            let more = self.commands(std::slice::from_ref(command), input, true);
+            if output.text.len() + more.text.len() <= MAX_VALUE {
+                output.append(&more);
+            }
+            if let Some(stood) = stood.take() {
+                self.perhaps(stood);
+            }
         }
-        if asked.is_some() {
+        if let Some(before) = before {
             self.perhaps(before);
         }
-        if let Some(Folder(folder)) = std::mem::replace(&mut self.left, outer) {
-            self.state.cwd = folder;
+        if let Some(stays) = std::mem::replace(&mut self.left, outer) {
+            self.stand(stays);
         }
         output
     }
@@ -228,11 +230,19 @@ impl Walker<'_> {
             // Of these a shell that ends where a command fails takes the last alone at its word.
             let was_strict = self.state.strict;
             self.state.strict &= others.is_empty();
-            let stood = self.whereabouts();
-            let more = self.command(command, input);
-            if script.commands[..at].iter().any(is_asked) {
-                self.perhaps(stood);
-            }
+            let stood = script.commands[..at].iter().any(is_asked);
+            let stood = stood.then(|| self.whereabouts());
+            let more = match command {
+                // `a || b && c` is `(a || b) && c`: the last runs wherever the first succeeds.
+                Command::Chain(chained) => self.chain(&chained.commands, input, stood),
+                _ => {
+                    let more = self.command(command, input);
+                    if let Some(stood) = stood {
+                        self.perhaps(stood);
+                    }
+                    more
+                }
+            };
             self.state.strict |= was_strict;
             if output.text.len() + more.text.len() <= MAX_VALUE {
                 output.append(&more);
@@ -253,7 +263,7 @@ impl Walker<'_> {
                     self.script(body, input)
                 }
             }
-            Command::Chain(script) => self.chain(script, input),
+            Command::Chain(script) => self.chain(&script.commands, input, None),
             Command::Either(script) => self.either(script, input),
             Command::Parts(parts) => self.parts(parts, input),
             Command::For {
@@ -261,12 +271,22 @@ impl Walker<'_> {
                 words,
                 body,
             } => self.every(variable, words.as_deref(), body, input),
-            Command::Case { subject, arms } => {
+            Command::Case {
+                subject,
+                arms,
+                is_whole,
+            } => {
                 self.whole(subject);
                 let mut output = Value::default();
+                let stood = self.whereabouts();
+                let mut stands = Vec::new();
                 for arm in arms {
-                    output.append(&self.conditional(arm, input));
+                    self.stand(stood.clone());
+                    output.append(&self.script(arm, input));
+                    stands.extend((!ends_with(arm)).then(|| self.whereabouts()));
                 }
+                stands.extend((!is_whole).then_some(stood));
+                self.stand_in_any(stands);
                 output
             }
             Command::Function { name, body } => {
@@ -323,13 +343,22 @@ impl Walker<'_> {
         };
         let mut output = Value::default();
         let mut round = |walker: &mut Self, input: Option<&Value>| {
-            for (at, part) in parts.iter().enumerate() {
-                // The first is the condition itself.
-                output.append(&match at {
-                    0 => walker.script(part, input),
-                    _ => walker.conditional(part, input),
-                });
+            // A test and what runs where it holds, again and again; at the end what runs where none does.
+            let mut stands = Vec::new();
+            for branch in parts.chunks(2) {
+                if let [test, _] = branch {
+                    output.append(&walker.script(test, input));
+                }
+                let stood = walker.whereabouts();
+                let body = &branch[branch.len() - 1];
+                output.append(&walker.script(body, input));
+                stands.extend((!ends_with(body)).then(|| walker.whereabouts()));
+                walker.stand(stood);
             }
+            if parts.len().is_multiple_of(2) {
+                stands.push(walker.whereabouts());
+            }
+            walker.stand_in_any(stands);
         };
         if lines.is_empty() {
             round(self, input);
@@ -385,6 +414,7 @@ impl Walker<'_> {
         if words.is_empty() {
             self.assign(simple);
             for assignment in &simple.assignments {
+                self.state.own.insert(assignment.name.clone());
                 self.variable_runs(&assignment.name);
             }
             if !plan.writes.is_empty() {
@@ -434,6 +464,7 @@ impl Walker<'_> {
             self.apart(|walker| {
                 walker.assign(simple);
                 for assignment in &simple.assignments {
+                    walker.state.own.remove(&assignment.name);
                     walker.variable_runs(&assignment.name);
                 }
                 walker.invoke(words, plan.input.clone(), plan.writes.clone())
@@ -472,6 +503,16 @@ impl Walker<'_> {
         self.guessed = before;
         value
     }
+}
+
+/// Whether nothing follows a script: its last command ends the shell, whatever is asked before.
+fn ends_with(script: &Script) -> bool {
+    let is_asked = |command: &Command| match command {
+        Command::Chain(chained) => chained.commands.iter().any(is_asked),
+        _ => false,
+    };
+    let last = script.commands.last();
+    last.is_some_and(|last| ends(last) && !is_asked(last))
 }
 
 /// Whether nothing follows a command: it ends the shell, the function or the round of a loop.

@@ -135,7 +135,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     Tool {
         names: &["aws", "awslocal"],
-        takes: "--region --profile --output --query --endpoint-url",
+        takes: "--region --profile --output --query --endpoint-url --ca-bundle --color --cli-binary-format --cli-read-timeout --cli-connect-timeout",
         one_dash: false,
         tests: &[
             ("destroys", aws_destroys),
@@ -178,6 +178,9 @@ pub(super) const TOOLS: &[Tool] = &[
                     "aws route53 change-resource-record-sets --hosted-zone-id Z --change-batch '{\"Changes\":[{\"Action\":\"DELETE\"}]}'",
                     "aws rds-data execute-statement --sql 'drop table users' --database shop",
                     "aws athena start-query-execution --query-string 'DROP TABLE logs'",
+                    "aws rds --no-cli-pager delete-db-instance --db-instance-identifier x",
+                    "AWS_ENDPOINT_URL=http://localhost:4566; aws s3 rb s3://b --force",
+                    "aws --endpoint-url http://localhost:4566 --endpoint-url https://s3.amazonaws.com s3 rb s3://b",
                 ],
                 spares: &[
                     "aws s3 ls",
@@ -188,6 +191,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     "aws ec2 terminate-instances --dry-run --instance-ids i-1",
                     "aws --endpoint-url http://localhost:4566 s3 rb s3://test --force",
                     "AWS_ENDPOINT_URL=http://localhost:4566 aws dynamodb delete-table --table-name t",
+                    "export AWS_ENDPOINT_URL=http://localhost:4566; aws dynamodb delete-table --table-name t",
+                    "aws lambda get-function --function-name delete-user",
                     "awslocal s3 rb s3://test",
                     "aws athena start-query-execution --query-string 'SELECT 1'",
                     "aws route53 list-resource-record-sets --hosted-zone-id Z",
@@ -301,23 +306,27 @@ pub(super) const TOOLS: &[Tool] = &[
                     words.starts_with(&["db", "reset"]) && s.has("--linked")
                         || words.contains(&"delete")
                 }
-                _ => words.iter().take(6).any(|word| {
-                    matches!(
-                        *word,
-                        "delete"
-                            | "destroy"
-                            | "purge"
-                            | "rm"
-                            | "remove"
-                            | "terminate"
-                            | "delete-org"
-                            | "delete-space"
-                            | "cluster-delete"
-                            | "rebuild"
-                    ) || word.starts_with("delete-")
-                        || word.ends_with("-delete")
-                        || word.starts_with("remove-iam-")
-                }),
+                _ => {
+                    words.iter().take(6).any(|word| {
+                        matches!(
+                            *word,
+                            "delete"
+                                | "destroy"
+                                | "purge"
+                                | "rm"
+                                | "remove"
+                                | "terminate"
+                                | "delete-org"
+                                | "delete-space"
+                                | "cluster-delete"
+                                | "rebuild"
+                        )
+                    }) || verb(&words).is_some_and(|verb| {
+                        verb.starts_with("delete-")
+                            || verb.ends_with("-delete")
+                            || verb.starts_with("remove-iam-")
+                    })
+                }
             }
         })],
         rules: &[Rule {
@@ -368,6 +377,18 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
+/// The first word that says what is done, where that is one of several parts; what stands behind a verb is a name.
+fn verb<'w>(words: &[&'w str]) -> Option<&'w str> {
+    const VERBS: [&str; 22] = [
+        "add", "call", "create", "deploy", "describe", "download", "export", "get", "import",
+        "invoke", "list", "read", "run-now", "scp", "set", "show", "ssh", "start", "stop", "tail",
+        "update", "view",
+    ];
+    let words = words.iter().take(6).copied();
+    let mut words = words.take_while(|word| !VERBS.contains(word));
+    words.find(|word| word.contains('-'))
+}
+
 fn sql(subject: &Subject<'_>) -> bool {
     super::statement::destroys_sql(&subject.text())
 }
@@ -405,7 +426,15 @@ fn aws_destroys(subject: &Subject<'_>) -> bool {
             _ => false,
         };
     }
-    words.iter().take(4).any(|word| {
+    // Behind the service and what is asked of it stand values of options: `--function-name delete-user`.
+    let mut named = 0;
+    let operation = subject.operands.iter().take_while(|(_, may_be_value)| {
+        let is_operation = named < 2;
+        named += usize::from(!may_be_value);
+        is_operation
+    });
+    let mut operation = operation.map(|(word, _)| word.text.as_str()).take(4);
+    operation.any(|word| {
         [
             "delete-",
             "terminate-",
@@ -426,7 +455,7 @@ fn aws_destroys(subject: &Subject<'_>) -> bool {
         .iter()
         .any(|verb| word.starts_with(verb))
             || matches!(
-                *word,
+                word,
                 "put-bucket-policy"
                     | "put-bucket-acl"
                     | "stop-instances"

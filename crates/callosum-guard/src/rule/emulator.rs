@@ -23,8 +23,9 @@ pub(crate) fn is_emulated(call: &Call) -> bool {
     }
 }
 
+/// What an option is given, the last time that it is.
 fn value<'w>(words: &'w [Arg], option: &str) -> Option<&'w str> {
-    words.iter().enumerate().find_map(|(at, word)| {
+    words.iter().enumerate().rev().find_map(|(at, word)| {
         let rest = word.text.strip_prefix(option)?;
         match rest.strip_prefix('=') {
             Some(value) => Some(value),

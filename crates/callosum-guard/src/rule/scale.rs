@@ -24,6 +24,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             "gcloud container clusters resize c --num-nodes 0",
             "gcloud compute instances stop web-1",
             "az vm deallocate -g g -n web",
+            "gcloud --project p compute instances stop web-1",
         ],
         spares: &[
             "aws ecs update-service --cluster c --service s --desired-count 2",
@@ -73,10 +74,14 @@ fn to_nothing(subject: &Subject<'_>) -> bool {
             || words
                 .windows(2)
                 .any(|two| two[0] == "count" && two[1] == "0"));
-    let stops = matches!(
-        &words[..],
-        ["gcloud", "compute", "instances", "stop" | "suspend", ..]
-            | ["az", "vm", "stop" | "deallocate", ..]
-    );
+    let says = |told: &[&str], verbs: &[&str]| {
+        let mut places = words.windows(told.len() + 1);
+        places.any(|place| place.starts_with(told) && verbs.contains(&place[told.len()]))
+    };
+    let stops = match words[0] {
+        "gcloud" => says(&["compute", "instances"], &["stop", "suspend"]),
+        "az" => says(&["vm"], &["stop", "deallocate"]),
+        _ => false,
+    };
     by_option || by_word || stops
 }

@@ -151,6 +151,7 @@ impl Walker<'_> {
     }
 
     pub(super) fn record(&mut self, call: Call) {
+        const ENDPOINT: &str = "AWS_ENDPOINT_URL";
         const STAGES: [&str; 5] = ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV"];
         let is_test = |name: &&str| matches!(self.state.known(name), Some("test" | "testing"));
         let says_test = |word: &Arg| {
@@ -160,7 +161,10 @@ impl Walker<'_> {
         };
         let for_tests = STAGES.iter().any(is_test) || call.words.iter().any(says_test);
         let endpoint = match call.name.as_str() {
-            "aws" => self.state.known("AWS_ENDPOINT_URL").map(str::to_owned),
+            "aws" => {
+                let known = self.state.known(ENDPOINT).map(str::to_owned);
+                known.filter(|_| !self.state.own.contains(ENDPOINT))
+            }
             _ => None,
         };
         let call = Call {

@@ -29,6 +29,9 @@ const TOLD: [&str; 15] = [
 /// Files that `make` makes before any task, where a rule says how.
 const MAKEFILES: [&str; 3] = ["Makefile", "makefile", "GNUmakefile"];
 
+/// Programs by which a makefile lists files.
+const LISTS: [&str; 5] = ["find", "ls", "git", "fd", "rg"];
+
 /// Functions by which a makefile puts names together.
 const PUTS_TOGETHER: [&str; 9] = [
     "shell",
@@ -87,13 +90,14 @@ impl Recipes {
             let plain = |text: &str| listed(&text.replace(COLON, ":"));
             let mut task = Task {
                 names: plain(names.trim_end_matches('&')),
-                needs: plain(&needs),
+                // What functions choose from is said in them: `$(sort b a)`.
+                needs: plain(&needs.replace(['(', ')', '{', '}', ','], " ")),
                 lines: Vec::new(),
             };
             task.lines
                 .extend((!recipe.is_empty()).then(|| recipe.to_owned()));
             let is_pattern = names.contains('%');
-            if task.needs.iter().any(|need| may_be_any(need, is_pattern)) {
+            if may_be_any(&needs, is_pattern) {
                 task.needs.push(ANY.to_owned());
             }
             let is_open = |letter| matches!(letter, '$' | '%') || is_sign(letter);
@@ -116,15 +120,46 @@ impl Recipes {
     }
 }
 
-/// Whether a need may turn out to be any task: what is put together, written later, or filled in where the rule has no pattern. A
+/// Whether needs may turn out to be any task: what is put together, written later, or filled in where the rule has no pattern. A
 /// variable that nobody sets is empty, and a name with an ending or a folder is one of a file.
-fn may_be_any(need: &str, is_pattern: bool) -> bool {
-    let calls =
-        |name: &&str| need.contains(&format!("$({name}")) || need.contains(&format!("${{{name}"));
-    let is_put_together = PUTS_TOGETHER.iter().any(calls);
-    need.contains("$$")
-        || is_put_together
-        || need.contains('%') && !is_pattern && !need.contains('.')
+fn may_be_any(needs: &str, is_pattern: bool) -> bool {
+    let mut words = needs.split_whitespace();
+    needs.contains("$$")
+        || puts_together(needs)
+        || words.any(|need| need.contains('%') && !is_pattern && !need.contains('.'))
+}
+
+/// Whether names are put together that need not be those of files.
+fn puts_together(needs: &str) -> bool {
+    let calls = needs.match_indices(['(', '{']);
+    calls
+        .filter(|(at, _)| needs[..*at].ends_with('$'))
+        .any(|(at, _)| {
+            let inner = &needs[at + 1..];
+            let Some((function, given)) = inner.split_once([' ', '\t']) else {
+                return false;
+            };
+            let given = &given[..end_of_call(given)];
+            let lists = || {
+                let program = given.split_whitespace().next();
+                function == "shell" && program.is_some_and(|program| LISTS.contains(&program))
+            };
+            PUTS_TOGETHER.contains(&function) && !given.contains(['.', '/']) && !lists()
+        })
+}
+
+/// Where the bracket closes that stands before this.
+fn end_of_call(given: &str) -> usize {
+    let mut depth = 0usize;
+    for (at, letter) in given.char_indices() {
+        match letter {
+            '(' | '{' => depth += 1,
+            ')' | '}' if depth == 0 => return at,
+            ')' | '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    given.len()
 }
 
 /// The variables that a makefile sets, each with all that it is ever set to.
@@ -165,7 +200,11 @@ fn filled(needs: &str, set: &BTreeMap<String, String>) -> String {
             break;
         }
         for (name, value) in set {
-            for called in [format!("$({name})"), format!("${{{name}}}")] {
+            // A name of one letter needs no brackets.
+            let bare = Some(format!("${name}"))
+                .filter(|_| name.chars().count() == 1 && !needs.contains("$$"));
+            let calls = [format!("$({name})"), format!("${{{name}}}")];
+            for called in calls.into_iter().chain(bare) {
                 let times = needs.matches(&called).count();
                 if times > 0 && needs.len() + times * value.len() <= LONGEST {
                     needs = needs.replace(&called, value);
@@ -197,10 +236,10 @@ fn whole_lines(text: &str) -> Vec<String> {
 /// The name and the value of a variable that a line of a makefile sets.
 fn assigned(line: &str) -> Option<(&str, &str)> {
     let (left, value) = line.split_once('=')?;
-    Some((
-        left.trim_end_matches([':', '?', '+', '!']).trim(),
-        value.trim(),
-    ))
+    let left = left.trim_end_matches([':', '?', '+', '!']).trim();
+    // `export X = …`, `override X = …`, `target: X = …`
+    let name = left.rsplit([' ', '\t', ':']).next().unwrap_or(left);
+    Some((name, value.trim()))
 }
 
 /// The two sides of a rule.

@@ -143,6 +143,7 @@ impl Recipes {
         };
         let mut tasks = vec![Task::default()];
         let mut of_names = None;
+        let mut is_alias = false;
         for line in text.lines() {
             let words = line.trim();
             if indent(line) == 0 && !words.is_empty() {
@@ -163,8 +164,7 @@ impl Recipes {
                     needs: Vec::new(),
                     lines: plain(command.trim()).into_iter().collect(),
                 };
-                if name.contains('*') || command.trim_start().starts_with('{') {
-                    task.names.clear();
+                if command.trim_start().starts_with('{') {
                     let parts = command.split(['[', ']', '{', '}', ',']).map(str::trim);
                     task.lines.extend(parts.filter_map(plain));
                 }
@@ -174,10 +174,17 @@ impl Recipes {
             let Some(task) = tasks.last_mut() else {
                 continue;
             };
-            if words.starts_with("aliases:") {
-                task.names.clear();
-            }
             let parts = words.split([' ', ',', '[', ']', '{', '}', '"', '\'']);
+            // `aliases: [a, b]`, or each behind a dash of its own.
+            is_alias = match words.strip_prefix("aliases:") {
+                Some(_) => true,
+                None => is_alias && words.starts_with('-'),
+            };
+            if is_alias {
+                let names = parts.filter(|name| !matches!(*name, "" | "-" | "aliases:"));
+                task.names.extend(names.map(str::to_owned));
+                continue;
+            }
             task.needs.extend(parts.map(str::to_owned));
             let command = words
                 .strip_prefix("- cmd: ")
@@ -258,7 +265,11 @@ impl Recipes {
         let all = usual.iter().any(is_open) || self.tasks.iter().any(calls_itself);
         let mut taken: BTreeSet<&str> = usual.iter().map(String::as_str).collect();
         let runs = |task: &Task, taken: &BTreeSet<&str>| {
-            task.names.is_empty() || task.names.iter().any(|name| taken.contains(name.as_str()))
+            let fits = |name: &String| {
+                taken.contains(name.as_str())
+                    || name.contains('*') && taken.iter().any(|taken| fits(name, taken))
+            };
+            task.names.is_empty() || task.names.iter().any(fits)
         };
         loop {
             let before = taken.len();
@@ -275,6 +286,13 @@ impl Recipes {
         let running = self.tasks.iter().filter(|task| all || runs(task, &taken));
         running.flat_map(|task| task.lines.clone()).collect()
     }
+}
+
+/// Whether a name is one that a pattern stands for: `nuke-*`.
+fn fits(pattern: &str, name: &str) -> bool {
+    let (front, _) = pattern.split_once('*').unwrap_or((pattern, ""));
+    let (_, end) = pattern.rsplit_once('*').unwrap_or(("", pattern));
+    name.len() >= front.len() + end.len() && name.starts_with(front) && name.ends_with(end)
 }
 
 /// A sign of what is not known.
@@ -326,6 +344,13 @@ mod tests {
             ("T = build \\\n  nuke\nall: ${T}", "make"),
             ("define LIST\nnuke\nendef\nall: $(LIST)", "make"),
             ("all: $(shell echo nuke)", "make"),
+            ("export X = nuke\nall: $(X)", "make"),
+            ("override X := nuke\nall: ${X}", "make"),
+            ("X = nuke\nall: $X", "make"),
+            ("all: $(sort nuke)", "make"),
+            ("all: $(if $(CI),lint,nuke)", "make"),
+            ("all: $(filter nu%,nuke)", "make"),
+            ("all: $(addprefix nu,$(or ,ke))", "make"),
             ("all: $(addsuffix ke,nu)", "make"),
             (".SECONDEXPANSION:\nX = nuke\nall: $$(X)", "make"),
             ("all: lint\nlint test: %: nu%", "make all"),
@@ -363,6 +388,10 @@ mod tests {
                 "task n",
             ),
             (
+                "tasks:\n  nuke:\n    aliases:\n      - other\n      - n\n    cmds:\n      - git reset --hard",
+                "task n",
+            ),
+            (
                 "tasks:\n  nuke-*:\n    cmds:\n      - git reset --hard",
                 "task nuke-x",
             ),
@@ -392,6 +421,15 @@ mod tests {
                 "make",
             ),
             (".PHONY: app nuke\napp: lib/x.a\n\tcc -o app", "make app"),
+            (
+                "OBJ = $(patsubst %.c,%.o,$(wildcard src/*.c))\napp: $(OBJ)\n\tcc -o app",
+                "make app",
+            ),
+            (
+                "app: $(addprefix $(OUT)/,a b) $(shell git ls-files)\n\tcc -o app",
+                "make app",
+            ),
+            ("app: $(sort $(wildcard *.c))\n\tcc -o app", "make app"),
         ] {
             let text = format!("{text}{NUKE}");
             assert_eq!(
@@ -402,5 +440,17 @@ mod tests {
         }
         let text = "tasks:\n  db:reset:\n    cmds:\n      - git reset --hard\n  build: echo hi";
         assert_eq!(decided("Taskfile.yml", text, "task build"), Decision::Allow);
+        for nuke in [
+            "nuke:\n    aliases: [n]\n    cmds:\n      - git reset --hard",
+            "nuke: {cmds: [git reset --hard]}",
+            "nuke-*:\n    cmds:\n      - git reset --hard",
+        ] {
+            let text = format!("tasks:\n  build: {{cmds: [echo hi]}}\n  {nuke}");
+            assert_eq!(
+                decided("Taskfile.yml", &text, "task build"),
+                Decision::Allow,
+                "{text}"
+            );
+        }
     }
 }

@@ -301,12 +301,16 @@ pub(super) const TOOLS: &[Tool] = &[
                 "mongo --eval 'db.x.deleteMany({})'",
                 "mongosh mongodb://db.example.com/shop_test --eval 'db.dropDatabase()'",
                 "mongosh shop_test --eval \"db.getSiblingDB('shop').dropDatabase()\"",
+                "mongosh shop_test --eval \"db.getMongo().getDB('shop').dropDatabase()\"",
+                "mongosh 'mongodb://localhost:27017,db.example.com:27017/shop_test' --eval 'db.dropDatabase()'",
+                "mongosh 'mongodb://localhost/shop?appName=shop-test' --eval 'db.dropDatabase()'",
             ],
             spares: &[
                 "mongosh --eval 'db.stats()'",
                 "mongosh --eval 'db.x.deleteOne({_id: 1})'",
                 "mongosh prod",
                 "mongosh mongodb://localhost/shop_test --eval 'db.dropDatabase()'",
+                "mongosh 'mongodb://u:p@localhost:27017,127.0.0.1:27018/shop_test?replicaSet=r' --eval 'db.dropDatabase()'",
                 "mongosh shop_test --eval 'db.users.drop()'",
             ],
         }],
@@ -373,20 +377,36 @@ fn is_scratch(subject: &Subject<'_>) -> bool {
 
 /// The same of a database of MongoDB's: one on this machine that is for tests by its name, and no other is gone to from it.
 fn is_scratch_of_mongo(subject: &Subject<'_>) -> bool {
+    // Ways to another database, or to another server.
+    const LEADS: [&str; 6] = [
+        "getSiblingDB",
+        "getSisterDB",
+        "getDB(",
+        "Mongo(",
+        "connect(",
+        "use ",
+    ];
     let Some((address, false)) = subject.operands.first() else {
         return false;
     };
     let address = address.text.as_str();
-    let host = subject.value("--host");
-    let is_here = match address.split_once("://") {
-        Some(_) => is_loopback(address),
-        None => host.is_none_or(is_loopback) && !address.contains('/'),
+    let (is_here, name) = match address.split_once("://") {
+        Some((_, rest)) => {
+            let (hosts, name) = rest.split_once('/').unwrap_or((rest, ""));
+            let hosts = hosts.rsplit('@').next().unwrap_or(hosts);
+            (hosts.split(',').all(is_loopback), name)
+        }
+        None => {
+            let host = subject.value("--host");
+            (host.is_none_or(is_loopback), address)
+        }
     };
+    let name = name.split('?').next().unwrap_or(name);
     let texts = texts(subject);
     let goes_on = texts
         .iter()
-        .any(|text| text.contains("getSiblingDB") || text.contains("use "));
-    is_here && says_scratch(address) && !goes_on
+        .any(|text| LEADS.iter().any(|way| text.contains(way)));
+    is_here && !name.contains('/') && says_scratch(name) && !goes_on
 }
 
 /// Whether a name says that what it names is for tests or for a while: `test`, `tmp_x`, `shop-dev`,

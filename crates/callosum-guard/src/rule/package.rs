@@ -268,7 +268,7 @@ pub(super) const TOOLS: &[Tool] = &[
         tests: &[],
         rules: &[Rule {
             id: "package.generations",
-            when: &["-d|--delete-old"],
+            when: &["-d|--delete-old !--dry-run"],
             severity: Severity::Ask,
             reason: "what the system was before cannot be gone back to",
             alternatives: &["nix-collect-garbage --dry-run"],
@@ -279,7 +279,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             spares: &[
                 "nix-collect-garbage",
-                "nix-collect-garbage --dry-run",
+                "nix-collect-garbage -d --dry-run",
                 "nix-collect-garbage --delete-older-than 30d",
             ],
         }],

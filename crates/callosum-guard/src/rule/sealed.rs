@@ -49,6 +49,7 @@ pub(super) const READ: Rule = Rule {
         "exec 3< ~/.local/state/callosum/keys/ledger-ed25519",
         "file -f ~/.local/state/callosum/keys/ledger-ed25519",
         "tar cf /tmp/x.tar ~/.local/state",
+        "tar -czf/tmp/x.tar ~/.local/state",
         "cp -r ~/.local/state /tmp/x",
         "grep -r secret ~/.local/state",
         "python3 -c 'import os; print(open(os.path.expanduser(\"~/.local/state/callosum/plan-runs/0b8d.json\")).read())'",
@@ -144,7 +145,14 @@ fn unpacks(subject: &Subject<'_>) -> bool {
         .iter()
         .skip(1)
         .map(|word| word.text.as_str());
-    let says = |text: &str| text == "--extract" || !text.starts_with("--") && text.contains('x');
+    // `-xzf`; behind the letter for the archive its name may stand: `-czf/tmp/x.tar`.
+    let says = |text: &str| {
+        let letters = match text.strip_prefix('-') {
+            Some(letters) => letters.split('f').next().unwrap_or(letters),
+            None => text,
+        };
+        text == "--extract" || !text.starts_with("--") && letters.contains('x')
+    };
     subject.call.name.ends_with("tar")
         && words
             .enumerate()

@@ -42,6 +42,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "curl -X DELETE -H \"Authorization: Bearer $T\" https://api.cloudflare.com/client/v4/zones/abc",
                     "curl --request DELETE --url https://api.vercel.com/v9/projects/shop",
                     "xh delete https://api.stripe.com/v1/customers/c",
+                    "curl -X DELETE https://API.Cloudflare.com/client/v4/zones/abc",
                     "curl -sXDELETE https://storage.googleapis.com/storage/v1/b/data",
                 ],
                 spares: &[
@@ -188,7 +189,8 @@ fn deletes_at_service(subject: &Subject<'_>) -> bool {
     let is_of_service = |address: &str| {
         let host = parts(address).map_or("", |(host, _)| host);
         let host = host.rsplit('@').next().unwrap_or(host);
-        let host = host.split(':').next().unwrap_or(host);
+        let host = host.split([':', '?']).next().unwrap_or(host);
+        let host = &host.to_ascii_lowercase();
         let mut services = SERVICES.iter();
         services
             .any(|service| host == *service || service.starts_with('.') && host.ends_with(service))

@@ -53,7 +53,10 @@ impl Source {
             decoded: self.decoded || other.decoded,
             secret: self.secret || other.secret,
             listed: self.listed || other.listed,
-            refs: self.refs || other.refs,
+            // Of a list that has files as well some may be named.
+            refs: (self.refs || other.refs)
+                && (self.refs || !self.listed)
+                && (other.refs || !other.listed),
             named: self.named || other.named,
             of_user: self.of_user || other.of_user,
             ours: self.ours || other.ours,

@@ -250,6 +250,7 @@ const GIT: Tool = Tool {
                 "git checkout main src docs",
                 "for d in crates docs; do git checkout $d; done",
                 "git checkout $(git diff --name-only)",
+                "git checkout $(git tag; git diff --name-only)",
                 "git checkout --conflict diff3 main src",
                 "git diff | git apply -R",
                 "git apply --reverse <(git diff HEAD -- src)",

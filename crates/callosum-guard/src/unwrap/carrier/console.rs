@@ -5,6 +5,7 @@ use super::code;
 use crate::unwrap::{
     value::{Arg, Value},
     walk::Walker,
+    wrapper::first_operand,
 };
 
 /// What a framework is told that takes a program, behind its command or as its input, and the program of its language.
@@ -73,7 +74,13 @@ impl Walker<'_> {
         {
             return;
         }
-        let given = words.get(2..).unwrap_or_default();
+        // `rails runner -e production CODE`
+        let at = if console.is_word {
+            first_operand(words, 2, "-e --environment")
+        } else {
+            2
+        };
+        let given = words.get(at..).unwrap_or_default();
         let told = given.iter().find_map(|word| {
             let execute = word.text.strip_prefix("--execute=");
             let is_code = console.is_word && !word.text.starts_with('-');
@@ -87,6 +94,24 @@ impl Walker<'_> {
         let language = languages.find(|language| language.runs(console.language));
         if let (Some(source), Some(language)) = (source, language) {
             self.code(language, &source);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Decision, Facts, Policy, decide};
+
+    /// CAKE-SHIM-1: the program of a console is found behind its options.
+    #[test]
+    fn a_program_behind_options_is_judged() {
+        let facts = Facts::of_a_project();
+        for command in [
+            "rails runner -e production 'system(\"rm -rf /\")'",
+            "rails r 'system(\"rm -rf /\")'",
+        ] {
+            let decision = decide(command, &facts, &Policy::default()).decision;
+            assert_eq!(decision, Decision::Block, "{command}");
         }
     }
 }

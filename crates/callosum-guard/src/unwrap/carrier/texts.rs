@@ -298,7 +298,7 @@ impl Walker<'_> {
                 "ansible" => (matches!(text, "-a" | "--args"))
                     .then(next)
                     .flatten()
-                    .map(|given| deleted_by_ansible(&given).unwrap_or(given)),
+                    .map(|given| deleted_by_ansible(words, &given).unwrap_or(given)),
                 "make" | "gmake" => {
                     let shell = text.find("$(shell ").map(|at| &text[at + 8..]);
                     let shell = shell.map(|text| text.trim_end_matches(')').to_owned());
@@ -319,7 +319,21 @@ impl Walker<'_> {
 }
 
 /// What the arguments of Ansible's `file` come to that have a path be absent.
-fn deleted_by_ansible(given: &str) -> Option<String> {
+fn deleted_by_ansible(words: &[Arg], given: &str) -> Option<String> {
+    let module = words.iter().enumerate().find_map(|(at, word)| {
+        let text = word.text.as_str();
+        match text
+            .strip_prefix("--module-name=")
+            .or_else(|| text.strip_prefix("-m"))
+        {
+            Some("") => words.get(at + 1).map(|word| word.text.as_str()),
+            None if text == "--module-name" => words.get(at + 1).map(|word| word.text.as_str()),
+            named => named,
+        }
+    });
+    if !matches!(module, Some("file" | "ansible.builtin.file")) {
+        return None;
+    }
     let fields = || given.split_whitespace();
     let path = fields().find_map(|field| {
         let names = ["path=", "dest=", "name="];

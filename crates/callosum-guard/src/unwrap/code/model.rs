@@ -11,7 +11,7 @@ use super::{
 };
 
 /// Functions of programs that are tests.
-const TESTS: [&str; 11] = [
+const TESTS: [&str; 12] = [
     "describe",
     "it",
     "test",
@@ -23,6 +23,7 @@ const TESTS: [&str; 11] = [
     "tearDown",
     "fixture",
     "pytest",
+    "TestCase",
 ];
 
 /// What this function does with a whole table, called where it stands.
@@ -38,7 +39,13 @@ pub(super) fn asked(
     };
     let statement = statement(whole, tokens, at, inner, named)?;
     let is_test = |token: &Token| match token {
-        Name(name) => name.starts_with("test_") || TESTS.contains(&last(name)),
+        // `test.describe(…)` and `@pytest.fixture`, and not a pattern's `.test(…)`.
+        Name(name) => {
+            let first = name.trim_start_matches('@').split('.').next();
+            name.starts_with("test_")
+                || first.is_some_and(|first| TESTS.contains(&first))
+                || last(name) == "TestCase"
+        }
         _ => false,
     };
     if tokens.iter().any(is_test) {
@@ -154,5 +161,22 @@ fn database(tokens: &[Token]) -> String {
         Some("sqlite://" | "sqlite:///:memory:") => ":memory:".to_owned(),
         Some(address) => address.trim_start_matches("sqlite:///").to_owned(),
         None => "database".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Decision, Facts, Policy, decide};
+
+    /// CAKE-SHIM-1: a pattern that is tried is no program of tests.
+    #[test]
+    fn a_table_that_is_emptied_behind_a_test_of_a_pattern_is_judged() {
+        let facts = Facts::of_a_project();
+        for command in [
+            "node -e 'const {PrismaClient}=require(\"@prisma/client\"); const prisma=new PrismaClient(); if (pattern.test(x)) prisma.user.deleteMany({})'",
+        ] {
+            let decision = decide(command, &facts, &Policy::default()).decision;
+            assert_eq!(decision, Decision::Block, "{command}");
+        }
     }
 }

@@ -390,16 +390,12 @@ fn is_scratch_of_mongo(subject: &Subject<'_>) -> bool {
         return false;
     };
     let address = address.text.as_str();
-    let (is_here, name) = match address.split_once("://") {
-        Some((_, rest)) => {
-            let (hosts, name) = rest.split_once('/').unwrap_or((rest, ""));
-            let hosts = hosts.rsplit('@').next().unwrap_or(hosts);
-            (hosts.split(',').all(is_loopback), name)
-        }
-        None => {
-            let host = subject.value("--host");
-            (host.is_none_or(is_loopback), address)
-        }
+    let (is_here, name) = if let Some((_, rest)) = address.split_once("://") {
+        let (hosts, name) = rest.split_once('/').unwrap_or((rest, ""));
+        let hosts = hosts.rsplit('@').next().unwrap_or(hosts);
+        (hosts.split(',').all(is_loopback), name)
+    } else {
+        (subject.value("--host").is_none_or(is_loopback), address)
     };
     let name = name.split('?').next().unwrap_or(name);
     let texts = texts(subject);

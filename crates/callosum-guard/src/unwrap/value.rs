@@ -47,6 +47,11 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// Whether it is a list that names of files may stand in.
+    fn lists_files(self) -> bool {
+        self.listed && !self.refs
+    }
+
     pub(crate) fn join(self, other: Source) -> Source {
         Source {
             remote: self.remote || other.remote,
@@ -54,9 +59,7 @@ impl Source {
             secret: self.secret || other.secret,
             listed: self.listed || other.listed,
             // Of a list that has files as well some may be named.
-            refs: (self.refs || other.refs)
-                && (self.refs || !self.listed)
-                && (other.refs || !other.listed),
+            refs: (self.refs || other.refs) && !self.lists_files() && !other.lists_files(),
             named: self.named || other.named,
             of_user: self.of_user || other.of_user,
             ours: self.ours || other.ours,

@@ -232,16 +232,15 @@ impl Walker<'_> {
             self.state.strict &= others.is_empty();
             let stood = script.commands[..at].iter().any(is_asked);
             let stood = stood.then(|| self.whereabouts());
-            let more = match command {
-                // `a || b && c` is `(a || b) && c`: the last runs wherever the first succeeds.
-                Command::Chain(chained) => self.chain(&chained.commands, input, stood),
-                _ => {
-                    let more = self.command(command, input);
-                    if let Some(stood) = stood {
-                        self.perhaps(stood);
-                    }
-                    more
+            // `a || b && c` is `(a || b) && c`: the last runs wherever the first succeeds.
+            let more = if let Command::Chain(chained) = command {
+                self.chain(&chained.commands, input, stood)
+            } else {
+                let more = self.command(command, input);
+                if let Some(stood) = stood {
+                    self.perhaps(stood);
                 }
+                more
             };
             self.state.strict |= was_strict;
             if output.text.len() + more.text.len() <= MAX_VALUE {

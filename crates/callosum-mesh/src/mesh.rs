@@ -230,7 +230,6 @@ impl Mesh {
         })
     }
 
-    /// Brings a board up to the log.
     /// Brings the board to the end of the log, by what was kept where what was remembered is of another log, as after a loss of power that
     /// took the end of this one, or as of an event that the log has dropped.
     fn caught_up_or_kept(&self, board: &mut Board) -> Result<Caught, MeshError> {
@@ -247,6 +246,7 @@ impl Mesh {
         Ok(caught)
     }
 
+    /// Brings a board up to the log.
     fn caught_up(&self, board: &mut Board) -> Result<Caught, MeshError> {
         let mut reader = self.journal.read_after(&Cursor {
             origin: Some(self.journal.origin().to_owned()),

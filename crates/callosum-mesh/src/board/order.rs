@@ -221,7 +221,15 @@ impl Board {
                 },
             )?,
             Order::Cancel { task, reason } => self.cancelled(task, reason, voice, now)?,
-            Order::Change { task, set } => self.change(task, set)?,
+            Order::Change { task, set } => {
+                let deeds = self.change(task, set)?;
+                if let [Deed::TaskChanged { task, set }] = deeds.as_slice()
+                    && !by.is_us()
+                {
+                    self.room_for_change(self.known(task)?, set)?;
+                }
+                deeds
+            }
             Order::Send {
                 id,
                 to,
@@ -268,6 +276,9 @@ impl Board {
                 }
                 if let Some(why) = self.nobody_there(&known.to) {
                     return Err(Refusal::Unreachable { message, why });
+                }
+                if !by.is_us() {
+                    self.room_for_message(&known.content)?;
                 }
                 let expires = Some(expires(now, known.ttl_seconds)?);
                 vec![Deed::MessageRetried { message, expires }]

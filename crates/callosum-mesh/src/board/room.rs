@@ -1,11 +1,15 @@
 //! How much has room on a board: everybody who asks for anything holds all of it in memory, and writes it down anew.
 //!
-//! What nobody has taken yet is never forgotten: more of it is refused ([`Board::room_for_task`], [`Board::room_for_message`]). Of what
-//! is over the newest is remembered ([`forget`]), and the log has all.
+//! What nobody has taken yet is never forgotten: more of it is refused ([`Board::room_for_task`], [`Board::room_for_message`]), and
+//! so is a change that makes more of it. Of what is over the newest is remembered ([`forget`]), and the log has all.
 
-use super::{Board, Message, NewTask, Receipt, Refusal, Task};
+use std::collections::HashSet;
 
-/// Most tasks that are not over, and messages that nobody has seen.
+use serde_json::{Map, Value};
+
+use super::{Board, Message, NewTask, Receipt, Refusal, Status, Task};
+
+/// Most tasks that stand, and messages that nobody has seen.
 const MOST: usize = 2000;
 
 /// Most bytes of the words of either together.
@@ -17,32 +21,70 @@ const MOST_OVER: usize = 500;
 /// And so many bytes of the words of each, but for the newest.
 const MOST_BYTES_OVER: usize = 1024 * 1024;
 
+/// How the tasks that stand are called.
+const TASKS: &str = "tasks that are not over or keep one of these waiting";
+
 /// Most bytes of the other keys of the bridge file together.
 const MOST_BYTES_OF_FIELDS: usize = 256 * 1024;
 
 impl Board {
     /// Fails where one more task has no room.
     pub(super) fn room_for_task(&self, task: &NewTask) -> Result<(), Refusal> {
-        let standing = self.tasks.iter().filter(|task| !task.status.is_over());
+        let (count, bytes) = self.standing_tasks();
         let more = task.prompt.len() + other_bytes(&task.other);
-        room_for("tasks that are not over", standing.map(task_bytes), more)
+        room_for(TASKS, count, bytes, more)
+    }
+
+    /// Fails where what is set makes more of a task that stands than has room. Of one that is over, more is forgotten.
+    pub(super) fn room_for_change(
+        &self,
+        task: &Task,
+        set: &Map<String, Value>,
+    ) -> Result<(), Refusal> {
+        let mut changed = task.clone();
+        changed.set(set.clone());
+        let more = task_bytes(&changed).saturating_sub(task_bytes(task));
+        if more == 0 || task.status.is_over() {
+            return Ok(());
+        }
+        let (count, bytes) = self.standing_tasks();
+        if bytes + more > MOST_BYTES {
+            let what = TASKS;
+            return Err(Refusal::Full { what, count, bytes });
+        }
+        Ok(())
+    }
+
+    /// How many tasks stand, and the bytes of their words: those that are not over, and what one of these needs and was taken
+    /// back. Were that forgotten, it would look as if nothing were needed any more.
+    fn standing_tasks(&self) -> (usize, usize) {
+        let needed = self.needed();
+        let standing = self.tasks.iter().filter(|task| stands(task, &needed));
+        counted(standing.map(task_bytes))
+    }
+
+    /// What tasks need that are not over.
+    fn needed(&self) -> HashSet<String> {
+        let tasks = self.tasks.iter().filter(|task| !task.status.is_over());
+        tasks.flat_map(|task| task.needs.iter().cloned()).collect()
     }
 
     /// Fails where one more message has no room.
     pub(super) fn room_for_message(&self, content: &str) -> Result<(), Refusal> {
         let standing = self.messages.iter().filter(|message| is_standing(message));
-        let bytes = standing.map(message_bytes);
-        room_for("messages that nobody has seen", bytes, content.len())
+        let (count, bytes) = counted(standing.map(message_bytes));
+        room_for("messages that nobody has seen", count, bytes, content.len())
     }
 
-    /// Fails where this much of another key of the bridge file, beside those that stay, has no room.
+    /// Fails where this much of another key of the bridge file, beside those that stay, has no room. To make less of one always has.
     pub(super) fn room_for_field(&self, key: &str, bytes: usize) -> Result<(), Refusal> {
+        let length = |value: &Value| value.to_string().len();
+        let before = self.fields.get(key).map_or(0, length);
         let others = self.fields.iter().filter(|(other, _)| *other != key);
-        let others: usize = others
-            .map(|(key, value)| key.len() + value.to_string().len())
-            .sum();
+        let others: usize = others.map(|(key, value)| key.len() + length(value)).sum();
+        let is_more = bytes > before;
         let bytes = others + key.len() + bytes;
-        if bytes > MOST_BYTES_OF_FIELDS {
+        if is_more && bytes > MOST_BYTES_OF_FIELDS {
             return Err(Refusal::TooManyFields { bytes });
         }
         Ok(())
@@ -50,7 +92,8 @@ impl Board {
 
     /// Forgets the oldest tasks that are over.
     pub(super) fn forget_tasks(&mut self) {
-        forget(&mut self.tasks, |task| task.status.is_over(), task_bytes);
+        let needed = self.needed();
+        forget(&mut self.tasks, |task| !stands(task, &needed), task_bytes);
     }
 
     /// Forgets the oldest messages that were seen or taken back, and the oldest dead letters.
@@ -68,6 +111,14 @@ impl Board {
             |_| true,
             |discovery| discovery.content.len(),
         );
+    }
+}
+
+fn stands(task: &Task, needed: &HashSet<String>) -> bool {
+    match task.status {
+        Status::Complete => false,
+        Status::Cancelled => needed.contains(&task.id),
+        Status::Pending | Status::InProgress => true,
     }
 }
 
@@ -91,12 +142,12 @@ fn message_bytes(message: &Message) -> usize {
     message.content.len()
 }
 
-fn room_for(
-    what: &'static str,
-    standing: impl Iterator<Item = usize>,
-    more: usize,
-) -> Result<(), Refusal> {
-    let (count, bytes) = standing.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
+/// How many there are, and their bytes together.
+fn counted(bytes: impl Iterator<Item = usize>) -> (usize, usize) {
+    bytes.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes))
+}
+
+fn room_for(what: &'static str, count: usize, bytes: usize, more: usize) -> Result<(), Refusal> {
     if count >= MOST || bytes + more > MOST_BYTES {
         return Err(Refusal::Full { what, count, bytes });
     }
@@ -140,5 +191,18 @@ mod tests {
         let half = MOST_BYTES_OVER / 2;
         assert_eq!(kept(vec![half, 0, half, half]), [0, half, half]);
         assert_eq!(kept(vec![1, 2 * MOST_BYTES_OVER]), [2 * MOST_BYTES_OVER]);
+    }
+
+    /// CALC-FAIL-1: where a version before has let in more keys of the bridge file than have room, one can be made shorter.
+    #[test]
+    fn what_is_too_much_can_be_made_less() {
+        let mut board = Board::default();
+        for key in ["a", "b"] {
+            let value = "x".repeat(MOST_BYTES_OF_FIELDS);
+            board.fields.insert(key.to_owned(), value.into());
+        }
+        assert!(board.room_for_field("c", 1).is_err());
+        assert!(board.room_for_field("a", MOST_BYTES_OF_FIELDS + 3).is_err());
+        assert!(board.room_for_field("a", 1).is_ok());
     }
 }

@@ -227,7 +227,10 @@ impl Board {
                 self.with_task(&task, rev, |task| task.status = Status::Cancelled);
                 self.forget_tasks();
             }
-            Deed::TaskChanged { task, set } => self.with_task(&task, rev, |task| task.set(set)),
+            Deed::TaskChanged { task, set } => {
+                self.with_task(&task, rev, |task| task.set(set));
+                self.forget_tasks();
+            }
             Deed::MessageSent {
                 id,
                 to,
@@ -334,7 +337,7 @@ impl Board {
 impl Task {
     /// Sets keys by their names in the bridge file. What is no value of a key is passed over: who
     /// decided has looked at it.
-    fn set(&mut self, set: Map<String, Value>) {
+    pub(super) fn set(&mut self, set: Map<String, Value>) {
         for (key, value) in set {
             match key.as_str() {
                 "assigned_to" => self.assigned_to = serde_json::from_value(value).unwrap_or(None),

@@ -229,6 +229,84 @@ fn a_full_board_refuses_more_and_loses_nothing() {
     );
 }
 
+/// CALC-PAT-2: what a task waits for in vain is not forgotten as long as it waits, however much is over since: else anybody could
+/// begin it.
+#[test]
+fn what_a_task_waits_for_in_vain_is_not_forgotten() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let about = |kind: &str, payload: serde_json::Value| {
+        let event = json!({"type": kind, "source": "codex", "payload": payload});
+        Draft::read(&event).unwrap()
+    };
+    let left = |id: &str| about("calc.task_handoff", json!({"id": id, "prompt": "x"}));
+    let back = |id: &str| about("calc.task.cancelled", json!({"task": id, "reason": "r"}));
+    let waiting = json!({"id": "waiting", "prompt": "x", "needs": ["gone"]});
+    let others: Vec<String> = (0..600).map(|number| format!("t{number}")).collect();
+    let lists = vec![
+        vec![
+            left("gone"),
+            about("calc.task_handoff", waiting),
+            back("gone"),
+        ],
+        others.iter().map(|id| left(id)).collect(),
+        others.iter().map(|id| back(id)).collect(),
+    ];
+    for list in mesh.publish_lists(lists).unwrap() {
+        list.unwrap();
+    }
+    let codex = voice("codex");
+    let refused = mesh.give(claim("waiting"), &codex);
+    assert!(
+        matches!(
+            refused,
+            Err(MeshError::Refused(Refusal::NeedsWhatIsGone { .. }))
+        ),
+        "{refused:?}"
+    );
+    let needs_no_more = Order::Change {
+        task: "waiting".to_owned(),
+        set: [("needs".to_owned(), json!([]))].into_iter().collect(),
+    };
+    mesh.give(needs_no_more, &codex).unwrap();
+    assert_eq!(mesh.board().unwrap().tasks.len(), 501);
+}
+
+/// CALC-FAIL-1: what is changed on the board has no more room than what is new on it.
+#[test]
+fn a_change_that_has_no_room_is_refused() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let left = |number: usize| {
+        let task = json!({
+            "type": "calc.task_handoff", "source": "codex", "payload": {"id": format!("t{number}"), "prompt": "x"},
+        });
+        Draft::read(&task).unwrap()
+    };
+    let change = |number: usize, bytes: usize| {
+        let change = json!({
+            "type": "calc.task.changed", "source": "codex",
+            "payload": {"task": format!("t{number}"), "set": {"prompt": "y".repeat(bytes)}},
+        });
+        Draft::read(&change).unwrap()
+    };
+    let lists = vec![
+        (0..70).map(left).collect(),
+        (0..63).map(|number| change(number, 32 * 1024)).collect(),
+    ];
+    for list in mesh.publish_lists(lists).unwrap() {
+        list.unwrap();
+    }
+    let mut publish = |draft: Draft| mesh.publish(draft, Durability::Logged);
+    let refused = publish(change(64, 32 * 1024));
+    assert!(
+        matches!(refused, Err(MeshError::Refused(Refusal::Full { .. }))),
+        "{refused:?}"
+    );
+    publish(change(0, 1)).unwrap();
+    publish(change(64, 32 * 1024)).unwrap();
+}
+
 /// CALC-FAIL-1: no file of the log is removed that a board follows from which is kept nowhere else.
 #[test]
 fn a_log_whose_board_is_not_kept_drops_nothing() {

@@ -198,7 +198,7 @@ fn memory_stays_small_with_many_events_and_many_who_listen() {
     for seq in 1..=100_000 {
         let _ = writeln!(
             lines,
-            r#"{{"seq":{seq},"origin":"{origin}","id":"id-{seq}","type":"a.b","event":"a.b","source":"codex","machine":"m","timestamp":"2026-01-02T03:04:05Z","ts":1767323045.0,"session_id":null,"pane_id":null,"cwd":"/work/app","payload":{{"number":{seq}}}}}"#
+            r#"{{"seq":{seq},"origin":"{origin}","id":"id-{seq}","type":"a.b","event":"a.b","source":"codex","machine":"m","timestamp":"2026-01-02T03:04:05Z","ts":1767323045.0,"session_id":null,"pane_id":null,"cwd":"/home/ana/app","payload":{{"number":{seq}}}}}"#
         );
     }
     let first = "mesh/events/00000000000000000001.jsonl";

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Sheet;
+use super::{REPLACES, Sheet};
 
 /// What was made of two beads.
 pub(crate) struct MergedBeads {
@@ -153,16 +153,22 @@ fn of_both_lists(was: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> 
             both.push(instead.clone());
         }
     }
-    let new = theirs
-        .iter()
-        .filter(|item| is_new(item) && !in_place.contains(item));
-    both.extend(new.cloned());
+    let new = theirs.iter();
+    let new = new.filter(|item| is_new(item) && !in_place.contains(item));
+    // Evidence that stands in for another is in the place of what both knew, and of nothing that ours added since.
+    let (instead, new): (Vec<&Value>, Vec<&Value>) =
+        new.partition(|item| item.get(REPLACES) == Some(&Value::Bool(true)));
+    let known = both.iter().rposition(|item| theirs.contains(item));
+    let behind = known.map_or(0, |known| known + 1);
+    both.splice(behind..behind, instead.into_iter().cloned());
+    both.extend(new.into_iter().cloned());
     both
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bead::Bead;
 
     const BASE: &str = "id: bd-1\ntitle: a # kept\nstatus: open\ncustom: base\nlabels: [x]\nteam:\n  lead: ann\n  \
                         # whom to ask\n  size: 2\n  rooms: [1]\ndecisions:\n  - {ts: t0, decision: x}\n";
@@ -250,6 +256,23 @@ mod tests {
         let gone = BASE.replace("labels: [x]", "labels: []");
         let made = of(&gone, &listed("z")).unwrap();
         assert_eq!(read(&made).members()["labels"], serde_json::json!(["z"]));
+    }
+
+    /// LOA-BEAD-1, LOA-GRD-1: what one side cites besides stays where the other cites something instead, whichever side is ours.
+    #[test]
+    fn evidence_of_one_side_outlives_what_the_other_cites_instead() {
+        let cites = |line: u32, instead: &str| {
+            format!(
+                "{BASE}  - {{ts: t0, decision: x, evidence: [{{path: \"${{PROJECT_ROOT}}/a\", line: {line}}}]{instead}}}\n"
+            )
+        };
+        let (besides, instead) = (cites(1, ""), cites(2, ", replaces_evidence: true"));
+        for (ours, theirs) in [(&besides, &instead), (&instead, &besides)] {
+            let made = read(&of(ours, theirs).unwrap());
+            let made = Bead::of(made.members()).decisions;
+            let cited: usize = made.iter().map(|made| made.evidence.len()).sum();
+            assert_eq!(cited, 2, "{made:?}");
+        }
     }
 
     /// LOA-BEAD-1, LOA-FMT-1: what both changed is named with the keys that it stands in, and no comment of either side goes in

@@ -242,20 +242,18 @@ fn handed(waiting: &Waiting, most: usize) -> String {
     let short = |text: &str| -> String { text.chars().take(LONGEST).collect() };
     let mut text = format!("by {} at {}", short(&waiting.from), short(&waiting.ts));
     if let Some(repository) = &waiting.repository {
-        // The end of a path tells more than its beginning.
-        let cut = repository.chars().count().saturating_sub(LONGEST);
-        let end: String = repository.chars().skip(cut).collect();
-        text = format!("{text} in {}{end}", if cut > 0 { "…" } else { "" });
+        text = format!("{text} in {}", end_of_path(repository));
     }
     if let Some(bead) = &waiting.bead {
         text = format!("{text}, bead {}", short(bead));
     }
     if let Some(reasoning) = &waiting.reasoning {
         let words = cut_to(reasoning, most);
-        text = match words.strip_suffix('…') {
+        let all = reasoning.split_whitespace().collect::<Vec<_>>().join(" ");
+        text = match words.strip_suffix('…').filter(|_| words != all) {
             _ if most == 0 => format!("{text} {REST}"),
-            Some(words) if !reasoning.ends_with('…') => format!("{text}: {words} {REST}"),
-            _ => format!("{text}: {reasoning}"),
+            Some(words) => format!("{text}: {words} {REST}"),
+            None => format!("{text}: {reasoning}"),
         };
     }
     if !waiting.ungrounded.is_empty() {
@@ -263,6 +261,17 @@ fn handed(waiting: &Waiting, most: usize) -> String {
         text = format!("{text} ({claims} without evidence)");
     }
     text
+}
+
+/// A path that is not too long, else its last folders, which tell more than the first: none of them is cut.
+fn end_of_path(path: &str) -> String {
+    let cut = path.chars().count().saturating_sub(LONGEST);
+    if cut == 0 {
+        return path.to_owned();
+    }
+    let end: String = path.chars().skip(cut).collect();
+    let whole = end.find('/').map_or(end.as_str(), |at| &end[at..]);
+    format!("…{whole}")
 }
 
 /// Each line as a quote.
@@ -345,6 +354,26 @@ mod tests {
         assert_eq!(Opening::default().told(100, 9000), Told::default());
         assert_eq!(opening().told(0, 9000), Told::default());
         assert_eq!(opening().told(100, 10), Told::default());
+    }
+
+    /// LOA-REC-1: what a hand-off was thinking is cut between words, also where it ends as if it were cut, and of a long path no
+    /// folder's name is.
+    #[test]
+    fn a_hand_off_is_cut_between_words_and_folders() {
+        let thought = format!("{}and so on…", "word ".repeat(50));
+        let mut waiting = Waiting {
+            reasoning: Some(thought.clone()),
+            repository: Some(format!("/home/ana/{}/projects/shop", "deep".repeat(20))),
+            ..Waiting::default()
+        };
+        let told = handed(&waiting, 40);
+        let words = "word ".repeat(40);
+        assert!(told.ends_with(&format!(": {words}{REST}")), "{told}");
+        assert!(told.contains(" in …/projects/shop"), "{told}");
+        let all = handed(&waiting, 60);
+        assert!(all.ends_with(&format!(": {thought}")), "{all}");
+        waiting.repository = Some("/home/ana/shop".to_owned());
+        assert!(handed(&waiting, 40).contains(" in /home/ana/shop: word"));
     }
 
     proptest! {

@@ -20,7 +20,12 @@ pub(super) fn project(error: &ProjectError) -> CommandError {
             let address = of_file.and_then(|it| Address::parse(&it.problem.key));
             let hint = address.map_or_else(
                 || "callosum config check".to_owned(),
-                |address| format!("callosum config set {address} {}", default_at(&address)),
+                |address| {
+                    // The name of an executor is whatever the file says.
+                    let key = shell_word(&address.to_string());
+                    let value = shell_word(&default_at(&address).to_string());
+                    format!("callosum config set {key} {value}")
+                },
             );
             CommandError::from_error(Exit::Environment, error).hint(hint)
         }

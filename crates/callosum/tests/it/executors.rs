@@ -548,3 +548,16 @@ fn a_setting_out_of_range_is_mended_by_the_command_that_is_told() {
         "{\"executors\": {\"scout\": {\"priority\": 100}}, \"retry_max\": 3}\n"
     );
 }
+
+/// CAL-CFG-1, CAL-SEC-1: a command that is told to be pasted runs nothing that a cloned project has put into a name.
+#[test]
+fn a_name_in_a_command_that_is_told_is_one_word_of_it() {
+    let env = TestEnv::new();
+    env.write(
+        ".calrc",
+        "{\"executors\": {\"a; touch b #\": {\"priority\": 5000}}}\n",
+    );
+    let status = env.run(["status"]).ended_with(3).stderr;
+    let hint = "callosum config set 'executors.a; touch b #.priority' 100";
+    assert!(status.contains(hint), "{status}");
+}

@@ -21,6 +21,18 @@ use crate::config::Environment;
 /// Most bytes of a file that are taken from git.
 const LARGEST: usize = 64 << 20;
 
+/// What prints the names of files that differ.
+const DIFFERENT: [&str; 8] = [
+    "diff",
+    "--ignore-submodules=all",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-renames",
+    "--relative",
+    "--name-only",
+    "-z",
+];
+
 /// What a filter is made of, and what each part is for it to do nothing.
 const FILTER: [(&str, &str); 4] = [
     (".clean", ""),
@@ -112,23 +124,16 @@ impl Past for Committed<'_> {
 
     fn changed(&self, folder: &str) -> Vec<String> {
         // Git reads a file to see whether it has changed, and would have filters convert it.
-        let asked = [
-            "diff",
-            "--ignore-submodules=all",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-renames",
-            "--relative",
-            "--name-only",
-            "-z",
-            "HEAD",
-            "--",
-            folder,
-        ];
+        let asked = [&DIFFERENT[..], &["HEAD", "--", folder]].concat();
         let printed = self
             .unfiltered()
             .and_then(|filters| self.git_with(&asked, filters));
         names_in(&printed.unwrap_or_default())
+    }
+
+    fn staged(&self, folder: &str) -> Vec<String> {
+        let asked = [&DIFFERENT[..], &["--cached", "HEAD", "--", folder]].concat();
+        names_in(&self.git(&asked).unwrap_or_default())
     }
 
     fn ever(&self, folder: &str) -> Option<Vec<String>> {

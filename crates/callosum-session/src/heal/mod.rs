@@ -36,6 +36,10 @@ pub trait Past {
     /// The names of the files that were ever committed in a folder, from the root; `None` where that
     /// cannot be known.
     fn ever(&self, folder: &str) -> Option<Vec<String>>;
+    /// The files of a folder, from the root, that are to be committed otherwise than they are, or not any more.
+    fn staged(&self, _folder: &str) -> Vec<String> {
+        Vec::new()
+    }
     /// The files of sessions in which a merge has not ended; `None` where that cannot be known.
     fn open_merges(&self) -> Option<Vec<OpenMerge>> {
         Some(Vec::new())

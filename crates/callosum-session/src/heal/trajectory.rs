@@ -19,7 +19,7 @@ use crate::{
 
 impl Held<'_> {
     /// Brings back trajectories that were committed and are gone, cut, or begun anew without what was committed. What
-    /// was compressed or removed, being old, is not lost.
+    /// was compressed or removed, being old, is not lost, nor is what git was told to take out, as by a revert that is not committed.
     pub(super) fn heal_committed_records(
         &self,
         past: &dyn Past,
@@ -33,9 +33,15 @@ impl Held<'_> {
             return Ok(());
         }
         let changed = past.changed(&folder);
+        let staged = if changed.is_empty() {
+            Vec::new()
+        } else {
+            past.staged(&folder)
+        };
         let kept = Config::load(session)?.retention.archive_days;
         let today = session.clock.now().to_zoned(TimeZone::UTC).date();
-        for name in names.into_iter().filter(|name| changed.contains(name)) {
+        let is_lost = |name: &String| changed.contains(name) && !staged.contains(name);
+        for name in names.into_iter().filter(is_lost) {
             let file = name.strip_suffix(".gz").unwrap_or(&name);
             let day = file.strip_suffix(".jsonl").and_then(|stem| {
                 let at = stem.len().checked_sub(DAY)?;

@@ -282,6 +282,31 @@ fn a_file_that_one_branch_took_out_is_named_while_git_merges() {
     env.run(["session", "check"]).success();
 }
 
+/// LOA-HEAL-1, LOA-TRJ-1: what a revert takes out of a trajectory is not lost, also before it is committed; what is cut short is.
+#[test]
+fn what_git_was_told_to_take_out_of_a_trajectory_is_not_healed() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.git_init();
+    env.run(["session", "decide", "Use two", "--cite", "src/a.rs:2"])
+        .success();
+    commit_in(&env, &env.project());
+    let folder = env.project().join("loa-grimoire/a2a/trajectory");
+    let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap();
+    let whole = env.read(file.path());
+    env.git(&["revert", "--no-commit", "HEAD"]);
+    let before = env.read(file.path());
+    assert!(whole.starts_with(&before) && before.len() < whole.len());
+    let healed = env.run(["session", "heal"]).success().stdout;
+    assert_eq!(env.read(file.path()), before, "{healed}");
+    assert!(!env.read("loa-grimoire/NOTES.md").contains("Use two"));
+    env.git(&["reset", "--quiet"]);
+    env.run(["session", "heal"]).success();
+    // Behind it stands that it was healed.
+    assert!(env.read(file.path()).starts_with(&whole));
+}
+
 /// LOA-HEAL-1, LOA-BEAD-1: a bead that git has left with its marks is healed by the three that git keeps of it: by its lines git has
 /// brought together the beginning of one decision and the end of another.
 #[test]

@@ -364,20 +364,31 @@ impl Session {
             self.acks = Some(listen(None));
         }
         let published = self.publish(&value.to_string(), durability).await?;
-        // One that was handed in before, under the same id, may have been acknowledged while nobody listened here.
+        // One that was handed in before, under the same id, may have been acknowledged while nobody listened here. What is not yet
+        // told of the others that wait is read again as well.
         let stood = published.events.iter().flatten();
         let stood = stood.filter(|event| event.seq <= before);
         if let Some(event) = stood.min_by_key(|event| event.seq) {
+            let listening = self.acks.as_ref().map(Feed::cursor);
+            let listening = listening.filter(|at| at.origin.as_deref() == Some(&*event.origin));
+            let told = listening.map_or(event.seq, |at| at.seq);
             self.acks = Some(listen(Some(&Cursor {
                 origin: Some(event.origin.clone()),
-                seq: event.seq,
+                seq: event.seq.min(told),
             })));
         }
-        let waiting = published.events.iter().flatten().map(|event| Waiting {
-            id: event.id.clone(),
-            until: Instant::now() + wait,
-        });
-        self.requests.extend(waiting);
+        let until = Instant::now() + wait;
+        for event in published.events.iter().flatten() {
+            // Asked again while it waits, it is one request, and what comes of it is told once.
+            let standing = self.requests.iter_mut();
+            match standing.into_iter().find(|one| one.id == event.id) {
+                Some(standing) => standing.until = standing.until.max(until),
+                None => self.requests.push(Waiting {
+                    id: event.id.clone(),
+                    until,
+                }),
+            }
+        }
         Ok(self.acknowledged(&published))
     }
 

@@ -145,6 +145,33 @@ fn who_asks_again_hears_of_what_came_meanwhile() {
     assert_eq!(again.asked(ephemeral)["op"], "error");
 }
 
+/// CALC-L2-1: who asks again while the first waits is told of one request, once.
+#[test]
+fn a_request_that_is_asked_again_while_it_waits_is_one() {
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    let mut asks = Client::connect(&daemon);
+    let request = |id: &str, wait: u32| {
+        let event = json!({"id": id, "source": "claude-code", "payload": {"what": "review"}});
+        json!({"op": "request", "event": event, "timeout_seconds": wait})
+    };
+    asks.asked(request("same", 300));
+    asks.asked(request("same", 0));
+    let ack = json!({"type": "calc.ack", "source": "codex", "payload": {"of": "same"}});
+    daemon.post("", &ack.to_string()).with(200);
+    let acked = asks.hear();
+    assert_eq!(
+        (&acked["op"], &acked["of"]),
+        (&json!("acked"), &json!("same"))
+    );
+    asks.asked(request("other", 0));
+    let late = asks.hear();
+    assert_eq!(
+        (&late["op"], &late["of"]),
+        (&json!("unacked"), &json!("other"))
+    );
+}
+
 /// CALC-L2-1: what is not understood is said, and the connection goes on.
 #[test]
 fn what_is_wrong_is_said_and_the_connection_goes_on() {

@@ -3,7 +3,7 @@
 //! Start with [`decide`], which reads a command as the shell would, finds every command that it
 //! would run, however wrapped, and lets each [rule](rule) look at each; [`explain`] tells how it
 //! came about, and [`decide_write`] judges one path; [`entered()`] tells where a command goes, [`touched()`] which files
-//! it changes. All are pure over [`Facts`] and [`Policy`]:
+//! it changes, [`brought()`] where it has git change them. All are pure over [`Facts`] and [`Policy`]:
 //! the same command, facts and policy give the same [`Verdict`] again.
 //!
 //! [`snapshot`] keeps a tree as it was, for what was allowed and should not have been; it alone of
@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+mod brought;
 pub mod config;
 mod decide;
 mod entered;
@@ -46,6 +47,7 @@ mod verdict;
 mod whole_text;
 
 pub use crate::{
+    brought::{Bring, Brought, brought},
     decide::{decide, explain},
     entered::entered,
     facts::Facts,

@@ -54,6 +54,7 @@ pub(crate) use self::{
     delete::DELETERS,
     emulator::is_emulated,
     general::{GENERAL, is_opaque},
+    git::git_folder,
     subject::Subject,
 };
 use crate::verdict::Decision;

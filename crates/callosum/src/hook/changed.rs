@@ -4,9 +4,13 @@ use std::path::Path;
 
 use callosum_guard::{Facts, Touched, touched};
 use callosum_host::{Disk, disk::EntryKind};
-use callosum_mesh::leased_path;
+use callosum_mesh::{board::Lease, leased_path};
 
-use super::event::Action;
+use super::{
+    brought::{Met, Trees, When},
+    event::Action,
+};
+use crate::config::Environment;
 
 /// Most bytes of a patch that is read.
 const LONGEST_PATCH: u64 = 1024 * 1024;
@@ -15,6 +19,8 @@ const LONGEST_PATCH: u64 = 1024 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Changed {
     touched: Vec<Touched>,
+    /// Where git writes files that the command does not name.
+    trees: Trees,
     /// Whether a command does it, which changes much that nobody works on.
     is_command: bool,
 }
@@ -39,19 +45,45 @@ impl Changed {
             path: as_leased(disk, touched.path),
             ..touched
         });
+        let trees = match action {
+            Action::Shell(command) => Trees::of(disk, command, facts),
+            Action::Write(_) | Action::Other => Trees::default(),
+        };
         Self {
             touched: real.collect(),
+            trees,
             is_command: matches!(action, Action::Shell(_)),
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.touched.is_empty()
+        self.touched.is_empty() && self.trees.is_empty()
     }
 
-    /// Whether this file is changed.
+    /// Whether this file is changed, as far as the call names it.
     pub(super) fn takes_in(&self, file: &str) -> bool {
         self.touched.iter().any(|touched| touched.takes_in(file))
+    }
+
+    /// Whether this file may be changed: it is in a tree besides to which git writes.
+    pub(super) fn may_take_in(&self, file: &str) -> bool {
+        self.takes_in(file) || self.trees.hold(file)
+    }
+
+    /// Which of these leases, on files that may be changed, are on ones that are. Asks git where there is no other way to know.
+    pub(super) fn met(
+        &self,
+        held: Vec<Lease>,
+        when: When,
+        disk: &Disk,
+        environment: &Environment,
+    ) -> Met {
+        let (named, others) = held
+            .into_iter()
+            .partition(|lease| self.takes_in(&lease.path));
+        let mut met = self.trees.met(others, when, disk, environment);
+        met.sure.splice(0..0, named);
+        met
     }
 
     /// Whether anything in this folder is changed.

@@ -20,6 +20,7 @@ use callosum_guard::{Decision, Verdict};
 use callosum_mesh::{Voice, board::Lease, warning};
 
 use super::{
+    brought::When,
     changed::Changed,
     event::{Action, Event},
     judge::Judged,
@@ -107,8 +108,9 @@ fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Voice) -> Opti
     }
     let (clock, ids) = (environment.clock().ok()?, environment.ids().ok()?);
     let mut mesh = machine_mesh::open(disk, &clock, &ids, folder).ok()?;
-    let held = mesh.held_against(|file| changed.takes_in(file), voice);
-    let held = held.ok()?;
+    let held = mesh.held_against(|file| changed.may_take_in(file), voice);
+    let met = changed.met(held.ok()?, When::Before, disk, environment);
+    let held = met.all();
     if !held.is_empty() {
         return Some(held);
     }

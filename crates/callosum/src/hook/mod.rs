@@ -14,6 +14,7 @@
 //! thread but the one that watches the time, no registry, and no database.
 
 mod answer;
+mod brought;
 mod changed;
 mod event;
 mod given;

@@ -34,6 +34,13 @@ pub(super) fn git_dir(disk: &Disk, cwd: &Path) -> Option<PathBuf> {
     None
 }
 
+/// The tree of git's that a folder is in.
+pub(super) fn top(disk: &Disk, folder: &Path) -> Option<PathBuf> {
+    let mut folders = folder.ancestors();
+    let top = folders.find(|folder| disk.exists(&folder.join(".git")).unwrap_or(false));
+    top.map(Path::to_owned)
+}
+
 /// Whether a repository's folder is that of a linked worktree.
 pub(super) fn is_linked(git_dir: &Path) -> bool {
     let parent = git_dir.parent().and_then(Path::file_name);
@@ -72,6 +79,7 @@ pub(super) fn trees(disk: &Disk, folder: &Path) -> Vec<PathBuf> {
     main.into_iter().chain(trees).collect()
 }
 
-fn real(disk: &Disk, path: &Path) -> PathBuf {
+/// A path with its links resolved, as far as it is there.
+pub(super) fn real(disk: &Disk, path: &Path) -> PathBuf {
     disk.canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -256,7 +256,7 @@ fn who_is_at_work_hears_of_tasks_and_of_who_edits_its_files() {
 }
 
 /// What a client's hook is told of a command of its model's.
-fn command(env: &TestEnv, word: &str, command: &str) -> Output {
+pub(crate) fn command(env: &TestEnv, word: &str, command: &str) -> Output {
     let event = json!({
         "hook_event_name": word, "session_id": "s1", "cwd": env.project(), "tool_name": "Bash",
         "tool_input": {"command": command}, "tool_response": {"stdout": ""},

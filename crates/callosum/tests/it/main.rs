@@ -35,6 +35,8 @@ mod confinement_ends;
 mod confinement_network;
 /// Files that one agent edits while another works on them.
 mod contested_files;
+/// What git brings into a tree while another works on it.
+mod contested_trees;
 /// Sessions of one project that hand over to another.
 mod crossing;
 /// The main job: a prompt in, a committed summary out.

@@ -4,6 +4,7 @@ mod history;
 mod reference;
 mod setting;
 
+pub(crate) use self::reference::folder as git_folder;
 use self::{
     reference::{
         brings_back, copies_over, drops_changes, fetches_over, in_temporary, recreates, refspecs,

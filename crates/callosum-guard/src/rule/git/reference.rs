@@ -59,7 +59,7 @@ pub(super) fn brings_back(subject: &Subject<'_>) -> bool {
 }
 
 /// The folder that git goes to before it does anything: each `-C` is seen from the one before it.
-fn folder(subject: &Subject<'_>) -> String {
+pub(crate) fn folder(subject: &Subject<'_>) -> String {
     const TAKES: [&str; 7] = [
         "-c",
         "--git-dir",

@@ -27,6 +27,7 @@ use super::{Problem, Said};
 use crate::{
     config::{Environment, EnvironmentError, Homes, HomesError, MeshSettings, Project, Told},
     hook::{
+        brought::When,
         changed::Changed,
         event::{Action, Event},
         place::{facts, folders},
@@ -252,10 +253,12 @@ impl Neighbours {
         let (changed, root) = self.changed(bytes);
         let held = self
             .mesh
-            .held_against(|file| changed.takes_in(file), &self.voice);
+            .held_against(|file| changed.may_take_in(file), &self.voice);
         let held = met.keep(held).unwrap_or_default();
-        met.text = warning(&held, &self.voice.agent);
-        met.keep(self.mesh.tell_holders(&held, &self.voice));
+        let held = changed.met(held, When::After, &self.disk, &self.environment);
+        met.text = warning(&held.all(), &self.voice.agent);
+        // That a file was edited is said of no more than is known.
+        met.keep(self.mesh.tell_holders(&held.sure, &self.voice));
         let own = self.disk.canonicalize(self.mesh.folder());
         let own = own.unwrap_or_else(|_| self.mesh.folder().to_owned());
         // Nobody has a lease on what all may edit.

@@ -3,6 +3,8 @@
 //! For whatever comes from elsewhere and is shown: words of executors, names of
 //! files, quotes. Deliberately not here: taking colours out, which would hide that there were any.
 
+use std::{borrow::Cow, fmt::Write as _};
+
 /// Escapes what would move the cursor, rewrite what was shown, or turn the direction of writing.
 ///
 /// Line breaks and tabs stay. Other control characters, and the overrides and isolates of the
@@ -53,6 +55,30 @@ pub fn untagged(text: &str) -> String {
     visible(text).replace('<', "‹")
 }
 
+/// The same for a text in JSON, as JSON writes it: `\u009b`. Whoever reads it as JSON reads what it was.
+///
+/// What JSON escapes itself stays as it is, and so do the breaks between its values. Twice is once.
+pub fn in_json(json: &str) -> Cow<'_, str> {
+    // Nearly all texts have none, and are not looked at by their characters.
+    let may_be = |byte: u8| matches!(byte, 0x7f | 0xc2 | 0xe2);
+    let is_escaped = |character: char| {
+        character >= '\u{7f}' && is_obeyed(character)
+            || matches!(character, '\u{2028}' | '\u{2029}')
+    };
+    if !json.bytes().any(may_be) || !json.contains(is_escaped) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for character in json.chars() {
+        if is_escaped(character) {
+            let _ = write!(shown, "\\u{:04x}", u32::from(character));
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
 /// Whether a character takes no room of its own on a screen: nobody sees it, and whoever reads the
 /// text by its characters does.
 pub fn is_unseen(character: char) -> bool {
@@ -91,6 +117,26 @@ mod tests {
             ("\u{2066}a\u{2069}", "\\u{2066}a\\u{2069}"),
         ] {
             assert_eq!(harmless(text), shown);
+        }
+    }
+
+    /// CALC-SEC-1: JSON in which a terminal finds nothing to obey is the same to whoever reads it as JSON.
+    #[test]
+    fn json_has_nothing_that_a_terminal_would_obey_and_says_the_same() {
+        for (json, shown) in [
+            ("\"a\u{9b}31mb\"", "\"a\\u009b31mb\""),
+            ("[\"\u{7f}\u{85}\"]\n", "[\"\\u007f\\u0085\"]\n"),
+            (
+                "\"\u{202e}x\u{2066}\u{2028}\"",
+                "\"\\u202ex\\u2066\\u2028\"",
+            ),
+            (
+                "{\n  \"été\": \"\u{1f600} \\u001b\"\n}",
+                "{\n  \"été\": \"\u{1f600} \\u001b\"\n}",
+            ),
+        ] {
+            assert_eq!(in_json(json), shown);
+            assert_eq!(in_json(shown), shown);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use callosum_evidence::terminal::in_json;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -170,7 +171,9 @@ impl Document {
 
     /// Its bytes, as they are written.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = serde_json::to_vec_pretty(&self.members).unwrap_or_default();
+        let text = serde_json::to_string_pretty(&self.members).unwrap_or_default();
+        // People look at the file, and words of others stand in it.
+        let mut bytes = in_json(&text).into_owned().into_bytes();
         bytes.push(b'\n');
         bytes
     }

@@ -1,5 +1,6 @@
 //! [`Frame`]: an event as it goes out, written once for all who hear it.
 
+use callosum_evidence::terminal::in_json;
 use callosum_mesh::event::Event;
 use hyper::body::Bytes;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
@@ -28,7 +29,8 @@ impl Frame {
             seq => format!("{{\"op\":\"event\",\"cursor\":\"{origin}:{seq}\",\"event\":"),
         };
         let json = bus.len();
-        bus.push_str(&serde_json::to_string(&event).expect("an event can be written as JSON"));
+        let text = serde_json::to_string(&event).expect("an event can be written as JSON");
+        bus.push_str(&in_json(&text));
         bus.push_str(END);
         bus.shrink_to_fit();
         Self {

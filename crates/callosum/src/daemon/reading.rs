@@ -5,6 +5,7 @@
 
 use std::{rc::Rc, time::Duration};
 
+use callosum_evidence::terminal::in_json;
 use callosum_mesh::{
     journal::{Cursor, JournalError, Notice, Reader},
     topic::Pattern,
@@ -298,7 +299,7 @@ impl Answering {
             if !self.is_lines && self.events > 0 {
                 text.push(',');
             }
-            text.push_str(&line);
+            text.push_str(&in_json(&line));
             if self.is_lines {
                 text.push('\n');
             }

@@ -5,6 +5,7 @@
 //! a terminal. What to say is the commands' business.
 
 mod failure;
+mod harmless_json;
 mod list;
 mod number;
 mod progress;
@@ -98,15 +99,11 @@ impl Ui {
         self.data(&visible(text))
     }
 
-    /// Prints a JSON value to stdout, indented, with a line end.
+    /// Prints a JSON value to stdout, indented, with a line end. What a terminal would obey in it is escaped.
     ///
     /// What another program reads is printed as it is made, and never held as a whole.
     pub(crate) fn json_data(self, value: &impl serde::Serialize) -> Result<(), CommandError> {
-        if io::stdout().is_terminal() {
-            let text = serde_json::to_string_pretty(value).map_err(CommandError::internal)?;
-            return self.foreign(&format!("{text}\n"));
-        }
-        let mut out = io::BufWriter::new(stdout().lock());
+        let mut out = harmless_json::Writer(io::BufWriter::new(stdout().lock()));
         serde_json::to_writer_pretty(&mut out, value).map_err(|error| {
             if error.is_io() {
                 CommandError::stdout(error.into())

@@ -2,7 +2,7 @@
 
 use std::{thread, time::Duration};
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::terminal::{in_json, on_one_line};
 use callosum_mesh::{
     event::Event,
     journal::{Cursor, Notice, Reader},
@@ -209,7 +209,7 @@ pub(super) fn tell(context: &Context, notice: &Notice) -> Result<(), CommandErro
 
 fn line(context: &Context, output: &EventsOutput) -> Result<(), CommandError> {
     let text = serde_json::to_string(output).map_err(CommandError::internal)?;
-    context.ui.foreign(&format!("{text}\n"))
+    context.ui.foreign(&format!("{}\n", in_json(&text)))
 }
 
 fn unreadable(error: callosum_mesh::journal::JournalError) -> CommandError {

@@ -452,7 +452,7 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// A text on one line in which nothing begins a tag.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     untagged(&words.join(" "))
 }

@@ -24,6 +24,9 @@ const LONGEST: usize = 32 * 1024;
 /// Who takes back whatever they want: a person, and who does not say who they are, such as who edits the bridge file by hand.
 const UNRULED: [&str; 2] = ["person", "unknown"];
 
+/// How urgent a task is of which nobody says it.
+const USUAL_PRIORITY: i64 = 5;
+
 /// Most tasks that one waits for.
 pub(super) const MOST_NEEDS: usize = 64;
 
@@ -248,7 +251,7 @@ impl Board {
                 if !by.is_us() {
                     self.room_for_message(&content)?;
                 }
-                let nobody = self.nobody_there(&to).filter(|_| !by.is_us());
+                let nobody = self.nobody_there(&to, now).filter(|_| !by.is_us());
                 let dead = nobody.map(|why| Deed::MessageMoved {
                     message: id.clone(),
                     receipt: Receipt::Dead,
@@ -274,7 +277,7 @@ impl Board {
                 if known.receipt != Some(Receipt::Dead) {
                     return Err(Refusal::NotDead { message });
                 }
-                if let Some(why) = self.nobody_there(&known.to) {
+                if let Some(why) = self.nobody_there(&known.to, now) {
                     return Err(Refusal::Unreachable { message, why });
                 }
                 if !by.is_us() {
@@ -368,7 +371,11 @@ impl Board {
 
     fn add(&self, task: NewTask) -> Result<Vec<Deed>, Refusal> {
         said("a task", &task.prompt)?;
-        if self.task(&task.id).is_some() {
+        if let Some(known) = self.task(&task.id) {
+            // Who leaves it once more, not knowing whether it was left, finds it left.
+            if is_left(known, &task) {
+                return Ok(Vec::new());
+            }
             return Err(Refusal::Taken { task: task.id });
         }
         if task.needs.len() > MOST_NEEDS {
@@ -381,7 +388,7 @@ impl Board {
         Ok(vec![Deed::TaskAdded {
             id: task.id,
             assigned_to: task.assigned_to,
-            priority: task.priority.unwrap_or(5),
+            priority: task.priority.unwrap_or(USUAL_PRIORITY),
             prompt: task.prompt,
             output_file: task.output_file,
             needs: task.needs,
@@ -460,6 +467,21 @@ fn expires(now: Timestamp, ttl_seconds: Option<u64>) -> Result<Timestamp, Refusa
         return Err(Refusal::NoTtl { seconds });
     }
     Ok(now + Duration::from_secs(seconds))
+}
+
+/// Whether a task is the one that is to be left, in the same words.
+fn is_left(known: &Task, task: &NewTask) -> bool {
+    let place = (known.output_file.as_deref(), task.output_file.as_deref());
+    let is_same_place = match place {
+        (Some(known), Some(place)) => is_same(known, place),
+        (known, place) => known == place,
+    };
+    is_same(&known.prompt, &task.prompt)
+        && is_same_place
+        && known.assigned_to == task.assigned_to
+        && known.priority == task.priority.unwrap_or(USUAL_PRIORITY)
+        && known.needs == task.needs
+        && known.other == task.other
 }
 
 /// Whether a text is one that is kept, in which secrets are masked.

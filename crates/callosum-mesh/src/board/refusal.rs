@@ -3,7 +3,11 @@
 use jiff::Timestamp;
 
 use super::Status;
-use crate::{addressee::Addressee, agent::AgentName};
+use crate::{
+    addressee::Addressee,
+    agent::AgentName,
+    digest::{one_line, quoted},
+};
 
 /// Why an order is not followed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -125,7 +129,7 @@ pub enum Refusal {
         path: String,
     },
     /// Another agent works on the file.
-    #[error("{by} works on {path} until {until}{}", .why.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
+    #[error("{by} works on {} until {until}{}", one_line(path), .why.as_ref().map(|why| format!(": {}", quoted(why))).unwrap_or_default())]
     LeasedBy {
         /// The file.
         path: String,

@@ -98,14 +98,14 @@ impl Board {
     }
 
     /// Why a message to this agent, or to this session of it, can reach nobody; `None` where it may.
-    pub(super) fn nobody_there(&self, to: &Addressee) -> Option<String> {
+    pub(super) fn nobody_there(&self, to: &Addressee, now: Timestamp) -> Option<String> {
         let Addressee { agent, session } = to;
         if !self.has_heard_of(agent) {
             return Some(format!("nobody named {agent} was heard of on this machine"));
         }
         let session = session.as_ref()?;
         let is_there = self.sessions.iter().any(|known| known.is(agent, session));
-        if is_there {
+        if is_there || self.holds_something(agent, session, now) {
             return None;
         }
         let others = self.sessions.iter().rev();
@@ -121,6 +121,15 @@ impl Board {
         Some(format!(
             "no session {session} of {agent} is at work; {there}"
         ))
+    }
+
+    /// Whether this session has a lease or a claim that holds. Who has one is at work, whether its client tells of sessions or not.
+    fn holds_something(&self, agent: &AgentName, session: &str, now: Timestamp) -> bool {
+        let is_it = |by: &AgentName, of: Option<&str>| by == agent && of == Some(session);
+        let mut leases = self.leases.iter().filter(|lease| lease.until > now);
+        let mut claims = self.tasks.iter().filter_map(|task| task.claim_at(now));
+        leases.any(|lease| is_it(&lease.by, lease.session_id.as_deref()))
+            || claims.any(|claim| is_it(&claim.by, claim.session_id.as_deref()))
     }
 
     /// Takes an event in. Events that are about something else, or about what is not there, change

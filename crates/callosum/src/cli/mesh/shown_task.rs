@@ -55,6 +55,8 @@ pub(crate) struct MeshTaskOutput {
     pub(crate) waits_in_vain_for: Vec<String>,
     /// Who works on it.
     pub(crate) claimed_by: Option<String>,
+    /// In which session of theirs, as the client names it.
+    pub(crate) claimed_session: Option<String>,
     /// When the claim ends.
     pub(crate) claimed_until: Option<String>,
     /// The claim's number: the later of two claims of a task has the larger one.
@@ -86,6 +88,7 @@ impl MeshTaskOutput {
             waits_for: board.waits_for(task).map(str::to_owned).collect(),
             waits_in_vain_for: board.gone_needs(task).map(str::to_owned).collect(),
             claimed_by: claim.map(|claim| claim.by.to_string()),
+            claimed_session: claim.and_then(|claim| claim.session_id.clone()),
             claimed_until: claim.map(|claim| claim.until.to_string()),
             token: claim.map(|claim| claim.token),
             result: task.result.clone(),
@@ -135,6 +138,7 @@ pub(super) fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), Co
         ("of category", &output.category),
         ("about", &output.cwd),
         ("result goes to", &output.output_file),
+        ("claimed in session", &output.claimed_session),
         ("claimed until", &output.claimed_until),
         ("under the number", &token),
         ("done at", &output.completed_at),

@@ -31,6 +31,58 @@ fn a_lease_is_refused_to_a_second_agent() {
         .success();
 }
 
+/// CALC-FUT-1, CALC-PAT-2: who holds a file, or has claimed a task, can be written to by the session that is told, whether hooks told of
+/// that session or not.
+#[test]
+fn who_holds_something_can_be_written_to() {
+    let env = TestEnv::new();
+    let take = [
+        "mesh",
+        "lease",
+        "take",
+        "a.rs",
+        "--as",
+        "codex",
+        "--session",
+        "s1",
+    ];
+    env.run(take).success();
+    env.run(["mesh", "task", "add", "b", "--id", "b", "--as", "claude"])
+        .success();
+    let claim = [
+        "mesh",
+        "task",
+        "claim",
+        "b",
+        "--as",
+        "codex",
+        "--session",
+        "s2",
+    ];
+    env.run(claim).success();
+    let send = |to: &str| {
+        env.run([
+            "mesh", "message", "send", to, "hello", "--id", to, "--as", "claude",
+        ])
+    };
+    send("codex@s1").success();
+    send("codex@s2").success();
+    let refused = send("codex@s3").ended_with(1).stderr;
+    assert!(refused.contains("no session s3 of codex"), "{refused}");
+    let shown = json(&env, &["task", "show", "b"]);
+    assert_eq!(shown["claimed_session"], "s2");
+    let read = env.run([
+        "mesh",
+        "message",
+        "read",
+        "--as",
+        "codex",
+        "--session",
+        "s1",
+    ]);
+    assert!(read.success().stdout.contains("hello"));
+}
+
 /// CALC-FUT-1: a configuration that cannot be used is told of once, and a lease is taken all the same.
 #[test]
 fn a_broken_configuration_is_told_of_once_by_who_takes_a_lease() {

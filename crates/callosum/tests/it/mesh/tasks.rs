@@ -5,6 +5,25 @@ use serde_json::Value;
 
 use super::json;
 
+/// CALC-PAT-2: who leaves a task once more under its id, in the same words, has left it; in others they are refused.
+#[test]
+fn a_task_that_is_left_twice_is_one() {
+    let env = TestEnv::new();
+    let add = |words: &str| env.run(["mesh", "task", "add", words, "--id", "t1", "--as", "codex"]);
+    assert_eq!(add("Review").success().stdout, "t1\n");
+    assert_eq!(add("Review").success().stdout, "t1\n");
+    let refused = add("Review all").ended_with(1).stderr;
+    assert!(
+        refused.contains("there is a task `t1` already"),
+        "{refused}"
+    );
+    let added = env.run([
+        "mesh", "tail", "--since", "0", "--topic", "calc.**", "--json",
+    ]);
+    let added = added.success().stdout;
+    assert_eq!(added.lines().count(), 1, "{added}");
+}
+
 /// CALC-PAT-2: a task is left, claimed, done, and its author reads the result.
 #[test]
 fn a_task_goes_from_one_agent_to_another() {

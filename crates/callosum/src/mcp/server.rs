@@ -35,7 +35,7 @@ use crate::{
 const INSTRUCTIONS: &str = "Memory and delegation for this repository. Call `recover` when a session \
 begins, `find` before reading many files, `decide` for each decision with places that show it, and \
 `delegate` for analyses whose details you do not need in your context. `task`, `message`, `discovery` and `lease` \
-reach the other agents on this machine, also from a sandbox. `budget` is the most tokens of an answer.";
+reach the other agents on this machine, also from a sandbox. Where a tool takes `budget`, it is the most tokens of an answer.";
 
 /// Calls of a kind that run at once; more wait.
 const AT_ONCE: u32 = 4;

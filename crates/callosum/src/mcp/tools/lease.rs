@@ -7,18 +7,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Effect, Tool, needed, read, schema};
+use super::{DATA, Effect, Tool, in_quotes, needed, read, schema};
 use crate::{
     cli::{
         Context,
         mesh::{
             asking,
-            lease::{absolute, line, listed},
+            lease::{LeaseOutput, absolute, listed},
             open,
         },
     },
     mcp::answer,
-    ui::CommandError,
+    ui::{CommandError, Exit},
 };
 
 pub(super) const TOOL: Tool = Tool {
@@ -61,8 +61,9 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             if leases.is_empty() {
                 return Ok("nobody works on a file\n".to_owned());
             }
-            let leases: Vec<String> = leases.iter().map(line).collect();
-            Ok(answer::fitted(&leases, answer::USUAL, "leases"))
+            let leases: Vec<String> = leases.iter().map(told).collect();
+            let told = answer::fitted(&leases, answer::USUAL, "leases");
+            Ok(format!("{DATA}{told}"))
         }
         Deed::Take => {
             let path = file()?;
@@ -73,7 +74,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             };
             open::given(context, order, &asking(context))?;
             let taken = listed(context, |lease| lease.path == path)?;
-            Ok(taken.iter().map(line).collect())
+            Ok(taken.iter().map(told).collect())
         }
         Deed::Release => {
             let path = file()?;
@@ -82,8 +83,27 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
                 anyway: false,
                 token: None,
             };
-            open::given(context, order, &asking(context))?;
+            if open::given(context, order, &asking(context))?.is_empty() {
+                let what = format!("nobody has a lease on {}", in_quotes(&path));
+                return Err(CommandError::new(Exit::No, what));
+            }
             Ok(format!("{path} is free\n"))
         }
     }
+}
+
+/// A lease as a model reads it: what others wrote is in quotes.
+fn told(lease: &LeaseOutput) -> String {
+    let session = lease.session_id.as_deref().map(in_quotes);
+    let session = session.map(|session| format!(" in session {session}"));
+    let why = lease.why.as_deref().map(in_quotes);
+    let why = why.map(|why| format!(": {why}"));
+    format!(
+        "{} {}{} until {}{}\n",
+        in_quotes(&lease.path),
+        lease.by,
+        session.unwrap_or_default(),
+        lease.until,
+        why.unwrap_or_default()
+    )
 }

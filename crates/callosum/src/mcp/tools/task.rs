@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DATA, Effect, Tool, agent, behind_marks, needed, read, schema};
+use super::{DATA, Effect, Tool, agent, behind_marks, in_quotes, needed, read, schema};
 use crate::{
     cli::{
         Context,
@@ -122,15 +122,19 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
 /// A task as a model reads it: what is known of it, and behind marks what others wrote.
 fn told(task: &MeshTaskOutput) -> String {
     let mut text = format!("{} P{} {}", task.id, task.priority, task.status);
+    for (what, value) in [("by", &task.claimed_by), ("for", &task.assigned_to)] {
+        if let Some(value) = value {
+            let _ = write!(text, ", {what} {}", on_one_line(value));
+        }
+    }
     for (what, value) in [
-        ("by", &task.claimed_by),
-        ("for", &task.assigned_to),
+        ("in session", &task.claimed_session),
         ("category", &task.category),
         ("in", &task.cwd),
         ("result to", &task.output_file),
     ] {
         if let Some(value) = value {
-            let _ = write!(text, ", {what} {}", on_one_line(value));
+            let _ = write!(text, ", {what} {}", in_quotes(value));
         }
     }
     let _ = write!(text, ", from {}", task.created_by);

@@ -21,6 +21,7 @@ use jiff::Timestamp;
 use super::{
     context::Context,
     doctor::{Checks, Outcome},
+    serve::elsewhere,
 };
 use crate::{
     config::{SinkSetting, user_faults},
@@ -432,13 +433,10 @@ fn check_daemon(context: &Context, checks: &mut Checks, folder: &Path) {
     }
     for unserved in &serving.unserved {
         let found = format!(
-            "{} are not served at {}: {}",
+            "{} are not served at {}: {} when the daemon began",
             unserved.what, unserved.address, unserved.reason
         );
-        let hint = format!(
-            "callosum serve stop && callosum serve --detach --{} off",
-            unserved.what
-        );
+        let hint = elsewhere(&unserved.what);
         checks.add(NAME, Outcome::Warning, on_one_line(&found), Some(&hint));
     }
     if let Some(fault) = answer["configuration_fault"].as_str() {

@@ -24,8 +24,8 @@ pub(super) use crate::daemon::Serving as ServingOutput;
 use crate::{
     config::{Environment, Homes, MatrixFile, SinkSetting},
     daemon::{
-        Addresses, Instance, ServeError, Serving, Setting, Wish, ask, is_held, may_be_there,
-        noted_pid, running, serve,
+        Addresses, Instance, ServeError, Serving, Setting, Unserved, Wish, ask, is_held,
+        may_be_there, noted_pid, running, serve,
     },
     ui::{CommandError, Exit, Ui, shell_word},
 };
@@ -318,13 +318,18 @@ fn tell(ui: Ui, serving: &Serving) -> Result<(), CommandError> {
             "the {} at {} cannot be served: {}",
             unserved.what, unserved.address, unserved.reason
         );
-        let hint = format!("callosum serve --{} 127.0.0.1:0", unserved.what);
+        let hint = elsewhere(&unserved.what);
         ui.warn(&what, Some(&hint));
     }
     if ui.json {
         return ui.json_data(serving);
     }
     ui.data(&lines(serving))
+}
+
+/// The command by which a daemon that serves the rest comes to serve this as well.
+pub(super) fn elsewhere(what: &str) -> String {
+    format!("callosum serve stop && callosum serve --detach --{what} 127.0.0.1:0")
 }
 
 /// What is served, in words.
@@ -338,7 +343,14 @@ fn lines(serving: &Serving) -> String {
     for (what, address, before, after) in places {
         let place = match address {
             Some(address) => format!("{before}{address}{after}"),
-            None => "-".to_owned(),
+            None => match serving.unserved.iter().find(|one| one.what == what) {
+                Some(Unserved {
+                    address, reason, ..
+                }) => {
+                    format!("not at {address}: {reason} when the daemon began")
+                }
+                None => "-".to_owned(),
+            },
         };
         let _ = writeln!(lines, "{what:<8} {place}");
     }

@@ -118,11 +118,18 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
     ground.ui.data(&text)
 }
 
-/// Says where other places are named by now than those that the daemon was begun with. What cannot be used of the
-/// configuration is said elsewhere.
+/// Says where other places are named by now than those that the daemon was begun with, or none that can be used.
 fn warn_of_other_sinks(ground: &Ground, served: &[SinkStatus]) {
-    let Ok(named) = SinkSetting::read_all(&ground.disk, &ground.homes, &ground.environment) else {
-        return;
+    let named = SinkSetting::read_all(&ground.disk, &ground.homes, &ground.environment);
+    let named = match named {
+        Ok(named) => named,
+        Err(error) => {
+            let what = format!(
+                "events are passed on as the daemon was begun with, and none will begin: {}",
+                on_one_line(&error.to_string())
+            );
+            return ground.ui.warn(&what, Some("callosum doctor"));
+        }
     };
     let named: BTreeSet<&str> = named.iter().map(|sink| &*sink.name).collect();
     let served = served.iter().map(|sink| &*sink.name).collect();

@@ -24,6 +24,9 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
         if let Some(silent) = silent(ground)? {
             return Err(silent.explained());
         }
+        if ground.ui.json {
+            return Err(CommandError::new(Exit::No, "no daemon serves").hint("callosum serve"));
+        }
         ground.ui.say("no daemon serves");
         return Err(CommandError::told(Exit::No));
     };

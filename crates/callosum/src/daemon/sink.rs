@@ -52,7 +52,7 @@ pub(crate) struct SinkStatus {
     pub(crate) name: String,
     /// What is spoken there: `discord`.
     pub(crate) kind: String,
-    /// Whether the last that was tried there went well; false also where nothing can be tried.
+    /// Whether it takes what it is told, but for a few events that it refuses by themselves; false also where nothing can be tried.
     pub(crate) is_well: bool,
     /// The last event that it was told of, or that it is not to be told of; empty as long as that is not known.
     pub(crate) cursor: String,
@@ -269,12 +269,15 @@ impl Work {
             }));
         }
         let words: String = words.chars().take(LONGEST_REASON).collect();
+        let is_of_content = matches!(status, 400 | 413 | 422);
+        let count = self.refused.as_ref().map_or(0, |refused| refused.count);
+        // A few that it refuses by themselves say nothing of the place, also where nothing comes after them.
+        let is_of_events = is_of_content && (events > 1 || count + 1 < self.few);
         self.note(|told| {
             told.failures += 1;
-            told.is_well = false;
+            told.is_well &= is_of_events;
             told.reason = Some(format!("status {status}: {words}"));
         });
-        let is_of_content = matches!(status, 400 | 413 | 422);
         if is_of_content && events <= 1 {
             return Ok(Some(self.refuse(from, to)));
         }

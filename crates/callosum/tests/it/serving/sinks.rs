@@ -217,15 +217,30 @@ fn an_event_that_is_refused_is_passed_over_and_a_place_that_refuses_all_is_not()
             "{caught_up}"
         );
     }
+    // What it has kept of that the next daemon goes on from.
+    let began = Instant::now();
+    while status(&env)["events"] != 5 {
+        assert!(began.elapsed() < PATIENCE, "{}", status(&env));
+        std::thread::sleep(Duration::from_millis(10));
+    }
     drop(daemon);
 
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let discord = Discord::start(listener, &[REFUSED]);
     let daemon = start(&env, discord.address);
-    for number in 5..7 {
-        daemon.post("", &event("calc.step", number)).with(200);
-        discord.wait_for(number - 4);
+    daemon.post("", &event("calc.step", 5)).with(200);
+    discord.wait_for(1);
+    let began = Instant::now();
+    while status(&env)["failures"] != 1 {
+        assert!(began.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(10));
     }
+    // Nothing comes after it, and the place is well all the same.
+    let told = status(&env);
+    assert_eq!(told["is_well"], true, "{told}");
+    assert!(told["reason"].as_str().unwrap().contains("400"), "{told}");
+    daemon.post("", &event("calc.step", 6)).with(200);
+    discord.wait_for(2);
     let began = Instant::now();
     while status(&env)["passed_over"] != 1 {
         assert!(began.elapsed() < PATIENCE, "{}", status(&env));
@@ -270,4 +285,10 @@ fn places_that_were_named_since_are_told_of() {
     env.write(env.configuration(), text);
     let told = status();
     assert!(told.contains("names other places"), "{told}");
+    env.write(env.configuration(), "[sinks.b]\nkind = \"slack\"\n");
+    let told = status();
+    assert!(
+        told.contains("none will begin") && told.contains("slack"),
+        "{told}"
+    );
 }

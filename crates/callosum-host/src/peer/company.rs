@@ -32,7 +32,8 @@ pub struct Company {
 }
 
 impl Company {
-    /// Whether no process on this machine is another person's, who could have connected to its loopback, and nobody else is logged in.
+    /// Whether no process on this machine is another person's, who could have connected to its loopback, nobody else is logged in, and
+    /// the machine's own table of accounts has nobody else who could have run one for a moment.
     ///
     /// The superuser's processes and those of services are nobody's: of accounts below 1,000, and of those without a shell to log in to.
     /// A look reads a small file for each process, some milliseconds in all, and is made once a second at most. Where it is not
@@ -60,10 +61,15 @@ impl Company {
 fn looked(disk: &Disk, user: u32) -> bool {
     let proc = Path::new("/proc");
     let accounts = disk.read(Path::new("/etc/passwd")).unwrap_or_default();
+    let accounts = String::from_utf8_lossy(&accounts);
     let others = Others {
         user,
-        shut: without_shell(&String::from_utf8_lossy(&accounts)),
+        shut: without_shell(&accounts),
     };
+    // A program that was there for a moment only is in no table of processes by now.
+    if numbers_of(&accounts).any(|user| others.has(user)) {
+        return false;
+    }
     // Where others' processes are hidden, so is the first.
     let is_all_told = disk.read(Path::new("/proc/1/status")).is_ok();
     // Of who is logged in, as far as a system notes that: for some seconds longer than they have processes.
@@ -130,6 +136,12 @@ impl Others {
     }
 }
 
+/// The numbers of the accounts of a table (`passwd(5)`).
+fn numbers_of(accounts: &str) -> impl Iterator<Item = u32> {
+    let fields = accounts.lines().map(|account| account.split(':'));
+    fields.filter_map(|mut fields| fields.nth(2)?.parse().ok())
+}
+
 /// The accounts of a table (`passwd(5)`) that nobody can log in to.
 fn without_shell(accounts: &str) -> BTreeSet<u32> {
     let shut = accounts.lines().filter_map(|account| {
@@ -176,6 +188,26 @@ mod tests {
             assert_eq!(others.are_in(&status), is_anothers, "{users}");
         }
         assert!(others.are_in("Name:\tsh\n"));
+    }
+
+    /// CALC-SEC-1: a machine on which another person has an account is not this user's alone, whether they are at work or not.
+    #[test]
+    fn another_account_of_a_person_is_company() {
+        let is_company = |accounts: &str, user: u32| {
+            let shut = without_shell(accounts);
+            let others = Others { user, shut };
+            numbers_of(accounts).any(|user| others.has(user))
+        };
+        assert!(is_company(ACCOUNTS, 1000));
+        assert!(is_company(ACCOUNTS, 0));
+        let without_ben: String = ACCOUNTS
+            .lines()
+            .filter(|line| !line.starts_with("ben:"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        assert!(!is_company(&without_ben, 1000));
+        assert!(is_company(&without_ben, 0));
+        assert!(!is_company("", 1000));
     }
 
     /// CALC-SEC-1: who was seen once is counted on for a while, without a look.

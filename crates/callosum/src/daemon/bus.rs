@@ -126,6 +126,13 @@ struct Ask<'a> {
     timeout_seconds: Option<f64>,
 }
 
+/// As much of what a client says as has to come back in any case.
+#[derive(Debug, Deserialize)]
+struct Referring {
+    #[serde(rename = "ref")]
+    reference: Option<Value>,
+}
+
 /// A client.
 struct Session {
     house: Rc<House>,
@@ -233,8 +240,10 @@ impl Session {
             Err(error) => {
                 self.house.hub.counts.refused("faults");
                 let words = format!("not understood: {error}");
+                let reference = serde_json::from_str::<Referring>(&text).ok();
+                let reference = reference.and_then(|it| it.reference);
                 return self
-                    .say(&json!({ "op": "error", "ref": null, "error": words }))
+                    .say(&json!({ "op": "error", "ref": reference, "error": words }))
                     .await;
             }
         };

@@ -197,6 +197,8 @@ fn what_is_wrong_is_said_and_the_connection_goes_on() {
     let faults = client.asked(json!({"op": "publish", "event": {"type": "a b"}, "ref": 3}));
     assert_eq!(faults["faults"][0]["key"], "type");
     assert_eq!(faults["ref"], 3);
+    let unknown = client.asked(json!({"op": "ping", "ref": [4], "more": 1}));
+    assert_eq!(unknown["ref"], json!([4]), "{unknown}");
     assert_eq!(client.asked(json!({"op": "ping"}))["op"], "pong");
     let long = "x".repeat(2 * 1024 * 1024);
     // It may be let go before it has said all of it.

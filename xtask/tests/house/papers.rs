@@ -249,3 +249,36 @@ fn a_link_is_followed_from_the_folder_of_its_page() {
     assert_eq!(target("README.md", "../outside.md"), None);
     assert_eq!(target("README.md", "/etc/passwd"), None);
 }
+
+/// CALC-PAR-1: each row of the checklist of seed CALC §11 is shown by tests that there are, but for those that are not begun.
+#[test]
+fn every_test_that_the_checklist_of_clients_names_is_there() {
+    let tree = Tree::read();
+    let page = tree.text("docs/mesh.md");
+    let checklist = markdown::section(&page, "What each client has").unwrap();
+    let sources: String = tree
+        .with_extension("rs")
+        .filter(|path| path.contains("/tests/"))
+        .map(|path| tree.text(path))
+        .collect();
+    let mut findings = Vec::new();
+    let rows = markdown::rows(checklist);
+    assert_eq!(rows.len(), 12, "a head, and the seed's eleven rows");
+    for cells in &rows[1..] {
+        let [what, has, shown] = cells[..] else {
+            panic!("{cells:?}")
+        };
+        let names: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
+        if names.is_empty() != (has == "not begun") {
+            findings.push(format!("{what}: {has}, shown by {shown}"));
+        }
+        let is_there = |name: &str| {
+            let function = format!("#[test]\nfn {name}()");
+            let case = format!("\"{name}\"");
+            sources.contains(&function) || sources.contains(&case)
+        };
+        let missing = names.into_iter().filter(|name| !is_there(name));
+        findings.extend(missing.map(|name| format!("{what}: no test `{name}`")));
+    }
+    none_of(&findings);
+}

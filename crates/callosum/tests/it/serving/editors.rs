@@ -40,6 +40,10 @@ const RUNS_BY_HAND: usize = 2;
 #[cfg(target_os = "linux")]
 const MOST_RUNS_BY_HAND: usize = 5;
 
+/// So many additions of a run may be lost at most, also of one that does not count.
+#[cfg(target_os = "linux")]
+const MOST_LOST_BY_HAND: usize = EDITORS;
+
 /// How long something is waited for.
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -234,7 +238,7 @@ fn who_has_a_file_open_that_another_is_put_over_loses_nothing() {
 
 /// CALC-L3-1: of what six add who write the whole file back, after up to a second of thought, at most one of 72 is lost,
 /// and each that is lost is told of. Where nobody gives the daemon its turn two may open the file before it can part them, so
-/// that of some runs most count.
+/// that of some runs most count, and none loses more than one of each editor's.
 #[test]
 #[cfg(target_os = "linux")]
 fn of_what_six_write_by_hand_hardly_anything_is_lost_and_nothing_in_silence() {
@@ -256,6 +260,8 @@ fn of_what_six_write_by_hand_hardly_anything_is_lost_and_nothing_in_silence() {
             assert!(begun.elapsed() < PATIENCE, "{} are lost in silence", lost());
             thread::sleep(Duration::from_millis(100));
         }
+        // However busy the machine is. Without a daemon some fifty are lost.
+        assert!(lost() <= MOST_LOST_BY_HAND, "{} of {all} are lost", lost());
         runs.push(lost());
     }
 }

@@ -340,7 +340,8 @@ fn answers_that_nobody_takes_cost_little_memory() {
     let grown = resident().saturating_sub(before);
     // 90 MiB were asked for.
     assert!(grown < 8, "{grown} MiB more than {before}");
-    // Sixteen are answered at a time: some had to give up their places, and know it.
+    // Sixteen are answered at a time: some had to give up their places, and know it. The first of them is enough: to read what
+    // others were left, through so little room, takes seconds each.
     let is_cut = |mut stream: std::net::TcpStream| {
         stream
             .set_read_timeout(Some(Duration::from_mins(1)))
@@ -355,8 +356,7 @@ fn answers_that_nobody_takes_cost_little_memory() {
         }
         false
     };
-    let cut = asking.into_iter().map(is_cut).filter(|is_cut| *is_cut);
-    assert!(cut.count() > 0);
+    assert!(asking.into_iter().any(is_cut));
 }
 
 /// A connection for which the system holds little that was not read.

@@ -197,6 +197,69 @@ fn what_nobody_can_take_waits_and_is_told_later() {
     assert_eq!(events.lines().count(), 3, "{events}");
 }
 
+/// CALC-L2-1, CALC-FAIL-1: while one daemon is replaced by another, more than once, what is told by verbs and by a client that goes
+/// on is kept once, and who listens hears all of it once, in the order of the log.
+#[test]
+fn what_is_told_while_the_daemon_is_replaced_is_kept_and_heard_once() {
+    const BY_VERB: u64 = 12;
+    const BY_CLIENT: u64 = 120;
+    let env = TestEnv::new();
+    let state = env.project().join("state.json");
+    let mut daemon = Daemon::start(&env);
+    let listening = Subscriber::start(&env, &["--topic", "a.*", "--since", "0"]);
+    let mut telling = Subscriber::start(&env, &publishing(&state));
+    std::thread::scope(|scope| {
+        let verbs = scope.spawn(|| {
+            for number in 0..BY_VERB {
+                let payload = format!("{{\"number\":{number}}}");
+                let agent = format!("agent-{number}");
+                let words = [
+                    "mesh",
+                    "publish",
+                    "a.b",
+                    "--as",
+                    &agent,
+                    "--payload",
+                    &payload,
+                ];
+                let run = env.callosum().arguments(words);
+                run.without("CALLOSUM_TEST_IDS").run().success();
+            }
+        });
+        let lines = scope.spawn(|| {
+            for number in BY_VERB..BY_VERB + BY_CLIENT {
+                telling.say(&event("a.b", number as usize));
+                // What it tells it hears as well: half of them wait for the one before.
+                if number % 2 == 0 {
+                    telling.hear();
+                }
+            }
+        });
+        let mut replaced = 0;
+        while replaced < 3 || !(verbs.is_finished() && lines.is_finished()) {
+            env.run(["serve", "stop"]).success();
+            daemon.wait_until_gone();
+            daemon = Daemon::start(&env);
+            replaced += 1;
+        }
+    });
+    let heard: Vec<(u64, u64)> = (0..BY_VERB + BY_CLIENT)
+        .map(|_| {
+            let event = listening.hear();
+            let number = event["payload"]["number"].as_u64();
+            (event["seq"].as_u64().unwrap(), number.unwrap())
+        })
+        .collect();
+    assert!(heard.windows(2).all(|two| two[0].0 < two[1].0), "{heard:?}");
+    let mut numbers: Vec<u64> = heard.iter().map(|(_, number)| *number).collect();
+    numbers.sort_unstable();
+    let all: Vec<u64> = (0..BY_VERB + BY_CLIENT).collect();
+    assert_eq!(numbers, all);
+    let tail = ["mesh", "tail", "--since", "0", "--topic", "a.*", "--json"];
+    let kept = env.run(tail).success().stdout;
+    assert_eq!(kept.lines().count(), heard.len(), "{kept}");
+}
+
 /// CALC-L2-1, CALC-FAIL-1: where the state has no room on a full disk, who subscribes goes on, says so, and remembers when there is room.
 #[cfg(target_os = "linux")]
 #[test]

@@ -4,10 +4,13 @@
 //! machine's home, and how others find it. `hub` appends to the log (`appending`) and tells everybody who listens, `keeper` keeps the
 //! board and the bridge file; `routes` is what is asked, at which door; `bus`, `stream`, `reading` and `posting` answer.
 //!
-//! One thread and a runtime on it: the log is written where it is handed in, and who listens is told from there.
-//! A second thread waits for the disk, a third decides what changes the board, a fourth reads the bridge file as soon as it is
-//! written (`scribe`), and each place outside that events are passed on to (`sink`) has one of its own. What is deliberately not here: anything that only works with a daemon. Other
-//! processes append to the same log, under its lock, and are heard of as well.
+//! One thread and a runtime on it: the log is written where it is handed in, and who listens is told from there. Others do what
+//! would hold it up: one waits for the disk (`syncer`), one decides what changes the board (`keeper`), one reads the bridge file as
+//! soon as it is written (`scribe`); each port has one that takes connections and looks whose they are (`doorkeeper`), and each
+//! place outside that events are passed on to has one (`sink`). What the guard has decided is read on one that the runtime lends, when metrics are asked for.
+//!
+//! What is deliberately not here: anything that only works with a daemon. Other processes append to the same log, under its
+//! lock, and are heard of as well.
 
 mod addresses;
 mod appending;

@@ -61,7 +61,7 @@ use crate::config::Environment;
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// How long what asks before a clear may take to hand over what it says.
-const PATIENCE_FOR_INPUT: Duration = Duration::from_millis(200);
+const PATIENCE_FOR_INPUT: Duration = Duration::from_secs(1);
 
 /// The longest that a person waits who wants to clear a context; the plugin that asks has no limit.
 const PATIENCE_TO_CLEAR: Duration = Duration::from_secs(30);
@@ -254,8 +254,6 @@ impl Call<'_> {
     }
 }
 
-/// Reads what the client sends. Of what is too long the rest is read and let go, so that the client
-/// is not told of a closed pipe instead of an answer.
 /// What stands on standard input, where it ends at once: what asks before a clear may hand over nothing, and leave it open.
 fn said_at_once() -> Vec<u8> {
     let (send, receive) = mpsc::channel();
@@ -264,6 +262,8 @@ fn said_at_once() -> Vec<u8> {
     read.ok().and_then(Result::ok).unwrap_or_default()
 }
 
+/// Reads what the client sends. Of what is too long the rest is read and let go, so that the client
+/// is not told of a closed pipe instead of an answer.
 fn read_input() -> Result<Vec<u8>, Unreadable> {
     let mut bytes = Vec::new();
     let mut input = std::io::stdin().lock();

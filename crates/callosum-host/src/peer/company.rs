@@ -201,9 +201,8 @@ mod tests {
         assert!(is_company(ACCOUNTS, 1000));
         assert!(is_company(ACCOUNTS, 0));
         let without_ben: String = ACCOUNTS
-            .lines()
+            .split_inclusive('\n')
             .filter(|line| !line.starts_with("ben:"))
-            .map(|line| format!("{line}\n"))
             .collect();
         assert!(!is_company(&without_ben, 1000));
         assert!(is_company(&without_ben, 0));

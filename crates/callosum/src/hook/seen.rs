@@ -75,7 +75,7 @@ pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, comm
     };
     let parts_it = |c: char| c.is_whitespace() || "\"'`;|&<>(){}=,:".contains(c);
     let could_be_path = |word: &&str| !word.is_empty() && !word.starts_with(['-', '$']);
-    let start = command.get(..LONGEST_COMMAND).unwrap_or(command);
+    let start = &command[..command.floor_char_boundary(LONGEST_COMMAND)];
     let start = start.replace("${HOME}", "$HOME").replace("${PWD}", "$PWD");
     let placed = |word: &str| {
         if let Some(inner) = word.strip_prefix("$PWD/") {

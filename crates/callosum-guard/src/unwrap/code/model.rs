@@ -172,11 +172,8 @@ mod tests {
     #[test]
     fn a_table_that_is_emptied_behind_a_test_of_a_pattern_is_judged() {
         let facts = Facts::of_a_project();
-        for command in [
-            "node -e 'const {PrismaClient}=require(\"@prisma/client\"); const prisma=new PrismaClient(); if (pattern.test(x)) prisma.user.deleteMany({})'",
-        ] {
-            let decision = decide(command, &facts, &Policy::default()).decision;
-            assert_eq!(decision, Decision::Block, "{command}");
-        }
+        let command = "node -e 'const {PrismaClient}=require(\"@prisma/client\"); const prisma=new PrismaClient(); if (pattern.test(x)) prisma.user.deleteMany({})'";
+        let decision = decide(command, &facts, &Policy::default()).decision;
+        assert_eq!(decision, Decision::Block, "{command}");
     }
 }

@@ -15,6 +15,9 @@ use crate::{
 const TAKES: &str = "-C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source -b -B --create --force-create --orphan --conflict \
     -m --message -F --file --mainline -X -s --strategy --strategy-option -x --exec --onto --cleanup --into-name -p --directory";
 
+/// The same of commands that take commits: their `-x` and `-s` are words of the message, and take nothing.
+const TAKES_OF_PICKING: &str = "-C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source -m --mainline -X --strategy --strategy-option --cleanup";
+
 /// That a command has git write files of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Brought {
@@ -62,7 +65,13 @@ pub fn brought(command: &str, facts: &Facts) -> Vec<Brought> {
 }
 
 fn by(call: &Call, facts: &Facts) -> Option<Brought> {
-    let subject = Subject::of_user(call, TAKES, facts);
+    let picks = |word: &str| matches!(word, "cherry-pick" | "revert");
+    let takes = if call.words.iter().any(|word| picks(&word.text)) {
+        TAKES_OF_PICKING
+    } else {
+        TAKES
+    };
+    let subject = Subject::of_user(call, takes, facts);
     let (step, by) = match call.name.as_str() {
         "git" => of_git(&subject)?,
         "gh" if (subject.operand(0), subject.operand(1)) == ("pr", "checkout") => {
@@ -256,6 +265,7 @@ mod tests {
                 commits(&["a1", "b2"]),
             ),
             ("git cherry-pick -m 1 a1", "cherry-pick", commits(&["a1"])),
+            ("git cherry-pick -s a1", "cherry-pick", commits(&["a1"])),
             (
                 "git revert --no-edit HEAD~1",
                 "revert",

@@ -115,6 +115,10 @@ fn check_command(
         checks.add(name, Outcome::Warning, found, Some(&again));
         return;
     }
+    if let Some(found) = trial::untried(context) {
+        checks.add(name, Outcome::Warning, found, None);
+        return;
+    }
     match is_told(context, command) {
         Ok(()) => {
             let found = format!("one that begins is told where things stand, by {settings}");

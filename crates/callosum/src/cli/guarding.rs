@@ -103,6 +103,10 @@ fn check_client(
             checks.add(&name, Outcome::Warning, found, Some(&again_in(place)));
             continue;
         }
+        if let Some(found) = trial::untried(context) {
+            checks.add(&name, Outcome::Warning, found, None);
+            continue;
+        }
         match fires(context, client, command) {
             Ok(()) => {
                 let found = format!("answers, by {settings}");

@@ -52,6 +52,8 @@ fn check_client(
                 if let Err(found) = trial::check_program(context, &place, &quoted) {
                     let again = guarding::again_in(&place);
                     checks.add(&name, Outcome::Warning, found, Some(&again));
+                } else if let Some(found) = trial::untried(context) {
+                    checks.add(&name, Outcome::Warning, found, None);
                 } else if let Err(reason) = answers(context, &program) {
                     let found = format!("`{program} mcp` does not answer, by {settings}: {reason}");
                     checks.add(&name, Outcome::Failed, found, Some(&again));

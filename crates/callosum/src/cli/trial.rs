@@ -11,7 +11,7 @@ use std::{
 use callosum_host::process::{self, Launch, Limits, Run};
 use serde_json::Value;
 
-use super::{clients, context::Context};
+use super::{clients, context::Context, store};
 use crate::{
     registration::{Place, Scope},
     ui::{CommandError, Exit},
@@ -46,6 +46,18 @@ pub(super) fn check_program(context: &Context, place: &Place, command: &str) -> 
         "{} names `{named}`, which is not this program, and is not started to see what it does",
         place.path.display()
     ))
+}
+
+/// Why nothing can be tried: what is tried has a folder of its own, in the machine's home; `None` where it can be.
+pub(super) fn untried(context: &Context) -> Option<String> {
+    let written = context.scratch().and_then(|scratch| {
+        let probe = scratch.path().join("probe");
+        let written = context.disk.replace(&probe, b"probe", 0o600);
+        written.map_err(|error| store::disk_failed(&error))
+    });
+    written
+        .err()
+        .map(|error| format!("not tried: {}", error.one_line()))
 }
 
 /// Runs a hook's command as its client would, with the event that `lay` gives for the folder, in

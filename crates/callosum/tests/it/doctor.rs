@@ -141,6 +141,30 @@ fn a_full_disk_of_the_machine_home_is_named() {
     assert_eq!(check(&doctor, "room")["outcome"], "ok", "{doctor:?}");
 }
 
+/// REQ-DEP-003, CALC-FAIL-1: a machine home that cannot be written is told as that. What needs it to be tried is not said to fail.
+#[test]
+fn a_machine_home_that_cannot_be_written_is_the_one_fault() {
+    let disk = SmallDisk::with_a_machine_home();
+    let env = disk.env();
+    env.run(["init", "--client", "claude"]).success();
+    disk.make_read_only();
+    let doctor = env.run(["doctor", "--json"]).ended_with(1);
+    let home = check(&doctor, "machine home");
+    assert_eq!(home["outcome"], "failed", "{home}");
+    assert!(
+        home["found"].as_str().unwrap().contains("ead-only"),
+        "{home}"
+    );
+    for name in ["guard of claude", "tools of claude", "sessions of claude"] {
+        let tried = check(&doctor, name);
+        assert_eq!(tried["outcome"], "warning", "{tried}");
+        assert!(
+            tried["found"].as_str().unwrap().starts_with("not tried: "),
+            "{tried}"
+        );
+    }
+}
+
 /// CAL-SEC-1: what holds executors here is said, and where something is missing also what helps.
 #[test]
 fn what_confines_executors_here_is_said() {

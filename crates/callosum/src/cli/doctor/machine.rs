@@ -99,8 +99,10 @@ fn check_folders(context: &Context, checks: &mut Checks) {
 
 pub(super) fn check_homes(context: &Context, checks: &mut Checks) {
     let homes = &context.project.homes;
-    match homes.create_machine(&context.disk) {
-        Ok(_) => checks.add(
+    let written = homes.create_machine(&context.disk);
+    // One that is there may be on a disk that is full, or that nobody may write to.
+    match written.and_then(|_| write_probe(context, &homes.machine)) {
+        Ok(()) => checks.add(
             "machine home",
             Outcome::Ok,
             homes.machine.display().to_string(),
@@ -109,8 +111,11 @@ pub(super) fn check_homes(context: &Context, checks: &mut Checks) {
         Err(error) => {
             let found = CommandError::from_error(Exit::No, &error).one_line();
             let hint = "set CALLOSUM_HOME to a folder that can be written";
-            checks.add("machine home", Outcome::Failed, found, Some(hint));
-            return;
+            let hint = Some(hint).filter(|_| !error.is_full());
+            checks.add("machine home", Outcome::Failed, found, hint);
+            if !error.is_full() {
+                return;
+            }
         }
     }
     let device = |folder: &Path| {

@@ -61,7 +61,12 @@ enum Chore {
     /// Kills writing processes, at moments drawn from the seed, and looks for what they stored.
     KillLoop { kills: u64, seed: u64 },
     /// Hands events to our daemon and to other brokers, and prints what they cost.
-    MeshLoad { events: u64 },
+    MeshLoad {
+        events: u64,
+        program: Option<String>,
+    },
+    /// Is what such brokers are compared with.
+    Floor { address: String, file: String },
     /// Runs jobs that do nothing, by us and by other programs, and prints how many a second.
     Scheduling { jobs: usize },
     /// Starts programs that look at what a session claims, and prints how long that takes.
@@ -118,11 +123,23 @@ impl Chore {
                 }
                 Some(Chore::KillLoop { kills, seed })
             }
-            ["mesh-load"] => Some(Chore::MeshLoad { events: HANDED_IN }),
-            ["mesh-load", "--events", number] => {
-                let events = number.parse().ok().filter(|&events| events > 1)?;
-                Some(Chore::MeshLoad { events })
+            ["mesh-load", options @ ..] => {
+                let (mut events, mut program) = (HANDED_IN, None);
+                for option in options.chunks(2) {
+                    match option {
+                        ["--events", number] => {
+                            events = number.parse().ok().filter(|&events| events > 1)?;
+                        }
+                        ["--program", path] => program = Some((*path).to_owned()),
+                        _ => return None,
+                    }
+                }
+                Some(Chore::MeshLoad { events, program })
             }
+            [mesh_load::FLOOR, address, file] => Some(Chore::Floor {
+                address: (*address).to_owned(),
+                file: (*file).to_owned(),
+            }),
             ["scheduling"] => Some(Chore::Scheduling { jobs: JOBS }),
             ["scheduling", "--jobs", number] => {
                 let jobs = number.parse().ok().filter(|&jobs| jobs > 0)?;
@@ -150,14 +167,17 @@ fn main() -> ExitCode {
         Some(Chore::FindingSpeed { runs }) => finding::speed(runs),
         Some(Chore::Hooks { runs }) => hooks::hooks(runs),
         Some(Chore::KillLoop { kills, seed }) => kill_loop(kills, seed),
-        Some(Chore::MeshLoad { events }) => mesh_load::mesh_load(events),
+        Some(Chore::MeshLoad { events, program }) => {
+            mesh_load::mesh_load(events, program.as_deref())
+        }
+        Some(Chore::Floor { address, file }) => mesh_load::floor(&address, &file),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         Some(Chore::Sessions { runs }) => sessions::sessions(runs),
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
         None => {
             say(
                 "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--program PATH] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
-                 mesh-load [--events N] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency",
+                 mesh-load [--events N] [--program PATH] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency",
             );
             ExitCode::from(2)
         }
@@ -362,9 +382,15 @@ mod tests {
 
     #[test]
     fn a_load_takes_a_number_of_events_and_has_its_own() {
-        let events = |events| Some(Chore::MeshLoad { events });
-        assert_eq!(Chore::asked(&["mesh-load"]), events(HANDED_IN));
-        assert_eq!(Chore::asked(&["mesh-load", "--events", "20"]), events(20));
+        let events = |events, program: Option<&str>| {
+            let program = program.map(str::to_owned);
+            Some(Chore::MeshLoad { events, program })
+        };
+        assert_eq!(Chore::asked(&["mesh-load"]), events(HANDED_IN, None));
+        let asked = Chore::asked(&["mesh-load", "--events", "20"]);
+        assert_eq!(asked, events(20, None));
+        let asked = Chore::asked(&["mesh-load", "--program", "a", "--events", "2"]);
+        assert_eq!(asked, events(2, Some("a")));
         assert_eq!(Chore::asked(&["mesh-load", "--events", "1"]), None);
     }
 

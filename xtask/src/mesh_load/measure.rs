@@ -151,7 +151,7 @@ pub(super) fn rate(broker: &dyn Broker, durability: Durability) -> Result<(), Fa
     Ok(())
 }
 
-/// Median and 99th percentile.
+/// The best tenth, median and 99th percentile.
 fn spread(mut taken: Vec<Duration>) -> String {
     taken.sort();
     let at = |percent: usize| {
@@ -159,7 +159,8 @@ fn spread(mut taken: Vec<Duration>) -> String {
         taken.get(index).map_or(0.0, |one| one.as_secs_f64() * 1e6)
     };
     format!(
-        "p50 {:>8.1} µs, p99 {:>8.1}, of {}",
+        "p10 {:>8.1} µs, p50 {:>8.1}, p99 {:>8.1}, of {}",
+        at(10),
         at(50),
         at(99),
         taken.len()

@@ -1,6 +1,6 @@
 //! `cargo xtask mesh-load`: what an event costs, beside other brokers.
 //!
-//! Ours (`callosum serve`), Debian's `nats-server` with `JetStream`, and its `redis-server` twice, which syncs its log
+//! A floor that only passes bytes on, which tells what the machine itself takes; ours (`callosum serve`), Debian's `nats-server` with `JetStream`, and its `redis-server` twice, which syncs its log
 //! once a second and before each answer: all run at once on loopback, and each measurement goes round them, since
 //! the figures of a busy machine compare with nothing but each other. What is not installed is passed over, and
 //! said. All are spoken to by clients of the same kind: one blocking socket, one thread.
@@ -10,6 +10,7 @@
 //! What is deliberately not here: a verdict; the numbers go to `docs/performance.md` by hand, with the
 //! machine that they were measured on.
 
+mod bare;
 mod broker;
 mod callosum;
 mod measure;
@@ -18,23 +19,31 @@ mod redis;
 
 use std::{path::Path, process::ExitCode};
 
+pub(crate) use self::bare::{WORD as FLOOR, floor};
 use self::{
+    bare::Bare,
     broker::{Broker, Durability, Fault},
     callosum::Callosum,
     nats::Nats,
     redis::{Fsync, Redis},
 };
 use crate::{
-    release::{Release, with_release},
+    release::{Release, concluded, target, with_release},
     say,
 };
 
 /// How many hear an event, one row each.
 const LISTENERS: [usize; 2] = [1, 12];
 
-/// Builds the program for release, starts the brokers, and prints what `events` of them cost.
-pub(crate) fn mesh_load(events: u64) -> ExitCode {
-    with_release(|release| run(release, events))
+/// Builds the program for release, if no other is named, starts the brokers, and prints what `events` of them cost.
+pub(crate) fn mesh_load(events: u64, program: Option<&str>) -> ExitCode {
+    match program {
+        None => with_release(|release| run(release, events)),
+        Some(program) => concluded(target().and_then(|target| {
+            let callosum = program.into();
+            run(&Release { target, callosum }, events)
+        })),
+    }
 }
 
 #[expect(
@@ -75,7 +84,10 @@ fn run(release: &Release, events: u64) -> Result<(), Fault> {
 
 /// Those that are there, started.
 fn brokers(release: &Release, folder: &Path) -> Result<Vec<Box<dyn Broker>>, Fault> {
-    let mut brokers: Vec<Box<dyn Broker>> = vec![Box::new(Callosum::start(release, folder)?)];
+    let mut brokers: Vec<Box<dyn Broker>> = vec![
+        Box::new(Bare::start(folder)?),
+        Box::new(Callosum::start(release, folder)?),
+    ];
     if let Some(nats) = Nats::start(folder)? {
         brokers.push(Box::new(nats));
     }

@@ -1,13 +1,15 @@
 //! The marks that git leaves around what both sides changed: set, and taken apart.
 
 use super::sequence::beside;
+use crate::notes::whole_lines;
 
 /// So many lines that both sides share between two differences stand within the marks of one.
 const MOST_BETWEEN: usize = 2;
 
-/// Both sides in one file with git's marks around where they differ, for a person to finish.
+/// Both sides in one file with git's marks around where they differ, for a person to finish. None stands within a comment or a block of
+/// code, where nobody would see it: the whole of it stands between them.
 pub fn marked(ours: &[u8], theirs: &[u8]) -> Vec<u8> {
-    let (own, new) = (lines(ours), lines(theirs));
+    let (own, new) = (whole_lines(ours), whole_lines(theirs));
     let all = beside(&own, &new);
     let mut made = Vec::new();
     let mut open: Option<(usize, usize)> = None;
@@ -18,7 +20,8 @@ pub fn marked(ours: &[u8], theirs: &[u8]) -> Vec<u8> {
             continue;
         }
         if let Some(from) = open {
-            if at.len() <= MOST_BETWEEN && index + 1 < all.len() {
+            let between = own[at.clone()].iter().map(|whole| lines(whole).len());
+            if between.sum::<usize>() <= MOST_BETWEEN && index + 1 < all.len() {
                 continue;
             }
             put_marked(&mut made, &own[from.0..at.start], &new[from.1..there]);

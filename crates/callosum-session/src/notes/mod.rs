@@ -19,11 +19,14 @@ mod piece;
 mod section;
 mod stray;
 
-pub(crate) use self::decision::{MARKS, is_time};
 pub use self::{
     decision::Decision,
     document::{Active, Identifier, LARGEST_NOTES, Notes, TEMPLATE},
     edit::Field,
     evidence_change::EvidenceChange,
     fault::Fault,
+};
+pub(crate) use self::{
+    decision::{MARKS, is_time},
+    outline::whole_lines,
 };

@@ -5,7 +5,7 @@ use std::{
     hash::Hash,
 };
 
-use super::piece::Section;
+use super::{decision::Decision, piece::Section};
 use crate::{grounding::says_the_same, merge::sequence::beside, step::in_order};
 
 /// The sections of the base, ours and theirs.
@@ -26,27 +26,32 @@ pub(super) fn gaps<'k, K: Eq + Hash>(own: &'k [K], new: &'k [K]) -> Vec<Gap<'k, 
 pub(super) fn keys(all: Three<'_>) -> [Vec<usize>; 3] {
     let mut next = 0;
     let mut titled: HashMap<(&str, usize), usize> = HashMap::new();
-    let mut entries: HashMap<&str, Vec<(usize, &Section)>> = HashMap::new();
+    let mut entries: HashMap<&str, Vec<(usize, Vec<&Section>)>> = HashMap::new();
     let mut keys: [Vec<usize>; 3] = Default::default();
+    let mut of_base = 0;
     for (side, sections) in all.into_iter().enumerate() {
         let mut found: Vec<Option<usize>> = vec![None; sections.len()];
         let mut taken: HashSet<usize> = HashSet::new();
-        let ways: [fn(&Section, &Section) -> bool; 3] = [
+        let ways: [fn(&Section, &Section) -> bool; 4] = [
             |a, b| a.says(b),
-            |a, b| !words_of(a).is_empty() && says_the_same(words_of(a), words_of(b)),
+            |a, b| a.is_withdrawn() == b.is_withdrawn() && is_of_one(a, b),
+            is_of_one,
             |a, b| entry_title(a) == entry_title(b),
         ];
         for (way, is_one) in ways.iter().enumerate() {
             for (section, found) in sections.iter().zip(&mut found) {
-                let Some(entry) = section.entry.as_ref().filter(|_| found.is_none()) else {
+                let Some(entry) = section.decision().filter(|_| found.is_none()) else {
                     continue;
                 };
-                let of_its_time = entries.get(entry.ts.as_str()).into_iter().flatten();
+                let of_its_time = entries.get_mut(entry.ts.as_str()).into_iter().flatten();
                 let mut free = of_its_time.filter(|(id, _)| !taken.contains(id));
                 // Two that both sides made are one by their words alone.
-                let is_known = |id: usize| way < 2 || keys[0].contains(&id);
-                let same = free.find(|(id, known)| is_known(*id) && is_one(known, section));
-                if let Some((id, _)) = same {
+                let is_known = |id: usize| way < ways.len() - 1 || id < of_base;
+                let same = free.find(|(id, known)| {
+                    is_known(*id) && known.iter().any(|known| is_one(known, section))
+                });
+                if let Some((id, known)) = same {
+                    known.push(section);
                     taken.insert(*id);
                     *found = Some(*id);
                 }
@@ -58,11 +63,14 @@ pub(super) fn keys(all: Three<'_>) -> [Vec<usize>; 3] {
                 next += 1;
                 next - 1
             };
-            let id = match (&section.entry, found) {
+            let id = match (section.decision(), found) {
                 (_, Some(id)) => id,
                 (Some(entry), None) => {
                     let id = new();
-                    entries.entry(&entry.ts).or_default().push((id, section));
+                    entries
+                        .entry(&entry.ts)
+                        .or_default()
+                        .push((id, vec![section]));
                     id
                 }
                 (None, None) => {
@@ -73,16 +81,24 @@ pub(super) fn keys(all: Three<'_>) -> [Vec<usize>; 3] {
             };
             keys[side].push(id);
         }
+        if side == 0 {
+            of_base = next;
+        }
     }
     keys
 }
 
+/// Whether both are of a decision of the same words, in sight or not.
+fn is_of_one(a: &Section, b: &Section) -> bool {
+    !words_of(a).is_empty() && says_the_same(words_of(a), words_of(b))
+}
+
 fn words_of(section: &Section) -> &str {
-    section.entry.as_ref().map_or("", |entry| entry.words())
+    section.decision().map_or("", Decision::words)
 }
 
 fn entry_title(section: &Section) -> Option<&str> {
-    section.entry.as_ref().map(|entry| entry.title.as_str())
+    section.decision().map(|made| made.title.as_str())
 }
 
 /// What stands in one place of either side: entries first, in the order of their times, since they belong to the log before
@@ -98,7 +114,7 @@ pub(super) fn in_one(
     let (own, own_rest) = entries_first(own, made);
     let (new, new_rest) = entries_first(new, made);
     let ts = |unit: &Vec<usize>| {
-        let entry = made[&unit[0]].entry.as_ref();
+        let entry = made[&unit[0]].decision();
         entry
             .filter(|entry| entry.is_dated())
             .map(|entry| in_order(&entry.ts).to_owned())
@@ -129,9 +145,9 @@ fn entries_first(ids: Vec<usize>, made: &HashMap<usize, Section>) -> (Vec<Vec<us
     let mut ids = ids.into_iter().peekable();
     while let Some(id) = ids.next_if(|id| {
         let last = units.last().map(|unit| made[&unit[0]].level);
-        made[id].entry.is_some() || last.is_some_and(|last| made[id].level > last)
+        made[id].decision().is_some() || last.is_some_and(|last| made[id].level > last)
     }) {
-        match units.last_mut().filter(|_| made[&id].entry.is_none()) {
+        match units.last_mut().filter(|_| made[&id].decision().is_none()) {
             Some(unit) => unit.push(id),
             None => units.push(vec![id]),
         }

@@ -141,6 +141,24 @@ impl Outline {
         }
     }
 
+    /// The line behind what begins in a line, before `last`: a comment and a block of code are one as a whole.
+    pub(super) fn end_of(&self, bytes: &[u8], line: usize, last: usize) -> usize {
+        let lines = &self.lines;
+        if lines[line].is_text {
+            return line + 1;
+        }
+        let text = |line: usize| &bytes[lines[line].at.clone()];
+        let is_comment = text(line).trim_ascii_start().starts_with(b"<!--");
+        let mut hidden = (line..last).take_while(|line| !lines[*line].is_text);
+        let ends = |line: &usize| is_comment && memchr::memmem::find(text(*line), b"-->").is_some();
+        match hidden.find(ends) {
+            Some(end) => end + 1,
+            None => (line..last)
+                .find(|line| lines[*line].is_text)
+                .unwrap_or(last),
+        }
+    }
+
     fn find_headings(&mut self, bytes: &[u8]) {
         for (index, line) in self.lines.iter().enumerate() {
             if !line.is_text {
@@ -170,6 +188,19 @@ impl Outline {
     pub(super) fn text<'b>(&self, bytes: &'b [u8], line: usize) -> Cow<'b, str> {
         String::from_utf8_lossy(&bytes[self.lines[line].at.clone()])
     }
+}
+
+/// The lines with their ends; those of a comment, and those of a block of code, as one.
+pub(crate) fn whole_lines(bytes: &[u8]) -> Vec<&[u8]> {
+    let outline = Outline::of(bytes);
+    let mut whole = Vec::new();
+    let mut line = 0;
+    while line < outline.lines.len() {
+        let end = outline.end_of(bytes, line, outline.lines.len());
+        whole.push(&bytes[outline.lines[line].at.start..outline.lines[end - 1].next]);
+        line = end;
+    }
+    whole
 }
 
 /// Whether a line is one of those that git puts around and between the sides of a merge.

@@ -1,11 +1,11 @@
 //! [`Section`]: a document cut into what a merge goes by: its sections, an entry of a Decision Log being one, and in each its
-//! lines, rows, questions and fields.
+//! lines, rows, questions and fields. A comment around an entry is a section as well: it is what became of that entry.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use super::{
     decision::Decision,
-    document::{Notes, QUESTIONS},
+    document::{LOG, Notes, QUESTIONS},
     label::Label,
 };
 
@@ -70,11 +70,13 @@ impl Token {
 pub(super) struct Section {
     /// The decision, where it is the entry of one.
     pub(super) entry: Option<Decision>,
+    /// The decisions that it takes out of sight, where it is a comment around the entries of some.
+    pub(super) withdrawn: Vec<Decision>,
     /// Its words in small letters; none of what stands before the first heading.
     pub(super) title: String,
     /// 0 of what stands before the first heading.
     pub(super) level: u8,
-    /// The heading first.
+    /// The heading first; of a comment around entries that comment alone.
     pub(super) tokens: Vec<Token>,
 }
 
@@ -88,9 +90,35 @@ impl Section {
         words(self) == words(other)
     }
 
+    /// Whether it is a comment around entries.
+    pub(super) fn is_withdrawn(&self) -> bool {
+        !self.withdrawn.is_empty()
+    }
+
+    /// The decision that tells which one it is, in sight or not.
+    pub(super) fn decision(&self) -> Option<&Decision> {
+        self.entry.as_ref().or(self.withdrawn.first())
+    }
+
+    /// Its words with one blank between them, without the marks of a comment.
+    pub(super) fn plain(&self) -> String {
+        let text: Vec<u8> = self
+            .tokens
+            .iter()
+            .flat_map(|token| [&*token.text, b"\n"].concat())
+            .collect();
+        let text = String::from_utf8_lossy(&text);
+        let text = if self.is_withdrawn() {
+            uncommented(&text).unwrap_or(&text)
+        } else {
+            &text
+        };
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// How it is named to a person.
     pub(super) fn name(&self) -> String {
-        match &self.entry {
+        match self.decision() {
             Some(entry) if entry.is_dated() => entry.heading(),
             Some(entry) => entry.ts.clone(),
             None => {
@@ -184,8 +212,10 @@ impl Notes {
             }];
             let mut line = first;
             let mut many: HashMap<Key, usize> = HashMap::new();
+            let comments = self.withdrawn_at_the_end(first, last);
+            let last = comments.first().map_or(last, |comment| comment.lines.start);
             while line < last {
-                let end = self.end_of_token(line, last);
+                let end = self.outline.end_of(&self.bytes, line, last);
                 let text = &self.bytes[self.line_start(line)..self.line_start(end)];
                 let is_text = self.outline.lines[line].is_text;
                 if is_text
@@ -215,31 +245,96 @@ impl Notes {
             }
             sections.push(Section {
                 entry,
+                withdrawn: Vec::new(),
                 title: own.map_or_else(String::new, |own| own.title.to_lowercase()),
                 level: own.map_or(0, |own| own.level),
                 tokens,
             });
+            for comment in comments {
+                let text = self.line_start(comment.lines.start)..self.line_start(comment.end);
+                let blanks = self.line_start(comment.end)..self.line_start(comment.lines.end);
+                sections.push(Section {
+                    entry: None,
+                    withdrawn: comment.decisions,
+                    title: String::new(),
+                    level: comment.level,
+                    tokens: vec![Token {
+                        key: Key::Head,
+                        text: self.bytes[text].to_vec(),
+                        blanks: self.bytes[blanks].to_vec(),
+                        value: String::new(),
+                        cells: Default::default(),
+                    }],
+                });
+            }
         }
         sections
     }
 
-    /// The line behind the token that begins in a line: a comment and a block of code are one as a whole.
-    fn end_of_token(&self, line: usize, last: usize) -> usize {
-        let lines = &self.outline.lines;
-        if lines[line].is_text {
-            return line + 1;
+    /// The comments around entries that the lines of a section end with, blank lines aside.
+    fn withdrawn_at_the_end(&self, first: usize, last: usize) -> Vec<Comment> {
+        let mut found: Vec<Comment> = Vec::new();
+        let mut line = first;
+        while line < last {
+            let end = self.outline.end_of(&self.bytes, line, last);
+            if self.outline.lines[line].is_text && self.is_blank_line(line) {
+                if let Some(comment) = found.last_mut() {
+                    comment.lines.end = end;
+                }
+            } else {
+                let text = &self.bytes[self.line_start(line)..self.line_start(end)];
+                let is_hidden = !self.outline.lines[line].is_text;
+                match Comment::of(text).filter(|_| is_hidden) {
+                    Some((level, decisions)) => found.push(Comment {
+                        lines: line..end,
+                        end,
+                        level,
+                        decisions,
+                    }),
+                    None => found.clear(),
+                }
+            }
+            line = end;
         }
-        let text = |line: usize| &self.bytes[lines[line].at.clone()];
-        let is_comment = text(line).trim_ascii_start().starts_with(b"<!--");
-        let mut hidden = (line..last).take_while(|line| !lines[*line].is_text);
-        let ends = |line: &usize| is_comment && memchr::memmem::find(text(*line), b"-->").is_some();
-        match hidden.find(ends) {
-            Some(end) => end + 1,
-            None => (line..last)
-                .find(|line| lines[*line].is_text)
-                .unwrap_or(last),
-        }
+        found
     }
+
+    /// The decisions that stand in comments.
+    #[cfg(test)]
+    pub(super) fn withdrawn(&self) -> Vec<Decision> {
+        let sections = self.sections().into_iter();
+        sections.flat_map(|section| section.withdrawn).collect()
+    }
+}
+
+/// A comment around entries of a Decision Log.
+struct Comment {
+    /// Its lines, and the blank ones behind it.
+    lines: Range<usize>,
+    /// The line behind the comment.
+    end: usize,
+    /// How deep the heading of the first entry lies.
+    level: u8,
+    decisions: Vec<Decision>,
+}
+
+impl Comment {
+    /// The level and the decisions of a comment; nothing where it is none, or holds none.
+    fn of(text: &[u8]) -> Option<(u8, Vec<Decision>)> {
+        let text = std::str::from_utf8(text).ok()?;
+        let inner = uncommented(text)?;
+        let notes = Notes::read(format!("# {LOG}\n{inner}\n").into_bytes());
+        let decisions = notes.decisions();
+        let first = decisions.first()?;
+        let mut headings = notes.outline.headings.iter();
+        let heading = headings.find(|heading| heading.line + 1 == first.line)?;
+        Some((heading.level, decisions))
+    }
+}
+
+/// What stands in a comment; nothing where the text is not one alone.
+fn uncommented(text: &str) -> Option<&str> {
+    text.trim().strip_prefix("<!--")?.strip_suffix("-->")
 }
 
 fn numbered(key: Key, before: usize) -> Key {

@@ -1,249 +1,36 @@
-//! [`merged`]: the documents of two branches as one, by what they were before.
-//!
-//! What git alone brings together is as git has it. Where both changed the same lines, the document is taken apart
-//! into what stands there: entries, rows, questions, fields, lines. What one side changed or took out and the other left as it was is
-//! so; what both added is there; what both changed differently is named, and one side is leaned on.
+//! [`Merge`]: the sections of both, and of each what both have of it.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{
-    Decision,
-    document::Notes,
-    order::{Three, gaps, in_one, keys},
-    piece::{Key, Section, Token},
-};
+use super::Lean;
 use crate::{
-    evidence::Evidence,
-    merge::{
-        marks::lines,
-        sequence::{By, Part, parts, reduced},
+    merge::sequence::{By, Part, parts},
+    notes::{
+        document::LOG,
+        order::{Three, gaps, in_one, keys},
+        piece::{Key, Section, Token},
     },
 };
 
-/// Which side stands where both changed something in two ways.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lean {
-    Ours,
-    Theirs,
-}
-
-/// What was made of both.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Brought {
-    pub(crate) bytes: Vec<u8>,
-    /// What both changed in two ways.
-    pub(crate) conflicts: Vec<String>,
-    /// What only one can stand of, and did not need a person.
-    pub(crate) told: Vec<String>,
-}
-
-/// Both documents as one. Without a base everything was added by both, and nothing is taken out. `None` where what was made
-/// would not be read as it is meant.
-pub(crate) fn merged(
-    base: Option<&[u8]>,
-    ours: &[u8],
-    theirs: &[u8],
+/// What is made of both, as far as it has come.
+pub(super) struct Merge {
     lean: Lean,
-) -> Option<Brought> {
-    let is_crlf = [base.unwrap_or(ours), ours, theirs].map(|bytes| {
-        let first = bytes.iter().position(|byte| *byte == b'\n');
-        first.is_some_and(|first| bytes[..first].ends_with(b"\r"))
-    });
-    if is_crlf != [is_crlf[1]; 3] {
-        let [was, ours, theirs] = [base.unwrap_or_default(), ours, theirs].map(with_lf);
-        let mut made = merged(base.map(|_| &*was), &ours, &theirs, lean)?;
-        if if is_crlf[1] == is_crlf[0] {
-            is_crlf[2]
-        } else {
-            is_crlf[1]
-        } {
-            made.bytes = lines(&made.bytes)
-                .into_iter()
-                .flat_map(|line| match line.strip_suffix(b"\n") {
-                    Some(line) => [line, b"\r\n"].concat(),
-                    None => line.to_vec(),
-                })
-                .collect();
-        }
-        return Some(made);
-    }
-    if let Some(base) = base {
-        let all = [base, ours, theirs].map(paragraphs);
-        let (left, is_settled) = reduced(&all[0], &all[1], &all[2]);
-        let [was, own, new] = left.map(|lines| lines.concat());
-        let made = if is_settled {
-            Some(Brought {
-                bytes: own,
-                ..Brought::default()
-            })
-        } else {
-            by_pieces(&was, &own, &new, lean)
-        };
-        let made = made
-            .filter(|made| is_sound(made, base, ours, theirs) && is_true(made, base, ours, theirs));
-        if made.is_some() {
-            return made;
-        }
-    }
-    let made = by_pieces(base.unwrap_or_default(), ours, theirs, lean);
-    made.filter(|made| is_true(made, base.unwrap_or_default(), ours, theirs))
-}
-
-/// Whether each entry leans on what it leant on in one of the three, and on nothing of another; and whether none is there, unless a
-/// person is asked, that one side took back and both come from.
-fn is_true(made: &Brought, base: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
-    let read = |bytes: &[u8]| Notes::read(bytes.to_vec()).decisions();
-    let all = [base, ours, theirs].map(read);
-    let has = |side: &[Decision], of: &Decision| {
-        side.iter()
-            .any(|entry| entry.ts == of.ts && entry.words() == of.words())
-    };
-    let there = read(&made.bytes);
-    let is_cited = |entry: &Decision, evidence: &Evidence| {
-        let mut known = all.iter().flatten();
-        known.any(|of| {
-            of.ts == entry.ts && of.words() == entry.words() && of.evidence.contains(evidence)
-        })
-    };
-    there.iter().all(|entry| {
-        let is_revived = has(&all[0], entry) && !(has(&all[1], entry) && has(&all[2], entry));
-        (!is_revived || !made.conflicts.is_empty())
-            && entry
-                .evidence
-                .iter()
-                .all(|evidence| is_cited(entry, evidence))
-    })
-}
-
-/// The lines, each with the blank ones behind it: what is added behind a blank line and before it is added in one place.
-fn paragraphs(bytes: &[u8]) -> Vec<&[u8]> {
-    let mut all = Vec::new();
-    let (mut start, mut end) = (0, 0);
-    for line in lines(bytes) {
-        if end > start && !line.trim_ascii().is_empty() {
-            all.push(&bytes[start..end]);
-            start = end;
-        }
-        end += line.len();
-    }
-    all.push(&bytes[start..end]);
-    all
-}
-
-fn with_lf(bytes: &[u8]) -> Vec<u8> {
-    let lines = lines(bytes).into_iter();
-    lines
-        .flat_map(|line| match line.strip_suffix(b"\r\n") {
-            Some(line) => [line, b"\n"].concat(),
-            None => line.to_vec(),
-        })
-        .collect()
-}
-
-/// Whether nothing that both sides close is left open, no entry, row or question is there more often than either side has it, and
-/// each entry is there that one side added, or both have.
-fn is_sound(made: &Brought, base: &[u8], ours: &[u8], theirs: &[u8]) -> bool {
-    let read = |bytes: &[u8]| Notes::read(bytes.to_vec());
-    let all = [made.bytes.as_slice(), base, ours, theirs].map(read);
-    let open = all.each_ref().map(|notes| notes.outline.unclosed.len());
-    if open[0] > open[2].max(open[3]) {
-        return false;
-    }
-    let [there, base, ours, theirs] = all.each_ref().map(counted);
-    let of = |counts: &HashMap<Known, usize>, key: &Known| counts.get(key).copied().unwrap_or(0);
-    let is_doubled = |(key, many): (&Known, &usize)| *many > of(&ours, key).max(of(&theirs, key));
-    if there.iter().any(is_doubled) {
-        return false;
-    }
-    let is_wanted = |key: &Known| match (of(&base, key), of(&ours, key), of(&theirs, key)) {
-        (0, ours, theirs) => ours.max(theirs) > 0,
-        (_, ours, theirs) => ours.min(theirs) > 0,
-    };
-    let mut entries = ours.keys().chain(theirs.keys());
-    // Of what both changed in two ways one is left out.
-    !made.conflicts.is_empty()
-        || entries.all(|key| key.0.is_empty() || !is_wanted(key) || of(&there, key) > 0)
-}
-
-/// The time of an entry and its words; of a row its place, and of a question its words.
-type Known = (String, String);
-
-fn counted(notes: &Notes) -> HashMap<Known, usize> {
-    let mut counts: HashMap<Known, usize> = HashMap::new();
-    for section in notes.sections() {
-        if let Some(entry) = &section.entry {
-            let known = (entry.ts.clone(), entry.words().to_owned());
-            *counts.entry(known).or_default() += 1;
-        }
-        for token in section.tokens {
-            if let Key::Row(words, _) | Key::Question(words, _) = token.key {
-                *counts.entry((String::new(), words)).or_default() += 1;
-            }
-        }
-    }
-    counts
-}
-
-/// Both by their sections and what stands in each.
-pub(crate) fn by_pieces(base: &[u8], ours: &[u8], theirs: &[u8], lean: Lean) -> Option<Brought> {
-    let read = |bytes: &[u8]| Notes::read(bytes.to_vec());
-    let all = [base, ours, theirs].map(read);
-    let eol = all[1].eol();
-    let unclosed = all[1..].iter().map(|notes| notes.outline.unclosed.len());
-    let unclosed = unclosed.max().unwrap_or(0);
-    let sections = all.map(|notes| notes.sections());
-    let mut merge = Merge {
-        lean,
-        conflicts: Vec::new(),
-        told: Vec::new(),
-    };
-    let made = merge.sections([&sections[0], &sections[1], &sections[2]]);
-    let wanted = made.iter().filter(|(section, _)| section.entry.is_some());
-    let wanted = wanted.count();
-    let mut bytes: Vec<u8> = Vec::new();
-    let mut is_behind_entry = false;
-    for (section, is_joined) in made {
-        let is_entry = section.entry.is_some();
-        let is_tight = is_joined && is_entry && is_behind_entry && !bytes.ends_with(b"\n\n");
-        if is_tight && !bytes.ends_with(b"\r\n\r\n") {
-            ended(&mut bytes, eol);
-            bytes.extend_from_slice(eol.as_bytes());
-        }
-        for token in section.tokens {
-            for text in [token.text, token.blanks] {
-                if !text.is_empty() {
-                    ended(&mut bytes, eol);
-                    bytes.extend_from_slice(&text);
-                }
-            }
-        }
-        is_behind_entry = is_entry;
-    }
-    let there = read(&bytes);
-    let is_open = there.outline.unclosed.len() > unclosed;
-    let there = there.sections().into_iter();
-    let there = there.filter(|section| section.entry.is_some()).count();
-    (there == wanted && !is_open).then_some(Brought {
-        bytes,
-        conflicts: merge.conflicts,
-        told: merge.told,
-    })
-}
-
-/// Ends a last line that has no end.
-fn ended(bytes: &mut Vec<u8>, eol: &str) {
-    if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-        bytes.extend_from_slice(eol.as_bytes());
-    }
-}
-
-struct Merge {
-    lean: Lean,
-    conflicts: Vec<String>,
-    told: Vec<String>,
+    pub(super) conflicts: Vec<String>,
+    pub(super) told: Vec<String>,
+    /// Whether both changed in two ways what cannot be shown as one thing.
+    pub(super) is_unread: bool,
 }
 
 impl Merge {
+    pub(super) fn new(lean: Lean) -> Self {
+        Self {
+            lean,
+            conflicts: Vec::new(),
+            told: Vec::new(),
+            is_unread: false,
+        }
+    }
+
     fn conflict(&mut self, what: String) {
         if !self.conflicts.contains(&what) {
             self.conflicts.push(what);
@@ -251,7 +38,7 @@ impl Merge {
     }
 
     /// The sections of both, each with whether what one side has stands beside what the other has.
-    fn sections(&mut self, all: Three<'_>) -> Vec<(Section, bool)> {
+    pub(super) fn sections(&mut self, all: Three<'_>) -> Vec<(Section, bool)> {
         let keys = keys(all);
         let mut known: [HashMap<usize, usize>; 3] = Default::default();
         for (known, keys) in known.iter_mut().zip(&keys) {
@@ -271,6 +58,8 @@ impl Merge {
                 made.insert(id, section);
             }
         }
+        keep_log(&mut made, &keys, all);
+        drop_copies(&mut made, all);
         let mut order: Vec<(usize, bool)> = Vec::new();
         for part in parts(&keys[0], &keys[1], &keys[2]) {
             let (own, new) = (&keys[1][part.ours.clone()], &keys[2][part.theirs.clone()]);
@@ -307,6 +96,9 @@ impl Merge {
     /// What a section is of both; nothing where it is taken out.
     fn section(&mut self, [was, own, new]: [Option<&Section>; 3]) -> Option<Section> {
         let (kept, other) = match (own, new) {
+            (Some(own), Some(new)) if own.is_withdrawn() || new.is_withdrawn() => {
+                return Some(self.withdrawn(was, own, new).clone());
+            }
             (Some(own), Some(new)) => {
                 let tokens = [
                     was.map_or(&[][..], |was| &was.tokens),
@@ -328,8 +120,52 @@ impl Merge {
         if kept.says(was) {
             return None;
         }
+        // Where both took it back, the words that one of them left stay, out of sight; one that was brought back is there, also where the other
+        // took out the comment.
+        if kept.is_withdrawn() != was.is_withdrawn() {
+            return Some(kept.clone());
+        }
         self.conflict(kept.name());
         (self.lean == other).then(|| kept.clone())
+    }
+
+    /// What stands of an entry that both have, and at least one within a comment: what one side alone did to it; else the comment, where it
+    /// has all that the other one says, and of two that say the same always the same one.
+    fn withdrawn<'s>(
+        &mut self,
+        was: Option<&Section>,
+        own: &'s Section,
+        new: &'s Section,
+    ) -> &'s Section {
+        let left_it = |side: &Section| was.is_some_and(|was| was.says(side));
+        if own.says(new) || left_it(new) {
+            return own;
+        }
+        if left_it(own) {
+            return new;
+        }
+        let (ours, theirs) = (own.plain(), new.plain());
+        let was_withdrawn = was.is_some_and(Section::is_withdrawn);
+        let said = was.map(Section::plain).unwrap_or_default();
+        match (own.is_withdrawn(), new.is_withdrawn()) {
+            (true, true) if ours == theirs => {
+                let is_ours = own.tokens[0].text <= new.tokens[0].text;
+                return if is_ours { own } else { new };
+            }
+            (true, _) if !was_withdrawn && ours.contains(&theirs) => return own,
+            (_, true) if !was_withdrawn && theirs.contains(&ours) => return new,
+            // One brought it back, the other changed no word of the comment.
+            (true, false) if was_withdrawn && said == ours => return new,
+            (false, true) if was_withdrawn && said == theirs => return own,
+            _ => {}
+        }
+        // Of a comment around several, the others would be nowhere on one side of the marks.
+        self.is_unread |= !was_withdrawn && own.withdrawn.len().max(new.withdrawn.len()) > 1;
+        self.conflict(own.name());
+        match self.lean {
+            Lean::Ours => own,
+            Lean::Theirs => new,
+        }
     }
 
     /// The tokens of a section that both have.
@@ -577,5 +413,48 @@ impl Merge {
             }
         }
         kept
+    }
+}
+
+/// Keeps the heading of the Decision Log where entries stand below it that one side added: one that took it out had none of them.
+fn keep_log(made: &mut HashMap<usize, Section>, keys: &[Vec<usize>; 3], all: Three<'_>) {
+    let is_log = |section: &Section| section.title.eq_ignore_ascii_case(LOG);
+    if made.values().all(|section| section.entry.is_none()) || made.values().any(is_log) {
+        return;
+    }
+    let sides = keys[1..].iter().zip(&all[1..]);
+    let mut sections = sides.flat_map(|(keys, sections)| keys.iter().zip(*sections));
+    if let Some((id, log)) = sections.find(|(_, section)| is_log(section)) {
+        made.insert(*id, log.clone());
+    }
+}
+
+/// Drops comments around entries that say what another one does: more of them than either side has, or where a comment around several has
+/// the entry as well, and no side has both.
+fn drop_copies(made: &mut HashMap<usize, Section>, all: Three<'_>) {
+    let mut withdrawn: Vec<(String, Vec<u8>, usize)> = made
+        .iter()
+        .filter(|(_, section)| section.is_withdrawn())
+        .map(|(id, section)| (section.plain(), section.tokens[0].text.clone(), *id))
+        .collect();
+    withdrawn.sort_unstable();
+    let many = |side: &[Section], said: &str| {
+        let same = side.iter().filter(|section| section.is_withdrawn());
+        same.filter(|section| section.plain() == said).count()
+    };
+    let mut there: HashMap<&str, usize> = HashMap::new();
+    for (said, _, id) in &withdrawn {
+        let has_both =
+            |side: &&[Section], other: &str| many(side, said) > 0 && many(side, other) > 0;
+        let is_held = |(other, ..): &(String, Vec<u8>, usize)| {
+            other.len() > said.len()
+                && other.contains(said.as_str())
+                && !all[1..].iter().any(|side| has_both(side, other))
+        };
+        let so_many = there.entry(said).or_default();
+        *so_many += 1;
+        if *so_many > many(all[1], said).max(many(all[2], said)) || withdrawn.iter().any(is_held) {
+            made.remove(id);
+        }
     }
 }

@@ -19,34 +19,56 @@ pub(crate) fn merged(base: Option<&Sheet>, ours: &Sheet, theirs: &Sheet) -> Merg
     let none = Map::new();
     let was = base.map_or(&none, Sheet::members);
     let both = of_both_maps(was, ours.members(), theirs.members());
-    let whole = |key: String| MergedBeads {
+    let whole = |conflicts: Vec<String>| MergedBeads {
         ours: ours.clone(),
         theirs: Some(theirs.clone()),
-        conflicts: vec![key],
+        conflicts,
     };
     let made = match ours.brought_to(&both.ours, base, theirs) {
         Ok(made) => made,
-        Err(key) => return whole(key),
+        Err(key) => return whole(vec![key]),
     };
+    let sides = [ours, theirs];
+    let lost = made.lost_comments(base, sides);
     let mut conflicts = both.conflicts;
-    let lost = made.lost_comment(base, [ours, theirs]);
-    let has_lost = lost.is_some();
-    conflicts.extend(lost);
-    let instead = match (conflicts.as_slice(), has_lost) {
-        ([], _) => None,
-        (_, false) => Some(made.brought_to(&both.theirs, base, theirs)),
-        (_, true) => Some(theirs.brought_to(&both.theirs, base, ours)),
-    };
-    match instead.transpose() {
-        Ok(instead) => MergedBeads {
+    if lost.is_empty() {
+        let instead = match conflicts.as_slice() {
+            [] => None,
+            _ => Some(made.brought_to(&both.theirs, base, theirs)),
+        };
+        return match instead.transpose() {
+            Ok(theirs) => MergedBeads {
+                ours: made,
+                theirs,
+                conflicts,
+            },
+            Err(_) => whole(conflicts),
+        };
+    }
+    // What has no place in our lines may have one in theirs.
+    let other = of_both_maps(was, theirs.members(), ours.members());
+    let back = theirs.brought_to(&other.ours, base, ours).ok();
+    let of_back = back.as_ref().map(|back| back.lost_comments(base, sides));
+    if let (Some(back), Some([]), []) = (&back, of_back.as_deref(), conflicts.as_slice()) {
+        return MergedBeads {
+            ours: back.clone(),
+            theirs: None,
+            conflicts,
+        };
+    }
+    // Beside another conflict they stand within its marks.
+    if conflicts.is_empty() {
+        conflicts.extend(lost.into_iter().chain(of_back.into_iter().flatten()));
+        conflicts.sort();
+        conflicts.dedup();
+    }
+    match back {
+        Some(theirs) => MergedBeads {
             ours: made,
-            theirs: instead,
+            theirs: Some(theirs),
             conflicts,
         },
-        Err(_) => MergedBeads {
-            conflicts,
-            ..whole(String::new())
-        },
+        None => whole(conflicts),
     }
 }
 
@@ -167,6 +189,8 @@ fn of_both_lists(was: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> 
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::bead::Bead;
 
@@ -290,7 +314,7 @@ mod tests {
             (
                 with("# kept", "# ours"),
                 with("# kept", "# theirs"),
-                "# theirs",
+                "# ours, # theirs",
             ),
         ] {
             assert_eq!(of(&ours, &theirs).unwrap_err(), said);
@@ -299,6 +323,118 @@ mod tests {
         for (ours, theirs) in [("t3", "t4"), ("t4", "t3")] {
             let made = of(&closed(ours), &closed(theirs)).unwrap();
             assert_eq!(read(&made).members()["closed"], "t3");
+        }
+    }
+
+    /// LOA-BEAD-1: comments at the head of a file are those of both, whichever merges the other, and one that a side took out is out.
+    #[test]
+    fn comments_at_the_head_are_those_of_both() {
+        let base = format!("# a\n# b\n{BASE}");
+        let ours = base.replace("# b\n", "# b\n# ours\n");
+        for (theirs, head) in [
+            (base.replace("# a\n", ""), "# b\n# ours\n"),
+            (base.replace("# b\n", ""), "# a\n# ours\n"),
+            (base.replace("# b\n", "# c\n"), "# a\n# ours\n# c\n"),
+            (format!("# first\n{base}"), "# first\n# a\n# b\n# ours\n"),
+            (base.replace("# b\n", "# b\n# ours\n"), "# a\n# b\n# ours\n"),
+        ] {
+            let merged = |ours: &str, theirs: &str| {
+                let made = merged(Some(&read(&base)), &read(ours), &read(theirs));
+                assert_eq!(made.conflicts, [""; 0]);
+                made.ours.text().to_owned()
+            };
+            assert_eq!(merged(&ours, &theirs), format!("{head}{BASE}"));
+            let sorted = |text: String| {
+                let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+                lines.sort();
+                lines
+            };
+            assert_eq!(
+                sorted(merged(&theirs, &ours)),
+                sorted(merged(&ours, &theirs))
+            );
+        }
+    }
+
+    /// Lines that a bead may have, or not, beside its id.
+    const MAY: [[&str; 4]; 8] = [
+        ["", "# head\n", "# head\n# more\n", "# other\n"],
+        [
+            "title: a\n",
+            "title: a # why\n",
+            "title: b\n",
+            "title: a # how\n",
+        ],
+        [
+            "",
+            "# of the status\n",
+            "# of status\n",
+            "# of the status\n\n# more\n",
+        ],
+        [
+            "status: open\n",
+            "status: closed\n",
+            "status: blocked # so\n",
+            "",
+        ],
+        [
+            "",
+            "custom: x\n",
+            "custom: y\n# behind\n",
+            "custom: x # whose\n",
+        ],
+        [
+            "labels:\n  - a\n",
+            "labels:\n  - a\n  # of b\n  - b\n",
+            "labels:\n  - c # c\n  - a\n",
+            "labels: []\n",
+        ],
+        [
+            "",
+            "team:\n  lead: x\n",
+            "team:\n  lead: x\n  # asked\n  size: 2\n",
+            "team:\n  lead: y # new\n",
+        ],
+        [
+            "",
+            "# end\n",
+            "next_steps:\n  - one\n",
+            "next_steps:\n  - two # late\n",
+        ],
+    ];
+
+    fn bead() -> impl Strategy<Value = String> {
+        let which = proptest::collection::vec(
+            prop_oneof![3 => Just(0_usize), 2 => Just(1), 1 => 2..4_usize],
+            MAY.len(),
+        );
+        which.prop_map(|which| {
+            let mut pieces: Vec<&str> =
+                MAY.iter().zip(which).map(|(of, which)| of[which]).collect();
+            pieces.insert(1, "id: bd-1\n");
+            pieces.concat()
+        })
+    }
+
+    proptest! {
+        /// LOA-BEAD-1, LOA-FMT-1: whichever merges the other, the same is asked, and where nothing is, the same lines are made.
+        #[test]
+        fn both_ways_round_say_the_same((base, ours, theirs) in (bead(), bead(), bead())) {
+            let of = |ours: &str, theirs: &str| merged(Some(&read(&base)), &read(ours), &read(theirs));
+            let lines = |sheet: &Sheet| {
+                let lines = sheet.text().lines().filter(|line| !line.trim().is_empty());
+                let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+                lines.sort();
+                lines
+            };
+            let (made, back) = (of(&ours, &theirs), of(&theirs, &ours));
+            let sorted = |mut names: Vec<String>| { names.sort(); names };
+            prop_assert_eq!(sorted(made.conflicts.clone()), sorted(back.conflicts));
+            if made.conflicts.is_empty() {
+                prop_assert_eq!(lines(&made.ours), lines(&back.ours), "{}\n--\n{}", made.ours.text(), back.ours.text());
+            }
+            prop_assert_eq!(of(&ours, &base).ours.text().to_owned(), ours);
+            prop_assert_eq!(of(&base, &theirs).ours.text().to_owned(), theirs);
         }
     }
 

@@ -1,6 +1,6 @@
 //! [`Sheet::brought_to`]: a bead's file that is to say what two sides of a merge say, in their own words as far as that goes.
 
-use std::{collections::HashSet, ops::Range};
+use std::{collections::BTreeSet, ops::Range};
 
 use serde_json::{Map, Value};
 
@@ -8,6 +8,7 @@ use super::{
     document::Sheet,
     lines::{comment, is_key, joined, put_in, span_end},
 };
+use crate::merge::sequence::{By, parts};
 
 impl Sheet {
     /// The file with what is wanted of both sides, where both come from `base`: the lines of a key are those of the side that
@@ -36,10 +37,11 @@ impl Sheet {
                 .find(|made| *made.members() == goal)
                 .ok_or_else(|| key.clone())?;
         }
-        let head = theirs.head();
-        if base.is_some_and(|base| base.head() == made.head()) && head != made.head() {
-            let lines = made.lines();
-            let text = joined(&lines, 0..made.head().len(), &made.ended(&head));
+        let was = base.map(Self::head).unwrap_or_default();
+        let own = made.head();
+        let head = by_set(&was, &own, &theirs.head());
+        if head != own {
+            let text = joined(&made.lines(), 0..own.len(), &made.ended(&head));
             made = Self::read(&text)
                 .ok()
                 .filter(|new| new.members() == made.members())
@@ -48,21 +50,27 @@ impl Sheet {
         Ok(made)
     }
 
-    /// A comment that one of the sides wrote, which `base` does not have, and this has not either.
-    pub(in crate::bead) fn lost_comment(
+    /// The comments that one of the sides wrote, which `base` does not have, and this has not either; and those that it has
+    /// although a side took them out.
+    pub(in crate::bead) fn lost_comments(
         &self,
         base: Option<&Self>,
         sides: [&Self; 2],
-    ) -> Option<String> {
-        let known: HashSet<&str> = base
-            .into_iter()
-            .chain([self])
-            .flat_map(Self::comments)
-            .collect();
-        let mut written = sides.into_iter().flat_map(Self::comments);
-        written
-            .find(|comment| !known.contains(comment))
-            .map(str::to_owned)
+    ) -> Vec<String> {
+        let of =
+            |sheet: &Self| -> BTreeSet<String> { sheet.comments().map(str::to_owned).collect() };
+        let (was, there) = (base.map(of).unwrap_or_default(), of(self));
+        let sides = sides.map(of);
+        let written = sides
+            .iter()
+            .flatten()
+            .filter(|comment| !was.contains(*comment));
+        let lost = written.filter(|comment| !there.contains(*comment));
+        let taken_out = was.iter().filter(|comment| {
+            there.contains(*comment) && !sides.iter().all(|side| side.contains(*comment))
+        });
+        let lost: BTreeSet<&String> = lost.chain(taken_out).collect();
+        lost.into_iter().cloned().collect()
     }
 
     fn comments(&self) -> impl Iterator<Item = &str> {
@@ -95,13 +103,16 @@ impl Sheet {
             _ if own == new || new == was => {}
             (was, own, Some(new)) if own == was => instead(new),
             (Some(was), Some(own), Some(new)) => {
-                for made in [by_hunk(was, own, new), by_line(was, own, new)]
-                    .into_iter()
-                    .flatten()
-                {
+                let by_set = by_set(was, own, new);
+                let of_both = [by_hunk(was, own, new), by_line(was, own, new), Some(by_set)];
+                for made in of_both.into_iter().flatten() {
                     instead(&made);
                 }
+                if keeps_comments(was, own, new) {
+                    instead(new);
+                }
             }
+            (None, Some(own), Some(new)) if keeps_comments(&[], own, new) => instead(new),
             _ => {}
         }
         match goal {
@@ -188,6 +199,39 @@ impl Sheet {
             None => end.unwrap_or(lines.len()),
         }
     }
+}
+
+/// Whether the new lines have every comment that our own do and should have, and no other that we took out.
+fn keeps_comments(was: &[&str], own: &[&str], new: &[&str]) -> bool {
+    let of = |lines: &[&str]| -> BTreeSet<String> {
+        let comments = lines.iter().filter_map(|line| comment(line));
+        comments.map(str::to_owned).collect()
+    };
+    let (was, own, new) = (of(was), of(own), of(new));
+    own.difference(&was).all(|comment| new.contains(comment))
+        && new.intersection(&was).all(|comment| own.contains(comment))
+}
+
+/// The lines without those that one took out, and those that both added: where both changed the same ones, ours first.
+fn by_set<'l>(was: &[&'l str], own: &[&'l str], new: &[&'l str]) -> Vec<&'l str> {
+    let mut made = Vec::new();
+    for part in parts(was, own, new) {
+        let (was, own, new) = (&was[part.base], &own[part.ours], &new[part.theirs]);
+        match part.by {
+            By::Nobody | By::Ours => made.extend(own),
+            By::Theirs => made.extend(new),
+            By::Both => {
+                let kept = own
+                    .iter()
+                    .filter(|line| !was.contains(line) || new.contains(line));
+                let added = new
+                    .iter()
+                    .filter(|line| !was.contains(line) && !own.contains(line));
+                made.extend(kept.chain(added));
+            }
+        }
+    }
+    made
 }
 
 /// The lines with what both changed, where each changed one stretch and the two do not meet.

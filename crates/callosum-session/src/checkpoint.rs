@@ -14,7 +14,7 @@ use crate::{
     config::{Config, Enforcement},
     evidence::{ROOT_PREFIX, Standing, Tree},
     fork::{Source, forks},
-    ghost::unverified,
+    ghost::{MARK, unverified},
     grounding::{ClaimKind, Grounding, Threshold, lacking_time},
     notes::Notes,
     span::Whose,
@@ -305,7 +305,7 @@ impl Session<'_> {
         };
         let steps = vec![
             first,
-            ghosts(&records, config),
+            ghosts(&records, session.unlooked(&notes, &claims)?, config),
             warned("decision log", in_notes),
             bead_step(named, id.as_ref(), of_bead),
             warned("trajectory", of_records),
@@ -419,11 +419,16 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
 }
 
 /// Features that are said not to be there must have been looked for.
-fn ghosts(records: &[&Record], config: &Config) -> Step {
-    let said: Vec<String> = unverified(records)
-        .into_iter()
-        .map(|(feature, why)| format!("[UNVERIFIED GHOST] {feature}: {why}"))
-        .collect();
+fn ghosts(records: &[&Record], unlooked: Vec<(String, String)>, config: &Config) -> Step {
+    let unverified = unverified(records).into_iter();
+    let unverified = unverified.map(|(feature, why)| format!("{MARK} {feature}: {why}"));
+    let unlooked = unlooked.into_iter();
+    let unlooked = unlooked.map(|(words, place)| {
+        format!(
+            "{MARK} {words} ({place}): nobody has looked for it: callosum session ghost FEATURE"
+        )
+    });
+    let said: Vec<String> = unverified.chain(unlooked).collect();
     let outcome = if said.is_empty() {
         Outcome::Passed
     } else {

@@ -7,9 +7,11 @@
 use serde_json::{Value, json};
 
 use crate::{
-    statement::Redaction,
-    step::{Held, Intent, SessionError, Written, second},
-    trajectory::Record,
+    grounding::Claim,
+    notes::Notes,
+    statement::{Redaction, one_line},
+    step::{Held, Intent, Session, SessionError, Written, second},
+    trajectory::{Record, day_files, records, said_in},
 };
 
 /// Two queries that share more of their words than this are one query twice, in percent.
@@ -17,6 +19,9 @@ const MOST_ALIKE: usize = 50;
 
 /// Score from which on a passage counts as found (Seed LOA §4.2).
 pub const THRESHOLD: f64 = 0.4;
+
+/// The mark that people and agents write beside a feature that is said not to be there (Seed LOA §4.2).
+pub(crate) const MARK: &str = "[UNVERIFIED GHOST]";
 
 /// The phase of a feature that was looked for and is there after all.
 const REFUTED: &str = "ghost_refuted";
@@ -99,11 +104,69 @@ impl Held<'_> {
     }
 }
 
+impl Session<'_> {
+    /// What is marked as a ghost in the notes or in these claims, without the mark, each with where it stands, and was never looked for: no
+    /// record names a feature that stands in it.
+    ///
+    /// Costs the reading of all trajectories where something is marked.
+    pub(crate) fn unlooked(
+        &self,
+        notes: &Notes,
+        claims: &[Claim],
+    ) -> Result<Vec<(String, String)>, SessionError> {
+        let file = self.zones.named(&self.zones.notes());
+        let in_notes = notes.marked_with(MARK).into_iter();
+        let mut marked: Vec<(String, String)> = in_notes
+            .map(|(line, words)| (words, format!("{file}:{line}")))
+            .collect();
+        for claim in claims.iter().filter(|claim| claim.text.contains(MARK)) {
+            let words = one_line(&claim.text.replace(MARK, ""));
+            if marked.iter().all(|(known, _)| *known != words) {
+                marked.push((words, claim.place.clone()));
+            }
+        }
+        if marked.is_empty() {
+            return Ok(marked);
+        }
+        let mut features: Vec<String> = Vec::new();
+        for file in day_files(self.disk, self.zones)? {
+            let Some(bytes) = said_in(self.disk, &file)? else {
+                continue;
+            };
+            let there = records(&bytes).records;
+            let there: Vec<&Record> = there.iter().collect();
+            let looked_for = last_of_each(&there).into_iter().filter(|record| {
+                record.phase() == REFUTED || shown(&Value::Object(record.members.clone())).is_ok()
+            });
+            features.extend(looked_for.map(|record| record.text("feature").to_lowercase()));
+        }
+        features.retain(|feature| !feature.trim().is_empty());
+        marked.retain(|(words, _)| {
+            let words = words.to_lowercase();
+            !features
+                .iter()
+                .any(|feature| words.contains(feature.as_str()))
+        });
+        Ok(marked)
+    }
+}
+
 /// The features that records say are not there and that nothing shows, each with why. The last record
 /// of a feature counts.
 pub(crate) fn unverified(records: &[&Record]) -> Vec<(String, &'static str)> {
+    let last = last_of_each(records).into_iter();
+    last.filter(|record| record.phase() != REFUTED)
+        .filter_map(|record| {
+            let why = shown(&Value::Object(record.members.clone())).err()?;
+            Some((record.text("feature").to_owned(), why))
+        })
+        .collect()
+}
+
+/// The last record of each feature that was called missing.
+fn last_of_each<'r>(records: &[&'r Record]) -> Vec<&'r Record> {
     let mut last: Vec<&Record> = Vec::new();
-    for record in records {
+    for &record in records {
         let is_flag = matches!(
             record.phase(),
             "ghost" | "ghost_feature" | "negative_grounding" | REFUTED
@@ -113,13 +176,7 @@ pub(crate) fn unverified(records: &[&Record]) -> Vec<(String, &'static str)> {
             last.push(record);
         }
     }
-    last.into_iter()
-        .filter(|record| record.phase() != REFUTED)
-        .filter_map(|record| {
-            let why = shown(&Value::Object(record.members.clone())).err()?;
-            Some((record.text("feature").to_owned(), why))
-        })
-        .collect()
+    last
 }
 
 /// Whether a record shows that a feature is not there.

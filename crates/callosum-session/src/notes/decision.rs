@@ -190,15 +190,27 @@ impl Decision {
     }
 }
 
-/// Whether a text begins like a time: `2024-01-15` and more, or nothing.
+/// Whether a text begins like a time: `2024-01-15` and more, or nothing. A day or an hour that there is not makes it none.
 pub(crate) fn is_time(text: &str) -> bool {
     let bytes = text.as_bytes();
-    bytes.len() >= 10
+    let has_form = bytes.len() >= 10
         && bytes[..10].iter().enumerate().all(|(at, byte)| match at {
             4 | 7 => *byte == b'-',
             _ => byte.is_ascii_digit(),
         })
-        && !text.contains(' ')
+        && !text.contains(' ');
+    let number =
+        |at: std::ops::Range<usize>| text.get(at).and_then(|digits| digits.parse::<i8>().ok());
+    let is_day = || {
+        let year = text[..4].parse::<i16>().ok();
+        let day = year.zip(number(5..7)).zip(number(8..10));
+        day.is_some_and(|((year, month), day)| jiff::civil::Date::new(year, month, day).is_ok())
+    };
+    // Of what follows a `T`, hour and minute are looked at where they are written as two digits each.
+    let is_within = |at, most| number(at).is_none_or(|number| (0..=most).contains(&number));
+    has_form
+        && is_day()
+        && (bytes.get(10) != Some(&b'T') || is_within(11..13, 24) && is_within(14..16, 59))
 }
 
 #[cfg(test)]
@@ -221,6 +233,28 @@ mod tests {
         assert_eq!(decision.evidence[0].path, "src/auth/jwt.ts");
         assert_eq!(decision.scenarios.len(), 2);
         assert_eq!(decision.written("\n"), format!("#### {heading}\n{body}"));
+    }
+
+    /// LOA-FMT-1: a time that there is not is none, so that no slip stands before every later decision.
+    #[test]
+    fn a_day_or_an_hour_that_there_is_not_is_no_time() {
+        for time in [
+            "2026-13-45T00:00:00Z",
+            "2026-11-31",
+            "2026-02-29T10:00:00Z",
+            "2026-01-02T25:00:00Z",
+        ] {
+            assert!(!is_time(time), "{time}");
+            assert_eq!(Decision::read(&format!("{time} - Title"), "".lines()), None);
+        }
+        for time in [
+            "2026-01-02",
+            "2024-02-29T10:00",
+            "2026-01-02T03:04:05.678Z",
+            "2026-01-02T03:04:05+01:00",
+        ] {
+            assert!(is_time(time), "{time}");
+        }
     }
 
     #[test]

@@ -220,7 +220,8 @@ impl Notes {
             .collect()
     }
 
-    fn heading(&self, heading: usize) -> Option<(String, String)> {
+    /// The time and the title of a heading; `None` where it is of no decision.
+    pub(super) fn heading(&self, heading: usize) -> Option<(String, String)> {
         let title = &self.outline.headings[heading].title;
         let read = Decision::read(title, std::iter::empty())?;
         Some((read.ts, read.title))
@@ -386,7 +387,10 @@ impl Notes {
             .map(|line| self.outline.text(&self.bytes, line));
         texts
             .filter_map(|text| {
-                let rest = text.trim_start().strip_prefix(['-', '*'])?.trim_start();
+                let rest = text
+                    .trim_start()
+                    .strip_prefix(['-', '*', '+'])?
+                    .trim_start();
                 let question = rest.strip_prefix("[ ]")?.trim();
                 (!question.is_empty()).then(|| question.to_owned())
             })

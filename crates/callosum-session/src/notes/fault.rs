@@ -11,8 +11,12 @@ use super::{
 };
 
 /// What is wrong with an entry whose heading is no time and title.
-pub(super) const UNDATED: &str = "a decision whose heading is no time and title, as in `#### \
-                                  2026-01-02T03:04:05Z - Title`, is not read";
+pub(super) const UNDATED: &str = "a decision whose heading is no time and title counts by the words of its heading: \
+                                  `#### 2026-01-02T03:04:05Z - Title` has its time";
+
+/// What is wrong with an item that is written like a question.
+const UNASKED: &str =
+    "an item of Pending Questions without `[ ]` before its words is not read: `- [ ] question`";
 
 /// What is wrong with a line in which others hide.
 const OLD_END: &str = "lines that end with CR alone, which are not read: end them with LF";
@@ -80,6 +84,9 @@ impl Notes {
         }
         for (line, what) in self.doubled_fields() {
             fault(line, what);
+        }
+        for line in self.unasked().into_iter().take(MOST_FAULTS) {
+            fault(line, UNASKED.to_owned());
         }
         let stumps = self.outline.lines.iter().enumerate().filter(|(_, line)| {
             let text = self.bytes[line.at.clone()].trim_ascii();
@@ -175,6 +182,31 @@ impl Notes {
         let mut unread: Vec<Fault> = undated.chain(strays).collect();
         unread.sort_by_key(|fault| fault.line);
         unread
+    }
+
+    /// Items of Pending Questions, by their lines, counted from 0, that are no questions.
+    fn unasked(&self) -> Vec<usize> {
+        let mut unasked = self.lines_of(QUESTIONS);
+        unasked.retain(|line| {
+            let text = self.outline.text(&self.bytes, *line);
+            let text = text.trim_start();
+            let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+            let item = if number.len() < text.len() {
+                number.strip_prefix(['.', ')'])
+            } else {
+                text.strip_prefix(['-', '*', '+'])
+            };
+            let item = item.filter(|rest| rest.starts_with([' ', '\t']));
+            let is_read = number.len() == text.len()
+                && item.is_some_and(|rest| {
+                    let rest = rest.trim_start();
+                    ["[ ]", "[x]", "[X]"]
+                        .iter()
+                        .any(|mark| rest.starts_with(mark))
+                });
+            self.outline.lines[*line].is_text && item.is_some() && !is_read
+        });
+        unasked
     }
 
     /// Lines of Active Context that say what an earlier one says, which alone is read, counted from 0.

@@ -1,11 +1,11 @@
 //! What is written like a decision, and stands where or how none is read: it is named, and left as it is.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::Range};
 
 use super::{
     decision::Decision,
     document::{LOG, Notes},
-    fault::UNDATED,
+    label::Label,
 };
 
 /// Words of titles that people give to a log of decisions, beside the one that says so.
@@ -44,6 +44,26 @@ const OF_TITLES: [&str; 32] = [
     "far",
 ];
 
+/// Words of titles below which people keep what does not hold any more.
+const OF_WITHDRAWN: [&str; 16] = [
+    "withdrawn",
+    "superseded",
+    "rejected",
+    "revoked",
+    "retired",
+    "replaced",
+    "reverted",
+    "dropped",
+    "undone",
+    "obsolete",
+    "outdated",
+    "deprecated",
+    "archive",
+    "archived",
+    "former",
+    "old",
+];
+
 /// What is wrong with an item of a list, a quote or a row of a table that is written like the heading of a decision.
 const ITEM: &str = "a decision in a list, quote or table is not read: its heading is `#### 2026-01-02T03:04:05Z - Title`";
 
@@ -54,6 +74,17 @@ const UNHEADED: &str = "a decision whose time and title are no heading is not re
 /// What is wrong with a field that no heading stands above.
 const ALONE: &str =
     "a decision without a heading is not read: it is `#### 2026-01-02T03:04:05Z - Title`";
+
+/// What is wrong with a heading that is a time, and has neither a title nor the field of a decision.
+const UNTITLED: &str =
+    "a heading that is a time without a title is no decision: `#### 2026-01-02T03:04:05Z - Title`";
+
+/// What is wrong with another heading right below the log that has no such field either.
+const UNSAID: &str = "a heading of the Decision Log with neither a time nor `**Decision**:` below it is not read: it is \
+                      `#### 2026-01-02T03:04:05Z - Title`";
+
+/// What is wrong with lines of the log that stand above its first entry.
+const LOOSE: &str = "what stands in the Decision Log above its first heading is not read: a decision is `#### 2026-01-02T03:04:05Z - Title`";
 
 /// What is wrong with a heading whose marks touch its words.
 const UNPARTED: &str = "a heading without a blank behind its `#` is none";
@@ -86,11 +117,13 @@ impl Notes {
                 stray(heading.line, what);
             }
         }
+        strays.extend(self.in_other_sections(&in_log));
+        let mut stray = |line: usize, what: &str| strays.push((line, what.to_owned()));
         for (heading, lines) in &entries {
             let entry = &self.outline.headings[*heading];
             let is_read = Decision::read(&entry.title, std::iter::empty()).is_some();
             if !is_read && begins_with_time(&entry.title) && !self.is_undated(*heading, lines) {
-                stray(entry.line, UNDATED);
+                stray(entry.line, UNTITLED);
             }
         }
         for log in self.outline.titled(LOG) {
@@ -109,6 +142,9 @@ impl Notes {
             .iter()
             .map(|(heading, _)| self.outline.headings[*heading].line);
         let first = first.min().unwrap_or(usize::MAX);
+        for (line, what) in self.unread_in_log(&entries) {
+            stray(line, what);
+        }
         let mut is_named = false;
         for line in self.lines_of(LOG) {
             if let Some(what) = self.unheaded(line, line > first) {
@@ -122,6 +158,102 @@ impl Notes {
             }
         }
         strays
+    }
+
+    /// What stands beside a mark in lines of text, each once, with its line, counted from 1; of an entry without its time and the names of fields.
+    pub(crate) fn marked_with(&self, mark: &str) -> Vec<(usize, String)> {
+        let mut marked: Vec<(usize, String)> = Vec::new();
+        for (line, found) in self.outline.lines.iter().enumerate() {
+            let text = self.outline.text(&self.bytes, line);
+            if !found.is_text || !text.contains(mark) {
+                continue;
+            }
+            let words = text
+                .trim()
+                .trim_start_matches(['#', '-', '*', '+', '>', ' ']);
+            let words = match Decision::read(words, std::iter::empty()) {
+                Some(entry) => entry.title,
+                None => match Label::of(text.trim()) {
+                    Some(label) => text.trim()[label.rest..].to_owned(),
+                    None => words.to_owned(),
+                },
+            };
+            let words = words.replace(mark, "");
+            let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            if marked.iter().all(|(_, known)| *known != words) {
+                marked.push((line + 1, words));
+            }
+        }
+        marked
+    }
+
+    /// Headings right below a log that are no decisions, and the first line of what stands in a log above every heading, where nothing else is
+    /// wrong with it.
+    fn unread_in_log(&self, entries: &[(usize, Range<usize>)]) -> Vec<(usize, &'static str)> {
+        let mut unread = Vec::new();
+        let headings = &self.outline.headings;
+        for (heading, lines) in entries {
+            let own = &headings[*heading];
+            let around = headings[..*heading]
+                .iter()
+                .rev()
+                .find(|above| above.level < own.level);
+            let is_of_log = around.is_some_and(|above| above.title.eq_ignore_ascii_case(LOG));
+            let is_read = self.heading(*heading).is_some() || self.is_undated(*heading, lines);
+            if is_of_log && !is_read && !begins_with_time(&own.title) {
+                unread.push((own.line, UNSAID));
+            }
+        }
+        for log in self.outline.titled(LOG) {
+            let lines = self.above_next(log, &self.outline.body(log));
+            let mut said = lines
+                .clone()
+                .filter(|line| self.outline.lines[*line].is_text && !self.is_blank_line(*line));
+            let first = said.next();
+            let is_other = |line: usize| {
+                self.unheaded(line, false).is_some()
+                    || self.is_unparted(line)
+                    || self.is_field_of_decision(line)
+            };
+            unread.extend(
+                first
+                    .filter(|_| !lines.clone().any(is_other))
+                    .map(|line| (line, LOOSE)),
+            );
+        }
+        unread
+    }
+
+    /// Entries that stand in no Decision Log, by the section that they stand in; not those of a section that is named as a whole, or that says
+    /// that they do not hold any more.
+    fn in_other_sections(&self, in_log: &HashSet<usize>) -> Vec<(usize, String)> {
+        let mut found = Vec::new();
+        // The sections that the heading stands in, from the outside.
+        let mut within: Vec<usize> = Vec::new();
+        for (index, heading) in self.outline.headings.iter().enumerate() {
+            let is_around = |above: &usize| self.outline.headings[*above].level < heading.level;
+            within.retain(is_around);
+            let mut titles = within
+                .iter()
+                .map(|above| &*self.outline.headings[*above].title);
+            let is_known = |title: &str| is_of_decisions(title) || is_of_withdrawn(title);
+            let is_entry = !in_log.contains(&index)
+                && self.heading(index).is_some()
+                && self.is_undated(index, &self.outline.body(index));
+            if is_entry && !titles.clone().any(is_known) {
+                let section = titles.next_back().filter(|title| !title.is_empty());
+                let section = section.map(|title| format!(" below `{title}`"));
+                found.push((
+                    heading.line,
+                    format!(
+                        "a decision{} is not read: it belongs below `### {LOG}`",
+                        section.unwrap_or_default()
+                    ),
+                ));
+            }
+            within.push(index);
+        }
+        found
     }
 
     /// What is wrong with a line that is written like the heading of a decision and is none: in a list, a quote or a table,
@@ -213,6 +345,12 @@ fn is_of_decisions(title: &str) -> bool {
     !says.is_empty() && others.iter().all(is_known) && !title.eq_ignore_ascii_case(LOG)
 }
 
+/// Whether a title says that what stands below it does not hold any more.
+fn is_of_withdrawn(title: &str) -> bool {
+    let mut words = title.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| OF_WITHDRAWN.contains(&&*word.to_lowercase()))
+}
+
 /// Whether the words of a heading begin with a time, whatever follows.
 fn begins_with_time(words: &str) -> bool {
     let first = words.split_whitespace().next().unwrap_or_default();
@@ -244,6 +382,15 @@ mod tests {
             [4, 5]
         );
         assert_eq!(lines("## Decision Log\n#### 2026-01-02\nwords\n"), [2]);
+        for text in [
+            "#### Ideas - later\n- 3 tries\n- see 2026-01-02\n#2026\n##### of whom\n",
+            "- 2026-11-24T10:00:00Z: use tabs\n",
+            "- 2026-01-01 use tabs\n- and blanks\n",
+            "- **Decision**: use tabs\n",
+            "We decided on Postgres.\n\nFor now.\n",
+        ] {
+            assert_eq!(lines(&format!("## Decision Log\n{text}")), [2], "{text}");
+        }
         assert_eq!(lines("## Decision Log\n####2026-01-02 - A\nwords\n"), [2]);
         for (text, named) in [
             ("2026-01-02 - a\n------\n", 2),
@@ -290,11 +437,43 @@ mod tests {
         }
     }
 
+    /// LOA-FMT-1: an entry in a section that is none of ours is named by its line and that section, unless the section says that it does not
+    /// hold any more.
+    #[test]
+    fn an_entry_in_another_section_is_named() {
+        let entry = "#### 2026-01-02 - A\n**Decision**: a\n";
+        let log = format!("### Decision Log\n{entry}\n");
+        for (above, named) in [
+            ("## Plans\n\n", " below `Plans`"),
+            ("## Plans\n### Soon\n", " below `Soon`"),
+            ("### Pending Questions\n", " below `Pending Questions`"),
+            ("## Decisions of others\n", " below `Decisions of others`"),
+        ] {
+            let notes = Notes::read(format!("{log}{above}{entry}").into_bytes());
+            let strays = notes.strays();
+            let line = log.lines().count() + above.lines().count();
+            let what =
+                format!("a decision{named} is not read: it belongs below `### Decision Log`");
+            assert_eq!(strays, [(line, what)]);
+        }
+        assert_eq!(lines(entry), [1]);
+        for title in [
+            "## Withdrawn",
+            "## Decisions that were superseded",
+            "### Old decisions",
+        ] {
+            let text = format!("{log}{title}\n{entry}#### 2026-01-03 - B\n**Decision**: b\n");
+            let named = lines(&text);
+            assert!(named.is_empty(), "{title}: {named:?}");
+        }
+        let twice = format!("{log}## Decisions\n{entry}");
+        assert_eq!(lines(&twice), [5]);
+    }
+
     #[test]
     fn what_is_no_decision_is_not_named() {
         for text in [
             "## Decision Log\n#### 2026-01-02: Read\n**Decision**: x\n**Evidence**:\n- `a` [${PROJECT_ROOT}/a.rs:1]\n",
-            "## Decision Log\n#### Ideas - later\n- 3 tries\n- see 2026-01-02\n#2026\n",
             "## Decisions\nsee the [log](log.md)\n- one\n",
             "## Decisions of others\n#### 2026-01-02 - A\n",
             "## Decision Log\n#### 2026-01-02 - A\n**Decision**: a\n**Rationale**: of\n2026-01-03 - the day after\n1. 2026-01-04: seen\n",

@@ -421,3 +421,33 @@ fn a_decision_that_was_commented_out_is_made_good_by_its_name() {
         (1, 1)
     );
 }
+
+/// LOA-GRD-1: what notes mark as a ghost blocks until somebody has looked for that feature.
+#[test]
+fn what_is_marked_as_a_ghost_blocks_until_it_was_looked_for() {
+    let place = Place::new();
+    let text = "### Decision Log\n#### 2026-01-02T00:00:00Z - SSO is missing [UNVERIFIED GHOST]\n\
+                **Decision**: SSO is missing [UNVERIFIED GHOST]\n**Evidence**:\n- `fn one() {}` [${PROJECT_ROOT}/a.rs:1]\n\n\
+                ### Pending Questions\n<!-- [UNVERIFIED GHOST] is the mark -->\n";
+    let notes = place.zones.notes();
+    place.disk.create_dir_all(notes.parent().unwrap()).unwrap();
+    place.disk.replace(&notes, text.as_bytes(), 0o644).unwrap();
+    let ghosts = || place.check(&Config::default()).steps[1].clone();
+    let blocked = ghosts();
+    assert_eq!(blocked.said.len(), 1, "{blocked:?}");
+    assert!(
+        blocked.said[0].starts_with("[UNVERIFIED GHOST] SSO is missing (loa-grimoire/NOTES.md:2)"),
+        "{blocked:?}"
+    );
+    let asked = |query: &str, results| callosum_session::ghost::Asked {
+        query: query.to_owned(),
+        results,
+    };
+    let search = callosum_session::ghost::GhostSearch {
+        feature: "sso".to_owned(),
+        queries: vec![asked("single sign on", 0), asked("saml login", 0)],
+        control: asked("fn one", 1),
+    };
+    place.session().hold().unwrap().ghost(&search).unwrap();
+    assert_eq!(ghosts().said, [""; 0]);
+}

@@ -207,7 +207,7 @@ pub(super) fn said(decision: &Decision, mark: &str) -> String {
 }
 
 /// As many records as fit, in their order, a line each: one for which there is no room, in brief; how many
-/// did not fit is the last line. There are `all`, of which the records are the first.
+/// did not fit is the last line, and where none did, with how many tokens more one would. There are `all`, of which the records are the first.
 pub(super) fn fitted(records: &[Record], all: usize, budget: u64) -> String {
     let records: Vec<Record> = records.iter().map(Record::masked).collect();
     fitted_as_they_are(&records, all, budget)
@@ -245,12 +245,21 @@ fn fitted_as_they_are(records: &[Record], all: usize, budget: u64) -> String {
             kept.pop();
         }
     }
-    let text = told(&kept);
-    if estimate(&text) <= budget {
-        text
-    } else {
-        String::new()
+    let mut texts = vec![told(&kept)];
+    if kept.is_empty() && all > 0 {
+        let lines = records.iter();
+        let lines = lines.flat_map(|record| std::iter::once(&record.whole).chain(&record.brief));
+        let least = lines.map(|line| estimate(&told(&[line]))).min();
+        let lacking = least.unwrap_or(0).saturating_sub(budget);
+        if lacking > 0 {
+            texts.insert(
+                0,
+                format!("+{all} more, the first with {lacking} tokens more\n"),
+            );
+        }
     }
+    let mut fitting = texts.into_iter().filter(|text| estimate(text) <= budget);
+    fitting.next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -385,6 +394,29 @@ mod tests {
         let told = level_2(&state, 500);
         assert!(told.starts_with("2024-01-04 word word"), "{told}");
         assert!(told.contains("word… [stale] (NOTES.md:12-30)\n"), "{told}");
+    }
+
+    /// LOA-REC-1: where no record fits, it is told how many tokens more one takes, as far as there is room for that.
+    #[test]
+    fn where_nothing_fits_it_is_told_how_much_is_needed() {
+        for tell in [level_1, level_2] {
+            for budget in 0..60 {
+                let told = tell(&recollection(), budget);
+                let Some(rest) = told.split_once(" more, the first with ") else {
+                    assert!(
+                        told.lines().any(|line| !line.starts_with('+')) || budget < 15,
+                        "{budget}: {told}"
+                    );
+                    continue;
+                };
+                let lacking: u64 = rest.1.split_once(' ').unwrap().0.parse().unwrap();
+                let enough = tell(&recollection(), budget + lacking);
+                assert!(
+                    enough.lines().any(|line| !line.starts_with('+')),
+                    "{told}{enough}"
+                );
+            }
+        }
     }
 
     proptest! {

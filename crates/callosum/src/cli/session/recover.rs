@@ -19,6 +19,10 @@ use crate::{
 /// Decisions that level 1 looks at.
 const LAST: usize = 3;
 
+/// The smallest and the largest budget, in tokens, that are tried where nothing fits in the one that was asked for.
+const LEAST: u64 = 16;
+const MOST: u64 = 1024;
+
 /// Print what a new context needs to go on
 ///
 /// Level 1 is where things stand: bead, checkpoint, next step, the last three decisions and whether
@@ -88,9 +92,23 @@ pub(crate) fn recover(
     let config = Config::load(&settings).map_err(|error| explain(&error))?;
     tell_faults(context, &config);
     let root = other.as_ref().map(|other| other.root.display().to_string());
-    let within = |budget: u64, tell: &dyn Fn(u64) -> String| match &root {
+    let told = |budget: u64, tell: &dyn Fn(u64) -> String| match &root {
         Some(root) => quoted_from(root, budget, tell),
         None => tell(budget),
+    };
+    let within = |budget: u64, tell: &dyn Fn(u64) -> String| {
+        let text = told(budget, tell);
+        if text.is_empty() {
+            let larger = std::iter::successors(Some(budget.max(LEAST)), |budget| {
+                budget.checked_mul(2).filter(|larger| *larger <= MOST)
+            });
+            let mut larger = larger.filter(|larger| !told(*larger, tell).is_empty());
+            if let Some(enough) = larger.next() {
+                let what = format!("nothing fits in {budget} tokens: --budget {enough}");
+                context.ui.say(&what);
+            }
+        }
+        text
     };
     let gather =
         |looked_up| Recollection::gather(&session, looked_up).map_err(|error| explain(&error));

@@ -153,6 +153,7 @@ impl Held<'_> {
                 words: Some(decision.decision.clone()),
                 evidence: said.iter().map(evidence_value).collect(),
                 replaces,
+                is_assumption: decision.is_assumption,
             };
             (id.to_string(), vec![change])
         };

@@ -6,14 +6,15 @@ use callosum_evidence::{secrets::Kind, tokens};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    bead::{Bead, BeadId, evidence_value},
+    bead::{ASSUMPTION, Bead, BeadId, GROUNDING, USER_INPUT, evidence_value},
     evidence::{Evidence, QuoteError, Standing, Tree},
     grounding::time_of,
     notes::{Decision, Notes},
     recorded,
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
     step::{
-        BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second, times_from,
+        BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, is_denied, second,
+        times_from,
     },
     trajectory::{DayFile, Record, day_files, records, said_in},
     zones::ZoneError,
@@ -153,6 +154,7 @@ impl Held<'_> {
             is_user_input: new.ground == Ground::UserInput && new.places.is_empty(),
             ..Decision::default()
         };
+        let session_id = new.session_id.as_deref().map(|id| redaction.statement(id));
         let ground = if new.places.is_empty() {
             Some(new.ground)
         } else {
@@ -163,7 +165,7 @@ impl Held<'_> {
             &decision,
             ground,
             bead.as_ref(),
-            new.session_id.as_deref(),
+            session_id.as_deref(),
         );
         if bead.as_ref().map(BeadId::as_str) != active.bead.as_deref() {
             record[NOT_CURRENT] = true.into();
@@ -201,7 +203,14 @@ impl Held<'_> {
         if passed_over.is_some() {
             intent.bead = None;
         }
-        let written = self.commit(&intent)?;
+        let written = match self.commit(&intent) {
+            Err(error) if new.bead.is_none() && intent.bead.is_some() && is_denied(&error) => {
+                let id = intent.bead.take().map(|(id, _)| id);
+                passed_over = id.map(|id| (id, in_full(&error)));
+                self.commit(&intent)?
+            }
+            written => written?,
+        };
         Ok(Decided {
             decision,
             bead: bead.filter(|_| passed_over.is_none()),
@@ -272,6 +281,7 @@ pub(crate) const NOT_CURRENT: &str = "bead_not_current";
 fn in_full(error: &SessionError) -> String {
     match error {
         SessionError::Bead { source, .. } => format!("{error}: {source}"),
+        SessionError::Zone(ZoneError::Disk(disk)) => format!("{error}: {}", disk.source),
         error => error.to_string(),
     }
 }
@@ -286,6 +296,14 @@ pub(crate) fn bead_item(decision: &Decision) -> Value {
     }
     let evidence: Vec<Value> = decision.evidence.iter().map(evidence_value).collect();
     item.insert("evidence".to_owned(), evidence.into());
+    let leans_on = match (decision.is_assumption, decision.is_user_input) {
+        (true, _) => Some(ASSUMPTION),
+        (_, true) => Some(USER_INPUT),
+        _ => None,
+    };
+    if let Some(leans_on) = leans_on.filter(|_| decision.evidence.is_empty()) {
+        item.insert(GROUNDING.to_owned(), leans_on.into());
+    }
     Value::Object(item)
 }
 
@@ -300,8 +318,8 @@ pub(crate) fn cite_record(
     let grounding = match ground {
         None => "citation",
         Some(Ground::Nothing) => "none",
-        Some(Ground::Assumption) => "assumption",
-        Some(Ground::UserInput) => "user_input",
+        Some(Ground::Assumption) => ASSUMPTION,
+        Some(Ground::UserInput) => USER_INPUT,
     };
     let evidence: Vec<Value> = decision.evidence.iter().map(evidence_value).collect();
     let mut record = json!({

@@ -231,7 +231,7 @@ fn said_of(healed: &Healed) -> String {
         file, was, from, ..
     } = healed;
     match from {
-        Healer::Nobody => format!("{file} is {was}, not healed"),
+        Healer::Nobody | Healer::Denied => format!("{file} is {was}, not healed"),
         Healer::Anew => format!("{file} was {was}, made anew"),
         from => format!("{file} was {was}, from {from}"),
     }

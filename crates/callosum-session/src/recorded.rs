@@ -252,6 +252,8 @@ impl Session<'_> {
                         decision: words,
                         rationale: made.rationale.map(|why| redaction.statement(&why)),
                         evidence: made.evidence,
+                        is_assumption: made.is_assumption,
+                        is_user_input: made.is_user_input,
                         ..Decision::default()
                     });
                 }

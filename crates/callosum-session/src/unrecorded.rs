@@ -130,6 +130,8 @@ impl Unrecorded {
             decision.decision = made.decision;
         }
         decision.rationale = decision.rationale.take().or(made.rationale);
+        decision.is_assumption |= made.is_assumption;
+        decision.is_user_input |= made.is_user_input;
         for cited in made.evidence {
             if !decision.evidence.contains(&cited) {
                 decision.evidence.push(cited);

@@ -19,7 +19,7 @@ pub(crate) use self::{
     beads::ReadError,
     index::Mark,
     merge::merged,
-    view::{REPLACES, evidence_of, evidence_value, needed},
+    view::{ASSUMPTION, GROUNDING, REPLACES, USER_INPUT, evidence_of, evidence_value, needed},
 };
 pub use self::{
     beads::{Beads, Listing, Oddity, Unread},

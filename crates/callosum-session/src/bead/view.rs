@@ -50,6 +50,10 @@ pub struct BeadDecision {
     pub rationale: Option<String>,
     /// What it leans on.
     pub evidence: Vec<Evidence>,
+    /// Whether it is an assumption.
+    pub is_assumption: bool,
+    /// Whether it is the user's word.
+    pub is_user_input: bool,
 }
 
 /// The priority of a bead that has none.
@@ -163,6 +167,11 @@ pub(crate) fn needed(item: &Value) -> Option<String> {
 /// The member by which an entry's evidence stands in for what earlier entries of its decision have.
 pub(crate) const REPLACES: &str = "replaces_evidence";
 
+/// The member of an entry that says what it leans on instead of places, and its two words, as records have them.
+pub(crate) const GROUNDING: &str = "grounding";
+pub(crate) const ASSUMPTION: &str = "assumption";
+pub(crate) const USER_INPUT: &str = "user_input";
+
 fn decisions(items: &[Value]) -> Vec<BeadDecision> {
     let mut made: Vec<BeadDecision> = Vec::new();
     for item in items {
@@ -176,7 +185,10 @@ fn decisions(items: &[Value]) -> Vec<BeadDecision> {
             let is_said = made.iter().any(|one| is_of_it(one) && says(one));
             let earlier = made.iter_mut();
             let earlier = earlier.filter(|one| is_of_it(one) && (says(one) || !is_said));
-            earlier.for_each(|earlier| earlier.evidence.clear());
+            for earlier in earlier {
+                earlier.evidence.clear();
+                (earlier.is_assumption, earlier.is_user_input) = (false, false);
+            }
         }
         made.push(entry);
     }
@@ -215,6 +227,8 @@ fn decision(item: &Value) -> Option<BeadDecision> {
             .flatten()
             .filter_map(evidence_of)
             .collect(),
+        is_assumption: text(GROUNDING) == ASSUMPTION,
+        is_user_input: text(GROUNDING) == USER_INPUT,
     })
 }
 

@@ -64,7 +64,10 @@ impl Held<'_> {
                 Known::Nothing
             };
             if !sound.contains(id.as_str()) || known == Known::Changed {
-                healed.extend(self.heal_bead(&id, past, known)?);
+                let one = self
+                    .heal_bead(&id, past, known)
+                    .map(|one| healed.extend(one));
+                self.past_what_stays(one, healed)?;
             }
         }
         Ok(())

@@ -70,52 +70,59 @@ impl Held<'_> {
         let open = past.open_merges().unwrap_or_default();
         let mut healed = Vec::new();
         for path in self.mergeable()? {
-            let file = self.session.zones.named(&path);
-            let (Some(kind), Some(there)) = (Kind::of(&file), self.session.there(&path)?) else {
-                continue;
-            };
-            let open = open.iter().find(|open| open.file == file);
-            let (made, was) = match (sides(&there), open) {
-                (Some(sides), open) => {
-                    let kept = open.and_then(|open| open.kept(&there));
-                    both(kind, open, &kept.unwrap_or(sides))
-                }
-                (None, _) if first_mark(&there).is_some() => {
-                    (None, format!("{OPEN} (its marks do not go together)"))
-                }
-                (None, Some(open)) => match taken_out(open) {
-                    Some(was) => (None, was),
-                    None => match open.left(&there) {
-                        Left::Nothing => continue,
-                        Left::Write(made) => (Some((made, Healer::Sides)), OPEN.to_owned()),
-                        Left::Decide { why, shown } => (Some((shown, Healer::Nobody)), asked(&why)),
-                    },
-                },
-                (None, None) => continue,
-            };
-            let (from, aside) = match made {
-                // Marks that stand there already ask for no more than before.
-                Some((made, from)) if made != there => {
-                    // Beside what is shown with marks, ours alone is nothing new.
-                    let is_kept = from == Healer::Sides || first_mark(&there).is_some();
-                    let aside = if is_kept {
-                        self.set_aside(&path)?
-                    } else {
-                        None
-                    };
-                    self.write_if_changed(&path, &made)?;
-                    (from, aside)
-                }
-                _ => (Healer::Nobody, None),
-            };
-            healed.push(Healed {
-                file,
-                was,
-                from,
-                aside,
-            });
+            let one = self.finish_merge(&path, &open);
+            let one = one.map(|one| healed.extend(one));
+            self.past_what_stays(one, &mut healed)?;
         }
         Ok(healed)
+    }
+
+    /// The same of one file; nothing where no merge is left in it.
+    fn finish_merge(
+        &self,
+        path: &Path,
+        open: &[OpenMerge],
+    ) -> Result<Option<Healed>, SessionError> {
+        let file = self.session.zones.named(path);
+        let (Some(kind), Some(there)) = (Kind::of(&file), self.session.there(path)?) else {
+            return Ok(None);
+        };
+        let open = open.iter().find(|open| open.file == file);
+        let (made, was) = match (sides(&there), open) {
+            (Some(sides), open) => {
+                let kept = open.and_then(|open| open.kept(&there));
+                both(kind, open, &kept.unwrap_or(sides))
+            }
+            (None, _) if first_mark(&there).is_some() => {
+                (None, format!("{OPEN} (its marks do not go together)"))
+            }
+            (None, Some(open)) => match taken_out(open) {
+                Some(was) => (None, was),
+                None => match open.left(&there) {
+                    Left::Nothing => return Ok(None),
+                    Left::Write(made) => (Some((made, Healer::Sides)), OPEN.to_owned()),
+                    Left::Decide { why, shown } => (Some((shown, Healer::Nobody)), asked(&why)),
+                },
+            },
+            (None, None) => return Ok(None),
+        };
+        let (from, aside) = match made {
+            // Marks that stand there already ask for no more than before.
+            Some((made, from)) if made != there => {
+                // Beside what is shown with marks, ours alone is nothing new.
+                let is_kept = from == Healer::Sides || first_mark(&there).is_some();
+                let aside = if is_kept { self.set_aside(path)? } else { None };
+                self.write_if_changed(path, &made)?;
+                (from, aside)
+            }
+            _ => (Healer::Nobody, None),
+        };
+        Ok(Some(Healed {
+            file,
+            was,
+            from,
+            aside,
+        }))
     }
 
     /// The notes, and what stands in the folders of beads and trajectories.

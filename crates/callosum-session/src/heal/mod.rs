@@ -1,11 +1,12 @@
 //! [`Held::heal`]: missing, blank or broken files are made good from what is known of them.
 //!
 //! Start with [`Past`], what the project's history knows, and [`Healed`], what was done. `notes` heals
-//! `NOTES.md` and brings back its decisions, `merges` takes both sides of a merge, `beads` heals the files of beads, `trajectory` brings back records.
+//! `NOTES.md` and brings back its decisions, `ailing` says what is wrong where nothing can be written, `merges` takes both sides of a merge, `beads` heals the files of beads, `trajectory` brings back records.
 //!
 //! What is broken is set aside and never thrown away, and nothing here keeps anybody from going on:
 //! what cannot be healed is said.
 
+mod ailing;
 mod beads;
 mod merges;
 mod notes;
@@ -13,6 +14,7 @@ mod trajectory;
 
 use std::fmt;
 
+use callosum_host::DiskError;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -65,6 +67,15 @@ pub enum Healer {
     Anew,
     /// Nowhere: it stays as it is.
     Nobody,
+    /// Nowhere, since nothing can be written there.
+    Denied,
+}
+
+impl Healer {
+    /// Whether it was made good.
+    pub fn has_healed(self) -> bool {
+        !matches!(self, Self::Nobody | Self::Denied)
+    }
 }
 
 impl fmt::Display for Healer {
@@ -77,7 +88,7 @@ impl fmt::Display for Healer {
             Self::Notes => "notes",
             Self::Sides => "both sides",
             Self::Anew => "anew",
-            Self::Nobody => "not healed",
+            Self::Nobody | Self::Denied => "not healed",
         })
     }
 }
@@ -95,49 +106,24 @@ pub struct Healed {
     pub aside: Option<String>,
 }
 
-impl Session<'_> {
-    /// What is missing, blank or broken, for where nothing can be written: none of it is made good.
-    pub fn ailing(&self) -> Result<Vec<Healed>, SessionError> {
-        let file = self.zones.named(&self.zones.notes());
-        let was = match self.notes() {
-            Ok(None) => Some("missing".to_owned()),
-            Ok(Some(notes)) if notes.is_blank() => Some("blank".to_owned()),
-            Ok(Some(notes)) if notes.bytes().contains(&0) => Some(NUL_BYTES.to_owned()),
-            Ok(Some(_)) => None,
-            Err(error @ SessionError::Zone(_)) => return Err(error),
-            Err(error) => Some(error.to_string()),
-        };
-        let unread = self.beads().list(self.clock.now())?.unread.into_iter();
-        let beads = unread.map(|unread| (unread.file, format!("broken: {}", unread.problem)));
-        let notes = was.map(|was| (file, was)).into_iter();
-        let ailing = notes.chain(beads).map(|(file, was)| Healed {
-            file,
-            was,
-            from: Healer::Nobody,
-            aside: None,
-        });
-        Ok(ailing.collect())
-    }
-}
-
 impl Held<'_> {
     /// Makes good what is missing, blank or broken, and says what was taken from where.
     pub fn heal(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
         let settings = self.heal_settings(past).map(|one| healed.extend(one));
-        self.past_links(settings, &mut healed)?;
+        self.past_what_stays(settings, &mut healed)?;
         let committed = self.heal_committed_records(past, &mut healed);
-        self.past_links(committed, &mut healed)?;
+        self.past_what_stays(committed, &mut healed)?;
         let notes = self.heal_notes(past).map(|one| healed.extend(one));
-        self.past_links(notes, &mut healed)?;
+        self.past_what_stays(notes, &mut healed)?;
         let beads = self.heal_beads(past, &mut healed);
-        self.past_links(beads, &mut healed)?;
+        self.past_what_stays(beads, &mut healed)?;
         let rebuilt = self.rebuild_beads(past).map(|all| healed.extend(all));
-        self.past_links(rebuilt, &mut healed)?;
+        self.past_what_stays(rebuilt, &mut healed)?;
         let decisions = self.heal_decisions(&mut healed);
-        self.past_links(decisions, &mut healed)?;
+        self.past_what_stays(decisions, &mut healed)?;
         let records = self.heal_trajectory(&mut healed);
-        self.past_links(records, &mut healed)?;
+        self.past_what_stays(records, &mut healed)?;
         Ok(healed)
     }
 
@@ -169,19 +155,30 @@ impl Held<'_> {
         }))
     }
 
-    /// Goes on where a link leads out of the project: what stands there is nobody's to heal.
-    fn past_links(
+    /// Goes on where a link leads out of the project, since what stands there is nobody's to heal, and where nothing can be written.
+    fn past_what_stays(
         &self,
         step: Result<(), SessionError>,
         healed: &mut Vec<Healed>,
     ) -> Result<(), SessionError> {
-        let Err(SessionError::Zone(ZoneError::Outside { path })) = step else {
-            return step;
+        let (path, was, from) = match step {
+            Err(SessionError::Zone(ZoneError::Outside { path })) => {
+                let was = "a link that leads out of the project".to_owned();
+                (path, was, Healer::Nobody)
+            }
+            Err(SessionError::Zone(ZoneError::Disk(error))) if is_denied(&error) => {
+                let was = format!(
+                    "not what it should be, and cannot be written: {}",
+                    error.source
+                );
+                (error.path, was, Healer::Denied)
+            }
+            step => return step,
         };
         let out = Healed {
             file: self.session.zones.named(&path),
-            was: "a link that leads out of the project".to_owned(),
-            from: Healer::Nobody,
+            was,
+            from,
             aside: None,
         };
         if !healed.contains(&out) {
@@ -194,7 +191,7 @@ impl Held<'_> {
     pub fn note_healed(&self, healed: &[Healed]) -> Result<(), SessionError> {
         let ts = second(self.session.clock.now());
         let agent = self.session.agent.to_string();
-        let new = healed.iter().filter(|one| one.from != Healer::Nobody);
+        let new = healed.iter().filter(|one| one.from.has_healed());
         let records: Vec<Value> = new
             .map(|one| {
                 json!({
@@ -232,6 +229,11 @@ impl Held<'_> {
         }
         Ok(None)
     }
+}
+
+/// Whether nobody, or not this user, can write there.
+fn is_denied(error: &DiskError) -> bool {
+    error.is_read_only() || error.is_denied() || error.is_full()
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use crate::{
 };
 
 impl Held<'_> {
-    /// Makes notes whole that end within a line, as a torn write leaves them, or that are gone and were committed, before
-    /// something is added to them. What notes of any other form lack is left to [`Held::heal`].
+    /// Makes notes whole that end within a line, as a torn write leaves them, or that are gone, blank or full of NUL bytes and were committed,
+    /// before something is added to them. What notes of any other form lack is left to [`Held::heal`].
     pub fn heal_torn_notes(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
         let notes = match self.session.notes() {
@@ -24,11 +24,12 @@ impl Held<'_> {
             ) => return Ok(healed),
             Err(error) => return Err(error),
         };
-        let is_torn = if let Some(notes) = notes {
-            !notes.is_blank() && !notes.bytes().ends_with(b"\n")
-        } else {
-            let name = self.session.zones.named(&self.session.zones.notes());
-            past.file(&name).is_some()
+        let name = self.session.zones.named(&self.session.zones.notes());
+        let is_torn = match notes {
+            Some(notes) if !notes.is_blank() && !notes.bytes().contains(&0) => {
+                !notes.bytes().ends_with(b"\n")
+            }
+            _ => past.file(&name).is_some(),
         };
         if is_torn {
             // What is decided next is written behind what was committed.
@@ -160,7 +161,8 @@ impl Held<'_> {
             })
         })?;
         if is_alone {
-            self.note_complete()?;
+            // It is derived: where it cannot be kept, the next one looks again.
+            drop(self.note_complete());
         }
         Ok(())
     }

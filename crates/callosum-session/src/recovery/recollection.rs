@@ -136,15 +136,21 @@ fn believed(decision: Decision, bead: Option<&Bead>, notes: &Notes) -> Decision 
     if notes.decisions_where(|ts, _| ts == decision.ts).len() > 1 {
         return decision;
     }
-    let of_words = made.iter().filter(|made| made.decision == first.decision);
+    let of_words: Vec<_> = made
+        .iter()
+        .filter(|made| made.decision == first.decision)
+        .collect();
     Decision {
         title: title_of(&first.decision),
         decision: first.decision.clone(),
         rationale: first.rationale.clone(),
-        evidence: of_words.flat_map(|made| made.evidence.clone()).collect(),
+        evidence: of_words
+            .iter()
+            .flat_map(|made| made.evidence.clone())
+            .collect(),
         unread: 0,
-        is_assumption: false,
-        is_user_input: false,
+        is_assumption: of_words.iter().any(|made| made.is_assumption),
+        is_user_input: of_words.iter().any(|made| made.is_user_input),
         ..decision
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    bead::{REPLACES, Sheet, SheetError, Step, needed},
+    bead::{ASSUMPTION, GROUNDING, REPLACES, Sheet, SheetError, Step, needed},
     grounding::says_the_same,
     notes::{Decision, EvidenceChange, Field, Notes},
 };
@@ -54,6 +54,9 @@ pub(crate) enum BeadChange {
         /// Whether it stands in for what the bead has of the decision.
         #[serde(default)]
         replaces: bool,
+        /// Whether it is an assumption from now on.
+        #[serde(default)]
+        is_assumption: bool,
     },
     Scenario(Value),
     Handoff(Value),
@@ -153,14 +156,22 @@ impl BeadChange {
             Self::Evidence {
                 ts,
                 words,
+                is_assumption: true,
+                ..
+            } => assumed(sheet, &of_decision(sheet, ts, words.as_deref())),
+            Self::Evidence {
+                ts,
+                words,
                 evidence,
                 replaces: false,
+                ..
             } => with_evidence(sheet, &of_decision(sheet, ts, words.as_deref()), evidence),
             Self::Evidence {
                 ts,
                 words,
                 evidence,
                 replaces: true,
+                ..
             } => with_evidence_anew(sheet, &of_decision(sheet, ts, words.as_deref()), evidence),
             Self::Set(key, value) => {
                 let key = match key {
@@ -241,13 +252,32 @@ fn with_evidence_anew(
     entries: &[Value],
     evidence: &[Value],
 ) -> Result<Sheet, SheetError> {
+    with_entry(
+        sheet,
+        entries,
+        serde_json::json!({"evidence": evidence, REPLACES: true}),
+    )
+}
+
+/// The same with nothing that it leans on, as an assumption.
+fn assumed(sheet: &Sheet, entries: &[Value]) -> Result<Sheet, SheetError> {
+    let says = serde_json::json!({"evidence": [], GROUNDING: ASSUMPTION, REPLACES: true});
+    with_entry(sheet, entries, says)
+}
+
+/// The file with a further entry of a decision that says this, with the time and the words of its last one, unless that is this one.
+fn with_entry(sheet: &Sheet, entries: &[Value], says: Value) -> Result<Sheet, SheetError> {
     let Some(last) = entries.last() else {
         return Ok(sheet.clone());
     };
-    let of = |key: &str| last.get(key).cloned().unwrap_or_default();
-    let item = serde_json::json!({
-        "ts": of("ts"), "decision": of("decision"), "evidence": evidence, REPLACES: true,
-    });
+    let mut item = serde_json::Map::new();
+    for key in ["ts", "decision"] {
+        item.insert(key.to_owned(), last.get(key).cloned().unwrap_or_default());
+    }
+    if let Value::Object(says) = says {
+        item.extend(says);
+    }
+    let item = Value::Object(item);
     if *last == item {
         return Ok(sheet.clone());
     }

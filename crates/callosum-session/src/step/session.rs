@@ -147,6 +147,14 @@ fn unwritable(error: ZoneError) -> SessionError {
     }
 }
 
+/// Whether nobody, or not this user, may write a file.
+pub(crate) fn is_denied(error: &SessionError) -> bool {
+    match error {
+        SessionError::Zone(ZoneError::Disk(error)) => error.is_denied() || error.is_read_only(),
+        _ => false,
+    }
+}
+
 /// A time as every file of a session has it: to the second.
 pub(crate) fn second(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
@@ -355,11 +363,16 @@ impl Held<'_> {
         }
         let bytes = serde_json::to_vec(intent).unwrap_or_default();
         session.disk.replace(&path, &bytes, 0o644)?;
-        self.change_notes(intent)?;
         if let Some((id, _)) = &intent.bead {
-            let (path, sheet) = self.bead_changed(id, intent)?;
-            self.write_if_changed(&path, sheet.text().as_bytes())?;
+            let (bead, sheet) = self.bead_changed(id, intent)?;
+            let written = self.write_if_changed(&bead, sheet.text().as_bytes());
+            if written.as_ref().is_err_and(is_denied) {
+                // Nobody who may not write it either could end the step.
+                session.disk.remove_file(&path)?;
+            }
+            written?;
         }
+        self.change_notes(intent)?;
         let line = self.append(intent)?;
         session.disk.remove_file(&path)?;
         session
@@ -403,7 +416,12 @@ impl Held<'_> {
                 if let Some((id, _)) = &intent.bead {
                     match self.bead_changed(id, &intent) {
                         Ok((path, sheet)) => {
-                            self.write_if_changed(&path, sheet.text().as_bytes())?;
+                            match self.write_if_changed(&path, sheet.text().as_bytes()) {
+                                Err(error) if is_denied(&error) => {
+                                    mended.left.push(error.to_string());
+                                }
+                                written => written?,
+                            }
                         }
                         Err(SessionError::Zone(error)) => return Err(error.into()),
                         Err(error) => mended.left.push(error.to_string()),

@@ -110,6 +110,15 @@ impl<'b> Bd<'b> {
         self.ask(&["update", id, "--append-notes", words]).map(drop)
     }
 
+    /// Makes a task of this id.
+    pub(crate) fn create(&self, id: &str, said: &[(&str, String)]) -> Result<(), BdError> {
+        let mut arguments = vec!["create", "--id", id];
+        for (option, value) in said {
+            arguments.extend([*option, value.as_str()]);
+        }
+        self.ask(&arguments).map(drop)
+    }
+
     /// Changes a task, by options of its `update` and their values.
     pub(crate) fn update(&self, id: &str, changes: &[(&str, String)]) -> Result<(), BdError> {
         let mut arguments = vec!["update", id];

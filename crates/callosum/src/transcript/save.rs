@@ -3,7 +3,11 @@
 use std::{path::Path, time::Duration};
 
 use callosum_host::DiskError;
-use callosum_session::{Config, Delta, Session, SessionError, Synthesized, budget::Budget};
+use callosum_session::{
+    Config, Delta, Session, SessionError, Synthesized,
+    budget::Budget,
+    heal::{Healed, Past},
+};
 
 use super::{usage::usage, work::Work};
 
@@ -18,18 +22,28 @@ pub(crate) enum SaveError {
     Session(#[from] SessionError),
 }
 
+/// What was written.
+#[derive(Debug, Default)]
+pub(crate) struct Saved {
+    /// The checkpoint; `None` where nothing happened since the last one.
+    pub(crate) synthesized: Option<Synthesized>,
+    /// What was made good before.
+    pub(crate) healed: Vec<Healed>,
+}
+
 /// Writes a checkpoint of a session: what its transcript tells since the last one, and what its
-/// trajectory has that the notes have not. `None` where nothing happened since; that costs a look at
+/// trajectory has that the notes have not. Nothing where nothing happened since; that costs a look at
 /// the transcript's end, and nothing is locked or written where it did not grow.
 ///
-/// It waits as long as `patience` for another session's step.
+/// It waits as long as `patience` for another session's step. Notes that a crash has left torn or blank are healed first, by what `past` knows of them.
 pub(crate) fn save(
     session: &Session<'_>,
     config: &Config,
     transcript: Option<&Path>,
     session_id: Option<&str>,
     patience: Duration,
-) -> Result<Option<Synthesized>, SaveError> {
+    past: &dyn Past,
+) -> Result<Saved, SaveError> {
     let mut delta = Delta {
         session_id: session_id.map(str::to_owned),
         ..Delta::default()
@@ -39,7 +53,7 @@ pub(crate) fn save(
         let since = session.position(&name)?;
         let work = Work::since(session.disk, path, since, &session.zones.tree)?;
         if work.position <= since && since > 0 {
-            return Ok(None);
+            return Ok(Saved::default());
         }
         if let Some(reading) = usage(session.disk, path)? {
             let budget = Budget::of(&reading.usage, &config.limits);
@@ -50,5 +64,11 @@ pub(crate) fn save(
         delta.files = work.files;
         delta.reasoning = work.at;
     }
-    Ok(session.hold_within(patience)?.synthesize(&delta)?)
+    let held = session.hold_within(patience)?;
+    let healed = held.heal_torn_notes(past)?;
+    held.note_healed(&healed)?;
+    Ok(Saved {
+        synthesized: held.synthesize(&delta)?,
+        healed,
+    })
 }

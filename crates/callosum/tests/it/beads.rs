@@ -59,7 +59,7 @@ fn with_bd(env: &TestEnv, prints: &str) {
     let script = format!(
         "#!/bin/sh\ncase \"$1 $2\" in\n\"ready --json\") printf '%s' '{prints}' ;;\n\
          \"show bd-1\") printf '%s' '{{\"schema_version\":1,\"data\":[{{\"id\":\"bd-1\",\"title\":\"Pool\",\"status\":\"closed\",\"priority\":2}}]}}' ;;\n\
-         update*|close*) printf '%s\\n' \"$*\" >> {} ;;\n*) echo 'issue not found' >&2; exit 1 ;;\nesac\n",
+         create*|update*|close*) printf '%s\\n' \"$*\" >> {} ;;\n*) echo 'issue not found' >&2; exit 1 ;;\nesac\n",
         told.display()
     );
     let program = env.programs().join("bd");
@@ -273,6 +273,35 @@ fn bd_is_asked_told_and_believed_where_it_is_used() {
     std::fs::remove_file(env.project().join(".beads/metadata.json")).unwrap();
     let ready = env.run(["bead", "ready"]).success();
     assert_eq!(ready.stderr, "");
+}
+
+/// LOA-BEAD-1: a bead that is made is made in `bd` too, unless it has one of that id; where it takes none, ours is there, and that is said.
+#[test]
+fn a_bead_that_is_made_is_told_to_bd() {
+    let env = project();
+    with_bd(&env, "[]");
+    let told = || std::fs::read_to_string(env.folder().join("told")).unwrap_or_default();
+    let make = |title: &str, id: &str| {
+        let arguments = ["--id", id, "--type", "bug", "-p", "1"];
+        env.run(["bead", "create", title].iter().chain(&arguments))
+            .success()
+    };
+    assert_eq!(make("Say why", "bd-5").stderr, "");
+    let made = "create --id bd-5 --title Say why --type bug --priority 1\n";
+    assert_eq!(told(), made);
+    // It has this one.
+    make("Pool", "bd-1");
+    assert_eq!(told(), made);
+    let program = env.programs().join("bd");
+    let script = std::fs::read_to_string(&program).unwrap();
+    let refuses = "create*) echo 'the prefix is shop' >&2; exit 1 ;;\n\"show bd-1\")";
+    std::fs::write(&program, script.replace("\"show bd-1\")", refuses)).unwrap();
+    let refused = make("Say where", "bd-6").stderr;
+    assert!(
+        refused.contains("`bd create` failed: the prefix is shop"),
+        "{refused}"
+    );
+    assert!(env.read(".beads/bd-6.yaml").contains("Say where"));
 }
 
 /// LOA-BEAD-1: what was said of a bead can be taken back, all beads are listed, and no word is taken

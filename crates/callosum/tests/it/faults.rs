@@ -530,7 +530,7 @@ impl Drop for SmallDisk {
     }
 }
 
-fn command(program: &str, arguments: &[&str]) -> bool {
+pub(crate) fn command(program: &str, arguments: &[&str]) -> bool {
     std::process::Command::new(program)
         .args(arguments)
         .status()

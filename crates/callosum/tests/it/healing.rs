@@ -1,6 +1,9 @@
 //! `callosum session heal` and `status`: what is lost, broken or written by hand.
 
-use crate::{faults::SmallDisk, session::project};
+use crate::{
+    faults::{SmallDisk, command},
+    session::project,
+};
 
 /// LOA-HEAL-1: a blank NOTES.md and a deleted bead come back from git, a broken bead is set aside,
 /// and without git there is the template.
@@ -148,7 +151,7 @@ fn what_hands_wrote_is_named_by_its_line() {
     assert!(told.contains(hint), "{told}");
 }
 
-/// LOA-HEAL-1: healing stops nobody: where nothing can be written, it says what is wrong, and where
+/// LOA-HEAL-1: healing stops nobody: where nothing can be written, it says what is wrong and that it is not healed, and where
 /// things stand is told all the same.
 #[test]
 fn on_a_read_only_disk_healing_says_what_is_wrong() {
@@ -157,23 +160,195 @@ fn on_a_read_only_disk_healing_says_what_is_wrong() {
         .success();
     disk.run(&["bead", "update", "bd-1", "--current"]).success();
     std::fs::write(disk.path(".beads/bd-2.yaml"), "a: 1\na: 2\n").unwrap();
+    disk.run(&["session", "decide", "Use two"]).success();
+    let notes = std::fs::read_to_string(disk.path("loa-grimoire/NOTES.md")).unwrap();
+    let (before, entry) = notes.split_once("#### ").unwrap();
+    let (_, rest) = entry.split_once("\n\n").unwrap();
+    std::fs::write(
+        disk.path("loa-grimoire/NOTES.md"),
+        format!("{before}{rest}"),
+    )
+    .unwrap();
     disk.make_read_only();
-    let healed = disk.run(&["session", "heal"]).success();
+    let healed = disk.run(&["session", "heal"]).ended_with(1);
+    assert!(
+        healed
+            .stderr
+            .contains("not healed, since it cannot be written: 2 of 2")
+    );
+    let lost = "loa-grimoire/NOTES.md: without 1 decision, and stays so\n";
+    assert!(healed.stdout.contains(lost), "{}", healed.stdout);
     assert!(healed.stderr.contains("nothing can be healed here: "));
     assert!(
         healed.stderr.contains("ead-only file system"),
         "{}",
         healed.stderr
     );
-    assert!(healed.stdout.starts_with(".beads/bd-2.yaml: broken: "));
+    assert!(healed.stdout.contains("\n.beads/bd-2.yaml: broken: "));
     let told = disk.run(&["session", "recover"]).success().stdout;
     assert!(told.starts_with("Bead: bd-1 Work "), "{told}");
     disk.run(&["session", "status"]).success();
+    let checked = disk.run(&["session", "check"]).ended_with(3);
+    assert!(
+        checked.stdout.starts_with("1. grounding: block\n"),
+        "{}",
+        checked.stdout
+    );
     let decided = disk.run(&["session", "decide", "Use one"]).ended_with(3);
     for said in [
         "error: no session can be written here\ncaused by: cannot open `",
         "hint: what is there can be read all the same: callosum session recover\n",
     ] {
         assert!(decided.stderr.contains(said), "{}", decided.stderr);
+    }
+}
+
+/// LOA-HEAL-1: notes that a crash has left blank or full of NUL bytes are healed from git by whichever command comes first, before
+/// anything is written into them, and a decision is there then.
+#[test]
+fn notes_that_a_crash_left_blank_are_healed_before_they_are_written() {
+    for (command, ends_with) in [
+        (
+            &["session", "decide", "Use two", "--cite", "src/a.rs:2"][..],
+            0,
+        ),
+        (&["session", "check"], 0),
+        (
+            &["session", "cite", "2026-01-02T03:04:05Z", "src/a.rs:2"],
+            0,
+        ),
+        (&["session", "handoff"], 0),
+        (&["session", "checkpoint", "--no-transcript"], 0),
+        (&["bead", "update", "bd-1", "--current"], 0),
+    ] {
+        for damage in ["", " \n\n", "\0\0\0\0"] {
+            let env = project();
+            env.run(["bead", "create", "Work", "--id", "bd-1"])
+                .success();
+            env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+                .success();
+            let whole = env.read("loa-grimoire/NOTES.md");
+            let said = "## Discovered Technical Debt\n- the parser leaks\n";
+            let whole = whole.replace("## Discovered Technical Debt\n", said);
+            env.write("loa-grimoire/NOTES.md", whole);
+            env.git_init();
+            env.write("loa-grimoire/NOTES.md", damage);
+            let ran = env.run(command).ended_with(ends_with);
+            let notes = env.read("loa-grimoire/NOTES.md");
+            assert!(notes.contains(said), "{command:?} {damage:?}: {notes}");
+            assert!(
+                ran.stderr.contains("healed from git"),
+                "{command:?}: {}",
+                ran.stderr
+            );
+        }
+    }
+}
+
+/// LOA-HEAL-1, LOA-BEAD-1: a bead keeps what a decision leans on that cites nothing, so that it comes back as what it was where notes and trajectory are
+/// lost.
+#[test]
+fn an_assumption_comes_back_from_its_bead_as_one() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    env.run(["session", "decide", "Perhaps async", "--assume"])
+        .success();
+    env.run(["session", "decide", "No colours", "--from-user"])
+        .success();
+    let told = env.run(["session", "decide", "Think so"]).success().stdout;
+    let name = told.split(" - ").next().unwrap();
+    env.run(["session", "cite", name, "--assume"]).success();
+    let check = || env.run(["session", "check"]).ended_with(1).stdout;
+    let before = check();
+    std::fs::remove_dir_all(env.project().join("loa-grimoire")).unwrap();
+    env.run(["session", "heal"]).success();
+    let notes = env.read("loa-grimoire/NOTES.md");
+    for said in [
+        "Perhaps async [ASSUMPTION]\n",
+        "No colours [USER INPUT]\n",
+        "Think so [ASSUMPTION]\n",
+    ] {
+        assert!(notes.contains(said), "{said} in {notes}");
+    }
+    let lines = |text: &str| {
+        text.lines()
+            .filter(|line| line.contains("[ASSUMPTION]"))
+            .count()
+    };
+    assert_eq!(lines(&check()), lines(&before), "{before}");
+}
+
+/// LOA-BEAD-1: a bead that this user may not write keeps no decision away, and leaves no step behind that nobody could end.
+#[test]
+fn a_bead_that_may_not_be_written_keeps_no_decision_away() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    let mount = ReadOnly::of(&env.project().join(".beads"));
+    let decided = env
+        .run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    assert!(decided.stderr.contains("bd-1"), "{}", decided.stderr);
+    let update = ["bead", "update", "bd-1", "--next", "x"];
+    env.run(update).ended_with(3);
+    env.run(["session", "decide", "Use two", "--cite", "src/a.rs:2"])
+        .success();
+    env.run(["session", "check"]).success();
+    drop(mount);
+    env.run(update).success();
+    let notes = env.read("loa-grimoire/NOTES.md");
+    assert_eq!(notes.matches("#### ").count(), 2, "{notes}");
+}
+
+/// LOA-HEAL-1: where one folder cannot be written, what stands elsewhere is healed all the same, and what stays is told.
+#[test]
+fn what_cannot_be_written_keeps_nothing_else_from_being_healed() {
+    let env = project();
+    for id in ["bd-1", "bd-2"] {
+        env.run(["bead", "create", "Work", "--id", id]).success();
+    }
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.git_init();
+    let whole = env.read("loa-grimoire/NOTES.md");
+    std::fs::remove_file(env.project().join("loa-grimoire/NOTES.md")).unwrap();
+    for id in ["bd-1", "bd-2"] {
+        std::fs::remove_file(env.project().join(format!(".beads/{id}.yaml"))).unwrap();
+    }
+    let mount = ReadOnly::of(&env.project().join(".beads"));
+    let healed = env.run(["session", "heal"]).ended_with(1);
+    for said in [
+        "loa-grimoire/NOTES.md: missing, healed from git\n",
+        "and cannot be written: Read-only file system",
+        ", and stays so\n",
+    ] {
+        assert!(healed.stdout.contains(said), "{}", healed.stdout);
+    }
+    assert_eq!(env.read("loa-grimoire/NOTES.md"), whole);
+    drop(mount);
+    env.run(["session", "heal"]).success();
+    assert!(env.read(".beads/bd-2.yaml").contains("Work"));
+}
+
+/// A folder that is mounted over itself and cannot be written, until it is dropped.
+struct ReadOnly(std::path::PathBuf);
+
+impl ReadOnly {
+    /// Panics where it cannot be mounted: tests run as root, who may.
+    fn of(folder: &std::path::Path) -> Self {
+        let at = folder.to_str().unwrap();
+        assert!(command("mount", &["--bind", at, at]));
+        let mount = Self(folder.to_owned());
+        assert!(command("mount", &["-o", "remount,ro,bind", at]));
+        mount
+    }
+}
+
+impl Drop for ReadOnly {
+    fn drop(&mut self) {
+        command("umount", &["-l", self.0.to_str().unwrap_or_default()]);
     }
 }

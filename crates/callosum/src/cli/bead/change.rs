@@ -14,8 +14,8 @@ use crate::{
     cli::{
         context::Context,
         session::{
-            bead_id, explain, look_for_merges, not_handed, session, tell_bd, tell_bd_decided,
-            tell_faults, tell_mended, tell_redacted, undecided, zones,
+            bead_id, explain, heal_torn_notes, look_for_merges, not_handed, session, tell_bd,
+            tell_bd_decided, tell_faults, tell_mended, tell_redacted, undecided, zones,
         },
     },
     ui::CommandError,
@@ -131,7 +131,9 @@ pub(super) fn create(context: &Context, args: &CreateArgs) -> Result<(), Command
     let id = held
         .create_bead(&new, random)
         .map_err(|error| uncreated(&error))?;
+    drop(held);
     tell_redacted(context, &redaction.kinds);
+    mirror::create(context, &id, &new);
     let sheet = session.bead(&id).map_err(|error| explain(&error))?;
     if context.ui.json {
         return context.ui.json_data(&BeadOutput::of(&sheet));
@@ -187,6 +189,9 @@ fn changed(
     let mut held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
     mirror::adopt(context, &held, &id)?;
+    if update.is_current || said.decision.is_some() || said.handoff.is_some() {
+        heal_torn_notes(context, &held)?;
+    }
     let mut decided = None;
     if let Some(decision) = said.decision {
         let new = NewDecision {

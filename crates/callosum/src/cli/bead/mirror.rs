@@ -139,6 +139,23 @@ pub(in crate::cli) fn tell(context: &Context, id: &BeadId, words: &str) {
     }
 }
 
+/// Makes a new bead in `bd` too, of what is its own, unless it knows one of this id.
+pub(super) fn create(context: &Context, id: &BeadId, new: &NewBead) {
+    let Some(bd) = bd(context) else { return };
+    let said = [
+        ("--title", new.title.clone()),
+        ("--type", new.kind.clone()),
+        ("--priority", new.priority.to_string()),
+    ];
+    let made = bd.show(id.as_str()).and_then(|known| match known {
+        Some(_) => Ok(()),
+        None => bd.create(id.as_str(), &said),
+    });
+    if let Err(error) = made {
+        warn(context, &error);
+    }
+}
+
 /// Makes in `bd` the changes to a bead that it knows, of what is its own: title, status, priority,
 /// who does it.
 pub(super) fn change(context: &Context, id: &BeadId, update: &BeadUpdate) {

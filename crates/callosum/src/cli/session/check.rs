@@ -1,7 +1,7 @@
 //! `callosum session check`: the checkpoint before a context is cleared.
 
 use callosum_session::{
-    Config,
+    Config, SessionError, ZoneError,
     checkpoint::{Checked, Outcome},
     grounding::Threshold,
 };
@@ -76,14 +76,31 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     tell_faults(context, &config);
     let checked = if are_used || are_lost {
-        let mut held = session.hold().map_err(|error| explain(&error))?;
-        tell_mended(context, &held);
-        heal::look_for_merges(context, &mut held)?;
-        held.check(&config, &threshold, whose)
+        match session.hold() {
+            Ok(mut held) => {
+                tell_mended(context, &held);
+                heal::heal_torn_notes(context, &held)?;
+                heal::look_for_merges(context, &mut held)?;
+                held.check(&config, &threshold, whose)
+            }
+            Err(error) => Err(error),
+        }
     } else {
         session.looked(&config, &threshold, whose)
     };
-    let checked = checked.map_err(|error| explain(&error))?;
+    let checked = match checked {
+        Err(error @ (SessionError::Unwritable(_) | SessionError::Zone(ZoneError::Disk(_)))) => {
+            // What can be seen is told; that none of it can be written down blocks all the same.
+            if !context.ui.json
+                && let Ok(seen) = session.looked(&config, &threshold, whose)
+            {
+                let output = CheckpointOutput::of(&seen, &threshold);
+                context.ui.read_by_all(&shown(&output.steps))?;
+            }
+            return Err(explain(&error));
+        }
+        checked => checked.map_err(|error| explain(&error))?,
+    };
     let output = CheckpointOutput::of(&checked, &threshold);
     if context.ui.json {
         context.ui.json_data(&output)?;

@@ -10,7 +10,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{AgentArgs, budget, explain, session, tell_faults, zones};
+use super::{AgentArgs, budget, explain, heal, session, tell_faults, zones};
 use crate::{
     cli::context::Context,
     transcript::{SaveError, save},
@@ -83,6 +83,7 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
         transcript.as_deref(),
         args.session_id.as_deref(),
         PATIENCE,
+        &heal::committed(context),
     );
     let saved = saved.map_err(|error| match error {
         SaveError::Transcript(error) => {
@@ -91,7 +92,8 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
         }
         SaveError::Session(error) => explain(&error),
     })?;
-    let output = SynthesisOutput::of(saved.as_ref());
+    heal::say_healed(context, saved.healed);
+    let output = SynthesisOutput::of(saved.synthesized.as_ref());
     if context.ui.json {
         return context.ui.json_data(&output);
     }

@@ -4,7 +4,8 @@ use callosum_evidence::terminal::harmless;
 use clap::Args;
 
 use super::{
-    AgentArgs, decide::DecideOutput, place, session, tell_mended, tell_redacted, undecided, zones,
+    AgentArgs, decide::DecideOutput, heal, place, session, tell_mended, tell_redacted, undecided,
+    zones,
 };
 use crate::{cli::context::Context, ui::CommandError};
 
@@ -41,6 +42,7 @@ pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError
     let session = session(context, &zones, args.agent.agent()?);
     let held = session.hold().map_err(|error| super::explain(&error))?;
     tell_mended(context, &held);
+    heal::heal_torn_notes(context, &held)?;
     let cited = if args.assume {
         held.assume(&args.ts)
     } else {

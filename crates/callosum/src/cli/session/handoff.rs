@@ -108,6 +108,7 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     };
     let mut held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
+    heal::heal_torn_notes(context, &held)?;
     heal::look_for_merges(context, &mut held)?;
     // Held before anything is written, so that it is told of or nothing is.
     let receiving = match &other {

@@ -13,7 +13,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{explain, session, tell_faults, tell_mended, zones};
-use crate::{cli::context::Context, committed::Committed, ui::CommandError};
+use crate::{
+    cli::context::Context,
+    committed::Committed,
+    ui::{CommandError, Exit},
+};
 
 /// How long git may take to show a file.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -22,8 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// Of a merge that nobody has finished, both sides are taken; else what was last committed, else the template. Decisions that NOTES.md has lost, committed or
 /// not, come back from trajectories and beads. What is broken is set aside beside it. What nobody knows stays as it is. Trajectories that are older than .loa.config.yaml keeps them are
-/// compressed, and removed after a year. Ends with 0, also where there is no git, and where nothing can be
-/// written: then it says what is wrong, and leaves it.
+/// compressed, and removed after a year. Ends with 0, also where there is no git. What is wrong where nothing can be written is told and left, all
+/// else is healed, and it ends with 1.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -71,7 +75,8 @@ impl HealedOutput {
             .as_ref()
             .map(|aside| format!("; the broken one is {aside}"));
         let aside = aside.unwrap_or_default();
-        if self.from == Healer::Nobody.to_string() {
+        let is_left = [Healer::Nobody, Healer::Denied].map(|healer| healer.to_string());
+        if is_left.contains(&self.from) {
             return format!("{}: {}, and stays so{aside}\n", self.file, self.was);
         }
         let how = if self.from == Healer::Anew.to_string() {
@@ -102,7 +107,7 @@ pub(super) fn tell_pruned(context: &Context, pruned: &Pruned) {
     }
 }
 
-fn committed(context: &Context) -> Committed<'_> {
+pub(super) fn committed(context: &Context) -> Committed<'_> {
     Committed {
         environment: &context.environment,
         root: context.sessions(),
@@ -139,7 +144,10 @@ pub(super) fn heal_current_bead(context: &Context, held: &Held<'_>) -> Result<()
 }
 
 /// Makes notes good that a torn write has left, before something is added to them, and says so.
-pub(super) fn heal_torn_notes(context: &Context, held: &Held<'_>) -> Result<(), CommandError> {
+pub(in crate::cli) fn heal_torn_notes(
+    context: &Context,
+    held: &Held<'_>,
+) -> Result<(), CommandError> {
     let healed = held
         .heal_torn_notes(&committed(context))
         .map_err(|error| explain(&error))?;
@@ -171,13 +179,18 @@ fn tell_healed(
     held: &Held<'_>,
     mut healed: Vec<Healed>,
 ) -> Result<(), CommandError> {
-    healed.retain(|healed| healed.from != Healer::Nobody);
+    healed.retain(|healed| healed.from.has_healed());
     held.note_healed(&healed).map_err(|error| explain(&error))?;
+    say_healed(context, healed);
+    Ok(())
+}
+
+/// Says what was made good before something else was done.
+pub(super) fn say_healed(context: &Context, healed: Vec<Healed>) {
     for healed in healed {
         let line = HealedOutput::of(healed).line();
         context.ui.say(&harmless(line.trim_end()));
     }
-    Ok(())
 }
 
 pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
@@ -188,7 +201,7 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
         Err(error @ (SessionError::Zone(_) | SessionError::Unwritable(_))) => {
             let what = format!("nothing can be healed here: {}", explain(&error).one_line());
             context.ui.warn(&what, None);
-            let ailing = match session.ailing() {
+            let ailing = match session.ailing(&committed(context)) {
                 // It has been said already.
                 Err(SessionError::Zone(ZoneError::Outside { .. })) => Vec::new(),
                 ailing => ailing.map_err(|error| explain(&error))?,
@@ -213,6 +226,15 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
             context.ui.warn(&harmless(&error.to_string()), None);
             Pruned::default()
         }
+        // What was healed is told all the same.
+        Err(error) if healed.iter().any(|one| one.from == Healer::Denied) => {
+            let what = explain(&error).one_line();
+            context.ui.warn(
+                &format!("what was healed is in no trajectory: {what}"),
+                None,
+            );
+            Pruned::default()
+        }
         kept => kept.map_err(|error| explain(&error))?,
     };
     tell(context, healed, pruned)
@@ -220,14 +242,25 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
 
 fn tell(context: &Context, healed: Vec<Healed>, pruned: Pruned) -> Result<(), CommandError> {
     tell_pruned(context, &pruned);
+    let denied = healed.iter().filter(|one| one.from == Healer::Denied);
+    let denied = denied.count();
     let output = HealOutput {
         healed: healed.into_iter().map(HealedOutput::of).collect(),
         archived: pruned.archived,
         removed: pruned.removed,
     };
     if context.ui.json {
-        return context.ui.json_data(&output);
+        context.ui.json_data(&output)?;
+    } else {
+        let lines: Vec<String> = output.healed.iter().map(HealedOutput::line).collect();
+        context.ui.read_by_all(&lines.concat())?;
     }
-    let lines: Vec<String> = output.healed.iter().map(HealedOutput::line).collect();
-    context.ui.read_by_all(&lines.concat())
+    if denied == 0 {
+        return Ok(());
+    }
+    let what = format!(
+        "not healed, since it cannot be written: {denied} of {}",
+        output.healed.len()
+    );
+    Err(CommandError::new(Exit::No, what))
 }

@@ -16,13 +16,13 @@ mod repos;
 mod resolve;
 mod status;
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use callosum_arbiter::{excerpt::excerpt, nearest::nearest};
 use callosum_evidence::{secrets::Kind, terminal::harmless};
 use callosum_session::{
     Config, DecideError, Session, SessionError, UnknownKey, Whose, Zones,
-    evidence::{Evidence, QuoteError, Relative},
+    evidence::{Evidence, QuoteError, ROOT_PREFIX, Relative},
     trajectory::Agent,
 };
 use clap::{Args, Subcommand};
@@ -35,7 +35,7 @@ pub(super) use self::{
     ghost::GhostOutput,
     grounding::{GroundingOutput, unknown},
     handoff::{HandoffOutput, not_handed, tell_bd},
-    heal::{HealOutput, look_for_merges},
+    heal::{HealOutput, heal_torn_notes, look_for_merges},
     recover::RecoverOutput,
     repos::{ReposOutput, remember},
     resolve::ResolveOutput,
@@ -216,15 +216,49 @@ pub(super) fn tell_redacted(context: &Context, kinds: &[Kind]) {
 }
 
 /// A place as a person types it: from the root, with or without `${PROJECT_ROOT}/`, or from the top of
-/// the disk, where it is below the root.
+/// the disk, where it is below the root; also as tools print one, `path:12:4` or `path#L12-L15`.
 pub(crate) fn place(context: &Context, text: &str) -> Result<Evidence, CommandError> {
     let tree = zones(context).tree;
     let below = Path::new(text).strip_prefix(&tree).ok();
     let below = below.and_then(Path::to_str).unwrap_or(text);
-    Evidence::parse(below, Relative::Accepted).ok_or_else(|| {
+    let named = Evidence::parse(&as_lines(below), Relative::Accepted).ok_or_else(|| {
         CommandError::new(Exit::Usage, format!("`{text}` names no lines of a file"))
             .hint("a place is `src/main.rs:12` or `src/main.rs:12-15`, from the root")
-    })
+    })?;
+    let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
+    let here = context.folder.join(&named.path);
+    let here = here.strip_prefix(&tree).ok().filter(|_| is_there(&here));
+    match here.and_then(Path::to_str) {
+        Some(here) if !is_there(&tree.join(&named.path)) => {
+            let meant = Evidence {
+                path: here.to_owned(),
+                ..named.clone()
+            };
+            let meant = meant.identifier();
+            let meant = meant.strip_prefix(ROOT_PREFIX).unwrap_or(&meant);
+            let what = format!("there is no `{}` below the root", named.path);
+            let hint = format!("places are named from the root: {meant}");
+            Err(CommandError::new(Exit::No, what).hint(hint))
+        }
+        _ => Ok(named),
+    }
+}
+
+/// A place without the column that tools print behind its line, and with its lines behind a colon.
+fn as_lines(place: &str) -> Cow<'_, str> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((path, lines)) = place.rsplit_once("#L") {
+        let lines = lines.replace('L', "");
+        return format!("{path}:{lines}").into();
+    }
+    let before = place
+        .rsplit_once(':')
+        .filter(|(_, column)| is_number(column));
+    let line = before.and_then(|(before, _)| before.rsplit_once(':'));
+    match (before, line) {
+        (Some((before, _)), Some((_, line))) if is_number(line) => before.into(),
+        _ => place.into(),
+    }
 }
 
 /// Explains why a session's files cannot be used.
@@ -249,6 +283,8 @@ pub(super) fn explain(error: &SessionError) -> CommandError {
                 )
             })
         }
+        SessionError::Busy(_) => CommandError::from_error(Exit::Environment, error)
+            .hint("nothing was written; give the same command again"),
         SessionError::Unwritable(_) => CommandError::from_error(Exit::Environment, error)
             .hint("what is there can be read all the same: callosum session recover"),
         SessionError::NotFile { file } => CommandError::from_error(Exit::Environment, error)

@@ -76,11 +76,13 @@ pub(super) fn typed(client: &str, folder: Option<&Path>) -> Reply {
 fn checked(ground: &Ground) -> Result<Checked, Problem> {
     let session = ground.session(Agent::default());
     let mut held = session.hold_within(PATIENCE)?;
-    if ground.is_lost {
-        // Of nothing, nothing is missing: what was committed is looked at.
-        let healed = held.heal(&ground.committed())?;
-        held.note_healed(&healed)?;
-    }
+    // Of nothing, nothing is missing: what was committed is looked at.
+    let healed = if ground.is_lost {
+        held.heal(&ground.committed())?
+    } else {
+        held.heal_torn_notes(&ground.committed())?
+    };
+    held.note_healed(&healed)?;
     held.look_for_merges(&ground.committed())?;
     let config = Config::load(&session)?;
     Ok(held.check(&config, &Threshold::default(), Whose::Everyone)?)

@@ -121,7 +121,14 @@ fn save_within(
 ) -> Result<(), Problem> {
     let session = ground.session(Agent::default());
     let id = Some(said.session.as_str()).filter(|id| !id.is_empty());
-    save(&session, config, transcript, id, patience)?;
+    save(
+        &session,
+        config,
+        transcript,
+        id,
+        patience,
+        &ground.committed(),
+    )?;
     Ok(())
 }
 

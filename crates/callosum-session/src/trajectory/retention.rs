@@ -4,6 +4,7 @@
 //! A compressed file is read back before the other one goes, and readers see both.
 
 use std::{
+    collections::HashSet,
     io::{Read as _, Write as _},
     path::Path,
 };
@@ -58,6 +59,7 @@ impl Held<'_> {
             .real(session.disk, &session.zones.trajectories())?;
         let archive = session.zones.real(session.disk, &folder.join(ARCHIVE))?;
         let mut pruned = Pruned::default();
+        let mut compressed: HashSet<String> = HashSet::new();
         for (name, day) in self.days_in(&folder, ".jsonl")? {
             if !is_past(day, today, retention.days) {
                 continue;
@@ -65,12 +67,17 @@ impl Held<'_> {
             let path = folder.join(&name);
             let named = session.zones.named(&path);
             match self.archive(&path, &archive.join(format!("{name}.gz")), retention)? {
-                None => pruned.archived.push(named),
+                None => {
+                    compressed.insert(format!("{name}.gz"));
+                    pruned.archived.push(named);
+                }
                 Some(why) => pruned.left.push((named, why)),
             }
         }
         for (name, day) in self.days_in(&archive, ".jsonl.gz")? {
-            if is_past(day, today, retention.archive_days) {
+            // What was compressed just now is not gone as well: the clock may be wrong.
+            let is_new = compressed.contains(&name);
+            if is_past(day, today, retention.archive_days) && !is_new {
                 let path = archive.join(&name);
                 session.disk.remove_file(&path)?;
                 pruned.removed.push(session.zones.named(&path));

@@ -64,7 +64,7 @@ fn an_old_trajectory_is_compressed_and_read_all_the_same() {
     assert_eq!(prune(&place), Pruned::default());
 }
 
-/// LOA-TRJ-1: a compressed trajectory is gone after a year, and only that.
+/// LOA-TRJ-1: a compressed trajectory is gone after a year, and only that; not in the run that compressed it, since a clock may be wrong once.
 #[test]
 fn a_compressed_trajectory_is_gone_after_a_year() {
     let place = Place::new();
@@ -73,6 +73,8 @@ fn a_compressed_trajectory_is_gone_after_a_year() {
     put(&place, "archive/notes.gz", b"mine");
     let pruned = prune(&place);
     assert_eq!(pruned.archived.len(), 2);
+    assert_eq!(pruned.removed, [""; 0]);
+    let pruned = prune(&place);
     let archive = "loa-grimoire/a2a/trajectory/archive";
     assert_eq!(pruned.removed, [format!("{archive}/a-2024-12-01.jsonl.gz")]);
     assert_eq!(prune(&place), Pruned::default());

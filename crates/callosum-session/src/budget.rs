@@ -135,12 +135,19 @@ impl Budget {
                 .or_else(|| usual.tokens(None))
                 .unwrap_or(u64::MAX)
         });
-        let zones = [Zone::Red, Zone::Orange, Zone::Yellow];
-        let zone = zones
-            .into_iter()
-            .zip(begins.iter().rev())
-            .find(|(_, begins)| tokens >= **begins)
-            .map_or(Zone::Green, |(zone, _)| zone);
+        // A share of the window is one of all that is in it.
+        let reached = |limit: Limit, begins: u64| match (limit, window) {
+            (Limit::Percent(_), Some(_)) => usage.in_use >= begins,
+            _ => tokens >= begins,
+        };
+        let zones = [
+            (Zone::Red, limits.red, begins[2]),
+            (Zone::Orange, limits.orange, begins[1]),
+            (Zone::Yellow, limits.yellow, begins[0]),
+        ];
+        let mut zones = zones.into_iter();
+        let zone = zones.find(|(_, limit, begins)| reached(*limit, *begins));
+        let zone = zone.map_or(Zone::Green, |(zone, ..)| zone);
         Self {
             zone,
             tokens,
@@ -198,6 +205,17 @@ mod tests {
         let budget = Budget::of(&used(100_000), &limits);
         assert_eq!(budget.begins, [80_000, 120_000, 150_000]);
         assert_eq!(budget.zone, Zone::Yellow);
+        let full = Usage {
+            in_use: 31_560,
+            first: Some(20_010),
+            window: Some(40_000),
+        };
+        let red = Limits {
+            red: Limit::Percent(70),
+            ..limits
+        };
+        let budget = Budget::of(&full, &red);
+        assert_eq!((budget.zone, budget.percent), (Zone::Red, Some(78)));
         let unknown = Usage {
             window: None,
             ..used(100_000)

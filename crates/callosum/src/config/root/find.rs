@@ -41,7 +41,7 @@ impl Roots {
     /// Finds the roots as seen from the folder `here`; `named` is the argument of `-C`.
     ///
     /// The tree is `named`, else the nearest folder from `here` upwards with a `.calrc` or a
-    /// `.cal_memory.json`, else the git toplevel, else `here`. Both roots come with every link
+    /// `.cal_memory.json`, else the git toplevel, else the nearest with the notes of sessions, else `here`. Both roots come with every link
     /// resolved.
     pub(crate) fn find(disk: &Disk, here: &Path, named: Option<&Path>) -> Result<Self, RootError> {
         let from = named.map_or_else(|| here.to_owned(), |path| here.join(path));
@@ -57,7 +57,10 @@ impl Roots {
         let tree = match (named, marked(disk, &from)?) {
             (Some(_), _) => from,
             (None, Some(marked)) => marked,
-            (None, None) => toplevel.clone().unwrap_or(from),
+            (None, None) => match &toplevel {
+                Some(toplevel) => toplevel.clone(),
+                None => with_notes(disk, &from)?.unwrap_or(from),
+            },
         };
         // A root above the toplevel holds whole repositories; git has no say in it.
         let own_toplevel = toplevel.filter(|toplevel| tree.starts_with(toplevel));
@@ -95,6 +98,20 @@ impl Roots {
     pub(crate) fn is_linked(&self) -> bool {
         self.state != self.tree
     }
+}
+
+/// The nearest folder upwards in which notes of sessions are kept.
+fn with_notes(disk: &Disk, from: &Path) -> Result<Option<PathBuf>, DiskError> {
+    for folder in from.ancestors() {
+        let zones = Zones {
+            tree: folder.to_owned(),
+            root: folder.to_owned(),
+        };
+        if disk.exists(&zones.notes())? {
+            return Ok(Some(folder.to_owned()));
+        }
+    }
+    Ok(None)
 }
 
 /// The folder of the main worktree that answers to `tree`; the main worktree itself where it

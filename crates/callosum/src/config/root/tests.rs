@@ -73,6 +73,19 @@ fn without_mark_and_git_the_root_is_where_one_stands() {
     check(&ground, "a", None, "a", "a");
 }
 
+/// LOA-ZONE-1: without git a folder below one with notes of sessions is of the same project.
+#[test]
+fn without_git_the_nearest_notes_of_sessions_mark_the_root() {
+    let ground = with(&[
+        ("a/loa-grimoire/NOTES.md", ""),
+        ("a/b/c/x", ""),
+        ("d/x", ""),
+    ]);
+    check(&ground, "a/b/c", None, "a", "a");
+    check(&ground, "d", None, "d", "d");
+    check(&ground, "", Some("a/b"), "a/b", "a/b");
+}
+
 #[test]
 fn a_linked_worktree_keeps_its_state_in_the_main_one() {
     let ground = with(LINKED);

@@ -7,14 +7,14 @@ use regex::Regex;
 use super::{
     assigned::{QUOTED_BITS, is_name, is_secret},
     kind::Kind,
-    letters::{is_a_name, is_jumbled},
+    letters::{is_a_name, is_jumbled, is_jumbled_key},
     parts::Parts,
     placeholder::is_placeholder,
 };
 
 /// A form: the kind, parts of which one stands in each such secret or before it, in small letters, and what it looks
 /// like. Group 1 is the secret where there is one.
-const FORMS: [(Kind, &str, &str); 57] = [
+const FORMS: [(Kind, &str, &str); 59] = [
     (
         Kind::Aws,
         "akia asia abia acca",
@@ -54,6 +54,12 @@ const FORMS: [(Kind, &str, &str); 57] = [
         "hf_ gsk_",
         r"\b(?:hf|gsk)_[A-Za-z0-9]{30,}",
     ),
+    (
+        Kind::ModelProvider,
+        "tvly-",
+        r"\btvly-(?:dev-|prod-)?[A-Za-z0-9]{30,}",
+    ),
+    (Kind::AccessToken, "key-", r"\bkey-[0-9a-f]{32}\b"),
     (Kind::ModelProvider, "xai-", r"\bxai-[A-Za-z0-9]{40,}"),
     (
         Kind::AccessToken,
@@ -370,8 +376,10 @@ fn is_real(kind: Kind, secret: &str) -> bool {
         Kind::ModelProvider => {
             let has = |what: fn(&u8) -> bool| secret.bytes().any(|byte| what(&byte));
             let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-            // Some are hexadecimal throughout, and then they are long.
+            // Some are hexadecimal throughout, and then they are long; some have no digit, and then their letters make no word.
+            let rest = secret.rsplit(['_', '-']).next().unwrap_or_default();
             has(u8::is_ascii_digit) && (is_mixed || secret.len() >= 40)
+                || rest.len() >= 30 && is_mixed && is_jumbled_key(rest)
         }
         // Words are shorter than a line of a key, or have no digits among their letters.
         Kind::PrivateKey => secret

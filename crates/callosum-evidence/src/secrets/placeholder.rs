@@ -1,5 +1,7 @@
 //! What stands where a secret would, and is none: a variable, a template, a word of examples.
 
+use super::assigned::is_name;
+
 /// Whether a value stands for a secret instead of being one.
 pub(super) fn is_placeholder(value: &str) -> bool {
     const WORDS: [&str; 14] = [
@@ -27,8 +29,8 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         .any(|word| value.contains(word))
 }
 
-/// Whether a value is filled in by whoever reads it: a variable of a shell, `${…}`, `{…}`, `<…>`, `%NAME%`, `%(name)s`, stars. A
-/// password may hold any of these marks by itself, and in an address `%40` is one of its letters.
+/// Whether a value is filled in by whoever reads it: a variable of a shell, `${…}`, `{…}`, `<…>`, `%NAME%`, `%(name)s`, stars, an alias of
+/// YAML. A password may hold any of these marks by itself, or begin with one, and in an address `%40` is one of its letters.
 fn is_filled_in(value: &str) -> bool {
     const PAIRS: [[char; 2]; 4] = [['{', '}'], ['<', '>'], ['(', ')'], ['[', ']']];
     let is_between = |[open, close]: [char; 2]| {
@@ -39,11 +41,39 @@ fn is_filled_in(value: &str) -> bool {
             inner.is_some_and(|inner| inner.chars().all(is_name))
         })
     };
-    value.starts_with(['$', '*'])
+    value.starts_with('$')
+        // What was masked before, as far as it goes on without a blank.
+        || value.starts_with("[secret:")
         || value.contains("${")
         || value.contains("**")
-        || value.starts_with('%') && (value.ends_with('%') || !is_of_hex(&value[1..]))
+        || value.strip_prefix('*').is_some_and(is_behind_star)
+        || value.strip_prefix('%').is_some_and(is_behind_percent)
         || PAIRS.into_iter().any(is_between)
+}
+
+/// Whether what follows a star is the name of an alias, or makes a pattern of names of files with it.
+fn is_behind_star(rest: &str) -> bool {
+    rest.contains('*') || rest.starts_with(['.', '/', '_', '-', '?', '[']) || is_name(rest)
+}
+
+/// Whether what follows a percent sign is a name, with another sign behind it or not, or says how a value is printed: `%s`, `%-10d`.
+fn is_behind_percent(rest: &str) -> bool {
+    let name = rest.split_once('%').map(|(name, _)| name);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_between = name.is_some_and(|name| name.contains('_') && name.chars().all(is_of_name));
+    if rest.ends_with('%') || is_between {
+        return true;
+    }
+    if is_of_hex(rest) {
+        return false;
+    }
+    let letter = rest.trim_start_matches(|c: char| c.is_ascii_digit() || "#- +.$'lhz".contains(c));
+    let mut printed = letter.chars();
+    let is_printed = printed
+        .next()
+        .is_some_and(|c| "diouxefgcsvqtpabw@r".contains(c))
+        && printed.next().is_none_or(|c| !c.is_ascii_alphanumeric());
+    is_printed || is_name(name.unwrap_or(rest))
 }
 
 /// Whether a text begins with two digits of base 16.
@@ -69,6 +99,10 @@ mod tests {
             "gt0*jx1",
             "gt0$jx1",
             "gt0<jx1",
+            "*gt0jx1aid2",
+            "%gt0jx1aid2",
+            "%s3cr3t-pa55",
+            "*%gt0jx1",
         ] {
             assert!(!is_placeholder(value), "{value}");
         }
@@ -82,6 +116,17 @@ mod tests {
             "%db_pass1%",
             "%(pass1)s",
             "%s",
+            "%s:%d@host1",
+            "%-10s",
+            "%1$s",
+            "%password",
+            "%db_pass1%@db2",
+            "%%pass1%%",
+            "*anchor",
+            "*db_password",
+            "*.pem1",
+            "*/secrets1",
+            "*pass1*",
             "a-${x1}-b",
             "****",
             "p***d1",

@@ -60,6 +60,15 @@ fn keys_of_known_forms_are_masked() {
         (key(&["hf", "_", letters]), Kind::ModelProvider),
         (key(&["gsk", "_", letters, letters]), Kind::ModelProvider),
         (
+            key(&["hf", "_", "EEcRhBysacaHoZGHoRGSjffKlFsXXRhDQF"]),
+            Kind::ModelProvider,
+        ),
+        (key(&["tvly", "-", letters]), Kind::ModelProvider),
+        (
+            key(&["key", "-", "0123456789abcdef0123456789abcdef"]),
+            Kind::AccessToken,
+        ),
+        (
             key(&["SG", ".", &letters[..22], ".", letters]),
             Kind::AccessToken,
         ),
@@ -353,6 +362,9 @@ fn passwords_without_quotes_are_masked() {
         ("export PGPASSWORD=", &short, " PGUSER=me"),
         ("DB_PASS=", &short, "\n"),
         ("Passwd: ", &"p4ss!w0rd-x".to_owned(), "\n"),
+        ("password: ", &key(&["*S3cr3t", "-Pa55w0rd!"]), "\n"),
+        ("password: ", &key(&["%S3cr3t", "-Pa55w0rd!"]), "\n"),
+        ("DB_PASSWORD=\"", &key(&["%gT0jX1", "aiD2"]), "\"\n"),
     ] {
         check(
             &format!("{before}{secret}{after}"),
@@ -370,6 +382,19 @@ fn passwords_without_quotes_are_masked() {
             &format!("{before}{short}{after}"),
             &format!("{before}[secret: password in address]{after}"),
         );
+    }
+    // What was masked stays as it is.
+    for text in [
+        format!("Server=x;Password={short};Uid=sa"),
+        format!("jdbc:mysql://h/db?user=root&password={short}"),
+        format!("password: {short}\nDB_PASSWORD={short}"),
+    ] {
+        let masked = mask(&text).text;
+        assert!(
+            masked.contains("[secret: ") && !masked.contains(&short),
+            "{masked}"
+        );
+        check(&masked, &masked);
     }
     let documented = key(&["wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "EXAMPLEKEY"]);
     check(

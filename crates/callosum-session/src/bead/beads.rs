@@ -1,6 +1,6 @@
 //! [`Beads`]: the folder of beads.
 
-use std::{path::PathBuf, thread};
+use std::{collections::HashSet, path::PathBuf, thread};
 
 use callosum_host::{Disk, OpenHow, disk::EntryKind};
 use jiff::Timestamp;
@@ -195,12 +195,20 @@ impl Beads<'_> {
         Ok(listing)
     }
 
-    /// The beads of a listing that are not closed, each with its id. Reads every one of them; one that
-    /// has changed since, and is understood no more, is left out.
-    pub fn open(&self, listing: &Listing) -> Result<Vec<(String, Bead)>, ZoneError> {
+    /// The beads of a listing that are not closed, each with its id. Those that are wanted whole are read; of the others what the listing knows is told:
+    /// title, status, priority, needs. One that has changed since, and is understood no more, is left out.
+    pub fn open(
+        &self,
+        listing: &Listing,
+        is_wanted: impl Fn(&Row) -> bool,
+    ) -> Result<Vec<(String, Bead)>, ZoneError> {
         let mut open = Vec::new();
-        let rows = listing.rows.iter().filter(|row| !is_closed(&row.status));
-        for id in rows.filter_map(|row| BeadId::new(&row.id)) {
+        for row in listing.rows.iter().filter(|row| !is_closed(&row.status)) {
+            let id = BeadId::new(&row.id).filter(|_| is_wanted(row));
+            let Some(id) = id else {
+                open.push((row.id.clone(), row.bead()));
+                continue;
+            };
             match self.sheet(&id) {
                 Ok(Some(sheet)) => open.push((id.to_string(), Bead::of(sheet.members()))),
                 Err(ReadError::Zone(error)) => return Err(error),
@@ -210,11 +218,13 @@ impl Beads<'_> {
         Ok(open)
     }
 
-    /// What is odd about beads that were understood, by file. Reads every one of them.
+    /// What is odd about beads that were understood, by file. Reads those of which something is.
     pub fn oddities(&self, listing: &Listing) -> Result<Vec<Oddity>, ZoneError> {
         let circles = circles(&listing.rows);
         let mut odd = Vec::new();
-        for row in &listing.rows {
+        let begins_circle: HashSet<&str> = circles.iter().map(|circle| circle[0]).collect();
+        let rows = listing.rows.iter();
+        for row in rows.filter(|row| row.is_odd || begins_circle.contains(row.id.as_str())) {
             let Some(id) = BeadId::new(&row.id) else {
                 continue;
             };
@@ -284,9 +294,7 @@ impl Beads<'_> {
         let read = |part: &[(BeadId, PathBuf, Mark)]| -> Vec<_> {
             let rows = part.iter().map(|(id, path, mark)| {
                 let sheet = self.sheet_at(path);
-                let row = sheet.map(|sheet| {
-                    sheet.map(|sheet| Row::of(id.as_str(), &Bead::of(sheet.members())))
-                });
+                let row = sheet.map(|sheet| sheet.map(|sheet| Row::of(id.as_str(), &sheet)));
                 (id.clone(), *mark, row)
             });
             rows.collect()
@@ -346,6 +354,7 @@ mod tests {
             assert_eq!(listing.rows.len(), 1);
             assert_eq!(listing.rows[0].title, "one");
             assert_eq!(listing.unread[0].file, ".beads/bd-2.yaml");
+            assert_eq!(beads.oddities(&listing).unwrap(), []);
         }
         let index = disk
             .read(&root.join("loa-grimoire/.session/beads.index"))
@@ -353,6 +362,20 @@ mod tests {
         assert!(String::from_utf8(index).unwrap().contains("bd-1\t"));
         write("bd-1.yaml", "id: bd-1\ntitle: two\npriority: 1\n");
         assert_eq!(beads.list(now).unwrap().rows[0].title, "two");
+        write("bd-1.yaml", "id: bd-1\nstatus: wip\nnext_steps: [one]\n");
+        for _ in 0..2 {
+            let listing = beads.list(now).unwrap();
+            let odd = beads.oddities(&listing).unwrap();
+            assert_eq!((odd.len(), odd[0].line), (1, 2));
+            // What is not wanted whole is not read.
+            let steps = |wanted: bool| {
+                beads.open(&listing, |_| wanted).unwrap()[0]
+                    .1
+                    .next_steps
+                    .len()
+            };
+            assert_eq!([steps(false), steps(true)], [0, 1]);
+        }
         disk.remove_file(&root.join(".beads/bd-1.yaml")).unwrap();
         assert_eq!(beads.list(now).unwrap().rows, []);
     }

@@ -10,11 +10,11 @@ use std::{collections::HashMap, fmt::Write as _, time::UNIX_EPOCH};
 use callosum_host::disk::FileStat;
 use jiff::Timestamp;
 
-use super::view::Bead;
+use super::{fault::faults, sheet::Sheet, view::Bead};
 use crate::step::in_order;
 
 /// The first line of the index; another version is not read.
-const HEAD: &str = "callosum-beads/3";
+const HEAD: &str = "callosum-beads/4";
 
 /// Nanoseconds within which a file may change twice and look the same.
 const TOO_FRESH: i128 = 2_000_000_000;
@@ -42,11 +42,14 @@ pub struct Row {
     pub ended: String,
     /// Whether there are decisions in it that do not count.
     pub has_uncounted: bool,
+    /// Whether something in it is not understood.
+    pub is_odd: bool,
 }
 
 impl Row {
     /// The row of a bead whose file has this id.
-    pub(super) fn of(id: &str, bead: &Bead) -> Self {
+    pub(super) fn of(id: &str, sheet: &Sheet) -> Self {
+        let bead = Bead::of(sheet.members());
         Self {
             id: id.to_owned(),
             title: bead.title.clone(),
@@ -58,6 +61,20 @@ impl Row {
             decided: newest(bead.decisions.iter().map(|made| &made.ts)),
             ended: newest(bead.handoffs.iter()),
             has_uncounted: !bead.uncounted.is_empty(),
+            is_odd: !faults(id, sheet).is_empty(),
+        }
+    }
+
+    /// The bead as far as the row knows it.
+    pub(super) fn bead(&self) -> Bead {
+        Bead {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            status: self.status.clone(),
+            priority: self.priority,
+            created: self.created.clone(),
+            needs: self.needs.clone(),
+            ..Bead::default()
         }
     }
 }
@@ -137,7 +154,7 @@ impl Index {
             } = mark;
             let _ = writeln!(
                 text,
-                "{}\t{len}\t{modified}\t{inode}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+                "{}\t{len}\t{modified}\t{inode}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
                 row.id,
                 row.priority,
                 u8::from(row.is_blocked),
@@ -148,6 +165,7 @@ impl Index {
                 escaped(&row.decided),
                 escaped(&row.ended),
                 u8::from(row.has_uncounted),
+                u8::from(row.is_odd),
             );
         }
         text
@@ -177,6 +195,7 @@ fn row(line: &str) -> Option<(Mark, Row)> {
         decided: unescaped(next()?),
         ended: unescaped(next()?),
         has_uncounted: next()? == "1",
+        is_odd: next()? == "1",
     };
     Some((mark, row))
 }
@@ -224,7 +243,7 @@ mod tests {
             let now = Timestamp::UNIX_EPOCH + jiff::Span::new().hours(9);
             let mark = Mark { len: 7, modified: now.as_nanosecond() - age, inode: 3 };
             let row = Row { id: "bd-1".to_owned(), title, status, needs: vec!["bd-2".to_owned()],
-                decided: "2026-01-02".to_owned(), has_uncounted: true, ..Row::default() };
+                decided: "2026-01-02".to_owned(), has_uncounted: true, is_odd: true, ..Row::default() };
             let text = Index::written([(mark, row.clone())].iter(), now);
             let read = Index::read(&text);
             let expected = (age >= TOO_FRESH).then_some((mark, row));

@@ -1,6 +1,6 @@
 //! `callosum session status`: where things stand, what was not understood, and what parts ways.
 
-use std::fmt::Write as _;
+use std::{collections::HashSet, fmt::Write as _};
 
 use callosum_session::{
     Config, Session, SessionError, Zones,
@@ -111,7 +111,14 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
     if let (Some(id), None) = (&active.bead, &bead) {
         faults.push(format!("the current bead `{id}` cannot be read"));
     }
-    let beads = session.beads().open(&listing);
+    let claimed: HashSet<&str> = claims
+        .iter()
+        .filter_map(|claim| claim.bead.as_deref())
+        .collect();
+    // Of the others nothing is compared but what the listing knows.
+    let beads = session.beads().open(&listing, |row| {
+        !row.decided.is_empty() || claimed.contains(row.id.as_str())
+    });
     let mut beads = beads.map_err(|error| explain(&error.into()))?;
     if let (Some(id), Some(bead)) = (&id, bead)
         && beads.iter().all(|(open, _)| open != id.as_str())

@@ -431,3 +431,71 @@ fn git_gets_no_more_of_a_branch_than_it_takes_over() {
     let check = env.run(["session", "check"]).success().stdout;
     assert!(check.contains("decisions have evidence"), "{check}");
 }
+
+/// LOA-ZONE-1, LOA-HEAL-1: where git merges several branches at once it asks no program and goes by lines: it gives up and leaves everything as it
+/// was, or leaves marks that are healed as any others; one branch after the other is merged by `session merge`.
+#[test]
+fn several_branches_at_once_are_merged_by_lines() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.write(
+        ".gitattributes",
+        "loa-grimoire/NOTES.md merge=callosum\nloa-grimoire/a2a/trajectory/*.jsonl merge=callosum\n",
+    );
+    env.git_init();
+    let driver = format!(
+        "merge.callosum.driver='{}' session merge %O %A %B --path %P",
+        env!("CARGO_BIN_EXE_callosum")
+    );
+    let decide_on = |branch: &str, words: &str| {
+        env.git(&["checkout", "--quiet", "-b", branch, "start"]);
+        env.run(["session", "decide", words, "--cite", "src/a.rs:2"])
+            .success();
+        env.git(&["commit", "--quiet", "--all", "--message=decided"]);
+    };
+    env.git(&["tag", "start"]);
+    for (branch, words) in [("left", "Go left"), ("right", "Go right"), ("own", "Go on")] {
+        decide_on(branch, words);
+    }
+    let merge = |branches: &[&str]| {
+        let named = [
+            "-c",
+            "user.name=T",
+            "-c",
+            "user.email=t@example.org",
+            "-c",
+            &driver,
+            "merge",
+        ];
+        env.program("git".into())
+            .arguments(named.iter().chain(branches))
+            .run()
+    };
+    let titles = || {
+        let notes = env.read("loa-grimoire/NOTES.md");
+        let titles = ["Use one", "Go left", "Go right", "Go on"];
+        titles.map(|title| notes.matches(&format!(" - {title}\n")).count())
+    };
+    let refused = merge(&["left", "right"]).ended_with(2);
+    assert!(
+        refused.stdout.contains("Should not be doing an octopus"),
+        "{}",
+        refused.stdout
+    );
+    assert_eq!(titles(), [1, 0, 0, 1]);
+    for branch in ["left", "right"] {
+        merge(&["--quiet", branch]).success();
+    }
+    assert_eq!(titles(), [1, 1, 1, 1]);
+
+    // Where the first of them is only gone ahead to, git leaves marks.
+    env.git(&["checkout", "--quiet", "-B", "own", "start"]);
+    merge(&["left", "right"]).ended_with(1);
+    assert!(env.read("loa-grimoire/NOTES.md").contains("<<<<<<< "));
+    env.run(["session", "check"]).ended_with(1);
+    env.run(["session", "heal"]).success();
+    assert_eq!(titles(), [1, 1, 1, 0]);
+    env.git(&["add", "--all"]);
+    env.run(["session", "check"]).success();
+}

@@ -420,6 +420,14 @@ impl MeshError {
         self.disk_error().is_some_and(DiskError::is_full)
     }
 
+    /// Whether others appended for as long as it was waited: what is there can be read.
+    pub fn is_busy(&self) -> bool {
+        matches!(
+            self,
+            Self::Journal(JournalError::Lock(LockError::Timeout { .. }))
+        )
+    }
+
     fn disk_error(&self) -> Option<&DiskError> {
         match self {
             Self::Disk(error)

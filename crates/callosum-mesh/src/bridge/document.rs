@@ -92,6 +92,16 @@ impl Document {
         }
     }
 
+    /// The document that these bytes begin with, and go on after; `None` where they hold none, or no more than one.
+    pub(super) fn beginning(bytes: &[u8]) -> Option<Self> {
+        let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Strict>();
+        let Strict(Value::Object(members)) = values.next()?.ok()? else {
+            return None;
+        };
+        let rest = bytes.get(values.byte_offset()..)?;
+        (!rest.trim_ascii().is_empty() && bytes.len() <= LONGEST).then_some(Self { members })
+    }
+
     /// What the file is to show of a board. The same for the same board.
     ///
     /// It stays far below what is read: what has no room is left out, whole items, and how many are is told. Other

@@ -127,16 +127,14 @@ impl Bridge {
 
     /// Tells what somebody wrote from what we did.
     fn told_apart(&self, bytes: Vec<u8>) -> Result<Found, DiskError> {
-        let document = match Document::read(&bytes) {
-            Ok(document) => document,
-            Err(error) => return Ok(Found::Broken { error, bytes }),
-        };
-        if let Some(revision) = document.revision()
-            && self.disk.read_if_there(&self.kept.shown(revision))? == Some(bytes.clone())
-        {
+        // Most of what is looked at is ours, which need not be read as JSON.
+        if let Some(revision) = self.kept.revision_of(&bytes)? {
             return Ok(Found::Ours { revision, bytes });
         }
-        Ok(Found::Theirs { document, bytes })
+        Ok(match Document::read(&bytes) {
+            Ok(document) => Found::Theirs { document, bytes },
+            Err(error) => Found::Broken { error, bytes },
+        })
     }
 }
 

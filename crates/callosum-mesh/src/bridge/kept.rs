@@ -2,15 +2,20 @@
 //! could not be taken over. Each of them is bounded, the oldest goes first.
 
 use std::{
+    collections::HashMap,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
 use callosum_evidence::secrets::mask;
-use callosum_host::{Disk, DiskError, disk::EntryKind};
+use callosum_host::{
+    Disk, DiskError,
+    disk::{EntryKind, FileId, FileStat},
+};
 use sha2::{Digest as _, Sha256};
 
-use super::Document;
+use super::{Document, nearest};
 use crate::displaced::{displace, displaced_in, is_folder, is_lost_link, is_no_folder};
 
 /// Permission bits: what agents tell one another is their user's alone.
@@ -49,11 +54,35 @@ pub const NEXT: &str = "next.json";
 /// How the name of a copy ends that stands ready to be exchanged.
 const SPARE: &str = "-spare.json";
 
+/// What was written into a file after it was looked at has another time than it had then, where it had not changed for so long
+/// before: file systems tell times apart by a few milliseconds.
+const CLEARLY_BEFORE: Duration = Duration::from_millis(100);
+
 /// The folder and what is in it.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     disk: Disk,
     folder: PathBuf,
+    /// Of files that were exchanged away and have not changed since they were read.
+    read: Arc<Mutex<HashMap<PathBuf, Unchanged>>>,
+}
+
+/// A file as it was when it was read.
+#[derive(Clone, Debug)]
+struct Unchanged {
+    id: Option<FileId>,
+    len: u64,
+    modified: SystemTime,
+    hash: String,
+}
+
+impl Unchanged {
+    fn is(&self, stat: &FileStat) -> bool {
+        self.id.is_some()
+            && self.id == stat.id
+            && self.len == stat.len
+            && self.modified == stat.modified
+    }
 }
 
 /// A file that was exchanged away.
@@ -77,6 +106,7 @@ impl Kept {
         Self {
             disk: disk.clone(),
             folder,
+            read: Arc::default(),
         }
     }
 
@@ -150,7 +180,24 @@ impl Kept {
             .join(format!("{revision:020}.json"))
     }
 
-    /// What was made of the projection of a revision and taken over, the oldest first.
+    /// Which projection these bytes are, where they are one of ours. Costs a look at the projection, and a reading of it where that
+    /// is as long.
+    pub(super) fn revision_of(&self, bytes: &[u8]) -> Result<Option<u64>, DiskError> {
+        let Some(revision) = revision_in(bytes) else {
+            return Ok(None);
+        };
+        let path = self.shown(revision);
+        let stat = self.disk.stat(&path)?;
+        if stat.is_none_or(|stat| stat.len != bytes.len() as u64) {
+            return Ok(None);
+        }
+        let shown = self.disk.read_if_there(&path)?;
+        Ok(shown
+            .is_some_and(|shown| shown == bytes)
+            .then_some(revision))
+    }
+
+    /// What was made of the projection of a revision and taken over last, the oldest first.
     pub(super) fn taken(&self, revision: u64) -> Result<Vec<Document>, DiskError> {
         let folder = self.folder.join("taken");
         let of_it = format!("{revision:020}-");
@@ -165,7 +212,8 @@ impl Kept {
         }
         found.sort();
         let mut documents = Vec::new();
-        for (_, path) in found {
+        let surplus = found.len().saturating_sub(nearest::MOST);
+        for (_, path) in found.drain(surplus..) {
             let bytes = self.disk.read_if_there(&path)?;
             documents.extend(bytes.and_then(|bytes| Document::read(&bytes).ok()));
         }
@@ -209,6 +257,11 @@ impl Kept {
         if !mask(&String::from_utf8_lossy(bytes)).found.is_empty() {
             return self.disk.remove_file(path).map(drop);
         }
+        self.set_aside_as_it_is(path, taken)
+    }
+
+    /// The same of one that is known to hold no secret, as what is shown.
+    pub(super) fn set_aside_as_it_is(&self, path: &Path, taken: &[u8]) -> Result<(), DiskError> {
         match self.disk.rename(path, &self.late_name(taken, ".json")?) {
             Err(error) if error.is_absent() => Ok(()),
             done => done,
@@ -250,30 +303,58 @@ impl Kept {
         Ok(entries.map(|entry| folder.join(entry.name)).collect())
     }
 
-    /// The files that were exchanged away, the newest first.
+    /// The files that were exchanged away, the newest first. Reads those that may have changed since they were read.
     pub(super) fn late(&self) -> Result<Vec<Late>, DiskError> {
+        let known = std::mem::take(&mut *self.read.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut unchanged = HashMap::new();
         let mut late = Vec::new();
         for path in self.late_paths()? {
-            let Some(bytes) = self.disk.read_if_there(&path)? else {
+            let Some(before) = self.disk.stat(&path)? else {
                 continue;
             };
-            let modified = self.disk.stat(&path)?.map(|stat| stat.modified);
-            let hash = hash(&bytes);
+            let is_clearly_before =
+                matches!(before.modified.elapsed(), Ok(age) if age > CLEARLY_BEFORE);
+            let hash = match known.get(&path).filter(|known| known.is(&before)) {
+                Some(known) => known.hash.clone(),
+                None => {
+                    let Some(bytes) = self.disk.read_if_there(&path)? else {
+                        continue;
+                    };
+                    hash(&bytes)
+                }
+            };
+            if is_clearly_before {
+                let read = Unchanged {
+                    id: before.id,
+                    len: before.len,
+                    modified: before.modified,
+                    hash: hash.clone(),
+                };
+                unchanged.insert(path.clone(), read);
+            }
             late.push(Late {
                 is_taken: name_of(&path).starts_with(&hash),
                 path,
-                modified,
+                modified: Some(before.modified),
                 hash,
             });
         }
         late.sort_by_key(|late| std::cmp::Reverse(late.modified));
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = unchanged;
         Ok(late)
     }
 
     /// Forgets what is past its bound, the oldest first, and files that nobody writes into any more. One that somebody has open to
     /// write it stays.
     pub(super) fn tidy(&self, now: SystemTime) -> Result<(), DiskError> {
-        for late in self.late()? {
+        let mut is_any_old = false;
+        for path in self.late_paths()? {
+            let stat = self.disk.stat(&path)?;
+            let age = stat.map(|stat| now.duration_since(stat.modified));
+            let is_spare = name_of(&path).ends_with(SPARE);
+            is_any_old |= !is_spare && matches!(age, Some(Ok(age)) if age > LATEST);
+        }
+        for late in if is_any_old { self.late()? } else { Vec::new() } {
             let age = late.modified.map(|modified| now.duration_since(modified));
             let is_spare = name_of(&late.path).ends_with(SPARE);
             let is_old = matches!(age, Some(Ok(age)) if age > LATEST);
@@ -322,6 +403,16 @@ impl Kept {
 
 fn name_of(path: &Path) -> std::borrow::Cow<'_, str> {
     path.file_name().unwrap_or_default().to_string_lossy()
+}
+
+/// The projection that bytes of ours say that they are, without reading them as JSON: it stands in a line of its own, after all
+/// that others wrote.
+fn revision_in(bytes: &[u8]) -> Option<u64> {
+    const KEY: &[u8] = b"\n  \"revision\": ";
+    let at = bytes.windows(KEY.len()).rposition(|window| window == KEY)?;
+    let digits = bytes.get(at + KEY.len()..)?;
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
+    std::str::from_utf8(digits.get(..end)?).ok()?.parse().ok()
 }
 
 /// A short name for bytes.

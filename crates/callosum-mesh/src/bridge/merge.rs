@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Conflict, Document, Edit, Merged, Wrote,
-    document::{DISCOVERIES, MESSAGES, TASKS},
+    document::{DISCOVERIES, LISTS, MESSAGES, TASKS},
     edit::nobody,
     item::{Item, made_up_id},
     taking::subject,
@@ -46,6 +46,7 @@ pub fn merge(
     let mut merge = Merge {
         base,
         found,
+        known: Known::of(found, base),
         board,
         revision: theirs.revision(),
         writer: told.clone().unwrap_or_else(nobody),
@@ -74,6 +75,7 @@ pub(super) struct Merge<'a> {
     pub(super) base: Option<&'a Document>,
     /// What another has made of it and its author found, where that is known.
     pub(super) found: Option<&'a Document>,
+    known: Known<'a>,
     pub(super) board: &'a Board,
     /// The projection that its author began with, where it is known.
     pub(super) revision: Option<u64>,
@@ -84,7 +86,7 @@ pub(super) struct Merge<'a> {
     pub(super) merged: Merged,
 }
 
-impl Merge<'_> {
+impl<'a> Merge<'a> {
     /// What was found, less what somebody said in the program's own name, which is refused.
     fn without_our_name(mut self) -> Merged {
         let edits = std::mem::take(&mut self.merged.edits);
@@ -132,6 +134,10 @@ impl Merge<'_> {
             }
             ids.insert(id.clone(), members);
             let item = Item { key, id, members };
+            // Most of a file is as it was found, however long it is.
+            if self.base_item(&item).and_then(Value::as_object) == Some(members) {
+                continue;
+            }
             match key {
                 TASKS => self.task(&item),
                 DISCOVERIES => self.discovery(&item),
@@ -358,11 +364,8 @@ impl Merge<'_> {
     }
 
     /// The item as its author found it.
-    pub(super) fn base_item(&self, item: &Item<'_>) -> Option<&Value> {
-        let is_it = |known: &&Value| known.get("id").and_then(Value::as_str) == Some(&item.id);
-        let documents = self.found.into_iter().chain(self.base);
-        let mut lists = documents.filter_map(|document| document.list(item.key));
-        lists.find_map(|items| items.iter().find(is_it))
+    pub(super) fn base_item(&self, item: &Item<'_>) -> Option<&'a Value> {
+        self.known.items.get(&(item.key, item.id.as_str())).copied()
     }
 
     pub(super) fn refuse_item(&mut self, item: &Item<'_>, reason: &str) {
@@ -377,6 +380,27 @@ impl Merge<'_> {
             wrote,
             kept: None,
         });
+    }
+}
+
+/// The items of some documents by their lists and ids; of two that have the same the one of the document that is named first.
+struct Known<'a> {
+    items: HashMap<(&'static str, &'a str), &'a Value>,
+}
+
+impl<'a> Known<'a> {
+    fn of(first: Option<&'a Document>, second: Option<&'a Document>) -> Self {
+        let mut items = HashMap::new();
+        for document in [first, second].into_iter().flatten() {
+            for key in LISTS {
+                for item in document.list(key).unwrap_or_default() {
+                    if let Some(id) = item.get("id").and_then(Value::as_str) {
+                        items.entry((key, id)).or_insert(item);
+                    }
+                }
+            }
+        }
+        Self { items }
     }
 }
 

@@ -7,14 +7,21 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{Document, document::LISTS};
+use super::{
+    Document,
+    document::{LISTS, TASKS},
+};
 
 /// So many writings are looked at, the last ones.
-const MOST: usize = 16;
+pub(super) const MOST: usize = 16;
 
-/// Whether somebody has changed anything but by adding items without an id and taking items out: what they began with makes no
-/// difference to these.
-pub(super) fn changes_values(theirs: &Document, projection: &Document) -> bool {
+/// Whether somebody has changed anything but by adding items without an id, and tasks that nobody knows yet, and taking items out: what
+/// they began with makes no difference to these.
+pub(super) fn changes_values(
+    theirs: &Document,
+    projection: &Document,
+    is_known_task: impl Fn(&str) -> bool,
+) -> bool {
     let mut fields = theirs.fields();
     let is_field_changed = fields.any(|(key, value)| projection.get(key) != Some(value));
     is_field_changed
@@ -26,7 +33,12 @@ pub(super) fn changes_values(theirs: &Document, projection: &Document) -> bool {
             let mut items = theirs.list(key).unwrap_or_default().iter();
             items.any(|item| {
                 let id = item.get("id").filter(|id| !id.is_null());
-                id.is_some_and(|id| id.as_str().and_then(|id| known.get(id)) != Some(&item))
+                let before = id.and_then(Value::as_str).map(|id| (id, known.get(id)));
+                match before {
+                    Some((id, None)) if key == TASKS => is_known_task(id),
+                    Some((_, known)) => known != Some(&item),
+                    None => id.is_some(),
+                }
             })
         })
 }
@@ -39,7 +51,7 @@ pub(super) fn nearest<'a>(
 ) -> Option<&'a Document> {
     let mut least = differences(projection, theirs);
     let mut found = None;
-    for document in written.iter().rev().take(MOST).rev() {
+    for document in written {
         let count = differences(document, theirs);
         if count < least || (count == least && found.is_some()) {
             least = count;
@@ -127,10 +139,11 @@ mod tests {
             (json!([known]), 1, true),
             (json!([{"id": "a", "prompt": "p", "priority": 1}]), 0, true),
             (json!([known, {"id": "b", "prompt": "q"}]), 0, true),
+            (json!([known, {"id": "new", "prompt": "q"}]), 0, false),
         ] {
             let theirs = with(items, count);
             assert_eq!(
-                changes_values(&theirs, &projection),
+                changes_values(&theirs, &projection, |id| id != "new"),
                 is_changed,
                 "{theirs:?}"
             );

@@ -62,13 +62,7 @@ impl Spare {
 
     /// Which projection these bytes are, where they are one of ours. Costs a reading of the projection.
     pub fn revision_of(&self, bytes: &[u8]) -> Result<Option<u64>, DiskError> {
-        let Some(revision) = revision_in(bytes) else {
-            return Ok(None);
-        };
-        let shown = self.disk.read_if_there(&self.kept.shown(revision))?;
-        Ok(shown
-            .is_some_and(|shown| shown == bytes)
-            .then_some(revision))
+        self.kept.revision_of(bytes)
     }
 
     /// Whether one stands ready.
@@ -149,14 +143,4 @@ impl Spare {
             None => Ok(()),
         }
     }
-}
-
-/// The projection that bytes of ours say that they are, without reading them as JSON: it stands in a line of its own, after all
-/// that others wrote.
-fn revision_in(bytes: &[u8]) -> Option<u64> {
-    const KEY: &[u8] = b"\n  \"revision\": ";
-    let at = bytes.windows(KEY.len()).rposition(|window| window == KEY)?;
-    let digits = bytes.get(at + KEY.len()..)?;
-    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
-    std::str::from_utf8(digits.get(..end)?).ok()?.parse().ok()
 }

@@ -1,7 +1,9 @@
 //! [`Bridge`]: brings the file and the log in line.
 
 use std::{
+    fmt,
     path::{Path, PathBuf},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -37,6 +39,9 @@ const GLANCE: Duration = Duration::from_millis(1);
 
 /// So often the file may change while it is exchanged before the rest is left to the next time.
 const MOST_ROUNDS: usize = 8;
+
+/// For so long one turn goes on with the next of the files that were exchanged away.
+const MOST_OF_A_TURN: Duration = Duration::from_millis(100);
 
 /// What came of bringing file and log in line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,6 +97,17 @@ pub struct Bridge {
     file: PathBuf,
     drop_ins: PathBuf,
     pub(super) kept: Kept,
+    told: Told,
+}
+
+/// Whoever is told of a file before it stands in the bridge file's place.
+#[derive(Clone, Default)]
+struct Told(Option<Arc<dyn Fn(&Path) + Send + Sync>>);
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Told").field(&self.0.is_some()).finish()
+    }
 }
 
 impl Bridge {
@@ -103,6 +119,16 @@ impl Bridge {
             file: folder.join(FILE),
             drop_ins: folder.join(DROP_INS),
             kept: Kept::new(disk, folder.join(KEPT)),
+            told: Told::default(),
+        }
+    }
+
+    /// The same, which tells of each file that is about to stand in the bridge file's place, and where it stands until then.
+    #[must_use]
+    pub fn telling(self, tell: impl Fn(&Path) + Send + Sync + 'static) -> Self {
+        Self {
+            told: Told(Some(Arc::new(tell))),
+            ..self
         }
     }
 
@@ -203,7 +229,12 @@ impl Bridge {
         let mut taken = Vec::new();
         let mut dropped = Vec::new();
         mesh.in_turn(|orders| {
+            let begun = Instant::now();
             for late in late.iter().filter(|late| !late.is_taken) {
+                // The rest waits for the next time: nobody else can append meanwhile.
+                if begun.elapsed() > MOST_OF_A_TURN {
+                    break;
+                }
                 let mut found = self.read(&late.path)?;
                 if matches!(found, Found::Broken { .. }) {
                     let is_open = self.disk.is_being_written(&late.path)? == Some(true);
@@ -335,28 +366,49 @@ impl Bridge {
         match found {
             Found::Nothing | Found::Ours { .. } | Found::Unfinished { .. } => Ok(()),
             Found::Theirs { document, bytes } => {
-                let revision = document.revision();
-                let base = match revision {
-                    Some(revision) => self.disk.read_if_there(&self.kept.shown(revision))?,
-                    None => None,
-                };
-                let base = base.and_then(|bytes| Document::read(&bytes).ok());
-                let (Some(revision), Some(base)) = (revision, base) else {
-                    return merge_in(&self.kept, None, None, document, orders, synced);
-                };
-                let taken = if changes_values(document, &base) {
-                    self.kept.taken(revision)?
-                } else {
-                    Vec::new()
-                };
-                let found = nearest(document, &base, &taken);
-                merge_in(&self.kept, Some(&base), found, document, orders, synced)?;
-                Ok(self.kept.keep_taken(revision, bytes)?)
+                match self.take_document(document, orders, synced)? {
+                    Some(revision) => Ok(self.kept.keep_taken(revision, bytes)?),
+                    None => Ok(()),
+                }
             }
-            Found::Broken { error, bytes } => self.reject(path, error, bytes, None, orders, synced),
+            Found::Broken { error, bytes } => {
+                // Of two who wrote it at once the last may be whole, before the rest of a longer one.
+                let beginning = Document::beginning(bytes);
+                if let Some(document) = beginning.filter(|whole| whole.revision().is_some()) {
+                    self.take_document(&document, orders, synced)?;
+                }
+                self.reject(path, error, bytes, None, orders, synced)
+            }
         }
     }
 
+    /// Takes over what somebody made of the board; of which projection, where that is known and remembered.
+    fn take_document(
+        &self,
+        document: &Document,
+        orders: &mut Orders<'_, '_>,
+        synced: &mut Synced,
+    ) -> Result<Option<u64>, MeshError> {
+        let revision = document.revision();
+        let base = match revision {
+            Some(revision) => self.disk.read_if_there(&self.kept.shown(revision))?,
+            None => None,
+        };
+        let base = base.and_then(|bytes| Document::read(&bytes).ok());
+        let (Some(revision), Some(base)) = (revision, base) else {
+            merge_in(&self.kept, None, None, document, orders, synced)?;
+            return Ok(None);
+        };
+        let is_known_task = |id: &str| orders.board().task(id).is_some();
+        let taken = if changes_values(document, &base, is_known_task) {
+            self.kept.taken(revision)?
+        } else {
+            Vec::new()
+        };
+        let found = nearest(document, &base, &taken);
+        merge_in(&self.kept, Some(&base), found, document, orders, synced)?;
+        Ok(Some(revision))
+    }
     fn reject(
         &self,
         path: &Path,
@@ -448,6 +500,9 @@ impl Bridge {
                 .replace_unsynced(&self.kept.shown(revision), &bytes, MODE)?;
             let new = self.kept.next();
             self.disk.replace_unsynced(&new, &bytes, MODE)?;
+            if let Some(tell) = &self.told.0 {
+                tell(&new);
+            }
             synced.is_written = true;
             let old = found.into_bytes();
             match self.disk.exchange(&new, &self.file) {
@@ -458,24 +513,30 @@ impl Bridge {
                 }
                 Err(error) => return Err(error.into()),
             }
-            let gone = self.settled(&new)?;
-            if gone.bytes() != old.as_deref() {
-                self.take(&gone, &self.file, orders, synced)?;
+            // Who is still at writing it is not waited for: nobody can append meanwhile. It is taken over where it is set aside.
+            let gone = self.read(&new)?;
+            match &gone {
+                Found::Nothing => {}
+                Found::Ours { bytes, .. } => self.kept.set_aside_as_it_is(&new, bytes)?,
+                Found::Theirs { bytes, .. } => {
+                    if old.as_deref() != Some(bytes) {
+                        self.take(&gone, &self.file, orders, synced)?;
+                    }
+                    self.kept.set_aside(&new, bytes, bytes)?;
+                }
+                Found::Broken { bytes, .. } | Found::Unfinished { bytes } => {
+                    if old.as_deref() == Some(bytes) {
+                        self.kept.set_aside(&new, bytes, bytes)?;
+                    } else {
+                        self.kept.set_aside_as_it_is(&new, &[])?;
+                    }
+                }
             }
-            if let Some(bytes) = gone.bytes() {
-                // Of what is not finished nothing was taken over.
-                let taken = if matches!(gone, Found::Unfinished { .. }) {
-                    &[]
-                } else {
-                    bytes
-                };
-                self.kept.set_aside(&new, bytes, taken)?;
-            }
-            found = self.read(&self.file)?;
-            if !matches!(found, Found::Ours { .. }) {
-                found = self.settled(&self.file)?;
-                self.take(&found, &self.file, orders, synced)?;
-            }
+            found = match self.read(&self.file)? {
+                Found::Broken { bytes, .. } => Found::Unfinished { bytes },
+                found => found,
+            };
+            self.take(&found, &self.file, orders, synced)?;
         }
         Ok(())
     }

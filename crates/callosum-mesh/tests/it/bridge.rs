@@ -483,3 +483,96 @@ fn what_was_read_between_two_who_overwrite_one_another_is_taken_over() {
     assert!(place.sync().is_quiet());
     assert_eq!(place.document()["discoveries"].as_array().unwrap().len(), 3);
 }
+
+/// CALC-L3-1: of two who write the file at once the last may be whole, before the rest of a longer one: that is taken over, and the whole
+/// is told as rejected.
+#[test]
+fn what_is_whole_before_the_rest_of_another_is_taken_over() {
+    let place = Place::new();
+    place.sync();
+    let with = |content: &str| {
+        let mut document = place.document();
+        push(&mut document["discoveries"], discovery(content));
+        document.to_string()
+    };
+    let (short, long) = (with("short"), with(&"long ".repeat(20)));
+    let mixed = format!("{short}{}", &long[short.len()..]);
+    place.write(&mixed);
+    let synced = place.sync();
+    assert_eq!((synced.edits, synced.rejected.len()), (1, 1));
+    assert_eq!(contents(&place.document()["discoveries"]), ["short"]);
+    assert!(place.sync().is_quiet());
+}
+
+/// CALC-L3-1: what is not touched of a long file is neither an edit nor a conflict, whatever was done to the rest meanwhile.
+#[test]
+fn of_a_file_that_is_full_only_what_was_changed_counts() {
+    let place = Place::new();
+    let tasks = (0..400).map(|nth| json!({"id": format!("t{nth}"), "prompt": "p", "team": "a"}));
+    let tasks: Vec<Value> = tasks.collect();
+    place.write(&json!({"last_writer": "codex", "task_queue": tasks}).to_string());
+    assert_eq!(place.sync().edits, 400);
+    let (mut one, mut two) = (place.document(), place.document());
+    one["task_queue"][7]["priority"] = 1.into();
+    push(
+        &mut one["task_queue"],
+        json!({"id": "new", "prompt": "q", "created_by": "qwen"}),
+    );
+    place.write(&one.to_string());
+    assert_eq!(place.sync().edits, 2);
+    two["task_queue"][7]["prompt"] = "another".into();
+    two["task_queue"].as_array_mut().unwrap().remove(9);
+    push(
+        &mut two["task_queue"],
+        json!({"id": "newer", "prompt": "q", "created_by": "qwen"}),
+    );
+    place.write(&two.to_string());
+    let synced = place.sync();
+    assert_eq!((synced.edits, synced.conflicts.len()), (3, 0));
+    let mut mesh = place.mesh();
+    let board = mesh.board().unwrap();
+    let seventh = board.task("t7").unwrap();
+    assert_eq!((seventh.priority, seventh.prompt.as_str()), (1, "another"));
+    assert_eq!(board.task("t9").unwrap().status, Status::Cancelled);
+    assert_eq!(board.tasks.len(), 402);
+}
+
+/// CALC-L3-1: what is at being written when another file is put in its place is not waited for, and is taken over where it is set aside.
+#[test]
+fn what_is_being_written_while_the_file_is_exchanged_is_taken_over_afterwards() {
+    let place = Place::new();
+    place.sync();
+    let mut document = place.document();
+    push(&mut document["discoveries"], discovery("late"));
+    let bytes = document.to_string().into_bytes();
+    let mut mesh = place.mesh();
+    let (disk, path) = (place.disk.clone(), place.file());
+    // The writer has begun before the exchange, and goes on after it.
+    let open = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let begun = std::sync::Arc::clone(&open);
+    let half = bytes[..20].to_vec();
+    let bridge = Bridge::of(&place.disk, &mesh).telling(move |_| {
+        let file = disk.open(&path, OpenHow::READ_WRITE_CREATE).unwrap();
+        file.set_len(0).unwrap();
+        file.write_at(&half, 0).unwrap();
+        *begun.lock().unwrap() = Some(file);
+    });
+    mesh.give(
+        callosum_mesh::board::Order::Share {
+            id: "d1".to_owned(),
+            content: "first".to_owned(),
+        },
+        &voice("codex"),
+    )
+    .unwrap();
+    let synced = bridge.sync(&mut mesh).unwrap();
+    assert!(synced.is_written && synced.is_quiet(), "{synced:?}");
+    let file = open.lock().unwrap().take().expect("it was exchanged");
+    file.write_at(&bytes[20..], 20).unwrap();
+    drop(file);
+    assert_eq!(place.sync().edits, 1);
+    assert_eq!(
+        contents(&place.document()["discoveries"]),
+        ["first", "late"]
+    );
+}

@@ -37,6 +37,16 @@ const LOOK: Duration = Duration::from_millis(40);
 /// failure.
 const READ: Duration = Duration::from_secs(1);
 
+/// So much of what was written is taken over in one turn: others who append wait no longer.
+const MOST_AT_ONCE: usize = 4;
+
+/// After the file was shown, so many times as long as that took what changes on the board alone is not shown anew: many changes are
+/// then shown at once, and who has orders decided seldom waits for that.
+const PAUSES: u32 = 4;
+
+/// But for no longer than this.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
 /// Most lists that wait to be decided. One more is refused.
 const MOST_WAITING: usize = 256;
 
@@ -102,6 +112,8 @@ impl Keeper {
         let (appended, tallies) = (Arc::new(Notify::new()), Arc::new(Tallies::default()));
         let mut desk = Desk {
             open,
+            bridge: Bridge::of(mesh.disk(), &mesh).telling(scribe.tell_apart(mesh.disk().clone())),
+            pause: None,
             mesh,
             matrix,
             warn,
@@ -109,6 +121,7 @@ impl Keeper {
             before: Vec::new(),
             overwritten: 0,
             seen: Glimpse::default(),
+            looked: Glimpse::default(),
             shown: None,
             resting: Resting::default(),
             read: None,
@@ -173,8 +186,14 @@ struct Desk {
     before: Vec<Vec<u8>>,
     /// So often it was written over unread, of which nobody was told yet.
     overwritten: usize,
+    /// Made anew with the mesh: it knows which files it has read.
+    bridge: Bridge,
+    /// Until when nothing is shown that only the board's changes ask for.
+    pause: Option<Instant>,
     /// What the files of the bridge looked like when they were last brought in line.
     seen: Glimpse,
+    /// What they looked like right after that.
+    looked: Glimpse,
     /// The change of the board that the bridge file shows.
     shown: Option<u64>,
     /// What stands there instead, for a moment.
@@ -280,21 +299,34 @@ impl Desk {
             self.mesh.settle()?;
             self.tell_if_after(before)?;
         }
-        let bridge = Bridge::of(self.mesh.disk(), &self.mesh);
         let read = self.scribe.take();
         self.before.extend(read.versions);
         self.overwritten += read.overwritten;
         // What cannot be looked at is brought in line, or told of, by reading.
-        let glimpse = bridge.glimpse().unwrap_or_default();
+        let glimpse = self.bridge.glimpse().unwrap_or_default();
         let rev = self.mesh.board()?.rev;
         let is_shown = self.before.is_empty() && self.overwritten == 0 && self.shown == Some(rev);
         if !is_due && glimpse == self.seen && is_shown && !self.resting.is_over() {
             return Ok(());
         }
+        let is_only_board = self.before.is_empty() && self.overwritten == 0;
+        let is_pause = self.pause.is_some_and(|until| Instant::now() < until);
+        if is_pause && is_only_board && glimpse == self.looked {
+            return Ok(());
+        }
         let before = self.mesh.board()?.seq;
-        let resting = &mut self.resting;
-        let synced = bridge.sync_with(&mut self.mesh, &self.before, self.overwritten, resting)?;
-        self.before.clear();
+        let begun = Instant::now();
+        let some = self.before.len().min(MOST_AT_ONCE);
+        let synced = self.bridge.sync_with(
+            &mut self.mesh,
+            &self.before[..some],
+            self.overwritten,
+            &mut self.resting,
+        )?;
+        let pause = (begun.elapsed() * PAUSES).min(LONGEST_PAUSE);
+        self.pause = Some(Instant::now() + pause);
+        self.looked = self.bridge.glimpse().unwrap_or_default();
+        self.before.drain(..some);
         self.overwritten = 0;
         self.count(&synced);
         self.tell_if_after(before)?;
@@ -336,6 +368,9 @@ impl Desk {
             return Ok(());
         }
         self.mesh = (self.open)()?.with_matrix(self.matrix.matrix().clone());
+        let bridge = Bridge::of(self.mesh.disk(), &self.mesh);
+        self.bridge = bridge.telling(self.scribe.tell_apart(self.mesh.disk().clone()));
+        self.pause = None;
         self.shown = None;
         self.read = None;
         Ok(())

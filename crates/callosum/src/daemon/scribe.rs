@@ -6,9 +6,9 @@
 //! Two who open the file before that is told still overwrite one another; [`Trail`] counts them.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -30,6 +30,9 @@ use super::{
 /// How long nothing may be told until it is looked whether the folder is still the same.
 const REST: Duration = Duration::from_millis(500);
 
+/// How long it is waited for this thread before a file is shown.
+const MOMENT: Duration = Duration::from_millis(50);
+
 /// How often the file is read where the system does not tell that it was written.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -42,7 +45,28 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// The thread; asked to end when this is dropped, and not waited for.
 pub(super) struct Scribe {
     read: Arc<Mutex<Read>>,
+    apart: Arc<Apart>,
     is_over: Arc<AtomicBool>,
+}
+
+/// What of the files that are about to stand in the bridge file's place has been seen to.
+#[derive(Debug, Default)]
+struct Apart {
+    seen_to: Mutex<SeenTo>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct SeenTo {
+    is_watching: bool,
+    /// The last file each of whose closings is told by itself.
+    file: Option<FileId>,
+}
+
+impl Apart {
+    fn lock(&self) -> MutexGuard<'_, SeenTo> {
+        self.seen_to.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What was read of the file.
@@ -59,6 +83,7 @@ impl Scribe {
     pub(super) fn start(disk: Disk, folder: PathBuf, tell: impl Fn() + Send + 'static) -> Self {
         let read = Arc::new(Mutex::new(Read::default()));
         let is_over = Arc::new(AtomicBool::new(false));
+        let apart = Arc::new(Apart::default());
         let mut work = Work {
             spare: Spare::of(&disk, &folder),
             disk,
@@ -66,12 +91,32 @@ impl Scribe {
             read: Arc::clone(&read),
             is_over: Arc::clone(&is_over),
             watch: None,
+            apart: Arc::clone(&apart),
             trail: Trail::default(),
             replaced: Replaced::default(),
             shown: None,
         };
         thread::spawn(move || work.run(tell));
-        Self { read, is_over }
+        Self {
+            read,
+            apart,
+            is_over,
+        }
+    }
+
+    /// Waits for a moment until each closing of a file is told by itself that is about to stand in the bridge file's place, so that of two who
+    /// have it open at once before it is known to stand there both are counted.
+    pub(super) fn tell_apart(&self, disk: Disk) -> impl Fn(&Path) + Send + Sync + use<> {
+        let apart = Arc::clone(&self.apart);
+        move |path| {
+            let id = disk.stat(path).ok().flatten().and_then(|stat| stat.id);
+            let is_awaited = |seen: &mut SeenTo| seen.is_watching && seen.file != id;
+            let waited = apart
+                .changed
+                .wait_timeout_while(apart.lock(), MOMENT, is_awaited);
+            // Who did not come to it in time counts both as one.
+            drop(waited);
+        }
     }
 
     /// What was read since it was last asked.
@@ -93,6 +138,7 @@ struct Work {
     read: Arc<Mutex<Read>>,
     is_over: Arc<AtomicBool>,
     watch: Option<Watched>,
+    apart: Arc<Apart>,
     trail: Trail,
     replaced: Replaced,
     spare: Spare,
@@ -134,6 +180,7 @@ impl Work {
         });
         if self.watch.as_ref().is_none_or(|known| known.ids != ids) {
             let watch = Watch::of(&folders.each_ref().map(PathBuf::as_path)).ok();
+            self.apart.lock().is_watching = watch.is_some();
             self.watch = watch.map(|watch| Watched { watch, ids });
             self.tells_apart();
             // What was written before it was watched.
@@ -153,8 +200,18 @@ impl Work {
         };
         let Ok(told) = watched.watch.wait(most) else {
             self.watch = None;
+            self.apart.lock().is_watching = false;
             return false;
         };
+        let is_next = |told: &Told| told.folder == 1 && told.name == NEXT;
+        if told.iter().any(is_next) {
+            let next = self.folder.join(KEPT).join(NEXT);
+            let id = self.disk.stat(&next).ok().flatten();
+            // It may be gone again.
+            drop(watched.watch.tell_apart(&next));
+            self.apart.lock().file = id.and_then(|stat| stat.id);
+            self.apart.changed.notify_all();
+        }
         let is_put = |told: &Told| {
             told.folder == 0 && told.name == FILE && matches!(told.change, Change::Put(_))
         };
@@ -193,6 +250,8 @@ impl Work {
         loop {
             if self.is_shared() {
                 if self.spare.exchange().is_ok_and(|is_done| is_done) {
+                    // The next one who writes may be there already.
+                    self.lays();
                     self.hears(Duration::ZERO);
                 } else {
                     // What cannot be exchanged is read where it stands.

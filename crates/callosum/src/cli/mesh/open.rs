@@ -111,21 +111,32 @@ pub(super) fn readable_anyway(
     let mut mesh = mesh_with(context, settings)?;
     let is_writable = mesh.is_writable().map_err(|error| explain(&error))?;
     if is_writable && fault.is_none() {
-        look_at_bridge(context, &mut mesh)?;
+        match bring_in_line(context, &mut mesh) {
+            // Whoever holds the lock all the while is in nobody's way who only looks.
+            Err(error) if error.is_busy() => {
+                let bridge = Bridge::of(&context.disk, &mesh);
+                warn_of_bridge(context, &bridge, &error);
+            }
+            done => done.map_err(|error| explain(&error))?,
+        }
     }
     Ok((mesh, is_writable, fault))
 }
 
+fn look_at_bridge(context: &Context, mesh: &mut Mesh) -> Result<(), CommandError> {
+    bring_in_line(context, mesh).map_err(|error| explain(&error))
+}
+
 /// Does what is due, and takes over what somebody wrote. On a full disk, and where the file or what is kept beside it cannot
 /// be used, it warns that this has to wait: the log is whole.
-fn look_at_bridge(context: &Context, mesh: &mut Mesh) -> Result<(), CommandError> {
+fn bring_in_line(context: &Context, mesh: &mut Mesh) -> Result<(), MeshError> {
     let bridge = Bridge::of(&context.disk, mesh);
     match mesh.settle().and_then(|()| bridge.sync(mesh)) {
         Ok(synced) => tell(context, &bridge, &synced),
         Err(error) if error.is_full() || matches!(error, MeshError::Disk(_)) => {
             warn_of_bridge(context, &bridge, &error);
         }
-        Err(error) => return Err(explain(&error)),
+        Err(error) => return Err(error),
     }
     Ok(())
 }

@@ -64,19 +64,20 @@ const WAYS: [(Way, &str); 4] = [
     (Way::DropIn, "a file in bridge.d"),
 ];
 
-/// Runs each way so often, and prints what survived of each run.
-pub(crate) fn bridge(runs: u64, program: Option<&str>) -> ExitCode {
+/// Runs each way so often on a board with so many tasks, and prints what survived of each run.
+pub(crate) fn bridge(runs: u64, board: u64, program: Option<&str>) -> ExitCode {
     if let Some(program) = program {
         let target = std::env::temp_dir();
         let measured = PathBuf::from(program).canonicalize();
         let measured = measured.map_err(|error| format!("{program}: {error}"));
-        let measured = measured.and_then(|callosum| measure(&Release { target, callosum }, runs));
+        let measured =
+            measured.and_then(|callosum| measure(&Release { target, callosum }, runs, board));
         return concluded(measured);
     }
-    with_release(|release| measure(release, runs))
+    with_release(|release| measure(release, runs, board))
 }
 
-fn measure(release: &Release, runs: u64) -> Result<(), String> {
+fn measure(release: &Release, runs: u64, board: u64) -> Result<(), String> {
     let all = (EDITORS * EDITS) as usize;
     let mut faults = Vec::new();
     for (way, name) in WAYS {
@@ -86,7 +87,7 @@ fn measure(release: &Release, runs: u64) -> Result<(), String> {
             Way::Lock | Way::Verb | Way::DropIn => runs.div_ceil(FEWER),
         };
         for run in 0..runs {
-            let place = Place::new(release, run).map_err(|error| error.to_string())?;
+            let place = Place::new(release, run, board).map_err(|error| error.to_string())?;
             let ended = place.run(way, run).map_err(|error| error.to_string())?;
             let (survived, conflicts) = ended;
             let lost = all - survived;
@@ -138,7 +139,7 @@ impl Drop for Place {
 }
 
 impl Place {
-    fn new(release: &Release, run: u64) -> io::Result<Self> {
+    fn new(release: &Release, run: u64, board: u64) -> io::Result<Self> {
         let name = format!("bridge-{}-{run}", std::process::id());
         let home = release.target.join(name);
         fs::create_dir_all(&home)?;
@@ -158,6 +159,7 @@ impl Place {
             home,
             daemon,
         };
+        place.fill(board)?;
         place.said(&["mesh", "bridge"])?;
         // It is there before the first edit.
         let begun = Instant::now();
@@ -168,6 +170,19 @@ impl Place {
             thread::sleep(Duration::from_millis(20));
         }
         Ok(place)
+    }
+
+    /// Leaves so many tasks, by one addition.
+    fn fill(&self, board: u64) -> io::Result<()> {
+        let tasks: Vec<Value> = (0..board)
+            .map(|nth| json!({"id": format!("t{nth}"), "prompt": "look at what the last change left to be done in the parser", "created_by": "codex"}))
+            .collect();
+        let folder = self.home.join("mesh/bridge.d");
+        fs::create_dir_all(&folder)?;
+        fs::write(
+            folder.join("board.json"),
+            json!({"task_queue": tasks}).to_string(),
+        )
     }
 
     fn said(&self, words: &[&str]) -> io::Result<String> {

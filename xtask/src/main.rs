@@ -55,7 +55,11 @@ enum Chore {
     /// Starts programs that say what is ready, ours and another, and prints how long that takes.
     Beads { runs: usize },
     /// Lets six editors at the bridge file, and prints how much of what they add survives.
-    Bridge { runs: u64, program: Option<String> },
+    Bridge {
+        runs: u64,
+        board: u64,
+        program: Option<String>,
+    },
     /// Answers events as a hook, and takes snapshots, and prints how long that takes.
     Hooks { runs: usize },
     /// Kills writing processes, at moments drawn from the seed, and looks for what they stored.
@@ -88,17 +92,22 @@ impl Chore {
                 Some(Chore::Beads { runs })
             }
             ["bridge", options @ ..] => {
-                let (mut runs, mut program) = (EDITED, None);
+                let (mut runs, mut board, mut program) = (EDITED, 0, None);
                 for option in options.chunks(2) {
                     match option {
                         ["--runs", number] => {
                             runs = number.parse().ok().filter(|&runs| runs > 0)?;
                         }
+                        ["--board", number] => board = number.parse().ok()?,
                         ["--program", path] => program = Some((*path).to_owned()),
                         _ => return None,
                     }
                 }
-                Some(Chore::Bridge { runs, program })
+                Some(Chore::Bridge {
+                    runs,
+                    board,
+                    program,
+                })
             }
             ["coverage"] => Some(Chore::Coverage),
             ["finding"] => Some(Chore::Finding),
@@ -161,7 +170,11 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match Chore::asked(&arguments) {
         Some(Chore::Beads { runs }) => beads::beads(runs),
-        Some(Chore::Bridge { runs, program }) => bridge::bridge(runs, program.as_deref()),
+        Some(Chore::Bridge {
+            runs,
+            board,
+            program,
+        }) => bridge::bridge(runs, board, program.as_deref()),
         Some(Chore::Coverage) => coverage(),
         Some(Chore::Finding) => finding::finding(),
         Some(Chore::FindingSpeed { runs }) => finding::speed(runs),
@@ -176,7 +189,7 @@ fn main() -> ExitCode {
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
         None => {
             say(
-                "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--program PATH] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
+                "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
                  mesh-load [--events N] [--program PATH] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency",
             );
             ExitCode::from(2)

@@ -24,7 +24,7 @@ use super::{
 
 /// Counts up with each change of the tables or of how texts are cut; an index of another version is
 /// made anew.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// How long a process waits for another that writes.
 const PATIENCE: Duration = Duration::from_secs(20);

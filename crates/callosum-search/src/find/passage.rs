@@ -1,13 +1,13 @@
 //! [`passages`]: a file's text, cut where its author would cut it.
 //!
-//! What a grammar reads is cut into declarations, Markdown into its sections, and everything else
-//! into pieces of some forty lines that end at an empty one. Each line that has words belongs to at
-//! least one passage.
+//! What a grammar reads is cut into declarations, Markdown, reStructuredText and AsciiDoc into their
+//! sections, and everything else into pieces of some forty lines that end at an empty one. Each line
+//! that has words belongs to at least one passage.
 
 use crate::{
     language::Language,
     outline::{Outline, SymbolKind},
-    sections::headings,
+    sections::Markup,
 };
 
 /// About how many lines a piece has of a text that nothing else divides.
@@ -63,22 +63,14 @@ pub fn passages(path: &str, text: &str, outline: Option<(Language, &Outline)>) -
     let lines: Vec<&str> = text.lines().collect();
     let named = match outline {
         Some((language, outline)) => declarations(language, &lines, outline),
-        None if is_markdown(path) => sections(text, lines.len()),
-        None => Vec::new(),
+        None => {
+            Markup::of(path).map_or_else(Vec::new, |markup| sections(markup, text, lines.len()))
+        }
     };
     let mut all = with_own_lines(named);
     all.extend(rest(&lines, &all));
     all.sort_by_key(|passage| (passage.first, std::cmp::Reverse(passage.last)));
     all
-}
-
-fn is_markdown(path: &str) -> bool {
-    let ending = path.rsplit_once('.').map(|(_, ending)| ending);
-    ending.is_some_and(|ending| {
-        ["md", "markdown", "mdx"]
-            .iter()
-            .any(|known| ending.eq_ignore_ascii_case(known))
-    })
 }
 
 fn declarations(language: Language, lines: &[&str], outline: &Outline) -> Vec<Passage> {
@@ -130,8 +122,8 @@ fn documented_from(language: Language, lines: &[&str], line: u32) -> u32 {
     first.max(1) as u32
 }
 
-fn sections(text: &str, lines: usize) -> Vec<Passage> {
-    let all = headings(text);
+fn sections(markup: Markup, text: &str, lines: usize) -> Vec<Passage> {
+    let all = markup.headings(text);
     let after = |index: usize, is_end: &dyn Fn(u8) -> bool| {
         let next = all[index + 1..].iter().find(|next| is_end(next.level));
         next.map_or(lines as u32, |next| next.line - 1)
@@ -302,6 +294,45 @@ mod tests {
         );
     }
 
+    /// LOA-JIT-2: sections come back whole, in whichever notation a document is written.
+    #[test]
+    fn sections_of_other_notations_are_whole_too() {
+        let long = "a line\n".repeat(50);
+        for (path, text) in [
+            (
+                "a.rst",
+                format!("===\nOne\n===\n\n{long}\nTwo\n---\n\n{long}\nFour\n----\n"),
+            ),
+            (
+                "a.adoc",
+                format!("= One\n\nintro\n\n\n{long}\n== Two\n\n\n{long}\n== Four\n"),
+            ),
+        ] {
+            let found = cut(path, &text);
+            let found: Vec<_> = found
+                .iter()
+                .map(|it| (it.name.as_str(), it.container.as_deref(), it.first, it.last))
+                .collect();
+            let last = text.lines().count() as u32;
+            let four = text.lines().position(|line| line.ends_with("Four"));
+            let four = four.map_or(0, |index| index as u32 + 1);
+            assert_eq!(
+                found,
+                [
+                    ("One", None, 1, last),
+                    (
+                        "Two",
+                        Some("One"),
+                        56 + u32::from(path == "a.adoc"),
+                        four - 1
+                    ),
+                    ("Four", Some("One"), four, last),
+                ],
+                "{path}"
+            );
+        }
+    }
+
     #[test]
     fn other_text_is_cut_at_empty_lines() {
         let text = format!("{}\n{}", "x\n".repeat(45), "y\n".repeat(5));
@@ -314,8 +345,8 @@ mod tests {
         /// Every line with a word is some passage's own, and no passage leaves the text.
         #[test]
         fn no_line_is_lost(
-            lines in proptest::collection::vec("(# [a-c]{1,3}|[a-z ]{0,9}|fn [a-c]\\(\\) \\{|\\}|// x)", 0..120),
-            name in prop_oneof![Just("a.md"), Just("a.rs"), Just("a.txt"), Just("a.py")],
+            lines in proptest::collection::vec("(#{1,2} [a-c]{1,3}|={1,5}|-{2,5}|= [a-c]|[a-z ]{0,9}|fn [a-c]\\(\\) \\{|\\}|// x)", 0..120),
+            name in prop_oneof![Just("a.md"), Just("a.rs"), Just("a.txt"), Just("a.py"), Just("a.rst"), Just("a.adoc")],
         ) {
             let text = lines.join("\n");
             let found = cut(name, &text);

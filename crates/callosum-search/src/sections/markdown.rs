@@ -1,23 +1,14 @@
-//! Sections of Markdown: its headings, with their lines.
+//! Headings of Markdown.
 //!
 //! Deliberately not a Markdown reader: paragraphs, lists and links are not looked at, and a
 //! heading inside a quotation or list is none.
 
-/// A heading.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heading {
-    /// 1 for the title, down to 6.
-    pub level: u8,
-    /// Its words, without the marks around them.
-    pub text: String,
-    /// The line it stands on, from 1.
-    pub line: u32,
-}
+use super::Heading;
 
 /// The headings of a Markdown text, in order: `## like this`, or underlined by `===` or `---`.
 ///
 /// Fenced code and HTML comments are passed over.
-pub fn headings(text: &str) -> Vec<Heading> {
+pub(super) fn headings(text: &str) -> Vec<Heading> {
     let mut found: Vec<Heading> = Vec::new();
     let mut fence: Option<Fence> = None;
     let mut in_comment = false;

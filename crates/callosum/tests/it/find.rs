@@ -3,7 +3,7 @@
 use callosum_testkit::{FakeCk, TestEnv};
 use serde_json::Value;
 
-use crate::{faults::SmallDisk, projects::two_languages};
+use crate::{faults::SmallDisk, projects::two_languages, worktrees::inside};
 
 /// LOA-JIT-2: a question in words finds the declaration and its lines, by index and by tree.
 #[test]
@@ -35,6 +35,32 @@ fn a_passage_is_found_by_words_and_told_with_its_place() {
     assert_eq!(only.stdout.lines().count(), 1);
     let only: serde_json::Value = serde_json::from_str(&only.stdout).unwrap();
     assert_eq!(only["path"], "docs/policy.md");
+    // From a folder below the root, as a shell completes it there.
+    env.git_init();
+    let docs = env.project().join("docs");
+    for (path, is_found) in [
+        (".", true),
+        ("policy.md", true),
+        ("docs", true),
+        ("../docs", true),
+        ("../src", false),
+    ] {
+        let found = inside(&env, &docs, ["find", "we wait", "--path", path, "--jsonl"]);
+        assert_eq!(
+            found.stdout.contains("docs/policy.md"),
+            is_found,
+            "{path}: {}{}",
+            found.stdout,
+            found.stderr
+        );
+        assert!(
+            !found.stdout.contains("retry.rs") || !is_found,
+            "{path}: {}",
+            found.stdout
+        );
+    }
+    let gone = inside(&env, &docs, ["find", "x", "--path", "nowhere"]);
+    gone.ended_with(2);
 }
 
 /// LOA-JIT-2: a section comes back whole.
@@ -53,6 +79,16 @@ fn a_section_is_shown_whole() {
     );
     assert!(found.stdout.contains("Twice."), "{}", found.stdout);
     assert!(!found.stdout.contains("No."), "{}", found.stdout);
+    env.write(
+        "CHANGES.rst",
+        "Changes\n=======\n\nPager Support\n-------------\n\nThrice.\n\nOther\n-----\n\nNo.\n",
+    );
+    let found = env.run(["find", "--section", "pager support"]).success();
+    assert!(
+        found.stdout.contains("CHANGES.rst:4-8") && found.stdout.contains("Thrice."),
+        "{}",
+        found.stdout
+    );
     env.run(["find", "--section", "nothing of that name"])
         .ended_with(1);
 }

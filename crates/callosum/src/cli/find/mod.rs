@@ -7,7 +7,7 @@ mod ck;
 mod documents;
 mod show;
 
-use std::num::NonZeroUsize;
+use std::{num::NonZeroUsize, path::Path};
 
 use callosum_search::{
     find::{Ask, By, Found, Index, IndexError, Model, Search, TREE, Together},
@@ -43,7 +43,7 @@ pub(crate) struct FindArgs {
     /// Only declarations and sections with this name, shown as a whole
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
-    /// Only in this file or folder; may be given several times
+    /// Only in this file or folder, from the current one or from the root; may be given several times
     #[arg(long, value_name = "PATH")]
     path: Vec<String>,
     /// At most so many
@@ -111,7 +111,7 @@ pub(crate) struct FoundOutput {
 }
 
 pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError> {
-    let mut search = search(args)?;
+    let mut search = search(context, args)?;
     let answer = searched(context, &mut search)?;
     let is_found = !answer.found.is_empty();
     let whole = args.full || args.section.is_some();
@@ -223,13 +223,25 @@ fn asked(query: &str) -> Result<Ask, CommandError> {
     Ok(ask)
 }
 
+/// A path that a person typed, from the root: as a shell completes it, from the folder where the person stands or from the top
+/// of the disk; from the root where it is there alone.
+fn from_root(context: &Context, path: &str) -> String {
+    let root = context.tree();
+    let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
+    let here = context.folder.join(path);
+    match here.strip_prefix(root).ok().and_then(Path::to_str) {
+        Some(below) if is_there(&here) || !is_there(&root.join(path)) => below.to_owned(),
+        _ => path.to_owned(),
+    }
+}
+
 fn scope(paths: &[String]) -> Result<Scope, CommandError> {
     let paths: Result<Vec<_>, _> = paths.iter().map(|path| RelativePath::parse(path)).collect();
     let paths = paths.map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     Ok(Scope::of(&paths))
 }
 
-fn search(args: &FindArgs) -> Result<Search, CommandError> {
+fn search(context: &Context, args: &FindArgs) -> Result<Search, CommandError> {
     let ask = match &args.query {
         Some(query) => asked(query)?,
         None => Ask::read(""),
@@ -244,7 +256,13 @@ fn search(args: &FindArgs) -> Result<Search, CommandError> {
             ByArg::Ck => By::Proposals,
         },
         section: args.section.clone(),
-        scope: scope(&args.path)?,
+        scope: scope(
+            &args
+                .path
+                .iter()
+                .map(|path| from_root(context, path))
+                .collect::<Vec<_>>(),
+        )?,
         limit: args.top_k.get(),
         threshold: args.threshold,
         together: None,

@@ -9,11 +9,14 @@ use std::{
     fmt,
 };
 
+use callosum_evidence::secrets::mask;
+
 use crate::{
     bead::{Bead, is_closed},
     evidence::{Evidence, Tree},
     grounding::{Claim, time_of},
     notes::{Decision, Notes},
+    statement::{MOST_TITLE_WORDS, cut_to, one_line},
 };
 
 /// Where something is said; the first is believed before the others.
@@ -102,7 +105,8 @@ pub fn forks(
                     fork(Source::Bead, Source::Notes, what);
                 }
                 Some(known) if known.words() != made.decision => {
-                    let what = format!("the decision of {} has other words in {id}", made.ts);
+                    let (ts, parted) = (&made.ts, parted(&made.decision, known.words()));
+                    let what = format!("the decision of {ts} has other words in {id}: {parted}");
                     fork(Source::Bead, Source::Notes, what);
                 }
                 Some(known)
@@ -189,4 +193,49 @@ pub fn forks(
         stale(Source::Notes, &known.ts, &known.evidence);
     }
     forks
+}
+
+/// So many words are told before the first that two texts do not share.
+const SHARED_BEFORE: usize = 3;
+
+/// What two texts say, from shortly before the first word that they do not share.
+fn parted(believed: &str, other: &str) -> String {
+    let [believed, other] = [believed, other].map(|text| one_line(&mask(text).text));
+    let pairs = believed.split(' ').zip(other.split(' '));
+    let shared = pairs.take_while(|(one, other)| one == other).count();
+    let from = shared.saturating_sub(SHARED_BEFORE);
+    let told = |text: &str| {
+        let words: Vec<&str> = text.split(' ').skip(from).collect();
+        let begun = if from > 0 { "…" } else { "" };
+        format!("{begun}{}", cut_to(&words.join(" "), MOST_TITLE_WORDS))
+    };
+    format!("`{}`, not `{}`", told(&believed), told(&other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LOA-TRUTH-1: of two that say something else, both are told, where they part.
+    #[test]
+    fn both_texts_are_told_from_where_they_part() {
+        for (one, other, told) in [
+            (
+                "Use three pagers",
+                "Use one pager",
+                "`Use three pagers`, not `Use one pager`",
+            ),
+            ("a b c d e f", "a b c d e\ng", "`…c d e f`, not `…c d e g`"),
+            ("a", "", "`a`, not ``"),
+            ("a b", "a b c", "`a b`, not `a b c`"),
+        ] {
+            assert_eq!(parted(one, other), told);
+        }
+        let long = format!("now {}", "word ".repeat(80));
+        assert!(
+            parted(&long, "then").len() < 99,
+            "{}",
+            parted(&long, "then")
+        );
+    }
 }

@@ -316,6 +316,8 @@ fn what_is_said_of_a_bead_can_be_taken_back() {
         let arguments = ["bead", "update", "bd-2"];
         env.run(arguments.iter().chain(more))
     };
+    // An option that was forgotten is no change.
+    update(&[]).ended_with(2);
     update(&["--needs", "bd-1", "--next", "one", "--next", "two"]).success();
     let listed = env.run(["bead", "list"]).success().stdout;
     assert_eq!(

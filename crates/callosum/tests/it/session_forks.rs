@@ -69,13 +69,23 @@ fn status_compares_every_open_bead() {
     env.write("src/a.rs", "\n");
     let shown = env.run(["session", "status"]).success().stdout;
     for said in [
-        format!("bead is believed, not NOTES.md: the decision of {of_2} has other words in bd-2\n"),
+        format!(
+            "bead is believed, not NOTES.md: the decision of {of_2} has other words in bd-2: `Use two`, not `Use one`\n"
+        ),
         format!("code is believed, not bead: the decision of {of_2} in bd-2 cites "),
         format!("code is believed, not NOTES.md: the decision of {of_3} cites "),
     ] {
         assert!(shown.contains(&said), "{said} is not in {shown}");
     }
     assert!(!shown.contains("in bd-3"), "{shown}");
+    let of_one = env.run(["bead", "diff", "bd-2"]).ended_with(1).stdout;
+    for line in shown.lines().filter(|line| line.contains(&of_2)) {
+        assert!(of_one.contains(line), "{line} is not in {of_one}");
+    }
+    assert!(
+        of_one.contains("bead is believed, not trajectory: "),
+        "{of_one}"
+    );
     let of_2 = env
         .read(".beads/bd-2.yaml")
         .replace("decisions:", "x_decisions:");

@@ -5,7 +5,7 @@ use callosum_session::{
     bead::{BeadId, BeadUpdate, LAST_PRIORITY, NewBead, STATUSES},
 };
 use clap::{
-    Args,
+    ArgGroup, Args,
     builder::{PossibleValuesParser, RangedI64ValueParser},
 };
 
@@ -47,6 +47,10 @@ pub(crate) struct CreateArgs {
 
 /// Change a bead
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("change").required(true).multiple(true).args([
+    "title", "status", "priority", "assignee", "next_steps", "clear_next", "needs", "needs_no_more", "decision",
+    "handoff", "current",
+])))]
 #[command(after_long_help = "\
 Examples:
   $ callosum bead update bd-x7y8 --status in_progress --current

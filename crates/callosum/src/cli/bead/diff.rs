@@ -3,8 +3,8 @@
 use callosum_session::{
     bead::Bead,
     evidence::Tree,
-    fork::{Fork, forks},
-    grounding::{Claim, claims},
+    fork::{Fork, Source, forks},
+    grounding::{Claim, Grounding},
     notes::Notes,
 };
 use clap::Args;
@@ -87,9 +87,13 @@ pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError
     let tree = Tree::new(&context.disk, &zones.tree);
     let bead = Bead::of(sheet.members());
     let named = [(id.to_string(), bead)];
-    let mut claimed = claims(&read.records);
-    let of_this = |claim: &Claim| claim.bead.as_deref() == Some(id.as_str());
-    claimed.extend(read.unrecorded.into_iter().filter(of_this));
+    let of_this = |claim: &Claim| match claim.bead.as_deref() {
+        Some(of) => of == id.as_str(),
+        None => claim.said_in == Source::Trajectory,
+    };
+    let claimed = Grounding::of(&read, &tree).claims.into_iter();
+    let claimed = claimed.map(|found| found.claim).filter(of_this);
+    let claimed: Vec<Claim> = claimed.collect();
     let found = forks(&named, &notes, &claimed, &tree);
     let [(_, bead)] = &named;
     let output = BeadDiffOutput {

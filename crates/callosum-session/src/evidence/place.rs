@@ -76,13 +76,35 @@ impl Evidence {
             is_number.then(|| digits.parse().unwrap_or(u32::MAX))
         };
         let (first, last) = (number(first)?, number(last)?);
+        let path = match relative {
+            Relative::Accepted => straightened(path),
+            Relative::Refused => path.to_owned(),
+        };
         (!path.is_empty() && first >= 1 && last >= first).then(|| Self {
-            path: path.to_owned(),
+            path,
             first,
             last,
             quote: None,
         })
     }
+}
+
+/// A path without what leads nowhere (`./src/../src/a.rs`), so that one place has one name; one that leaves the root still does.
+fn straightened(path: &str) -> String {
+    if path.starts_with('/') {
+        return path.to_owned();
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|before| *before != "..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// Whether a path without [`ROOT_PREFIX`] will do.

@@ -34,6 +34,23 @@ fn stand(content: &str, first: u32, quote: &str) -> Standing {
     )
 }
 
+/// LOA-GRD-1: one place has one name, however a person types it; one that leaves the root still does.
+#[test]
+fn a_typed_path_is_kept_as_its_place_is_named() {
+    for (typed, kept) in [
+        ("./src/../src//a.rs:2", "src/a.rs"),
+        ("${PROJECT_ROOT}/./a.rs:2", "a.rs"),
+        ("../a.rs:2", "../a.rs"),
+        ("src/../../a.rs:2", "../a.rs"),
+        ("../../a.rs:2", "../../a.rs"),
+        ("/etc/../a.rs:2", "/etc/../a.rs"),
+    ] {
+        let read = Evidence::parse(typed, Relative::Accepted);
+        assert_eq!(read, Some(place(kept, 2, 2, None)), "{typed}");
+    }
+    assert_eq!(Evidence::parse("./:2", Relative::Accepted), None);
+}
+
 /// LOA-GRD-1: each state that a citation can have.
 #[test]
 fn a_quote_stands_in_one_of_eight_ways() {

@@ -6,12 +6,16 @@
 //! the same kinds (Rust, Python, JavaScript, Perl, C, Markdown, plain text, JSON, TOML, YAML, of
 //! 0.5 to 200 KB): half of those estimates are within 4 % of the count, nine in ten within 10 %.
 //! Plain division by bytes gets 10 and 25 %. Worst are long runs of one letter and minified code,
-//! where the estimate may be several times too high, and languages without a Latin script.
+//! where the estimate may be several times too high.
+//!
+//! Letters beyond ASCII are weighed by their script, by what the older cl100k_base makes of the messages of programs in 35
+//! languages; o200k_base takes a quarter to a half fewer for most of them. Of Chinese in traditional characters, German and Polish
+//! the estimate is about a tenth below one of the two.
 //!
 //! An estimate says so wherever it goes: store [`METHOD`] or [`METHOD_BY_SIZE`] beside it.
 
 /// Names the way that [`estimate`] takes, so that nobody takes its numbers for counts.
-pub const METHOD: &str = "estimate:lexical/1";
+pub const METHOD: &str = "estimate:lexical/2";
 
 /// Names the way that [`estimate_bytes`] takes.
 pub const METHOD_BY_SIZE: &str = "estimate:bytes-per-token/1";
@@ -51,12 +55,12 @@ enum Class {
 
 /// Estimates how many tokens a text is, in one pass over its bytes.
 pub fn estimate(text: &str) -> u64 {
-    let mut rest = text.as_bytes();
+    let mut rest = text;
     let mut thousandths = 0;
-    while let Some(first) = rest.first() {
-        let class = class_of(*first);
-        let length = run_length(rest, class);
-        let (run, after) = rest.split_at(length);
+    while let Some(first) = rest.bytes().next() {
+        let class = class_of(first);
+        // A run ends beside ASCII, and so never within a letter.
+        let (run, after) = rest.split_at(run_length(rest.as_bytes(), class));
         thousandths += weigh(class, run);
         rest = after;
     }
@@ -94,17 +98,50 @@ fn run_length(bytes: &[u8], class: Class) -> usize {
     1 + bytes.windows(2).take_while(|pair| goes_on(pair)).count()
 }
 
-fn weigh(class: Class, run: &[u8]) -> u64 {
+fn weigh(class: Class, run: &str) -> u64 {
     let length = run.len() as u64;
     match class {
         Class::Letter => weight::WORD + length.saturating_sub(5) * weight::LETTER_BEYOND_FIVE,
         Class::Digit => length.div_ceil(3) * weight::THREE_DIGITS,
         Class::Mark => weight::MARKS + (length - 1) * weight::FURTHER_MARK,
-        Class::Other => length * weight::BYTE_BEYOND_ASCII,
-        Class::Blank if run.contains(&b'\n') => weight::LINE_BREAK,
+        Class::Other => run.chars().map(beyond_ascii).sum(),
+        Class::Blank if run.contains('\n') => weight::LINE_BREAK,
         // One blank belongs to the word after it.
         Class::Blank if length > 1 => weight::WIDE_BLANK,
         Class::Blank => 0,
+    }
+}
+
+/// What a letter beyond ASCII weighs, by its script.
+fn beyond_ascii(letter: char) -> u64 {
+    match letter {
+        // Greek.
+        '\u{370}'..='\u{3ff}' => 1100,
+        // Cyrillic.
+        '\u{400}'..='\u{52f}' => 600,
+        // Armenian.
+        '\u{530}'..='\u{58f}' => 2100,
+        // Hebrew.
+        '\u{590}'..='\u{5ff}' => 1200,
+        // Arabic.
+        '\u{600}'..='\u{6ff}' => 900,
+        // Devanagari.
+        '\u{900}'..='\u{97f}' => 1300,
+        // Thai.
+        '\u{e00}'..='\u{e7f}' => 1000,
+        // Ethiopic.
+        '\u{1200}'..='\u{139f}' => 2950,
+        // Latin with further accents, as Vietnamese has them.
+        '\u{1e00}'..='\u{1eff}' => 1556,
+        // Dashes, quotation marks, arrows.
+        '\u{2000}'..='\u{22ff}' => 1200,
+        // Kana, and the marks that are set with it.
+        '\u{3000}'..='\u{30ff}' | '\u{ff00}'..='\u{ffef}' => 1000,
+        // Chinese.
+        '\u{4e00}'..='\u{9fff}' => 1300,
+        // Korean.
+        '\u{ac00}'..='\u{d7a3}' => 1200,
+        _ => letter.len_utf8() as u64 * weight::BYTE_BEYOND_ASCII,
     }
 }
 
@@ -135,6 +172,32 @@ mod tests {
             let estimated = estimate(text);
             assert!(
                 estimated.abs_diff(counted) * 4 <= counted,
+                "{estimated} for {counted} of {text:?}"
+            );
+        }
+    }
+
+    /// CAL-PERF-1: in other scripts the estimate stays near what cl100k_base counts.
+    #[test]
+    fn estimates_of_other_scripts_are_near_the_count_too() {
+        for (text, counted) in [
+            ("プールのソケットは三十秒後に閉じる", 18),
+            ("接続プールを一つだけ使うことに決めた", 19),
+            ("我们决定使用单一连接池，并在三十秒后重试。", 19),
+            ("我們決定使用單一連接池", 14),
+            ("연결 풀을 하나만 사용하기로 결정했습니다.", 19),
+            ("Мы решили использовать один пул соединений.", 18),
+            ("Αποφασίσαμε να χρησιμοποιήσουμε μία σύνδεση.", 42),
+            ("החלטנו להשתמש בחיבור אחד בלבד", 26),
+            ("قررنا استخدام اتصال واحد فقط", 20),
+            ("हमने केवल एक कनेक्शन का उपयोग करने का निर्णय लिया", 47),
+            ("เราตัดสินใจใช้การเชื่อมต่อเพียงอันเดียว", 32),
+            ("Մենք որոշեցինք օգտագործել մեկ կապ", 62),
+            ("አንድ ግንኙነት ብቻ ለመጠቀም ወስነናል", 59),
+        ] {
+            let estimated = estimate(text);
+            assert!(
+                estimated * 10 >= counted * 9 && estimated * 2 <= counted * 3,
                 "{estimated} for {counted} of {text:?}"
             );
         }

@@ -42,7 +42,13 @@ pub(crate) fn cut_to(text: &str, most: usize) -> String {
         }
         // Of one that is many, the beginning.
         if words > 1 && left > 0 {
-            kept.push(beginning(word, left));
+            kept.push(beginning(word, left * LONGEST_WORD));
+        } else if let [first] = kept[..] {
+            // A number or short word by itself says nothing of what goes on without blanks.
+            let room = LONGEST_WORD.saturating_sub(length_of(first) + 1);
+            let goes_on = word.chars().next().is_some_and(|letter| length(letter) > 1);
+            let more = if goes_on { beginning(word, room) } else { "" };
+            kept.extend(Some(more).filter(|more| !more.is_empty()));
         }
         // The mark counts as a word of its own for no reader, so it is glued to the last.
         return format!("{}…", kept.join(" "));
@@ -58,19 +64,21 @@ const UNSPACED: usize = 10;
 
 /// How many words a text without blanks is counted as.
 fn words_in(word: &str) -> usize {
-    word.chars()
-        .map(length)
-        .sum::<usize>()
-        .div_ceil(LONGEST_WORD)
+    length_of(word).div_ceil(LONGEST_WORD)
 }
 
-/// The beginning of a text without blanks that is at most so many words, up to where a letter may end.
+/// How long a text is, in letters of scripts with blanks.
+fn length_of(text: &str) -> usize {
+    text.chars().map(length).sum()
+}
+
+/// The beginning of a text without blanks that is at most so long, up to where a letter may end.
 fn beginning(word: &str, most: usize) -> &str {
     let mut length_of_all = 0;
     let mut end = 0;
     for letter in word.graphemes(true) {
-        length_of_all += letter.chars().map(length).sum::<usize>();
-        if length_of_all > most * LONGEST_WORD {
+        length_of_all += length_of(letter);
+        if length_of_all > most {
             break;
         }
         end += letter.len();
@@ -162,7 +170,9 @@ mod tests {
             "{cut}"
         );
         assert_eq!(cut_to(&"x".repeat(99), 2), format!("{}…", "x".repeat(64)));
-        assert_eq!(cut_to("use 一个连接池 always", 1), "use…");
+        assert_eq!(cut_to("use 一个连接池 always", 1), "use 一个…");
+        assert_eq!(cut_to("3 アップストリーム", 1), "3 アップ…");
+        assert_eq!(cut_to("use it always", 1), "use…");
         assert_eq!(cut_to("", 3), "");
     }
 

@@ -360,6 +360,42 @@ mod tests {
         }
     }
 
+    /// LOA-REC-1: titles of an ordinary length are told whole in scripts without blanks too.
+    #[test]
+    fn ordinary_titles_in_japanese_and_chinese_are_told_as_they_are() {
+        for (bead, next, titles) in [
+            (
+                "プールのソケット",
+                "スループットを測定する",
+                [
+                    "再試行は三回まで",
+                    "三十秒後にソケットを閉じる",
+                    "上流ホストは一つにする",
+                ],
+            ),
+            (
+                "连接池的套接字",
+                "测量吞吐量",
+                ["最多重试三次", "三十秒后关闭套接字", "上游只用一台主机"],
+            ),
+        ] {
+            let mut state = recollection();
+            state.questions.clear();
+            for (made, title) in state.decisions.iter_mut().zip(titles) {
+                made.decision.title = title.to_owned();
+            }
+            if let Some((_, Some(of))) = &mut state.bead {
+                of.title = bead.to_owned();
+                of.next_steps = vec![next.to_owned()];
+            }
+            state.checkpoint = None;
+            let told = level_1(&state, 100);
+            for words in titles.into_iter().chain([bead, next]) {
+                assert!(told.contains(words), "{told}");
+            }
+        }
+    }
+
     /// LOA-REC-1: what is left out is counted, also what was never looked at.
     #[test]
     fn level_2_tells_the_newest_and_how_many_more_there_are() {

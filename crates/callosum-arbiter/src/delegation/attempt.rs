@@ -1,31 +1,27 @@
 //! One attempt at a task: have the executor asked, judge the answer, commit the entry.
 
 use std::{
-    fmt::Write as _,
     panic::{AssertUnwindSafe, catch_unwind},
     time::Duration,
 };
 
 use callosum_agents::{
     health::Health,
-    protocol::{Answer, LONGEST_SUMMARY, Request, Spent},
+    protocol::{Answer, Spent},
     registry::Executor,
 };
 use callosum_evidence::{citation::Review, secrets};
-use callosum_ledger::{
-    AuditEvent, Checksum, Entry, GrowingChecksum, NewEntry, Reader, TaskId, WriteError,
-};
+use callosum_ledger::{AuditEvent, Checksum, Entry, GrowingChecksum, TaskId, WriteError};
 use callosum_search::walk::{RelativePath, Scope, SourceTree};
-use serde_json::{Map, Value, json};
 
 use super::{
     change::may_change,
     denial::Denials,
-    judge::{self, Demands, Judged, MOST_TOLD, Objection},
-    means::{Means, Rules, SHORT_SUMMARY},
+    judge::{self, Demands, Judged, Objection},
+    means::{Means, Rules},
     record::{self, About, KeptPrompt},
     report::Failure,
-    reuse::{REQUEST_KEY, TREE_KEY},
+    request::complaint_of,
     stop::{Stop, one_line},
     told::Told,
     watch::{Notice, Watch},
@@ -34,7 +30,7 @@ use crate::{
     budget::{Bound, Money},
     lifecycle::{State, Trigger},
     mode::Decision,
-    task::{Task, TaskIndex, kind_name},
+    task::{Task, TaskIndex},
 };
 
 /// The largest ledger, in bytes, that is hashed around what an executor does: a few milliseconds
@@ -416,85 +412,6 @@ impl Workshop<'_> {
         }
     }
 
-    fn request(&self, job: &Job<'_>, id: &TaskId) -> Result<Request, Stop> {
-        let mut context = Map::new();
-        if let Some(kind) = job.task.kind_for(&job.executor.id) {
-            context.insert("kind".to_owned(), kind.as_str().into());
-        }
-        context.insert("root".to_owned(), self.means.tree.to_string_lossy().into());
-        context.insert("paths".to_owned(), job.task.paths.clone().into());
-        if !job.linked.is_empty() {
-            context.insert(
-                "linked_tasks".to_owned(),
-                self.linked_summaries(&job.linked)?,
-            );
-        }
-        Ok(Request::for_task(&job.task.prompt, id.as_str(), context))
-    }
-
-    /// What the tasks found out that this one builds on.
-    fn linked_summaries(&self, linked: &[TaskId]) -> Result<Value, Stop> {
-        let mut summaries = Vec::new();
-        let ledger = Reader::open(
-            self.means.surroundings.disk.clone(),
-            self.means.ledger.paths().clone(),
-        )?;
-        for id in linked {
-            if let Some(found) = ledger.find(id)? {
-                summaries.push(json!({"task_id": id, "summary": found.entry.summary}));
-            }
-        }
-        Ok(summaries.into())
-    }
-
-    fn entry(&self, job: &Job<'_>, id: &TaskId, judged: &Judged) -> NewEntry {
-        let mut metadata = judged.metadata.clone();
-        KeptPrompt::of(&job.task.prompt).put_into(&mut metadata);
-        let mut put = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
-        let kind = job.task.kind_for(&job.executor.id);
-        put("kind", kind_name(kind).into());
-        put("mode", job.decision.mode.as_str().into());
-        put("priority", job.task.priority.as_str().into());
-        if !job.task.paths.is_empty() {
-            put("paths", job.task.paths.clone().into());
-        }
-        if let Some(key) = &job.task.plan_call {
-            put(record::PLAN_CALL, key.as_str().into());
-        }
-        if let Some(reached) = self.means.surroundings.reach(job.executor) {
-            put("confinement", reached.to_json());
-        }
-        let provenance = &self.means.provenance;
-        for (key, value) in [
-            ("repo", &provenance.repo),
-            ("branch", &provenance.branch),
-            ("asked_by", &provenance.asked_by),
-            ("asked_in", &provenance.asked_in),
-        ] {
-            if let Some(value) = value {
-                put(key, value.as_str().into());
-            }
-        }
-        if let Some(reuse) = &self.means.reuse
-            && reuse
-                .tree
-                .still_holds(&self.means.surroundings.disk, self.means.tree)
-        {
-            let key = reuse.key(job.task, job.executor, &job.linked);
-            put(REQUEST_KEY, key.to_string().into());
-            put(TREE_KEY, reuse.tree.content.to_string().into());
-        }
-        NewEntry {
-            task_id: id.clone(),
-            executor: job.executor.id.clone(),
-            summary: judged.summary.clone(),
-            tokens_used: judged.tokens_used,
-            linked_tasks: job.linked.clone(),
-            timestamp: self.means.clock.now(),
-            metadata,
-        }
-    }
-
     /// Counts what an executor says that it took, whatever comes of its answer.
     pub(super) fn charge(&self, spent: Spent) -> Result<(), Stop> {
         let cost = Money::of_dollars(spent.cost_usd);
@@ -504,37 +421,4 @@ impl Workshop<'_> {
     pub(super) fn record(&self, event: AuditEvent) -> Result<(), Stop> {
         Ok(self.means.ledger.record(event)?)
     }
-}
-
-/// What is to be said to the executor, where asking once more may help.
-fn complaint_of(objection: &Objection) -> Option<String> {
-    match objection {
-        Objection::TooShort { bytes } => Some(format!(
-            "it has {bytes} bytes, and {SHORT_SUMMARY} to {LONGEST_SUMMARY} are wanted. Say more of \
-             what the files hold, each statement with its place, `quoted text` [path:line]"
-        )),
-        Objection::Uncited { review, .. } => Some(format!(
-            "not all that it says is shown to hold. It may be as short as the question lets it be: give each \
-             statement its place, `quoted text` [path:line].{}",
-            listed(review)
-        )),
-        Objection::TooLong { .. } => None,
-        Objection::Ungrounded { review, required } => {
-            let listed = listed(review);
-            Some(format!(
-                "{review}, and a share of {required} must. A citation is a quote and its place, \
-                 `quoted text` [path:line], and holds where the quote stands word for word. Correct these or leave out what they \
-                 were to show.{listed}"
-            ))
-        }
-    }
-}
-
-/// The citations that do not hold, a line each.
-fn listed(review: &Review) -> String {
-    let mut listed = String::new();
-    for complaint in review.complaints(MOST_TOLD) {
-        let _ = write!(listed, "\n- {complaint}");
-    }
-    listed
 }

@@ -1,0 +1,82 @@
+//! What an executor is told of a task: its request, and what was wrong with an answer that is sent back to it.
+
+use std::fmt::Write as _;
+
+use callosum_agents::protocol::{LONGEST_SUMMARY, Request};
+use callosum_evidence::citation::Review;
+use callosum_ledger::{Reader, TaskId};
+use serde_json::{Map, Value, json};
+
+use super::{
+    attempt::{Job, Workshop},
+    judge::{MOST_TOLD, Objection},
+    means::SHORT_SUMMARY,
+    stop::Stop,
+};
+
+impl Workshop<'_> {
+    /// The request of a task, with what the tasks found out that it builds on.
+    pub(super) fn request(&self, job: &Job<'_>, id: &TaskId) -> Result<Request, Stop> {
+        let mut context = Map::new();
+        if let Some(kind) = job.task.kind_for(&job.executor.id) {
+            context.insert("kind".to_owned(), kind.as_str().into());
+        }
+        context.insert("root".to_owned(), self.means.tree.to_string_lossy().into());
+        context.insert("paths".to_owned(), job.task.paths.clone().into());
+        if !job.linked.is_empty() {
+            context.insert(
+                "linked_tasks".to_owned(),
+                self.linked_summaries(&job.linked)?,
+            );
+        }
+        Ok(Request::for_task(&job.task.prompt, id.as_str(), context))
+    }
+
+    /// What the tasks found out that this one builds on.
+    fn linked_summaries(&self, linked: &[TaskId]) -> Result<Value, Stop> {
+        let mut summaries = Vec::new();
+        let ledger = Reader::open(
+            self.means.surroundings.disk.clone(),
+            self.means.ledger.paths().clone(),
+        )?;
+        for id in linked {
+            if let Some(found) = ledger.find(id)? {
+                summaries.push(json!({"task_id": id, "summary": found.entry.summary}));
+            }
+        }
+        Ok(summaries.into())
+    }
+}
+
+/// What is to be said to the executor, where asking once more may help.
+pub(super) fn complaint_of(objection: &Objection) -> Option<String> {
+    match objection {
+        Objection::TooShort { bytes } => Some(format!(
+            "it has {bytes} bytes, and {SHORT_SUMMARY} to {LONGEST_SUMMARY} are wanted. Say more of \
+             what the files hold, each statement with its place, `quoted text` [path:line]"
+        )),
+        Objection::Uncited { review, .. } => Some(format!(
+            "not all that it says is shown to hold. It may be as short as the question lets it be: give each \
+             statement its place, `quoted text` [path:line].{}",
+            listed(review)
+        )),
+        Objection::TooLong { .. } => None,
+        Objection::Ungrounded { review, required } => {
+            let listed = listed(review);
+            Some(format!(
+                "{review}, and a share of {required} must. A citation is a quote and its place, \
+                 `quoted text` [path:line], and holds where the quote stands word for word. Correct these or leave out what they \
+                 were to show.{listed}"
+            ))
+        }
+    }
+}
+
+/// The citations that do not hold, a line each.
+fn listed(review: &Review) -> String {
+    let mut listed = String::new();
+    for complaint in review.complaints(MOST_TOLD) {
+        let _ = write!(listed, "\n- {complaint}");
+    }
+    listed
+}

@@ -106,7 +106,7 @@ pub enum Fault {
     #[error("it does not say which version it is")]
     NoVersion,
     /// A client is older than what is understood.
-    #[error("it is version {found}, and {TOO_OLD} {oldest}")]
+    #[error("it is version {found}, and the oldest that is understood is {oldest}")]
     TooOld {
         /// Its version.
         found: Version,
@@ -131,14 +131,6 @@ pub enum Fault {
     },
 }
 
-/// How it is said that a client is too old.
-const TOO_OLD: &str = "the oldest that is understood is";
-
-/// Whether the reason for which an executor is inactive, as it is kept, is that its client is too old.
-pub fn is_too_old(reason: &str) -> bool {
-    reason.contains(TOO_OLD)
-}
-
 impl Fault {
     /// The seed's code, where it has one.
     pub fn code(&self) -> Option<ErrorCode> {
@@ -152,6 +144,14 @@ impl Fault {
             | Self::TooOld { .. }
             | Self::NotOffered { .. }
             | Self::NoOption { .. } => None,
+        }
+    }
+
+    /// All that the executor said on standard error, as far as it is kept; masked.
+    pub fn complaint(&self) -> Option<&str> {
+        match self {
+            Self::Run(error) => error.complaint(),
+            _ => None,
         }
     }
 }

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod acp;
+mod cause;
 pub mod client;
 pub mod confinement;
 pub mod dialect;

@@ -6,14 +6,29 @@
 use super::Client;
 use crate::{dialect::Dialect, registry::Executor, template::Template, transport::Transport};
 
-/// Programs that speak the protocol, and whose client is behind them.
-const ADAPTERS: [(&str, Dialect); 6] = [
-    ("claude-agent-acp", Dialect::Claude),
-    ("claude-code-acp", Dialect::Claude),
-    ("codex-acp", Dialect::Codex),
-    ("gemini", Dialect::Gemini),
-    ("opencode", Dialect::Opencode),
-    ("qwen", Dialect::Qwen),
+/// A program that speaks the protocol, its client, and its package.
+type Speaker = (&'static str, Dialect, Option<&'static str>);
+
+/// Programs that speak the protocol, whose client is behind them, and the package of those that come apart from it.
+const ADAPTERS: [Speaker; 6] = [
+    (
+        "claude-agent-acp",
+        Dialect::Claude,
+        Some("@agentclientprotocol/claude-agent-acp"),
+    ),
+    (
+        "claude-code-acp",
+        Dialect::Claude,
+        Some("@zed-industries/claude-code-acp"),
+    ),
+    (
+        "codex-acp",
+        Dialect::Codex,
+        Some("@agentclientprotocol/codex-acp"),
+    ),
+    ("gemini", Dialect::Gemini, None),
+    ("opencode", Dialect::Opencode, None),
+    ("qwen", Dialect::Qwen, None),
 ];
 
 /// Programs that run another one, which their first argument names.
@@ -25,27 +40,36 @@ impl Client {
         if let Some(dialect) = Dialect::of(executor) {
             return Self::of(dialect);
         }
-        if Transport::of(executor) != Some(Transport::Acp) {
-            return None;
-        }
-        let template = Template::parse(&executor.command_template).ok()?;
-        let (program, arguments) = template.words().split_first()?;
-        let program = program.rsplit('/').next()?;
-        let dialect = if RUNNERS.contains(&program) {
-            let named = arguments.iter().find(|word| !word.starts_with('-'))?;
-            // A package with its version, or a file somewhere below its folder.
-            named.split('/').find_map(adapted)?
-        } else {
-            adapted(program)?
-        };
+        let (_, dialect, _) = speaker(executor)?;
         Self::of(dialect)
+    }
+
+    /// The package of the program that speaks for a client, where it comes apart from that.
+    pub(super) fn adapter_of(executor: &Executor) -> Option<&'static str> {
+        let (_, _, package) = speaker(executor)?;
+        package
     }
 }
 
-fn adapted(name: &str) -> Option<Dialect> {
+/// Who speaks the protocol in an executor.
+fn speaker(executor: &Executor) -> Option<Speaker> {
+    if Transport::of(executor) != Some(Transport::Acp) {
+        return None;
+    }
+    let template = Template::parse(&executor.command_template).ok()?;
+    let (program, arguments) = template.words().split_first()?;
+    let program = program.rsplit('/').next()?;
+    if !RUNNERS.contains(&program) {
+        return adapted(program);
+    }
+    let named = arguments.iter().find(|word| !word.starts_with('-'))?;
+    // A package with its version, or a file somewhere below its folder.
+    named.split('/').find_map(adapted)
+}
+
+fn adapted(name: &str) -> Option<Speaker> {
     let bare = name.split('@').next()?;
-    let known = ADAPTERS.into_iter().find(|(known, _)| *known == bare);
-    known.map(|(_, dialect)| dialect)
+    ADAPTERS.into_iter().find(|(known, _, _)| *known == bare)
 }
 
 #[cfg(test)]

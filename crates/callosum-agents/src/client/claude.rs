@@ -16,6 +16,8 @@ pub(super) const CLIENT: Client = Client {
     help: &["--help"],
     oldest: Version(2, 0, 0),
     update: "claude update",
+    install: "npm install -g @anthropic-ai/claude-code@latest",
+    node: None,
     passed: &[
         "CLAUDE_CONFIG_DIR",
         "ANTHROPIC_BASE_URL",

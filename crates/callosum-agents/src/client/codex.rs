@@ -13,6 +13,8 @@ pub(super) const CLIENT: Client = Client {
     help: &["exec", "--help"],
     oldest: Version(0, 46, 0),
     update: "npm install -g @openai/codex@latest",
+    install: "npm install -g @openai/codex@latest",
+    node: Some(16),
     passed: &["CODEX_HOME", "LANG"],
     set: &[("NO_COLOR", "1")],
     home: Home {

@@ -14,6 +14,8 @@ pub(super) const CLIENT: Client = Client {
     help: &["--help"],
     oldest: Version(0, 12, 0),
     update: "npm install -g @google/gemini-cli@latest",
+    install: "npm install -g @google/gemini-cli@latest",
+    node: Some(20),
     passed: &[
         "GOOGLE_GEMINI_BASE_URL",
         "GEMINI_MODEL",

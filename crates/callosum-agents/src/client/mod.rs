@@ -12,6 +12,7 @@ mod codex;
 mod gemini;
 mod hooks;
 mod key;
+mod mending;
 mod opencode;
 mod qwen;
 mod server;
@@ -46,6 +47,10 @@ pub struct Client {
     pub oldest: Version,
     /// What a person types to get the newest version.
     pub update: &'static str,
+    /// What a person types to have it anew where it does not even start.
+    pub install: &'static str,
+    /// The oldest Node that it runs on; `None` where it brings what it needs.
+    pub node: Option<u32>,
     /// Variables that are passed on to it. None of them is a secret: those pass only where the
     /// entry lists them.
     pub passed: &'static [&'static str],

@@ -9,6 +9,8 @@ pub(super) const CLIENT: Client = Client {
     help: &["run", "--help"],
     oldest: Version(1, 0, 0),
     update: "opencode upgrade",
+    install: "npm install -g opencode-ai@latest",
+    node: None,
     passed: &[
         "OPENCODE_CONFIG",
         "OPENCODE_CONFIG_DIR",

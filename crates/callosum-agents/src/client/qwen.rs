@@ -13,6 +13,8 @@ pub(super) const CLIENT: Client = Client {
     help: &["--help"],
     oldest: Version(0, 4, 0),
     update: "npm install -g @qwen-code/qwen-code@latest",
+    install: "npm install -g @qwen-code/qwen-code@latest",
+    node: Some(22),
     passed: &["OPENAI_BASE_URL", "OPENAI_MODEL", "LANG"],
     set: &[
         ("NO_BROWSER", "1"),

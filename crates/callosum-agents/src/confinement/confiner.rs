@@ -137,6 +137,7 @@ impl Confiner {
             .map_err(|refused| RunError::Unconfined {
                 executor: executor.id.clone(),
                 reason: refused.to_string(),
+                advice: (!refused.is_untried).then(|| self.allowing(executor)),
             })?;
         let not_stored = |source: DiskError| RunError::Temporary {
             executor: executor.id.clone(),
@@ -242,6 +243,7 @@ impl Confiner {
             .map_err(|error| RunError::Unconfined {
                 executor: executor.id.clone(),
                 reason: format!("the way to its hosts cannot be opened: {error}"),
+                advice: None,
             })?;
         let mut environment = launch.environment;
         if let Some(own) = &own_folder
@@ -313,6 +315,7 @@ impl Confiner {
                         step.as_str(),
                         io::Error::from_raw_os_error(error)
                     ),
+                    advice: None,
                 })
             }
             _ => Ok(run),
@@ -321,6 +324,18 @@ impl Confiner {
 }
 
 impl Confiner {
+    /// What has an executor run that requires more than this machine gives.
+    fn allowing(&self, executor: &Executor) -> String {
+        let less = format!(
+            "with what there is: callosum executor register {} --confinement best-effort",
+            executor.id
+        );
+        match self.system.remedy() {
+            Some(remedy) => format!("{remedy}; or, to run it {less}"),
+            None => format!("to run it {less}"),
+        }
+    }
+
     /// The system's folders as they are shown, looked up once.
     fn folders(
         &self,

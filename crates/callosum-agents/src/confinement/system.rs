@@ -54,6 +54,30 @@ impl System {
         }
     }
 
+    /// What has this machine hold executors as far as it can be had to; `None` where it holds them already, or nobody
+    /// knows of anything.
+    pub fn remedy(&self) -> Option<&'static str> {
+        if cfg!(not(target_os = "linux")) {
+            return Some("executors that you would not run yourself belong on a Linux machine");
+        }
+        match &self.namespaces {
+            Ok(()) => None,
+            // AppArmor lets the namespaces be made and refuses what one wants them for.
+            Err(Missing::Step {
+                step: Step::Users | Step::Mounts | Step::Network | Step::Capabilities,
+                ..
+            }) => Some(
+                "allow it to this program: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, \
+                 or an AppArmor profile for it with the rule `userns,`",
+            ),
+            Err(_) => Some(
+                "allow user namespaces: sysctl -w user.max_user_namespaces=15000 (on Debian also \
+                 kernel.unprivileged_userns_clone=1); in a container, a seccomp profile that allows \
+                 unshare, as docker run --security-opt seccomp=unconfined",
+            ),
+        }
+    }
+
     /// Whether an executor can be kept from files at all.
     pub fn holds_files(&self) -> bool {
         self.namespaces.is_ok() || self.landlock.is_ok()

@@ -17,6 +17,7 @@ use super::{
     open_tools::OpenTools,
 };
 use crate::{
+    cause::without_everyday,
     client::Client,
     protocol::{Answer, LONGEST_SUMMARY, Request, parse_answer},
     registry::{Capabilities, Executor},
@@ -154,9 +155,10 @@ fn with_cause(
         };
     }
     // Some say it on standard error alone, line by line.
+    let kept = without_everyday(complaint);
     let said = hearing.warning.iter().map(String::as_str);
     let faults = said
-        .chain(complaint.lines().rev())
+        .chain(kept.lines().rev())
         .map(|words| Complaint::words(words).fault());
     let named = |fault: &ClientFault| !matches!(fault, ClientFault::Other { .. });
     let Some(fault) = faults.take(LAST_LINES).find(named) else {
@@ -447,6 +449,7 @@ mod tests {
             let silence = RunError::Quiet {
                 executor: "codex".to_owned(),
                 after: DIALECT_QUIET,
+                cause: None,
                 complaint: String::new(),
                 partial: None,
             };
@@ -458,6 +461,7 @@ mod tests {
         let silence = RunError::Quiet {
             executor: "qwen".to_owned(),
             after: DIALECT_QUIET,
+            cause: None,
             complaint:
                 "Attempt 3 failed with status 503. Retrying\nRetrying in 240s (attempt 3/10)"
                     .to_owned(),

@@ -11,7 +11,7 @@ use crate::{
     client::Client,
     discover::Known,
     registry::Executor,
-    runner::{is_secret, passes},
+    runner::{NOTHING_TELLING, is_secret, passes},
 };
 
 /// Why a client gave no answer. All words are masked, cut short and harmless to a terminal.
@@ -73,12 +73,12 @@ pub enum ClientFault {
     #[error("ended well without an answer")]
     NoAnswer,
     /// It ended badly, for none of the reasons above.
-    #[error("{}{}", ended(*ending), after_colon(words))]
+    #[error("{}{}", ended(*ending), explained(words.as_deref()))]
     Ended {
         /// How.
         ending: Ending,
-        /// What it said last.
-        words: String,
+        /// What it said that explains it, if anything.
+        words: Option<String>,
     },
     /// Nobody is there where its server should be.
     #[error("cannot reach its server: {words}")]
@@ -292,6 +292,13 @@ fn after_colon(words: &str) -> String {
         String::new()
     } else {
         format!(": {words}")
+    }
+}
+
+fn explained(words: Option<&str>) -> String {
+    match words {
+        Some(words) => after_colon(words),
+        None => format!(", and {NOTHING_TELLING}"),
     }
 }
 

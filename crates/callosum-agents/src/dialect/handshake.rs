@@ -13,7 +13,10 @@ use crate::{
     client::{Client, Version},
     handshake::{Fault, Handshake, steps},
     registry::{Capabilities, Executor},
-    runner::{Counting, Errand, Patience, RunError, Surroundings, hear_out, own_folder},
+    runner::{
+        Counting, Errand, Patience, RunError, Surroundings, cause_of, hear_out, last_words,
+        own_folder,
+    },
     template::Template,
 };
 
@@ -148,11 +151,18 @@ fn say(
             said.push_str(&String::from_utf8_lossy(&ended.error));
             Ok((said, ended.elapsed))
         }
-        ending => Err(RunError::Crashed {
-            executor: executor.id.clone(),
-            ending,
-            complaint: ended.complaint,
-        }),
+        ending => {
+            let complaint = match ended.complaint.trim() {
+                "" => last_words(&ended.output),
+                _ => ended.complaint,
+            };
+            Err(RunError::Crashed {
+                executor: executor.id.clone(),
+                ending,
+                cause: cause_of(executor, &complaint),
+                complaint,
+            })
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use super::{
     tool_result::ToolResults,
 };
 use crate::{
+    cause::{self, without_everyday},
     client::Client,
     protocol::Spent,
     words::{fit_shortly, shows_nothing},
@@ -163,12 +164,16 @@ impl Hearing {
         if ending != Ending::Exited(0) && !is_excused {
             let words = match &self.warning {
                 Some(warning) => warning.clone(),
-                None => last_words.to_owned(),
+                None => without_everyday(last_words),
+            };
+            let explains = || match &self.warning {
+                Some(warning) => cause::last_said(warning).map(str::to_owned),
+                None => cause::telling(&words),
             };
             return Err(match Complaint::words(&words).fault() {
                 ClientFault::Other { .. } => ClientFault::Ended {
                     ending,
-                    words: fit_shortly(last_line(&words)),
+                    words: explains().map(|line| fit_shortly(&line)),
                 },
                 named => named,
             });
@@ -242,11 +247,6 @@ fn summary_in(object: &Value) -> Form {
         Some(Value::String(_) | Value::Null) => Form::Empty,
         _ => Form::Other,
     }
-}
-
-fn last_line(words: &str) -> &str {
-    let mut lines = words.lines().map(str::trim);
-    lines.rfind(|line| !line.is_empty()).unwrap_or_default()
 }
 
 /// A string in an event, by the names on the way to it.

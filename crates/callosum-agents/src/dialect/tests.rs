@@ -414,6 +414,12 @@ fn a_crash_is_told_with_its_last_words() {
         "ended with exit code 101: thread panicked"
     );
     assert_eq!(fault.code(), callosum_ledger::ErrorCode::ExecutorCrash);
+    let banner = b"SAFE MODE: extensions are off\nWelcome\n";
+    let fault = read(Dialect::Qwen, b"", banner, 3).unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "ended with exit code 3, and printed nothing that explains it"
+    );
     let fault = read(
         Dialect::Claude,
         b"",

@@ -11,7 +11,7 @@ use callosum_host::{
 };
 
 use super::{
-    run::{HEARD_COMPLAINT, Patience, RunError, Sign, Surroundings},
+    run::{HEARD_COMPLAINT, Patience, RunError, Sign, Surroundings, cause_of},
     start::{Errand, start},
 };
 use crate::{
@@ -133,6 +133,7 @@ pub(crate) fn judge_ending(
         complaint.push_str(&remark);
     }
     let executor_id = executor.id.clone();
+    let cause = cause_of(executor, &complaint);
     match run.ending {
         ending @ (Ending::Exited(_) | Ending::Signalled(_)) => Ok(Ended {
             ending,
@@ -145,17 +146,20 @@ pub(crate) fn judge_ending(
         ending @ Ending::Unguarded => Err(RunError::Crashed {
             executor: executor_id,
             ending,
+            cause,
             complaint,
         }),
         Ending::Quiet => Err(RunError::Quiet {
             executor: executor_id,
             after: patience.quiet,
+            cause,
             complaint,
             partial: listener.partial(),
         }),
         Ending::Deadline => Err(RunError::Deadline {
             executor: executor_id,
             after: patience.total.unwrap_or(run.elapsed),
+            cause,
             complaint,
             partial: listener.partial(),
         }),

@@ -13,6 +13,8 @@ use super::{
     start::{Errand, own_folder},
 };
 use crate::{
+    cause,
+    client::Client,
     confinement::{Confiner, Connections, LastTranscript, Reached},
     dialect::{self, ClientFault, Dialect},
     protocol::{Answer, AnswerError, Request, Spent, parse_answer},
@@ -30,6 +32,9 @@ pub const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
 
 /// How much of what an executor complained about is looked at, in bytes.
 pub(crate) const HEARD_COMPLAINT: usize = 64 * 1024;
+
+/// What is said of a program whose words explain nothing.
+pub(crate) const NOTHING_TELLING: &str = "printed nothing that explains it";
 
 /// Longest piece of a complaint that stands in a message, in bytes.
 const LONGEST_QUOTED: usize = 200;
@@ -158,12 +163,14 @@ pub enum RunError {
         source: SpawnError,
     },
     /// It may not run unconfined, and cannot be confined as its entry requires.
-    #[error("`{executor}` was not started: {reason}")]
+    #[error("`{executor}` was not started: {reason}{}", helped(advice.as_deref()))]
     Unconfined {
         /// The executor.
         executor: String,
         /// What stands in the way.
         reason: String,
+        /// What a person can do about it.
+        advice: Option<String>,
     },
     /// There is no folder for its temporary files.
     #[error("`{executor}` has no folder for its temporary files")]
@@ -174,34 +181,40 @@ pub enum RunError {
         source: DiskError,
     },
     /// It ended with a non-zero exit code or by a signal.
-    #[error("`{executor}` {}{}", crash(*ending), quoted(complaint))]
+    #[error("`{executor}` {}{}", crash(*ending), because(cause.as_deref(), complaint))]
     Crashed {
         /// The executor.
         executor: String,
         /// How it ended.
         ending: Ending,
+        /// What of that explains it, on one line, where anything does.
+        cause: Option<String>,
         /// What it said last, on standard error or in its answer; masked.
         complaint: String,
     },
     /// It kept silent for too long and was ended.
-    #[error("`{executor}` was silent for {} ms and was ended{}", after.as_millis(), quoted(complaint))]
+    #[error("`{executor}` was silent for {} ms and was ended{}", after.as_millis(), because(cause.as_deref(), complaint))]
     Quiet {
         /// The executor.
         executor: String,
         /// The silence that was allowed.
         after: Duration,
+        /// What explains it, on one line, where anything does.
+        cause: Option<String>,
         /// What it said last on standard error; masked.
         complaint: String,
         /// What had come of an answer, as it came.
         partial: Option<String>,
     },
     /// It took too long in all and was ended.
-    #[error("`{executor}` took longer than {} ms and was ended{}", after.as_millis(), quoted(complaint))]
+    #[error("`{executor}` took longer than {} ms and was ended{}", after.as_millis(), because(cause.as_deref(), complaint))]
     Deadline {
         /// The executor.
         executor: String,
         /// The time that was allowed.
         after: Duration,
+        /// What explains it, on one line, where anything does.
+        cause: Option<String>,
         /// What it said last on standard error; masked.
         complaint: String,
         /// What had come of an answer, as it came.
@@ -294,6 +307,20 @@ impl RunError {
         }
     }
 
+    /// What the executor said last, on standard error or in its answer, if anything; masked.
+    pub fn complaint(&self) -> Option<&str> {
+        let (Self::Crashed { complaint, .. }
+        | Self::Quiet { complaint, .. }
+        | Self::Deadline { complaint, .. }
+        | Self::Client { complaint, .. }
+        | Self::Answer { complaint, .. }) = self
+        else {
+            return None;
+        };
+        let complaint = complaint.trim();
+        (!complaint.is_empty()).then_some(complaint)
+    }
+
     /// What had come of an answer before it broke off: no answer, but worth keeping.
     pub fn partial(&self) -> Option<&str> {
         match self {
@@ -323,7 +350,7 @@ fn helped(advice: Option<&str>) -> String {
 }
 
 fn said_last(complaint: &str) -> String {
-    let quoted = quoted(complaint);
+    let quoted = quoted(cause::last_said(complaint).unwrap_or_default());
     if quoted.is_empty() {
         quoted
     } else {
@@ -331,14 +358,27 @@ fn said_last(complaint: &str) -> String {
     }
 }
 
-fn quoted(complaint: &str) -> String {
-    let last = complaint
-        .lines()
-        .map(str::trim)
-        .rfind(|line| !line.is_empty());
-    let Some(line) = last else {
+/// What explains a failure; where nothing that was said does, that.
+fn because(cause: Option<&str>, complaint: &str) -> String {
+    match cause {
+        Some(cause) => quoted(cause),
+        None if complaint.trim().is_empty() => String::new(),
+        None => format!(", and {NOTHING_TELLING}"),
+    }
+}
+
+/// The line of a complaint that explains a failure. What a client writes last is a banner as often as not; a
+/// program that nobody knows is taken at its last word.
+pub(crate) fn cause_of(executor: &Executor, complaint: &str) -> Option<String> {
+    let last = || cause::last_said(complaint).filter(|_| Client::behind(executor).is_none());
+    cause::telling(complaint).or_else(|| last().map(str::to_owned))
+}
+
+fn quoted(line: &str) -> String {
+    let line = line.trim();
+    if line.is_empty() {
         return String::new();
-    };
+    }
     // The whole of it is in the details; here it must fit on a line beside the rest.
     if line.len() <= LONGEST_QUOTED {
         return format!(": {line}");
@@ -436,6 +476,7 @@ fn judge_exit(executor: &Executor, ended: Ended) -> Result<Reply, RunError> {
             Err(RunError::Crashed {
                 executor: executor.id.clone(),
                 ending,
+                cause: cause_of(executor, &said),
                 complaint: said,
             })
         }

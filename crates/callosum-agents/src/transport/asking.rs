@@ -12,6 +12,7 @@ use super::{
     thoughts::answer_in,
 };
 use crate::{
+    cause::without_everyday,
     client::Client,
     dialect::{
         self, CUT_OFF, ClientFault, Complaint, DIALECT_QUIET, DIALECT_TOTAL, Events, Hearing,
@@ -20,12 +21,12 @@ use crate::{
     protocol::{Answer, Request, Spent, parse_answer},
     registry::{Capabilities, Executor},
     runner::{
-        Ended, Errand, LARGEST_ANSWER, Listener, Patience, RunError, Sign, Surroundings, hear_out,
-        judge_ending, listen, own_folder,
+        Ended, Errand, LARGEST_ANSWER, Listener, NOTHING_TELLING, Patience, RunError, Sign,
+        Surroundings, cause_of, hear_out, judge_ending, listen, own_folder,
     },
     server_tool::ServerTool,
     template::{Command, Template},
-    words::{fit_line, without_stack},
+    words::fit_line,
 };
 
 /// How much is told of what an agent said last, in bytes.
@@ -244,7 +245,7 @@ pub(super) fn failed(
     complaint: &str,
     (partial, spent): (Option<String>, Spent),
 ) -> RunError {
-    let fault = explained(fault, complaint);
+    let fault = explained(fault, executor, complaint);
     let advice = match (&fault, &executor.api_key_env, &executor.endpoint) {
         (ClientFault::NotLoggedIn { .. }, Some(variable), _) => {
             Some(format!("put a valid key into the variable {variable}"))
@@ -277,18 +278,18 @@ pub(super) fn failed(
 }
 
 /// The fault of an agent that ended, with what it said last on standard error.
-fn explained(fault: ClientFault, complaint: &str) -> ClientFault {
-    let last = without_stack(complaint);
+fn explained(fault: ClientFault, executor: &Executor, complaint: &str) -> ClientFault {
     match fault {
-        ClientFault::NotSpoken { words } if !last.is_empty() => {
-            let named = Complaint::words(complaint).fault();
+        ClientFault::NotSpoken { words } if !complaint.trim().is_empty() => {
+            let named = Complaint::words(&without_everyday(complaint)).fault();
             if matches!(named, ClientFault::NotLoggedIn { .. }) {
                 return named;
             }
-            let said = fit_line(&last, LONGEST_SAID);
-            ClientFault::NotSpoken {
-                words: format!("{words}; it said: {said}"),
-            }
+            let words = match cause_of(executor, complaint) {
+                Some(cause) => format!("{words}; it said: {}", fit_line(&cause, LONGEST_SAID)),
+                None => format!("{words}, and {NOTHING_TELLING}"),
+            };
+            ClientFault::NotSpoken { words }
         }
         fault => fault,
     }

@@ -17,7 +17,7 @@ use crate::{
     handshake::{Fault, Handshake, steps},
     protocol::Spent,
     registry::{Capabilities, Executor},
-    runner::{Patience, RunError, Surroundings},
+    runner::{Patience, RunError, Surroundings, cause_of},
     server_tool::ServerTool,
     words::fit_shortly,
 };
@@ -151,6 +151,7 @@ fn look_within(
                 Ending::Exited(0) => Ending::Exited(-1),
                 ending => ending,
             },
+            cause: cause_of(executor, &told.complaint),
             complaint: told.complaint,
         }
         .into()),

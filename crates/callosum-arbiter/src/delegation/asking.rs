@@ -201,7 +201,7 @@ impl Workshop<'_> {
         Failure {
             code: error.code(),
             message: one_line(error),
-            details: complaint(error),
+            details: error.complaint().map(str::to_owned),
             kept_answer,
             kept_part,
             citations: None,
@@ -242,18 +242,4 @@ fn too_long(error: &RunError) -> Option<(usize, &Answer)> {
         } => Some((*bytes, answer)),
         _ => None,
     }
-}
-
-/// What the executor said last on standard error, if anything.
-fn complaint(error: &RunError) -> Option<String> {
-    let (RunError::Crashed { complaint, .. }
-    | RunError::Quiet { complaint, .. }
-    | RunError::Deadline { complaint, .. }
-    | RunError::Client { complaint, .. }
-    | RunError::Answer { complaint, .. }) = error
-    else {
-        return None;
-    };
-    let complaint = complaint.trim();
-    (!complaint.is_empty()).then(|| complaint.to_owned())
 }

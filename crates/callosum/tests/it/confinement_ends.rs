@@ -272,6 +272,12 @@ fn what_requires_confinement_does_not_run_without() {
             .contains("this system lacks namespaces (namespaces: Operation not permitted"),
         "{refused}"
     );
+    let hint = refused["error"]["hint"].as_str().unwrap_or_default();
+    assert!(hint.contains("allow user namespaces: sysctl"), "{refused}");
+    assert!(
+        hint.ends_with("callosum executor register probe --confinement best-effort"),
+        "{refused}"
+    );
 }
 
 /// CAL-SEC-1: it needs no right of root's to hold an executor.

@@ -43,6 +43,8 @@ mod crossing;
 mod delegate;
 /// What `doctor` and `status` say is wrong, and how to mend it.
 mod doctor;
+/// What is told of an executor's entry as it changes, and what of it is not granted.
+mod executor_entries;
 /// Registering, checking, finding and preferring executors.
 mod executors;
 /// Executors that crash, hang, lie or flood, and disks that fail.

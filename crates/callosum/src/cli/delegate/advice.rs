@@ -2,12 +2,12 @@
 
 use callosum_arbiter::{
     budget::Bound,
-    delegation::{Failure, TaskReport, TaskStatus},
+    delegation::{TaskReport, TaskStatus},
 };
 use callosum_ledger::ErrorCode;
 
-/// The hint for a task that has no answer in the ledger; `None` where its failure says itself what helps, or nothing is
-/// known to.
+/// The hint for a task that has no answer in the ledger: what its failure says helps, else what usually does; `None` where
+/// nothing is known to.
 pub(super) fn advice(task: &TaskReport) -> Option<String> {
     if let TaskStatus::OverBudget { bound } = &task.status {
         return Some(wider(bound));
@@ -30,13 +30,19 @@ pub(super) fn advice(task: &TaskReport) -> Option<String> {
             ));
         }
     }
-    // What lasts says itself what helps, and so do clients.
-    let says_itself =
-        |failure: &Failure| failure.is_final || failure.message.contains("; what helps: ");
-    if last.is_some_and(says_itself) {
+    if let Some((_, helps)) = last.and_then(|last| parted(&last.message)) {
+        return Some(helps.to_owned());
+    }
+    // What lasts says what is wrong with the request.
+    if last.is_some_and(|last| last.is_final) {
         return None;
     }
     hint_for(task.code(), &task.executor)
+}
+
+/// What a message says is wrong, and what it says helps; `None` where it says only the one.
+pub(super) fn parted(message: &str) -> Option<(&str, &str)> {
+    message.split_once("; what helps: ")
 }
 
 /// What to do about a task that failed with this code.

@@ -14,7 +14,7 @@ use callosum_ledger::{Entry, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::advice::advice;
+use super::advice::{advice, parted};
 use crate::cli::failure::ErrorOutput;
 
 /// `callosum delegate --json`: one task.
@@ -239,6 +239,11 @@ impl DelegateOutput {
         }
         if let Some(error) = &mut output.error {
             error.hint = advice(report);
+            if let Some((what, helps)) = parted(&error.message)
+                && error.hint.as_deref() == Some(helps)
+            {
+                error.message = what.to_owned();
+            }
             // An answer that was to be stored when the run ended.
             if error.details.is_none()
                 && let Some(last) = report.failures.last()

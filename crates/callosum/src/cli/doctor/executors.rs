@@ -2,12 +2,10 @@
 
 use callosum_agents::{
     client::Client,
-    confinement::{Missing, Policy, System, decide},
+    confinement::{Policy, decide},
     discover::{Known, Speaks, find_in_path, undecided},
-    handshake::is_too_old,
     registry::Status,
 };
-use callosum_host::confine::Step;
 
 use super::{Checks, Outcome};
 use crate::cli::{context::Context, kept_tools::KeptTools, lack::Lack, roster::Roster};
@@ -69,11 +67,11 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         } else {
             let check = format!("callosum executor check {}", executor.id);
             let why = executor.inactive_reason();
-            let update = Client::behind(executor).filter(|_| why.is_some_and(is_too_old));
-            let hint = match update {
-                Some(client) => format!("{} && {check}", client.update),
-                None => check,
+            let mending = |(client, why): (&Client, &str)| {
+                let named = client.mending(executor, why);
+                named.unwrap_or_else(|| client.looking(executor))
             };
+            let hint = Client::behind(executor).zip(why).map_or(check, mending);
             let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             let found = format!("inactive{place}{why}");
             let hint = undecided(executor).is_none().then_some(hint.as_str());
@@ -112,7 +110,7 @@ pub(super) fn check_confinement(context: &Context, checks: &mut Checks) {
             checks.add(NAME, Outcome::Ok, found, None);
         }
         Err(refused) => {
-            let hint = hint_of(confiner.system());
+            let hint = confiner.system().remedy();
             let lock = if confiner.system().namespaces.is_err() {
                 "; an executor may hold the locks of the project's files, and keep other runs waiting"
             } else {
@@ -121,28 +119,5 @@ pub(super) fn check_confinement(context: &Context, checks: &mut Checks) {
             let found = format!("lacks {}{lock}", refused.missing.join("; "));
             checks.add(NAME, Outcome::Warning, found, hint);
         }
-    }
-}
-
-/// What helps where executors cannot be held as they could be.
-fn hint_of(system: &System) -> Option<&'static str> {
-    if cfg!(not(target_os = "linux")) {
-        return Some("executors that you would not run yourself belong on a Linux machine");
-    }
-    match &system.namespaces {
-        Ok(()) => None,
-        // AppArmor lets the namespaces be made and refuses what one wants them for.
-        Err(Missing::Step {
-            step: Step::Users | Step::Mounts | Step::Network | Step::Capabilities,
-            ..
-        }) => Some(
-            "allow it to this program: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, \
-             or an AppArmor profile for it with the rule `userns,`",
-        ),
-        Err(_) => Some(
-            "allow user namespaces: sysctl -w user.max_user_namespaces=15000 (on Debian also \
-             kernel.unprivileged_userns_clone=1); in a container, a seccomp profile that allows \
-             unshare, as docker run --security-opt seccomp=unconfined",
-        ),
     }
 }

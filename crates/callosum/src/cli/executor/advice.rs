@@ -19,7 +19,10 @@ use callosum_arbiter::nearest::nearest;
 use callosum_host::process::SpawnError;
 
 use super::registration_line::registration_line;
-use crate::cli::context::Context;
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
 
 /// What names the argument of a tool that takes the prompt.
 const ARGUMENT: &str = "--argument";
@@ -40,13 +43,13 @@ const SEEN: [&str; 9] = [
 pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> Option<String> {
     match fault {
         Fault::TooOld { .. } | Fault::NoOption { .. } | Fault::NoVersion => {
-            let update = Client::behind(executor)?.update;
-            Some(format!(
-                "{update} && callosum executor check {}",
-                executor.id
-            ))
+            mending(executor, fault)
         }
         Fault::NotOffered { named, offered } => offering(executor, named, offered),
+        Fault::Run(RunError::Unconfined { advice, .. }) => advice.clone(),
+        Fault::Run(RunError::Spawn { .. }) if Client::behind(executor).is_some() => {
+            mending(executor, fault)
+        }
         Fault::Run(RunError::Spawn {
             source: SpawnError::NotFound { program },
             ..
@@ -55,13 +58,21 @@ pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> O
             program.display(),
             executor.id
         )),
-        Fault::Run(RunError::Crashed { complaint, .. } | RunError::Quiet { complaint, .. }) => {
-            showing(context, executor, complaint)
-        }
+        Fault::Run(
+            RunError::Crashed { complaint, .. }
+            | RunError::Quiet { complaint, .. }
+            | RunError::Deadline { complaint, .. },
+        ) => mending(executor, fault).or_else(|| showing(context, executor, complaint)),
         Fault::Run(RunError::Client {
-            fault, complaint, ..
-        }) if matches!(**fault, ClientFault::NotSpoken { .. }) => {
-            showing(context, executor, complaint)
+            fault: of_client,
+            complaint,
+            ..
+        }) if matches!(**of_client, ClientFault::NotSpoken { .. }) => {
+            mending(executor, fault).or_else(|| showing(context, executor, complaint))
+        }
+        Fault::Run(RunError::Client { advice, .. }) if Client::behind(executor).is_some() => {
+            let named = mending(executor, fault).or_else(|| advice.clone());
+            named.or_else(|| looking(executor))
         }
         Fault::Run(RunError::Client { fault, .. })
             if matches!(**fault, ClientFault::Unreachable { .. }) =>
@@ -157,7 +168,7 @@ fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<St
     let folder =
         unseen_argument(executor, home, outside).or_else(|| unseen(complaint, home, is_there));
     let hint = folder.map(|folder| readable(executor, folder));
-    hint.or_else(|| broken(executor)).or_else(|| {
+    hint.or_else(|| looking(executor)).or_else(|| {
         Some(format!(
             "it sees the project and the system and nothing else; what it needs beyond: \
              {} --readable PATH",
@@ -166,13 +177,15 @@ fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<St
     })
 }
 
-/// What helps with a program that Callosum knows how to start, and shows all that it needs.
-fn broken(executor: &Executor) -> Option<String> {
-    let client = Client::behind(executor)?;
-    Some(format!(
-        "see whether `{} --version` works in a terminal; where it does not: {} && callosum executor check {}",
-        client.program, client.update, executor.id
-    ))
+/// What helps with a coding agent, where what it said names a cause.
+fn mending(executor: &Executor, fault: &Fault) -> Option<String> {
+    let said = CommandError::from_error(Exit::No, fault).one_line();
+    Client::behind(executor)?.mending(executor, &said)
+}
+
+/// What helps with one where nothing names a cause.
+fn looking(executor: &Executor) -> Option<String> {
+    Some(Client::behind(executor)?.looking(executor))
 }
 
 /// The same entry with a model or tool that its server has: what was probably meant, or the first.

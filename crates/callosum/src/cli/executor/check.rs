@@ -11,7 +11,7 @@ use std::{
 
 use callosum_agents::{
     discover::undecided,
-    handshake::{Handshake, Outcome, handshake},
+    handshake::{Fault, Handshake, Outcome, handshake},
     registry::Executor,
 };
 use callosum_ledger::{AuditEvent, Event, Ledger};
@@ -75,6 +75,8 @@ pub(crate) struct StepOutput {
     pub(crate) outcome: String,
     /// Why it failed.
     pub(crate) reason: Option<String>,
+    /// All that the executor said on standard error where it failed, as far as that is kept.
+    pub(crate) details: Option<String>,
     /// Milliseconds until the executor had answered.
     pub(crate) elapsed_ms: Option<u64>,
 }
@@ -85,18 +87,17 @@ impl CheckOutput {
             .steps
             .iter()
             .map(|step| {
-                let (outcome, reason) = match &step.outcome {
+                let (outcome, fault) = match &step.outcome {
                     Outcome::Passed => ("passed", None),
-                    Outcome::Failed(fault) => (
-                        "failed",
-                        Some(CommandError::from_error(Exit::No, fault).one_line()),
-                    ),
+                    Outcome::Failed(fault) => ("failed", Some(fault)),
                     Outcome::Skipped => ("skipped", None),
                 };
+                let reason = |fault| CommandError::from_error(Exit::No, fault).one_line();
                 StepOutput {
                     name: step.name.to_string(),
                     outcome: outcome.to_owned(),
-                    reason,
+                    reason: fault.map(|fault| reason(fault)),
+                    details: fault.and_then(Fault::complaint).map(str::to_owned),
                     elapsed_ms: step.elapsed.map(|elapsed| elapsed.as_millis() as u64),
                 }
             })
@@ -191,6 +192,9 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     } else {
         for check in &checks {
             context.ui.data(&check.as_text())?;
+            for details in check.steps.iter().filter_map(|step| step.details.as_ref()) {
+                context.ui.detail(details);
+            }
             if let Some(hint) = &check.hint {
                 context.ui.hint(hint);
             }

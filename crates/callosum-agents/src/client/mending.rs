@@ -1,0 +1,211 @@
+//! [`Client::mending`]: what has a client answer again whose handshake failed, by what was said of that.
+//!
+//! Pure. The words are those of the handshake's fault, or the reason that the registry keeps of it. Deliberately not
+//! here: what an executor may see, which is another cause of the same words.
+
+use super::Client;
+use crate::{registry::Executor, template::Template};
+
+/// How the words are recognised by which a program says that its Node is not the one it wants.
+const OTHER_NODE: [&str; 6] = [
+    "syntaxerror",
+    "err_require_esm",
+    "err_unknown_builtin_module",
+    "unsupported engine",
+    "requires node",
+    "no such built-in module",
+];
+
+/// The same of files that ought to be of its installation.
+const INCOMPLETE: [&str; 4] = [
+    "cannot find module",
+    "cannot find package",
+    "module_not_found",
+    "no such file or directory, open",
+];
+
+impl Client {
+    /// What a person does about it, ending with the line that asks again; `None` where the words name no cause.
+    pub fn mending(&self, executor: &Executor, said: &str) -> Option<String> {
+        let lower = said.to_lowercase();
+        let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
+        let check = format!("callosum executor check {}", executor.id);
+        let install = format!("{} && {check}", self.installing(executor));
+        let program = program(executor);
+        Some(
+            if says(&[
+                "its description of its options",
+                "the oldest that is understood",
+            ]) {
+                format!("{} && {check}", self.updating(executor))
+            } else if says(&["it does not say which version it is"]) {
+                format!(
+                    "what stands in PATH as `{program}` may be another program, which `command -v {program}` tells; \
+                 to have this one: {install}"
+                )
+            } else if says(&["'node'", "node: not found", "`node` was not found"]) {
+                let version = self
+                    .node
+                    .map(|oldest| format!(" {oldest} or later"))
+                    .unwrap_or_default();
+                format!(
+                    "it runs on Node{version}, and there is none in PATH: install it, then: {check}"
+                )
+            } else if says(&["was not found"]) {
+                format!("put the folder of `{program}` into PATH, or install it: {install}")
+            } else if says(&INCOMPLETE) {
+                format!("its installation is not whole: {install}")
+            } else if says(&OTHER_NODE) {
+                match self.node {
+                    Some(oldest) => format!(
+                        "it runs on Node {oldest} or later, and `node --version` tells which is here: put such a one \
+                     first in PATH, then: {check}"
+                    ),
+                    None => format!("its installation is damaged: {install}"),
+                }
+            } else if says(&["exec format error", "cannot execute binary file"]) {
+                format!("it was made for another machine: {install}")
+            } else if says(&["glibc", "libstdc++", "libc.musl"]) {
+                format!(
+                    "it wants other libraries of the system than are here: update the system, or install an older version \
+                 of it, but {} or later, then: {check}",
+                    self.oldest
+                )
+            } else if says(&["out of memory", "by signal 9"]) {
+                format!("it ran out of memory, or somebody ended it: free some, then: {check}")
+            } else if says(&["by signal "]) {
+                format!(
+                    "it crashes; where `{program} --version` does in a terminal, too: {install}"
+                )
+            } else if says(&["enospc", "no space left", "disk quota"]) {
+                format!("make room on the disk, then: {check}")
+            } else if says(&["is not logged in"]) {
+                format!("{}, then: {check}", self.login.command)
+            } else if says(&["took longer than", "was silent for"]) {
+                format!(
+                    "see whether `{program} --version` ends in a terminal; where it hangs there, too: {install}; where it \
+                 is only slow: {check}"
+                )
+            } else {
+                return None;
+            },
+        )
+    }
+
+    /// What helps where the words name no cause.
+    pub fn looking(&self, executor: &Executor) -> String {
+        format!(
+            "see whether `{} --version` works in a terminal; where it does not: {} && callosum executor check {id}; \
+             all that it said here: callosum executor check {id} -v",
+            program(executor),
+            self.installing(executor),
+            id = executor.id
+        )
+    }
+
+    /// What a person types to have it anew, whatever became of it; of a program that speaks for it, that one.
+    fn installing(&self, executor: &Executor) -> String {
+        Self::adapter_of(executor).map_or_else(|| self.install.to_owned(), install_of)
+    }
+
+    /// What a person types to have its newest version.
+    fn updating(&self, executor: &Executor) -> String {
+        Self::adapter_of(executor).map_or_else(|| self.update.to_owned(), install_of)
+    }
+}
+
+fn install_of(package: &str) -> String {
+    format!("npm install -g {package}@latest")
+}
+
+/// The program of a command, as somebody would call it in a terminal.
+fn program(executor: &Executor) -> String {
+    let template = Template::parse_for_client(&executor.command_template).ok();
+    template.map_or_else(
+        || executor.id.clone(),
+        |template| template.program().to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discover::Known;
+
+    fn told(id: &str, said: &str) -> Option<String> {
+        let executor = Known::named(id).unwrap().entry();
+        Client::behind(&executor).unwrap().mending(&executor, said)
+    }
+
+    /// CAL-EXE-2, CAL-EXE-1: each cause has what mends it, and ends with the line that asks again.
+    #[test]
+    fn each_cause_has_what_mends_it() {
+        for (id, said, part) in [
+            (
+                "gemini",
+                "`gemini` ended with exit code 1: Error: Cannot find module 'x'",
+                "not whole: npm install -g @google/gemini-cli@latest && ",
+            ),
+            (
+                "qwen",
+                "`qwen` ended with exit code 1: SyntaxError: Unexpected token '??='",
+                "Node 22 or later",
+            ),
+            (
+                "gemini",
+                "`gemini` ended with exit code 127: env: 'node': No such file or directory",
+                "none in PATH",
+            ),
+            ("codex", "`codex` was ended by signal 11", "it crashes"),
+            ("codex", "`codex` was ended by signal 9", "out of memory"),
+            (
+                "claude",
+                "`claude` could not be started: the program `claude` was not found",
+                "npm install -g @anthropic-ai/claude-code@latest",
+            ),
+            (
+                "claude",
+                "it is version 1.0.30, and the oldest that is understood is 2.0.0",
+                "claude update && ",
+            ),
+            (
+                "opencode",
+                "`opencode` took longer than 30000 ms and was ended",
+                "`opencode --version` ends in a terminal",
+            ),
+            (
+                "codex",
+                "it does not say which version it is",
+                "command -v codex",
+            ),
+            (
+                "codex-acp",
+                "the agent ended with exit code 1; it said: Error: Cannot find package 'x'",
+                "npm install -g @agentclientprotocol/codex-acp@latest",
+            ),
+            (
+                "gemini-acp",
+                "`gemini-acp` is not logged in: x",
+                "gemini, in a terminal",
+            ),
+        ] {
+            let told = told(id, said).unwrap();
+            assert!(told.contains(part), "{told}");
+            assert!(
+                told.ends_with(&format!("callosum executor check {id}")),
+                "{told}"
+            );
+        }
+    }
+
+    #[test]
+    fn where_nothing_names_a_cause_a_person_is_to_look() {
+        assert_eq!(told("codex", "`codex` ended with exit code 3"), None);
+        let executor = Known::named("codex").unwrap().entry();
+        let looking = Client::behind(&executor).unwrap().looking(&executor);
+        assert!(
+            looking.ends_with("callosum executor check codex -v"),
+            "{looking}"
+        );
+    }
+}

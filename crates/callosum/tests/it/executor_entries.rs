@@ -1,0 +1,52 @@
+//! What is told of an executor's entry as it changes, and what of it is not granted.
+
+use crate::{agents::fake, projects::two_languages};
+
+/// CAL-EXE-1, CAL-EXE-2: a client that does not start is told with the line that failed and what mends it, by
+/// `discover`, `check` and `doctor` alike; all that it said is there to be read.
+#[test]
+fn a_broken_client_is_told_with_what_mends_it() {
+    let env = two_languages();
+    fake("gemini", "ok", 0).install(&env);
+    env.run(["executor", "discover"]).success();
+    let script = "#!/bin/sh\necho 'SAFE MODE' >&2\necho \"Error: Cannot find module 'x'\" >&2\n\
+                  echo '    at Module._load (node:1)' >&2\necho 'Node.js v20.20.2' >&2\nexit 1\n";
+    let program = env.programs().join("gemini");
+    std::fs::write(&program, script).unwrap();
+    let check = env
+        .run(["executor", "check", "gemini", "--json"])
+        .ended_with(1)
+        .json();
+    let check = &check["checks"][0];
+    let reason = check["steps"][0]["reason"].as_str().unwrap();
+    assert!(
+        reason.ends_with("exit code 1: Error: Cannot find module 'x'"),
+        "{reason}"
+    );
+    let details = check["steps"][0]["details"].as_str().unwrap();
+    assert!(details.contains("Node.js v20.20.2"), "{details}");
+    let hint = "its installation is not whole: npm install -g @google/gemini-cli@latest && callosum executor check gemini";
+    assert_eq!(check["hint"], hint);
+    let doctor = env.run(["doctor", "--json"]).json();
+    let checks = doctor["checks"].as_array().unwrap();
+    let line = checks
+        .iter()
+        .find(|check| check["name"] == "executor gemini")
+        .unwrap();
+    assert_eq!(line["hint"], hint, "{line}");
+    let shown = env
+        .run(["executor", "check", "gemini", "-v"])
+        .ended_with(1)
+        .stderr;
+    assert!(shown.contains("at Module._load"), "{shown}");
+    std::fs::write(&program, "#!/bin/sh\necho 'SAFE MODE' >&2\nexit 3\n").unwrap();
+    let check = env
+        .run(["executor", "check", "gemini", "--json"])
+        .ended_with(1)
+        .json();
+    let reason = check["checks"][0]["steps"][0]["reason"].as_str().unwrap();
+    assert!(
+        reason.ends_with("exit code 3, and printed nothing that explains it"),
+        "{reason}"
+    );
+}

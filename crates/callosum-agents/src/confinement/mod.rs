@@ -15,6 +15,7 @@ mod nested;
 mod own_folder;
 mod places;
 mod policy;
+mod protected;
 mod proxy;
 mod renewal;
 mod settings;
@@ -24,8 +25,9 @@ mod transcript;
 pub use self::{
     confiner::Confiner,
     level::{Level, Reached, Refused, decide},
-    places::{Protected, Surface, SystemFolders, Wishes, places},
+    places::{Surface, SystemFolders, Wishes, places},
     policy::{InvalidHost, Policy, Whitelisted},
+    protected::{Protected, Withheld},
     proxy::{Connection, Connections, Names, Upstream, Verdict},
     system::{Missing, System},
     transcript::LastTranscript,

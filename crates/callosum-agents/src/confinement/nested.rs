@@ -10,12 +10,14 @@ use std::{
 
 use callosum_host::{Disk, disk::EntryKind};
 
-/// Settings of coding agents in a project, by which they start programs: what a held run left in them, the
-/// next one would obey that nobody holds.
-const ORDERS: [&str; 8] = [
+/// Settings of coding agents in a project, by which they start programs, and folders in which git's hooks usually stand
+/// that are kept with a project: what a held run left in them, the next one would obey that nobody holds.
+const ORDERS: [&str; 10] = [
     ".claude",
     ".codex",
     ".gemini",
+    ".githooks",
+    ".husky",
     ".mcp.json",
     ".opencode",
     ".qwen",

@@ -8,7 +8,7 @@ use callosum_host::{
     disk::EntryKind,
 };
 
-use super::nested::{is_obeyed, nested};
+use super::{nested::nested, protected::Protected};
 
 /// What a system consists of; nothing in it belongs to a person.
 const SYSTEM: [&str; 14] = [
@@ -35,18 +35,6 @@ pub struct Wishes {
     pub readable: Vec<String>,
     /// May be written, likewise; a folder whose name ends with `/` is made where it is not there.
     pub writable: Vec<String>,
-}
-
-/// What no executor may write, whatever its entry says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Protected {
-    /// Folders in which everything called `.cal…` or `registry.json` is protected, whether it is there yet or
-    /// not, and what git and coding agents obey there and in any folder below.
-    pub roots: Vec<PathBuf>,
-    /// Files and folders with all that is in them.
-    pub paths: Vec<PathBuf>,
-    /// Folders of which nothing is shown either: whoever may read a lock's file may hold the lock.
-    pub hidden: Vec<PathBuf>,
 }
 
 /// What is around an executor that is about to start.
@@ -291,40 +279,6 @@ impl Shown<'_> {
             }
         }
         self.put(path, Access::Read);
-    }
-}
-
-impl Protected {
-    /// Whether a path is protected, or part of what is.
-    fn covers(&self, path: &Path) -> bool {
-        let named = |root: &PathBuf| {
-            let Ok(rest) = path.strip_prefix(root) else {
-                return false;
-            };
-            let is_ours = rest.iter().next().is_some_and(|name| {
-                let name = name.as_encoded_bytes();
-                name.starts_with(b".cal") || name == b"registry.json"
-            });
-            is_ours || rest.iter().any(is_obeyed)
-        };
-        self.paths.iter().any(|known| path.starts_with(known)) || self.roots.iter().any(named)
-    }
-
-    /// What of the trees a path comprises: itself, or those below it.
-    fn parts_of_trees<'p>(&'p self, path: &'p Path) -> impl Iterator<Item = &'p Path> {
-        self.roots.iter().filter_map(move |root| {
-            if path.starts_with(root) {
-                Some(path)
-            } else {
-                root.starts_with(path).then_some(root.as_path())
-            }
-        })
-    }
-
-    /// Whether something protected is, or may come to be, somewhere in a folder.
-    fn is_within(&self, folder: &Path) -> bool {
-        self.paths.iter().any(|path| path.starts_with(folder))
-            || self.roots.iter().any(|root| root.starts_with(folder))
     }
 }
 

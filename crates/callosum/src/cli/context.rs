@@ -7,7 +7,9 @@ use std::{
 };
 
 use callosum_agents::{
-    confinement::{Confiner, Connections, LastTranscript, Names, Protected, System, Upstream},
+    confinement::{
+        Confiner, Connections, LastTranscript, Names, Protected, System, Upstream, Withheld,
+    },
     runner::{Patience, Surroundings},
 };
 use callosum_arbiter::{circuit::Circuits, delegation::Provenance, slots::Slots};
@@ -319,6 +321,13 @@ impl Context {
             disk: self.disk.clone(),
             clock: self.clock.clone(),
         })
+    }
+
+    /// How much of an executor's wish to write is not granted, whatever its entry says; `None` where all of it is.
+    pub(super) fn withheld(&self, wish: &str) -> Option<Withheld> {
+        let home = self.environment.path("HOME");
+        self.protected()
+            .withheld(wish, self.tree(), home.as_deref(), &self.disk)
     }
 
     /// What no executor may write: the ledger and all else by which this program is steered.

@@ -1,6 +1,68 @@
 //! What is told of an executor's entry as it changes, and what of it is not granted.
 
+use callosum_testkit::fakes;
+
 use crate::{agents::fake, projects::two_languages};
+
+/// CAL-SEC-1: what git, agents or this program obey is not granted, and that is said, whoever asks for it.
+#[test]
+fn a_wish_for_what_is_obeyed_is_refused_in_words() {
+    let env = two_languages();
+    env.git_init();
+    let template = fakes::fake("");
+    let register = |wish: &str| {
+        let line = [
+            "executor",
+            "register",
+            "mine",
+            "--command",
+            &template,
+            "--writable",
+            wish,
+        ];
+        env.run(line)
+    };
+    for wish in [
+        ".git",
+        ".git/hooks/",
+        ".cal_memory.json",
+        "registry.json",
+        ".husky/",
+    ] {
+        let refused = register(wish).ended_with(2).stderr;
+        assert!(
+            refused.contains(&format!("is let write `{wish}`")),
+            "{refused}"
+        );
+        assert!(
+            refused.contains("hint: callosum executor register mine --command"),
+            "{refused}"
+        );
+        assert!(!refused.contains("--writable"), "{refused}");
+    }
+    let told = register("./").success().stderr;
+    assert!(told.contains("of `./`, what git"), "{told}");
+    let granted = register("target/").success().stderr;
+    assert!(!granted.contains("cannot be written: .git"), "{granted}");
+    let registry = env
+        .read("registry.json")
+        .replacen("\"target/\"", "\".git/\"", 1);
+    env.write("registry.json", registry);
+    env.run(["trust", "mine"]).success();
+    let doctor = env.run(["doctor", "--json"]).json();
+    let checks = doctor["checks"].as_array().unwrap();
+    let mine = checks
+        .iter()
+        .find(|check| check["name"] == "executor mine")
+        .unwrap();
+    assert!(
+        mine["found"]
+            .as_str()
+            .unwrap()
+            .contains("asks to write `.git/`"),
+        "{mine}"
+    );
+}
 
 /// CAL-EXE-1, CAL-EXE-2: a client that does not start is told with the line that failed and what mends it, by
 /// `discover`, `check` and `doctor` alike; all that it said is there to be read.

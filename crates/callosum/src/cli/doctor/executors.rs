@@ -2,9 +2,9 @@
 
 use callosum_agents::{
     client::Client,
-    confinement::{Policy, decide},
+    confinement::{Policy, Withheld, decide},
     discover::{Known, Speaks, find_in_path, undecided},
-    registry::Status,
+    registry::{Executor, Status},
 };
 
 use super::{Checks, Outcome};
@@ -43,6 +43,13 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             );
             let hint = format!("callosum executor check {}", executor.id);
             checks.add(&name, Outcome::Warning, found, Some(&hint));
+        } else if let Some(wish) = withheld(context, executor) {
+            let found = format!(
+                "its entry in registry.json asks to write `{wish}`, which it is not let: git, coding agents or Callosum \
+                 obey what stands there"
+            );
+            let hint = "take it out of `writable` in registry.json";
+            checks.add(&name, Outcome::Warning, found, Some(hint));
         } else if executor.status == Status::Active {
             match Lack::of(context, executor) {
                 None => match kept_tools.unfit(executor) {
@@ -88,6 +95,13 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             checks.add(&name, Outcome::Ok, text, Some("callosum executor discover"));
         }
     }
+}
+
+/// What an entry asks to write and is not let, whatever holds it.
+fn withheld<'e>(context: &Context, executor: &'e Executor) -> Option<&'e String> {
+    let mut wishes = executor.writable.iter();
+    let is_held = executor.confinement != Some(Policy::Off);
+    wishes.find(|wish| is_held && context.withheld(wish) == Some(Withheld::All))
 }
 
 /// What executors can be held with here. Nothing that is missing keeps the main job from working.

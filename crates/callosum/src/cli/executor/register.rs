@@ -2,7 +2,7 @@
 
 use callosum_agents::{
     client::{Acp, Client},
-    confinement::{InvalidHost, Policy, Whitelisted},
+    confinement::{InvalidHost, Policy, Whitelisted, Withheld},
     dialect::Dialect,
     discover::{Known, Speaks},
     http::Endpoint,
@@ -200,6 +200,7 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
         let what = format!("`{EMBEDDED_ID}` is the executor that Callosum carries itself");
         return Err(CommandError::new(Exit::Usage, what));
     }
+    refuse_withheld(context, args, &executor)?;
     let ledger = store::open(context)?;
     for note in notes {
         context.ui.say(&note);
@@ -238,6 +239,39 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
         )
         .hint(helps.unwrap_or_else(|| format!("callosum executor check {id}")))),
     }
+}
+
+/// Refuses what nobody is let write who is held, and says what of the rest stays as it is.
+fn refuse_withheld(
+    context: &Context,
+    args: &RegisterArgs,
+    executor: &Executor,
+) -> Result<(), CommandError> {
+    if executor.confinement == Some(Policy::Off) {
+        return Ok(());
+    }
+    for wish in &args.writable {
+        match context.withheld(wish) {
+            None => {}
+            Some(Withheld::All) => {
+                let what = format!(
+                    "no executor that is held is let write `{wish}`: git, coding agents or Callosum obey what stands there, \
+                     so it could leave orders for what nobody holds"
+                );
+                let mut without = executor.clone();
+                without.writable.retain(|other| other != wish);
+                return Err(CommandError::new(Exit::Usage, what).hint(registration_line(&without)));
+            }
+            Some(Withheld::Part) => {
+                let what = format!(
+                    "of `{wish}`, what git, coding agents and Callosum obey cannot be written: .git, .claude and the like, \
+                     .cal* and registry.json"
+                );
+                context.ui.warn(&what, None);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a name that plans could not call, and no policy could speak of.

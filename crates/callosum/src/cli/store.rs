@@ -1,6 +1,6 @@
 //! Opening the ledger, and explaining why it cannot be opened.
 
-use std::{error::Error, path::Path, time::Duration};
+use std::{error::Error, io::ErrorKind, path::Path, time::Duration};
 
 use callosum_arbiter::Remedy;
 use callosum_host::{DiskError, FileLock, LockError};
@@ -10,7 +10,7 @@ use callosum_ledger::{
 };
 
 use super::{context::Context, witness};
-use crate::ui::{CommandError, Exit, Progress};
+use crate::ui::{CommandError, Exit, Progress, shell_word};
 
 /// How long another process that changes the same file is waited for (Seed CAL §5.3).
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -306,6 +306,23 @@ fn unlocked(error: &LockError) -> CommandError {
     }
 }
 
+/// What to do where there was no room for a file.
+fn making_room(disk: &DiskError) -> String {
+    const THEN: &str = "then run it again: what was acknowledged before is on disk, and what this was to write is there \
+                        whole or not at all";
+    if disk.source.kind() == ErrorKind::FileTooLarge {
+        return format!("let files grow larger (`ulimit -f`), {THEN}");
+    }
+    let folder = disk
+        .path
+        .parent()
+        .unwrap_or(&disk.path)
+        .display()
+        .to_string();
+    let folder = shell_word(&folder);
+    format!("make room on the disk of {folder} (`df -h {folder}` tells how much there is), {THEN}")
+}
+
 /// Adds what to do where the disk is behind it.
 pub(super) fn with_disk_hint(
     explained: CommandError,
@@ -315,7 +332,7 @@ pub(super) fn with_disk_hint(
     while let Some(cause) = next {
         if let Some(disk) = cause.downcast_ref::<DiskError>() {
             if disk.is_full() {
-                return explained.hint("make room on the disk and run it again: nothing was lost");
+                return explained.hint(making_room(disk));
             }
             if disk.is_read_only() || disk.is_denied() {
                 let folder = disk.path.parent().unwrap_or(&disk.path);

@@ -281,6 +281,18 @@ fn a_full_disk_loses_nothing() {
         assert!(stored < 20, "the disk is full");
     };
     assert_eq!(refused["error"]["code"], "E005", "{refused}");
+    let hint = refused["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("room on the disk"), "{hint}");
+    // What says so is written, and may still fit into a file's last block.
+    let checks = || disk.run(&["executor", "check", "scout", "--json"]);
+    let unwritten = std::iter::repeat_with(checks).take(20);
+    let mut unwritten = unwritten.map(|output| output.json());
+    let unwritten = unwritten.find(|output| output["error"]["code"] == "E005");
+    let hint = unwritten.unwrap()["error"]["hint"].to_string();
+    assert!(
+        hint.contains("df -h ") && hint.contains("what was acknowledged before is on disk"),
+        "{hint}"
+    );
     drop(filled);
     std::fs::remove_file(filler).unwrap();
     disk.run(&["ledger", "verify"]).success();

@@ -56,7 +56,11 @@ fn hint_for(code: Option<ErrorCode>, executor: &str) -> Option<String> {
              registry.json, or CAL_EXECUTOR_TIMEOUT_MS"
         )),
         ErrorCode::MemoryOverflow => Some(format!("ask {executor} for less: --path, --kind")),
-        ErrorCode::DiskFailure | ErrorCode::AuditFailure => Some("callosum doctor".to_owned()),
+        ErrorCode::DiskFailure | ErrorCode::AuditFailure => Some(
+            "`callosum doctor` says where there is no room, or what cannot be written: mend that, then ask again; what \
+             was acknowledged is on disk"
+                .to_owned(),
+        ),
         ErrorCode::LockTimeout => Some("try again when the other process is done".to_owned()),
     }
 }

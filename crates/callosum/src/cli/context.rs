@@ -98,6 +98,17 @@ impl Context {
         })
     }
 
+    /// The same as it stands now, where something of it was changed.
+    pub(super) fn anew(&self) -> Result<Self, CommandError> {
+        Self::read(
+            self.environment.clone(),
+            Some(&self.folder),
+            self.ui,
+            self.cancel.clone(),
+            None,
+        )
+    }
+
     /// The same as it were if this was trusted.
     pub(super) fn as_if_trusted(&self, subject: Subject) -> Result<Self, CommandError> {
         Self::read(

@@ -1,8 +1,37 @@
 //! What is told of an executor's entry as it changes, and what of it is not granted.
 
 use callosum_testkit::fakes;
+use serde_json::json;
 
-use crate::{agents::fake, projects::two_languages};
+use crate::{
+    agents::fake,
+    projects::{register, two_languages},
+};
+
+/// CAL-EXE-1: a program that changes an entry is told how it stands then, or what is gone.
+#[test]
+fn a_changed_entry_is_printed_as_it_stands() {
+    let env = two_languages();
+    register(&env, "mine", &fakes::fake(""));
+    let run = |arguments: &[&str]| env.run([arguments, &["--json"]].concat()).success().json();
+    let disabled = run(&["executor", "disable", "mine"]);
+    assert_eq!(
+        (&disabled["id"], &disabled["enabled"]),
+        (&json!("mine"), &json!(false))
+    );
+    let enabled = run(&["executor", "enable", "mine", "--priority", "7"]);
+    assert_eq!(
+        (&enabled["enabled"], &enabled["priority"]),
+        (&json!(true), &json!(7))
+    );
+    let listed = run(&["executor", "list"]);
+    assert_eq!(listed["executors"][1], enabled);
+    let removed = run(&["executor", "remove", "mine"]);
+    assert_eq!(
+        (&removed["id"], &removed["executor"]),
+        (&json!("mine"), &enabled)
+    );
+}
 
 /// CAL-SEC-1: what git, agents or this program obey is not granted, and that is said, whoever asks for it.
 #[test]

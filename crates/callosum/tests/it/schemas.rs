@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 67] = [
+    let outputs: [(&str, &[&str], i32); 70] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -109,6 +109,8 @@ fn every_json_output_fits_its_published_schema() {
         ("output-executor-list", &["executor", "list"], 0),
         ("output-executor-check", &["executor", "check"], 0),
         ("output-executor-discover", &["executor", "discover"], 0),
+        ("output-executor", &["executor", "disable", "scout"], 0),
+        ("output-executor", &["executor", "enable", "scout"], 0),
         ("output-ledger-query", &["ledger", "query"], 0),
         ("output-ledger-stats", &["ledger", "stats"], 0),
         (
@@ -157,6 +159,7 @@ fn every_json_output_fits_its_published_schema() {
         ),
         ("output-constitution", &["constitution", "show"], 0),
         ("output-config", &["config", "show"], 0),
+        ("output-executor-remove", &["executor", "remove", "fake"], 0),
     ];
     for (schema, arguments, code) in outputs {
         let ours = arguments.iter().position(|word| *word == "--");

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::list::ExecutorOutput;
 use crate::{
     cli::{context::Context, explain, roster::Roster},
     config::{Address, PRIORITIES, Value},
@@ -52,7 +53,7 @@ pub(super) fn enable(context: &mut Context, args: &EnableArgs) -> Result<(), Com
         &Value::Switch(true),
     )?;
     context.ui.say(&format!("enabled {}", args.executor));
-    Ok(())
+    print(context, &args.executor)
 }
 
 pub(super) fn disable(context: &mut Context, args: &DisableArgs) -> Result<(), CommandError> {
@@ -63,7 +64,20 @@ pub(super) fn disable(context: &mut Context, args: &DisableArgs) -> Result<(), C
         &Value::Switch(false),
     )?;
     context.ui.say(&format!("disabled {}", args.executor));
-    Ok(())
+    print(context, &args.executor)
+}
+
+/// The entry as it stands now, for a program.
+fn print(context: &Context, id: &str) -> Result<(), CommandError> {
+    if !context.ui.json {
+        return Ok(());
+    }
+    let context = context.anew()?;
+    let roster = Roster::load(&context)?;
+    let executor = roster.known(id)?;
+    let surroundings = context.surroundings().ok();
+    let output = ExecutorOutput::of(executor, &roster, surroundings.as_ref());
+    context.ui.json_data(&output)
 }
 
 fn set(context: &mut Context, address: &Address, value: &Value) -> Result<(), CommandError> {

@@ -14,8 +14,11 @@ pub(super) mod scout;
 use clap::Subcommand;
 
 pub(super) use self::{
-    check::ChecksOutput, discover::DiscoverOutput, list::ListOutput,
+    check::ChecksOutput,
+    discover::DiscoverOutput,
+    list::{ExecutorOutput, ListOutput},
     registration_line::registration_line,
+    remove::RemovedOutput,
 };
 
 use super::context::Context;

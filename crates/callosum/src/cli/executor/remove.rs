@@ -1,9 +1,12 @@
 //! `callosum executor remove`: an executor leaves the registry.
 
-use callosum_agents::registry::EMBEDDED_ID;
+use callosum_agents::registry::{EMBEDDED_ID, Executor};
 use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::list::ExecutorOutput;
 use crate::{
     cli::{context::Context, kept_tools::KeptTools, roster::Roster, store},
     ui::{CommandError, Exit},
@@ -20,6 +23,15 @@ pub(crate) struct RemoveArgs {
     executor: String,
 }
 
+/// `callosum executor remove --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct RemovedOutput {
+    /// Whose entry is gone.
+    pub(crate) id: String,
+    /// The entry as it was; null where it made no sense.
+    pub(crate) executor: Option<ExecutorOutput>,
+}
+
 pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandError> {
     let id = &args.executor;
     if id == EMBEDDED_ID {
@@ -31,6 +43,12 @@ pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandErr
     let ledger = store::open(context)?;
     let mut roster = Roster::load_for_change(context)?;
     let executor = roster.known(id).cloned();
+    let surroundings = context.surroundings().ok();
+    let shown = |executor: &Executor| ExecutorOutput::of(executor, &roster, surroundings.as_ref());
+    let output = RemovedOutput {
+        id: id.clone(),
+        executor: executor.as_ref().ok().map(shown),
+    };
     // An entry that makes no sense is no executor, and was never trusted.
     if !roster.remove(id) {
         executor?;
@@ -53,5 +71,8 @@ pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandErr
     };
     store::record(&ledger, event.with("change", "removed"))?;
     context.ui.say(&format!("removed {id}"));
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    }
     Ok(())
 }

@@ -3,11 +3,12 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{delegate, spelling};
-use crate::ui::{CommandError, Exit, Ui};
+use crate::ui::{CommandError, Exit, Ui, shell_word};
 
 /// A failure, as programs read it.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -67,7 +68,11 @@ pub(super) fn misused(arguments: &[OsString], error: &clap::Error) -> Result<(),
         progress: false,
         verbose: false,
     };
-    let error = misuse(&error.render().to_string());
+    let hint = meant(arguments, error).unwrap_or_else(|| manual(arguments));
+    let error = ErrorOutput {
+        hint: Some(hint),
+        ..misuse(&error.render().to_string())
+    };
     if spelling::verb(arguments) == Some("delegate") {
         return delegate::misused(ui, arguments, error);
     }
@@ -90,6 +95,51 @@ pub(super) fn print(ui: Ui, failed: &CommandError) {
     }
     // Nobody is left to be told where stdout is closed.
     drop(ui.json_data(&FailureOutput { error }));
+}
+
+/// The command line with the one word put right that clap has a guess for.
+fn meant(arguments: &[OsString], error: &clap::Error) -> Option<String> {
+    const GUESSES: [(ContextKind, ContextKind); 3] = [
+        (
+            ContextKind::InvalidSubcommand,
+            ContextKind::SuggestedSubcommand,
+        ),
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        (ContextKind::InvalidValue, ContextKind::SuggestedValue),
+    ];
+    let word = |kind| match error.get(kind)? {
+        ContextValue::String(word) => Some(word.as_str()),
+        // The best guess comes last.
+        ContextValue::Strings(words) => words.last().map(String::as_str),
+        _ => None,
+    };
+    let (wrong, right) = GUESSES
+        .into_iter()
+        .find_map(|(wrong, right)| Some((word(wrong)?, word(right)?)))?;
+    let mut words: Vec<&str> = arguments
+        .iter()
+        .skip(1)
+        .map(|word| word.to_str())
+        .collect::<Option<_>>()?;
+    let at = words.iter().position(|word| *word == wrong)?;
+    words[at] = right;
+    let words: Vec<_> = words.into_iter().map(shell_word).collect();
+    Some(format!("callosum {}", words.join(" ")))
+}
+
+/// What prints the manual of the command that was meant, as far as the words lead to one.
+fn manual(arguments: &[OsString]) -> String {
+    let mut command = &super::tree();
+    let mut line = "callosum".to_owned();
+    for word in arguments.iter().skip(1).filter_map(|word| word.to_str()) {
+        let Some(found) = command.find_subcommand(word) else {
+            continue;
+        };
+        line.push(' ');
+        line.push_str(found.get_name());
+        command = found;
+    }
+    format!("{line} --help")
 }
 
 /// What clap says, of which the first paragraph is the message.
@@ -122,5 +172,35 @@ mod tests {
         let said = misuse("error: a value is\n  required\n\nUsage: callosum x\n\nMore.\n");
         assert_eq!(said.message, "a value is required");
         assert_eq!(said.details.as_deref(), Some("Usage: callosum x\n\nMore."));
+    }
+
+    /// A line that is not understood is told with the one that was meant, or the manual of its command.
+    #[test]
+    fn a_usage_error_has_a_line_to_paste() {
+        for (line, hint) in [
+            ("executor lst --json", "callosum executor list --json"),
+            (
+                "executor enable scout --priorty 1 --json",
+                "callosum executor enable scout --priority 1 --json",
+            ),
+            (
+                "delegate x --kind scn --json",
+                "callosum delegate x --kind scan --json",
+            ),
+            (
+                "executor enable scout --priority x --json",
+                "callosum executor enable --help",
+            ),
+            ("executor --json", "callosum executor --help"),
+            ("-C . --json", "callosum --help"),
+        ] {
+            let words = ["callosum"].into_iter().chain(line.split(' '));
+            let words: Vec<OsString> = words.map(OsString::from).collect();
+            let error = super::super::tree()
+                .try_get_matches_from(&words)
+                .unwrap_err();
+            let told = meant(&words, &error).unwrap_or_else(|| manual(&words));
+            assert_eq!(told, hint, "{error}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     agents::fake,
-    projects::{register, two_languages},
+    projects::{register, two_languages, with_executor},
 };
 
 /// CAL-EXE-1: a program that changes an entry is told how it stands then, or what is gone.
@@ -140,4 +140,21 @@ fn a_broken_client_is_told_with_what_mends_it() {
         reason.ends_with("exit code 3, and printed nothing that explains it"),
         "{reason}"
     );
+}
+
+/// A command line that is not understood has a line to paste, as whatever else fails has.
+#[test]
+fn a_usage_error_has_a_hint_for_a_program() {
+    let env = with_executor(&fakes::fake(""));
+    for (line, hint) in [
+        (["executor", "lst"], "callosum executor list --json"),
+        (["executor", "enable"], "callosum executor enable --help"),
+        (["delegate", "--kind=x"], "callosum delegate --help"),
+    ] {
+        let refused = env
+            .run([&line[..], &["--json"]].concat())
+            .ended_with(2)
+            .json();
+        assert_eq!(refused["error"]["hint"], hint, "{refused}");
+    }
 }

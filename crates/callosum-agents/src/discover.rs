@@ -12,7 +12,7 @@ use callosum_host::{Disk, disk::EntryKind};
 
 use crate::{
     client::Client, dialect::Dialect, local_server::several_models, registry::Executor,
-    transport::Transport,
+    shim::manager_of, transport::Transport,
 };
 
 /// An executor that we have heard of.
@@ -120,8 +120,12 @@ pub fn undecided(executor: &Executor) -> Option<String> {
 pub struct Discovered {
     /// Who.
     pub known: Known,
-    /// Its program.
+    /// Its program, as `PATH` has it.
     pub program: PathBuf,
+    /// The file that this leads to; the same where it is no link.
+    pub real: PathBuf,
+    /// The version manager of which it is a shim, where it is one.
+    pub shim_of: Option<&'static str>,
 }
 
 impl Known {
@@ -170,20 +174,25 @@ pub fn find_in_path(disk: &Disk, path_variable: &OsStr) -> Vec<Discovered> {
     KNOWN
         .into_iter()
         .filter_map(|known| {
-            let program = folders
-                .iter()
-                .map(|folder| folder.join(known.program))
-                .find(|program| is_file(disk, program))?;
-            Some(Discovered { known, program })
+            let mut programs = folders.iter().map(|folder| folder.join(known.program));
+            let (program, real) =
+                programs.find_map(|program| Some((program.clone(), file_at(disk, &program)?)))?;
+            let shim_of = manager_of(&program, &real);
+            Some(Discovered {
+                known,
+                program,
+                real,
+                shim_of,
+            })
         })
         .collect()
 }
 
-fn is_file(disk: &Disk, path: &Path) -> bool {
-    let Ok(target) = disk.canonicalize(path) else {
-        return false;
-    };
-    matches!(disk.stat(&target), Ok(Some(stat)) if stat.kind == EntryKind::File)
+/// The file that a path leads to.
+fn file_at(disk: &Disk, path: &Path) -> Option<PathBuf> {
+    let target = disk.canonicalize(path).ok()?;
+    let is_file = matches!(disk.stat(&target), Ok(Some(stat)) if stat.kind == EntryKind::File);
+    is_file.then_some(target)
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ pub mod registry;
 pub mod runner;
 pub mod scout;
 pub mod server_tool;
+mod shim;
 pub mod template;
 pub mod transport;
 mod words;

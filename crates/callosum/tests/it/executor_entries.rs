@@ -1,7 +1,9 @@
 //! What is told of an executor's entry as it changes, and what of it is not granted.
 
+use std::os::unix::fs::symlink;
+
 use callosum_testkit::fakes;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     agents::fake,
@@ -140,6 +142,39 @@ fn a_broken_client_is_told_with_what_mends_it() {
         reason.ends_with("exit code 3, and printed nothing that explains it"),
         "{reason}"
     );
+}
+
+/// CAL-EXE-1: whoever reads what was found knows which file that is, and whether it only leads to one.
+#[test]
+fn a_link_and_a_shim_are_told_as_such() {
+    let env = two_languages();
+    fake("codex", "ok", 0).install(&env);
+    let real = env.folder().join("real-codex");
+    std::fs::rename(env.programs().join("codex"), &real).unwrap();
+    let shims = env.folder().join(".asdf/shims");
+    std::fs::create_dir_all(&shims).unwrap();
+    symlink(&real, shims.join("codex")).unwrap();
+    let path = format!("{}:/usr/bin:/bin", shims.display());
+    let run = env.callosum().env("PATH", &path);
+    let found = run
+        .arguments(["executor", "discover", "--json"])
+        .run()
+        .success()
+        .json();
+    let codex = &found["found"][0];
+    assert_eq!(
+        codex["program"],
+        Value::from(shims.join("codex").display().to_string())
+    );
+    let real = std::fs::canonicalize(real).unwrap().display().to_string();
+    assert_eq!(codex["leads_to"], Value::from(real));
+    assert_eq!(codex["shim_of"], "asdf");
+    let told = env
+        .callosum()
+        .env("PATH", &path)
+        .arguments(["executor", "discover"]);
+    let told = told.run().success().stdout;
+    assert!(told.contains("a shim of asdf"), "{told}");
 }
 
 /// A command line that is not understood has a line to paste, as whatever else fails has.

@@ -53,6 +53,11 @@ pub(crate) struct FoundOutput {
     pub(crate) id: String,
     /// Where it stands: a program's file, or a server's address.
     pub(crate) program: String,
+    /// The file that a program leads to, where it is a link; null for any other.
+    pub(crate) leads_to: Option<String>,
+    /// The version manager of which a program is a shim, such as `asdf`, and so may start another file each time; null where
+    /// it is none.
+    pub(crate) shim_of: Option<String>,
     /// `active` or `inactive`, as the registry says now.
     pub(crate) status: String,
     /// Whether it is new in the registry.
@@ -75,7 +80,11 @@ pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), Command
     for discovered in find_in_path(&context.disk, path) {
         let place = discovered.program.display().to_string();
         let entry = discovered.known.entry();
-        found.push(take_in(&mut roster, place, entry)?);
+        let mut one = take_in(&mut roster, place, entry)?;
+        let is_link = discovered.real != discovered.program;
+        one.output.leads_to = is_link.then(|| discovered.real.display().to_string());
+        one.output.shim_of = discovered.shim_of.map(str::to_owned);
+        found.push(one);
     }
     for answering in listening(context, servers)? {
         found.extend(take_in_server(context, &mut roster, &answering)?);
@@ -160,6 +169,8 @@ fn take_in(roster: &mut Roster<'_>, place: String, new: Executor) -> Result<Foun
     let mut output = FoundOutput {
         id: new.id.clone(),
         program: place,
+        leads_to: None,
+        shim_of: None,
         status: String::new(),
         registered_now: false,
         reason: None,
@@ -275,6 +286,10 @@ fn tell(
                 "registered before, not asked again (executor check)".to_owned()
             }
             (false, None) => "registered before".to_owned(),
+        };
+        let note = match one.shim_of {
+            Some(manager) => format!("{note}; a shim of {manager}"),
+            None => note,
         };
         hints.extend(one.hint);
         table.row([one.id, one.status, one.program, note]);

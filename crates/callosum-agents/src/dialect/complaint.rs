@@ -61,6 +61,11 @@ impl Complaint {
         }
     }
 
+    /// Whether it is no more than that what came was not all.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.kind.as_deref() == Some(CUT_OFF)
+    }
+
     /// Names it.
     pub(crate) fn fault(&self) -> ClientFault {
         let lower = self.words.to_lowercase();
@@ -80,7 +85,7 @@ impl Complaint {
         if says(&lower, &NOT_IN_FORM) {
             return ClientFault::NotInForm { words };
         }
-        if kind == "prompt_too_long" || says(&lower, &TOO_LONG) {
+        if kind == PROMPT_TOO_LONG || says(&lower, &TOO_LONG) {
             return ClientFault::PromptTooLong { words };
         }
         let names_kind = |kinds: &[&str]| {
@@ -133,6 +138,9 @@ impl Complaint {
         }
     }
 }
+
+/// The kind of a complaint about the length of a prompt.
+pub(crate) const PROMPT_TOO_LONG: &str = "prompt_too_long";
 
 /// The kind of a complaint of ours: nobody was there.
 pub(crate) const UNREACHABLE: &str = "callosum_unreachable";

@@ -122,6 +122,13 @@ impl Hearing {
         if client.program == qwen::CLIENT {
             qwen::hold_against(self, &transcript);
         }
+        // What was summed up broke off nowhere, though it looks like it.
+        if client.program == opencode::CLIENT
+            && self.failure.as_ref().is_none_or(Complaint::is_cut_off)
+            && let Some(complaint) = opencode::overflowed(&transcript)
+        {
+            self.failure = Some(complaint);
+        }
         if self.failure.is_some() {
             return;
         }

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::{
-    complaint::{CUT_OFF, Complaint},
+    complaint::{CUT_OFF, Complaint, PROMPT_TOO_LONG},
     hearing::{Hearing, Tokens, at, count, text},
     in_vain::OFTEN,
 };
@@ -68,6 +68,14 @@ pub(super) fn broke_off(database: &[u8]) -> Option<Complaint> {
     Some(Complaint::of_kind(kind, &words))
 }
 
+/// That a prompt did not fit the model, where the database of opencode shows it: by way of ACP it sums the prompt up by
+/// itself then and goes on with that, in messages one right behind the other, and says nothing of it.
+pub(super) fn overflowed(database: &[u8]) -> Option<Complaint> {
+    let words = "its database says that the model's server refused a prompt for its length, and that it went on with a \
+                 summary of it";
+    holds(database, b"\"overflow\":true").then(|| Complaint::of_kind(PROMPT_TOO_LONG, words))
+}
+
 fn holds(bytes: &[u8], sought: &[u8]) -> bool {
     bytes.windows(sought.len()).any(|window| window == sought)
 }
@@ -107,6 +115,7 @@ fn step_finish(hearing: &mut Hearing, event: &Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::ClientFault;
 
     /// CAL-ERR-3: only opencode's own word for an end counts, wherever in its database it stands.
     #[test]
@@ -118,5 +127,13 @@ mod tests {
         assert_eq!(told(r#"{"finish":"content-filter"}"#), Some(cut));
         assert_eq!(told(r#"{"role":"assistant","finish":"stop"}"#), None);
         assert_eq!(told(r#"{"text":"\"finish\":\"length\""}"#), None);
+        let refused = |text: &str| overflowed(&database(text)).map(|it| it.fault());
+        let part = r#"{"type":"compaction","auto":true,"overflow":true}"#;
+        assert!(matches!(
+            refused(part),
+            Some(ClientFault::PromptTooLong { .. })
+        ));
+        assert_eq!(refused(r#"{"type":"compaction","auto":true}"#), None);
+        assert_eq!(refused(r#"{"text":"\"overflow\":true"}"#), None);
     }
 }

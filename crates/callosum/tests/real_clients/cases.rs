@@ -40,6 +40,10 @@ pub(crate) static ALL: &[Case] = &[
         faults::takes_no_half_for_an_answer,
     ),
     (
+        "ends_where_every_answer_breaks_off",
+        faults::ends_where_every_answer_breaks_off,
+    ),
+    (
         "retains_what_was_found_before",
         delegations::retains_what_was_found_before,
     ),

@@ -18,8 +18,8 @@ pub(crate) struct Client {
     pub(crate) files: &'static [(&'static str, &'static str)],
     /// The arguments for one question, which follows them.
     pub(crate) arguments: &'static [&'static str],
-    /// How it speaks the Agent Client Protocol, where it does by itself.
-    pub(crate) agent: Option<Agent>,
+    /// How the Agent Client Protocol is spoken with it.
+    pub(crate) agent: Agent,
     /// The tool by which its model hands over an answer of a given form, where it is not text.
     pub(crate) answers_by: Option<&'static str>,
     /// The tool by which its model looks into a file, and what in its input says which: a path, or as `cmd` a command.
@@ -28,15 +28,15 @@ pub(crate) struct Client {
     pub(crate) shell: Option<Shell>,
 }
 
-/// How a client speaks the Agent Client Protocol.
+/// How a client speaks the Agent Client Protocol, or what speaks it for one.
 #[derive(Debug)]
 pub(crate) struct Agent {
-    /// The argument with which it does.
-    pub(crate) argument: &'static str,
+    /// What starts it.
+    pub(crate) command: &'static str,
+    /// The package of the program that does it, with the version, where that comes apart from the client.
+    pub(crate) package: Option<&'static str>,
     /// Whether its model is asked again where a tool was refused; with others that ends the turn.
     pub(crate) outlives_refusal: bool,
-    /// Whether it sums a prompt up by itself that is too long, and goes on with that.
-    pub(crate) shortens_prompts: bool,
 }
 
 /// How a client's model runs a command.
@@ -73,11 +73,11 @@ pub(crate) static ALL: &[Client] = &[
 "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}"#,
         )],
         arguments: &["--skip-trust", "-o", "json", "-p"],
-        agent: Some(Agent {
-            argument: "--acp",
+        agent: Agent {
+            command: "gemini --acp",
+            package: None,
             outlives_refusal: true,
-            shortens_prompts: false,
-        }),
+        },
         answers_by: None,
         looks_by: ("read_file", "file_path"),
         shell: Some(Shell {
@@ -100,11 +100,11 @@ pub(crate) static ALL: &[Client] = &[
 "model": "scripted/scripted-model"}"#,
         )],
         arguments: &["run", "--format", "json"],
-        agent: Some(Agent {
-            argument: "acp",
+        agent: Agent {
+            command: "opencode acp",
+            package: None,
             outlives_refusal: false,
-            shortens_prompts: true,
-        }),
+        },
         answers_by: None,
         looks_by: ("read", "filePath"),
         shell: None,
@@ -125,11 +125,11 @@ pub(crate) static ALL: &[Client] = &[
 "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}"#,
         )],
         arguments: &["-o", "json", "-p"],
-        agent: Some(Agent {
-            argument: "--acp",
+        agent: Agent {
+            command: "qwen --acp",
+            package: None,
             outlives_refusal: false,
-            shortens_prompts: false,
-        }),
+        },
         answers_by: Some("structured_output"),
         looks_by: ("read_file", "file_path"),
         shell: Some(Shell {
@@ -153,7 +153,11 @@ pub(crate) static ALL: &[Client] = &[
         ],
         files: &[],
         arguments: &["-p", "--output-format", "json"],
-        agent: None,
+        agent: Agent {
+            command: "claude-agent-acp",
+            package: Some("@agentclientprotocol/claude-agent-acp@0.100.0"),
+            outlives_refusal: true,
+        },
         answers_by: Some("StructuredOutput"),
         looks_by: ("Read", "file_path"),
         shell: Some(Shell {
@@ -186,7 +190,11 @@ stream_max_retries = 1
 "#,
         )],
         arguments: &["exec", "--json", "--skip-git-repo-check"],
-        agent: None,
+        agent: Agent {
+            command: "codex-acp",
+            package: Some("@agentclientprotocol/codex-acp@2.6.0"),
+            outlives_refusal: true,
+        },
         answers_by: None,
         looks_by: ("exec_command", "cmd"),
         shell: Some(Shell {
@@ -225,6 +233,11 @@ impl Shell {
 }
 
 impl Client {
+    /// What is installed for it.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = &'static str> {
+        [self.package].into_iter().chain(self.agent.package)
+    }
+
     /// The call by which its model calls a tool of our server.
     pub(crate) fn ours(&self, tool: &str, input: Value) -> Call {
         let (name, namespace) = match self.name {

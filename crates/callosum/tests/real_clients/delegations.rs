@@ -110,9 +110,7 @@ pub(crate) fn obeys_no_settings_of_the_tree(client: &Client, installed: &Install
 /// CAL-COM-1: spoken to by the Agent Client Protocol it answers the same, and what it wants to write is
 /// refused.
 pub(crate) fn speaks_acp(client: &Client, installed: &Installed) {
-    let Some(agent) = &client.agent else {
-        return;
-    };
+    let agent = &client.agent;
     let stage = Stage::new(client, installed);
     stage.register_agent(agent);
     let usage = Usage {

@@ -7,9 +7,7 @@ use crate::{client::Client, install::Installed, stage::Stage};
 
 /// CAL-ERR-2: what went wrong at the model's server is told in the same words by way of ACP.
 pub(crate) fn names_faults_over_acp(client: &Client, installed: &Installed) {
-    let Some(agent) = &client.agent else {
-        return;
-    };
+    let agent = &client.agent;
     let stage = Stage::new(client, installed);
     stage.register_agent(agent);
     check_fault_of(
@@ -19,15 +17,13 @@ pub(crate) fn names_faults_over_acp(client: &Client, installed: &Installed) {
         "E001",
         "not logged in",
     );
-    if !agent.shortens_prompts {
-        check_fault_of(
-            &stage,
-            "agent",
-            Fault::PromptTooLong,
-            "E003",
-            "prompt too long",
-        );
-    }
+    check_fault_of(
+        &stage,
+        "agent",
+        Fault::PromptTooLong,
+        "E003",
+        "prompt too long",
+    );
 }
 
 fn check_fault(client: &Client, installed: &Installed, fault: Fault, code: &str, words: &str) {
@@ -108,12 +104,8 @@ pub(crate) fn takes_no_half_for_an_answer(client: &Client, installed: &Installed
         },
         Turn::text("and this is the rest of it."),
     ];
-    let mut executors = vec![client.name];
-    if let Some(agent) = &client.agent {
-        stage.register_agent(agent);
-        executors.push("agent");
-    }
-    for executor in executors {
+    stage.register_agent(&client.agent);
+    for executor in [client.name, "agent"] {
         let (ended, output) = stage.delegate_once_to(executor, &turns);
         let half = output["summary"].as_str().unwrap_or_default();
         assert!(
@@ -125,5 +117,33 @@ pub(crate) fn takes_no_half_for_an_answer(client: &Client, installed: &Installed
             (1, &json!("E003")),
             "{output:#}"
         );
+    }
+}
+
+/// Most requests that a try may cost of which every answer breaks off.
+const MOST_IN_VAIN: usize = 40;
+
+/// CAL-ERR-3: where every answer of a model breaks off, a client is not let ask for ever, and what it has is no answer; by
+/// way of ACP neither.
+pub(crate) fn ends_where_every_answer_breaks_off(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    stage.register();
+    stage.register_agent(&client.agent);
+    let broken = Turn {
+        cut: true,
+        ..Turn::text("This is the first half of a sentence that never")
+    };
+    let turns = vec![broken; 2 * MOST_IN_VAIN];
+    for executor in [client.name, "agent"] {
+        let before = stage.server.heard().len();
+        let (ended, output) = stage.delegate_once_to(executor, &turns);
+        assert_eq!(
+            (ended, &output["error"]["code"]),
+            (1, &json!("E003")),
+            "{output:#}"
+        );
+        let asked = stage.server.heard().len() - before;
+        println!("{} as {executor}: asked {asked} times", client.name);
+        assert!(asked <= MOST_IN_VAIN, "{asked}");
     }
 }

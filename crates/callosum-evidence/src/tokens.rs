@@ -112,36 +112,34 @@ fn weigh(class: Class, run: &str) -> u64 {
     }
 }
 
+/// What a letter weighs by its script, from its first letter to its last.
+const SCRIPTS: [(char, char, u64); 14] = [
+    // Greek, Cyrillic, Armenian, Hebrew, Arabic.
+    ('\u{370}', '\u{3ff}', 1100),
+    ('\u{400}', '\u{52f}', 600),
+    ('\u{530}', '\u{58f}', 2100),
+    ('\u{590}', '\u{5ff}', 1200),
+    ('\u{600}', '\u{6ff}', 900),
+    // Devanagari, Thai, Ethiopic.
+    ('\u{900}', '\u{97f}', 1300),
+    ('\u{e00}', '\u{e7f}', 1000),
+    ('\u{1200}', '\u{139f}', 2950),
+    // Latin with further accents, as Vietnamese has them; dashes, quotation marks and arrows.
+    ('\u{1e00}', '\u{1eff}', 1556),
+    ('\u{2000}', '\u{22ff}', 1200),
+    // Kana and the marks that are set with it, Chinese, Korean.
+    ('\u{3000}', '\u{30ff}', 1000),
+    ('\u{ff00}', '\u{ffef}', 1000),
+    ('\u{4e00}', '\u{9fff}', 1300),
+    ('\u{ac00}', '\u{d7a3}', 1200),
+];
+
 /// What a letter beyond ASCII weighs, by its script.
 fn beyond_ascii(letter: char) -> u64 {
-    match letter {
-        // Greek.
-        '\u{370}'..='\u{3ff}' => 1100,
-        // Cyrillic.
-        '\u{400}'..='\u{52f}' => 600,
-        // Armenian.
-        '\u{530}'..='\u{58f}' => 2100,
-        // Hebrew.
-        '\u{590}'..='\u{5ff}' => 1200,
-        // Arabic.
-        '\u{600}'..='\u{6ff}' => 900,
-        // Devanagari.
-        '\u{900}'..='\u{97f}' => 1300,
-        // Thai.
-        '\u{e00}'..='\u{e7f}' => 1000,
-        // Ethiopic.
-        '\u{1200}'..='\u{139f}' => 2950,
-        // Latin with further accents, as Vietnamese has them.
-        '\u{1e00}'..='\u{1eff}' => 1556,
-        // Dashes, quotation marks, arrows.
-        '\u{2000}'..='\u{22ff}' => 1200,
-        // Kana, and the marks that are set with it.
-        '\u{3000}'..='\u{30ff}' | '\u{ff00}'..='\u{ffef}' => 1000,
-        // Chinese.
-        '\u{4e00}'..='\u{9fff}' => 1300,
-        // Korean.
-        '\u{ac00}'..='\u{d7a3}' => 1200,
-        _ => letter.len_utf8() as u64 * weight::BYTE_BEYOND_ASCII,
+    let of_letter = |&&(first, last, _): &&(char, char, u64)| (first..=last).contains(&letter);
+    match SCRIPTS.iter().find(of_letter) {
+        Some(&(_, _, weight)) => weight,
+        None => letter.len_utf8() as u64 * weight::BYTE_BEYOND_ASCII,
     }
 }
 

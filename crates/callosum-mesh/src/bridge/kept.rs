@@ -314,14 +314,13 @@ impl Kept {
             };
             let is_clearly_before =
                 matches!(before.modified.elapsed(), Ok(age) if age > CLEARLY_BEFORE);
-            let hash = match known.get(&path).filter(|known| known.is(&before)) {
-                Some(known) => known.hash.clone(),
-                None => {
-                    let Some(bytes) = self.disk.read_if_there(&path)? else {
-                        continue;
-                    };
-                    hash(&bytes)
-                }
+            let known = known.get(&path).filter(|known| known.is(&before));
+            let hash = if let Some(known) = known {
+                known.hash.clone()
+            } else if let Some(bytes) = self.disk.read_if_there(&path)? {
+                hash(&bytes)
+            } else {
+                continue;
             };
             if is_clearly_before {
                 let read = Unchanged {

@@ -102,7 +102,9 @@ pub struct Bridge {
 
 /// Whoever is told of a file before it stands in the bridge file's place.
 #[derive(Clone, Default)]
-struct Told(Option<Arc<dyn Fn(&Path) + Send + Sync>>);
+struct Told(Option<Arc<Tell>>);
+
+type Tell = dyn Fn(&Path) + Send + Sync;
 
 impl fmt::Debug for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

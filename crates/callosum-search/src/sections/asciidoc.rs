@@ -32,9 +32,8 @@ pub(super) fn headings(text: &str) -> Vec<Heading> {
                 block = Some(line);
                 continue;
             }
-            None => match marked(line) {
-                Some((level, words)) => (level, words, number),
-                None => {
+            None => {
+                let Some((level, words)) = marked(line) else {
                     if begins && line.starts_with(char::is_alphanumeric) {
                         begun = Some((line, number));
                     }
@@ -42,8 +41,9 @@ pub(super) fn headings(text: &str) -> Vec<Heading> {
                     begins =
                         line.is_empty() || line.starts_with(['[', ':']) || line.starts_with("//");
                     continue;
-                }
-            },
+                };
+                (level, words, number)
+            }
         };
         found.push(Heading {
             level,

@@ -80,7 +80,7 @@ impl Evidence {
             Relative::Accepted => straightened(path),
             Relative::Refused => path.to_owned(),
         };
-        (!path.is_empty() && first >= 1 && last >= first).then(|| Self {
+        (!path.is_empty() && first >= 1 && last >= first).then_some(Self {
             path,
             first,
             last,

@@ -13,10 +13,10 @@ use crate::{
 
 /// Options of git's, and of its verbs that are read here, that take the next word.
 const TAKES: &str = "-C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source -b -B --create --force-create --orphan --conflict \
-    -m --message -F --file --mainline -X -s --strategy --strategy-option -x --exec --onto --cleanup --into-name -p --directory";
+    -m --message -F --file --mainline -X --strategy --strategy-option --exec --onto --cleanup --into-name -p --directory";
 
-/// The same of commands that take commits: their `-x` and `-s` are words of the message, and take nothing.
-const TAKES_OF_PICKING: &str = "-C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source -m --mainline -X --strategy --strategy-option --cleanup";
+/// Of verbs whose `-s` is a strategy: of the others' it signs off.
+const STRATEGY: &str = "-s";
 
 /// That a command has git write files of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,13 +65,12 @@ pub fn brought(command: &str, facts: &Facts) -> Vec<Brought> {
 }
 
 fn by(call: &Call, facts: &Facts) -> Option<Brought> {
-    let picks = |word: &str| matches!(word, "cherry-pick" | "revert");
-    let takes = if call.words.iter().any(|word| picks(&word.text)) {
-        TAKES_OF_PICKING
-    } else {
-        TAKES
+    let subject = Subject::of_user(call, TAKES, facts);
+    let with_strategy = format!("{TAKES} {STRATEGY}");
+    let subject = match subject.operand(0) {
+        "merge" | "rebase" => Subject::of_user(call, &with_strategy, facts),
+        _ => subject,
     };
-    let subject = Subject::of_user(call, takes, facts);
     let (step, by) = match call.name.as_str() {
         "git" => of_git(&subject)?,
         "gh" if (subject.operand(0), subject.operand(1)) == ("pr", "checkout") => {
@@ -266,6 +265,8 @@ mod tests {
             ),
             ("git cherry-pick -m 1 a1", "cherry-pick", commits(&["a1"])),
             ("git cherry-pick -s a1", "cherry-pick", commits(&["a1"])),
+            ("git merge -s ours topic", "merge", lines(&["topic"])),
+            ("git rebase -x make main", "rebase", Bring::Unknown),
             (
                 "git revert --no-edit HEAD~1",
                 "revert",

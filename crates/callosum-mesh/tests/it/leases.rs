@@ -22,7 +22,7 @@ fn a_lease_keeps_others_out_until_it_ends() {
             .starts_with("claude-code works on /project/a.rs until "),
         "{held}"
     );
-    assert!(held.to_string().ends_with(": renaming"), "{held}");
+    assert!(held.to_string().ends_with(": \"renaming\""), "{held}");
     let first = mesh.board().unwrap().leases[0].token;
     mesh.give(lease(true), &voice("codex")).unwrap();
     let board = mesh.board().unwrap();

@@ -250,17 +250,11 @@ pub(super) fn failed(
         (ClientFault::NotLoggedIn { .. }, Some(variable), _) => {
             Some(format!("put a valid key into the variable {variable}"))
         }
-        (ClientFault::NotLoggedIn { .. }, None, Some(endpoint)) => {
-            let asked = match (&executor.model, &executor.tool) {
-                (Some(model), _) => format!(" --model {model}"),
-                (None, Some(tool)) => format!(" --tool {tool}"),
-                (None, None) => " --protocol mcp".to_owned(),
-            };
-            Some(format!(
-                "callosum executor register {} --endpoint {endpoint}{asked} --api-key-env NAME",
-                executor.id
-            ))
-        }
+        // What it asks, and where, stays as its entry says.
+        (ClientFault::NotLoggedIn { .. }, None, Some(_)) => Some(format!(
+            "callosum executor register {} --api-key-env NAME",
+            executor.id
+        )),
         _ => fault.advice(
             executor,
             Client::behind(executor),

@@ -443,6 +443,75 @@ fn an_endpoint_that_would_show_a_key_is_refused() {
     }
 }
 
+/// CAL-EXE-1: the line that is shown where a server wants a key is taken as it is, and what a line does not say of the
+/// question stays: the model, the address and the protocol.
+#[test]
+fn a_servers_entry_keeps_what_a_line_does_not_say() {
+    let env = two_languages();
+    let server = ModelServer::start();
+    register(
+        &env,
+        "ollama",
+        &server.url(),
+        &["--context-tokens", "32768"],
+    );
+    let entry = || {
+        let registry: Value = serde_json::from_str(&env.read("registry.json")).unwrap();
+        let all = registry["executors"].as_array().unwrap();
+        all.iter()
+            .find(|one| one["id"] == "ollama")
+            .unwrap()
+            .clone()
+    };
+    let refused = play(
+        &env,
+        "ollama",
+        Turn {
+            fault: Some(Fault::Unauthorized),
+            ..Turn::text("who is it")
+        },
+        1,
+    );
+    let shown = "callosum executor register ollama --api-key-env NAME";
+    assert!(refused.to_string().contains(shown), "{refused}");
+    let run = |arguments: &[&str]| {
+        let run = env.callosum().arguments(["executor", "register", "ollama"]);
+        run.arguments(arguments).env("MY_KEY", "sesame").run()
+    };
+    run(&["--api-key-env", "MY_KEY"]).success();
+    let before = entry();
+    assert_eq!(before["protocol"], "ollama");
+    assert_eq!(before["context_tokens"], 32768);
+
+    // The same question in other words is no other one.
+    let same = ["--endpoint", &server.url(), "--model", "scripted-model"];
+    run(&same).success();
+    assert_eq!(entry(), before);
+
+    // Somewhere else nothing is granted unasked; the line that grants it is whole.
+    let other = ModelServer::start();
+    let refused = run(&["--endpoint", &other.url()]).ended_with(2).stderr;
+    let whole = format!(
+        "--endpoint {} --model scripted-model --api-key-env MY_KEY --context-tokens 32768 --protocol ollama",
+        other.url()
+    );
+    assert!(refused.contains(&whole), "{refused}");
+    assert_eq!(entry(), before);
+    let words: Vec<&str> = whole.split(' ').collect();
+    run(&words).success();
+    assert_eq!(entry()["protocol"], "ollama");
+
+    // Another protocol is a thing to be said.
+    let mut words = words;
+    *words.last_mut().unwrap() = "openai";
+    let told = run(&words).success().stderr;
+    assert!(
+        told.contains("in the protocol openai from now on"),
+        "{told}"
+    );
+    assert_eq!(entry()["protocol"], "openai");
+}
+
 /// REQ-EXE-003: a server that is away, or has no such model, leaves its executor inactive.
 #[test]
 fn a_server_without_the_model_or_away_is_inactive() {

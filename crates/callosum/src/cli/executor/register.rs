@@ -55,22 +55,22 @@ pub(crate) struct RegisterArgs {
     name: String,
     /// How it is started; may be left out for a program that Callosum knows
     #[arg(long, value_name = "TEMPLATE")]
-    command: Option<String>,
+    pub(super) command: Option<String>,
     /// Where a model's server is, as http://127.0.0.1:11434, or one of tools
     #[arg(long, value_name = "URL", conflicts_with = "command")]
-    endpoint: Option<String>,
+    pub(super) endpoint: Option<String>,
     /// The model to ask there; of a hosted provider with its name, as anthropic::claude-opus-5-5
     #[arg(long, value_name = "NAME", group = "asked", conflicts_with = "command")]
-    model: Option<String>,
+    pub(super) model: Option<String>,
     /// The environment variable that holds the key for it; the key itself is kept nowhere
     #[arg(long, value_name = "NAME", conflicts_with = "command")]
     pub(super) api_key_env: Option<String>,
     /// The tool that takes tasks, where the command or endpoint is a server of the Model Context Protocol
     #[arg(long, value_name = "NAME", requires = "reached", group = "asked")]
-    tool: Option<String>,
+    pub(super) tool: Option<String>,
     /// The tool's argument that takes the prompt, where that is not clear from its form
     #[arg(long, value_name = "NAME", requires = "tool")]
-    argument: Option<String>,
+    pub(super) argument: Option<String>,
     /// How many tokens the model takes, prompt and answer together (default: 16384)
     #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u64).range(1024..))]
     context_tokens: Option<u64>,
@@ -78,7 +78,7 @@ pub(crate) struct RegisterArgs {
     /// text; of a server: openai or ollama; of a provider: hosted; of an agent that speaks the Agent Client Protocol: acp;
     /// of a server of tools none of which takes a prompt: mcp
     #[arg(long, value_name = "NAME")]
-    protocol: Option<String>,
+    pub(super) protocol: Option<String>,
     /// Longest silence in milliseconds before it is ended (default: executor_timeout_ms)
     #[arg(long, value_name = "MS")]
     quiet_ms: Option<u64>,
@@ -109,26 +109,17 @@ pub(crate) struct RegisterArgs {
 }
 
 impl RegisterArgs {
-    /// The same, which answers as an entry that is there does, where this line starts the same program in another way and
-    /// does not say what it speaks.
-    pub(super) fn speaking_as(&self, standing: &Executor) -> Self {
-        let program = |template: &str| {
-            Some(
-                Template::parse_for_client(template)
-                    .ok()?
-                    .program()
-                    .to_owned(),
-            )
+    /// Whether they have one of the options that say what is started, or is asked.
+    pub(super) fn gives(&self, option: &str) -> bool {
+        let given = match option {
+            "--command" => &self.command,
+            "--endpoint" => &self.endpoint,
+            "--model" => &self.model,
+            "--tool" => &self.tool,
+            "--protocol" => &self.protocol,
+            _ => return false,
         };
-        let is_same = self
-            .command
-            .as_deref()
-            .is_some_and(|template| program(template) == program(&standing.command_template));
-        let mut args = self.clone();
-        if is_same && args.tool.is_none() && Dialect::of(standing).is_some() {
-            args.protocol = args.protocol.or_else(|| standing.protocol.clone());
-        }
-        args
+        given.is_some()
     }
 
     /// Whether they say what is started, or is asked.

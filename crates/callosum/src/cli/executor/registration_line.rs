@@ -31,6 +31,13 @@ pub(super) fn bounds(executor: &Executor) -> Vec<(&'static str, String)> {
     options
 }
 
+/// The options of an entry that say what it starts or asks, each with its value.
+pub(super) fn questions(executor: &Executor) -> Vec<(&'static str, String)> {
+    let mut options = options(executor);
+    options.retain(|(option, _)| STARTS.contains(option));
+    options
+}
+
 /// Options as they are written in a line.
 pub(super) fn worded(options: &[(&'static str, String)]) -> String {
     let worded = options

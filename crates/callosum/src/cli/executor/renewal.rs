@@ -8,11 +8,12 @@
 
 use callosum_agents::{
     client::Client, dialect::Dialect, discover::Known, registry::Executor, template::Template,
+    transport::Transport,
 };
 
 use super::{
     register::{RegisterArgs, add, bounded, entry},
-    registration_line::{bounds, registration_line, worded},
+    registration_line::{bounds, questions, registration_line, worded},
 };
 use crate::ui::{CommandError, Exit};
 
@@ -37,18 +38,19 @@ pub(super) fn renewed(
         notes.extend(other_command(standing));
         return Ok((kept, notes));
     }
-    let fresh = entry(&args.speaking_as(standing))?;
+    let fresh = entry(&completed(args, standing))?;
     let both = with_bounds_of(fresh.clone(), standing);
     if starts(&fresh) == starts(standing) || is_same_client(&fresh, standing) {
         let notes = noted(standing, &both, &fresh);
         return Ok((both, notes));
     }
+    let told = asked_otherwise(args, standing, &fresh);
     let lost: Vec<_> = left_of(standing, &fresh)
         .into_iter()
         .filter(|(option, _)| !SINGLE.contains(option) || !has(&fresh, option))
         .collect();
     if lost.is_empty() {
-        return Ok((fresh, Vec::new()));
+        return Ok((fresh, told));
     }
     let what = format!(
         "`{}` is registered with {}, and this line starts something else without it",
@@ -60,6 +62,96 @@ pub(super) fn renewed(
         registration_line(&both)
     );
     Err(CommandError::new(Exit::Usage, what).hint(hint))
+}
+
+/// The arguments, completed by what the entry says where they do not: what is spoken by the same program that is started in
+/// another way, and what is asked of a server, and in which protocol.
+fn completed(given: &RegisterArgs, standing: &Executor) -> RegisterArgs {
+    let program = |template: &str| {
+        Some(
+            Template::parse_for_client(template)
+                .ok()?
+                .program()
+                .to_owned(),
+        )
+    };
+    let is_same = given
+        .command
+        .as_deref()
+        .is_some_and(|template| program(template) == program(&standing.command_template));
+    let mut args = given.clone();
+    if is_same && args.tool.is_none() && Dialect::of(standing).is_some() {
+        args.protocol = args.protocol.or_else(|| standing.protocol.clone());
+    }
+    if standing.is_remote() && args.command.is_none() {
+        complete_question(&mut args, standing);
+    }
+    args
+}
+
+/// Fills in what is asked of a server, as an entry that is there asks it.
+fn complete_question(args: &mut RegisterArgs, standing: &Executor) {
+    // A hosted provider is asked where it always is, in its own way, and is another one elsewhere.
+    if Transport::of(standing) == Some(Transport::Hosted) {
+        return;
+    }
+    let asks_a_model = standing.model.is_some();
+    let wants = args.protocol.as_deref();
+    let is_of_its_kind = match wants {
+        None => true,
+        Some(protocol) if asks_a_model => ["openai", "ollama"].contains(&protocol),
+        Some(protocol) => protocol == "mcp",
+    };
+    let asks_otherwise = if asks_a_model {
+        args.tool.is_some()
+    } else {
+        args.model.is_some()
+    };
+    if asks_otherwise || !is_of_its_kind {
+        return;
+    }
+    let fill = |given: &mut Option<String>, kept: &Option<String>| {
+        if given.is_none() {
+            given.clone_from(kept);
+        }
+    };
+    fill(&mut args.endpoint, &standing.endpoint);
+    fill(&mut args.model, &standing.model);
+    if asks_a_model {
+        fill(&mut args.protocol, &standing.protocol);
+    } else if standing.tool.is_none() && args.tool.is_none() {
+        args.protocol.get_or_insert_with(|| "mcp".to_owned());
+    } else if wants.is_none() && args.tool.is_none() {
+        fill(&mut args.tool, &standing.tool);
+        fill(&mut args.argument, &standing.argument);
+    }
+}
+
+/// What is said of a question to a server that is asked from now on in another protocol, or stays though it was not given.
+fn asked_otherwise(args: &RegisterArgs, standing: &Executor, fresh: &Executor) -> Vec<String> {
+    if let (Some(before), Some(now)) = (&standing.protocol, &fresh.protocol)
+        && before != now
+    {
+        return vec![format!(
+            "{} is asked in the protocol {now} from now on, and was asked in {before}",
+            standing.id
+        )];
+    }
+    if !standing.is_remote() || !fresh.is_remote() {
+        return Vec::new();
+    }
+    let kept = questions(fresh)
+        .into_iter()
+        .filter(|(option, _)| !args.gives(option))
+        .collect::<Vec<_>>();
+    let said = (!kept.is_empty()).then(|| {
+        format!(
+            "kept of the entry of {}: {} (--replace begins anew)",
+            standing.id,
+            worded(&kept)
+        )
+    });
+    said.into_iter().collect()
 }
 
 /// The bounds of which an entry has one.

@@ -225,6 +225,24 @@ fn logging_in(
         all.any(|(it, value)| it == name && !value.is_empty())
     };
     let is_passed = |name: &str| passes(name, &executor.pass_environment);
+    let how = |name: &str| {
+        let usual = Known::named(&executor.id).map(Known::entry);
+        let is_usual = usual.is_some_and(|usual| usual.fingerprint() == executor.fingerprint());
+        if is_usual {
+            let id = &executor.id;
+            format!("callosum executor register {id} --pass-env {name}")
+        } else {
+            "callosum doctor says how it is".to_owned()
+        }
+    };
+    // What its settings look for goes before all that it would take otherwise.
+    if let Some(name) = missing_variable(words) {
+        return match (is_set(name), is_passed(name)) {
+            (true, false) => format!("{name} is set here, and not passed on to it: {}", how(name)),
+            (false, false) => format!("{name} is not set here, nor passed on to it: {}", how(name)),
+            (_, true) => format!("put a valid key into the variable {name}"),
+        };
+    }
     let login = client.login.command;
     // It goes before a login, and may be of a server of one's own.
     let mut given = executor.pass_environment.iter();
@@ -242,15 +260,18 @@ fn logging_in(
     let Some(name) = variables.find(|name| is_set(name) && !is_passed(name)) else {
         return login.to_owned();
     };
-    let usual = Known::named(&executor.id).map(Known::entry);
-    let is_usual = usual.is_some_and(|usual| usual.fingerprint() == executor.fingerprint());
-    let how = if is_usual {
-        let id = &executor.id;
-        format!("callosum executor register {id} --pass-env {name}")
-    } else {
-        "callosum doctor says how it is".to_owned()
-    };
-    format!("{name} is set here, and not passed on to it: {how}")
+    format!("{name} is set here, and not passed on to it: {}", how(name))
+}
+
+/// The variable that a client says it wants and has not, where it names one.
+fn missing_variable(words: &str) -> Option<&str> {
+    const SAYS: &str = "missing environment variable";
+    // Lowering ASCII alone leaves every offset where it was.
+    let at = words.to_ascii_lowercase().find(SAYS)?;
+    let behind = words[at + SAYS.len()..].trim_start_matches([':', ' ', '`', '\'', '"']);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let name = behind.split(|c| !is_name(c)).next()?;
+    (!name.is_empty()).then_some(name)
 }
 
 /// Whether a server that was given a key says that it is none.
@@ -339,6 +360,26 @@ mod tests {
         assert!(
             told_of_it.contains("the key in GEMINI_API_KEY"),
             "{told_of_it}"
+        );
+        // A provider of one's own is given no other key than the one that its settings name.
+        let codex = Known::named("codex-acp").unwrap().entry();
+        let missing = ClientFault::NotLoggedIn {
+            words: "Missing environment variable: `OWN_KEY`.".to_owned(),
+        };
+        let told = |of_own: &[(OsString, OsString)]| {
+            let client = Client::of(Dialect::Codex);
+            missing.advice(&codex, client, of_own).unwrap()
+        };
+        let other = ("OPENAI_API_KEY".into(), "secret".into());
+        let own = ("OWN_KEY".into(), "secret".into());
+        let pass = "callosum executor register codex-acp --pass-env OWN_KEY";
+        assert_eq!(
+            told(&[other.clone(), own]),
+            format!("OWN_KEY is set here, and not passed on to it: {pass}")
+        );
+        assert_eq!(
+            told(&[other]),
+            format!("OWN_KEY is not set here, nor passed on to it: {pass}")
         );
         let refused = ClientFault::NotLoggedIn {
             words: "401 Incorrect API key provided".to_owned(),

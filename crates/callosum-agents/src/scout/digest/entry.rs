@@ -105,7 +105,13 @@ fn library_roots(survey: &Survey) -> Vec<(String, &SurveyedFile)> {
         let mut paths = manifest.entry.iter().chain(&candidates);
         let found = paths.find_map(|path| survey.file(path).filter(|file| file.is_source()));
         if let Some(file) = found {
-            roots.push((format!("library {}", plain(&package.name.text, 60)), file));
+            let what = format!("library {}", plain(&package.name.text, 60));
+            // Several manifests may describe one package, as pyproject.toml beside setup.cfg.
+            let is_told =
+                |(other, root): &(String, &SurveyedFile)| *other == what && root.path == file.path;
+            if !roots.iter().any(is_told) {
+                roots.push((what, file));
+            }
         }
     }
     roots

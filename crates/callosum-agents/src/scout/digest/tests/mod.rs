@@ -231,6 +231,23 @@ fn a_tree_without_a_name_is_called_like_its_folder() {
     assert!(text.starts_with("# scan: store\n"), "{text}");
 }
 
+/// CAL-EXE-3: a package that two manifests describe is one library.
+#[test]
+fn a_library_is_named_once_however_many_manifests_name_it() {
+    let text = of_kind(
+        Kind::Scan,
+        &[
+            ("setup.cfg", "[metadata]\nname = lend\n"),
+            ("setup.py", "setup(\n    name=\"lend\",\n)\n"),
+            (
+                "src/lend/__init__.py",
+                "\"\"\"Lends things to people.\"\"\"\n",
+            ),
+        ],
+    );
+    assert_eq!(text.matches("- library lend").count(), 1, "{text}");
+}
+
 /// A project that only tries the library out begins no program of the product.
 #[test]
 fn programs_of_test_projects_are_no_entry_points() {

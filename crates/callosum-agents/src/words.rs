@@ -67,11 +67,39 @@ pub(crate) fn without_stack(words: &str) -> String {
         line.trim_matches(['^', '~', ' ', '\t', '\r', '{', '}'])
             .is_empty()
     };
+    let words = without_usage(words);
     let lines: Vec<&str> = words
         .lines()
         .filter(|line| !is_call(line) && !is_blank(line))
         .collect();
     lines[lines.len().saturating_sub(MOST_LINES)..].join("\n")
+}
+
+/// The words without the description of its options that a program prints where it does not take one.
+///
+/// Why it prints it stands before, or on a line of its own behind; words that are nothing else stay as they are.
+pub(crate) fn without_usage(words: &str) -> String {
+    let is_usage = |line: &str| {
+        let line = line.trim_start().as_bytes();
+        line.get(..6)
+            .is_some_and(|begins| begins.eq_ignore_ascii_case(b"usage:"))
+    };
+    let Some(at) = words.lines().position(is_usage) else {
+        return words.to_owned();
+    };
+    let is_error = |line: &&str| {
+        !line.starts_with(char::is_whitespace) && line.to_lowercase().contains("error:")
+    };
+    let before = words
+        .lines()
+        .take(at)
+        .filter(|line| !line.trim().is_empty());
+    let behind = words.lines().skip(at).filter(is_error);
+    let kept: Vec<&str> = before.chain(behind).collect();
+    if kept.is_empty() {
+        return words.to_owned();
+    }
+    kept.join("\n")
 }
 
 /// An error and its causes, but for those that have been said already.
@@ -106,6 +134,26 @@ pub(crate) fn fit_end(words: &str, longest: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// CAL-ERR-1: the options that a program has are not why it ended.
+    #[test]
+    fn a_description_of_options_is_no_cause() {
+        let qwen = "Unknown arguments: safe-mode, safeMode\nUsage: qwen [options] [command]\n\nQwen Code - an agent\n\n\
+                    Options:\n  --disabled-slash-commands  Slash command names to hide\n";
+        assert_eq!(
+            without_stack(qwen),
+            "Unknown arguments: safe-mode, safeMode"
+        );
+        let python = "usage: x.py [-h]\nx.py: error: unrecognized arguments: --y\n";
+        assert_eq!(
+            without_stack(python),
+            "x.py: error: unrecognized arguments: --y"
+        );
+        let rust = "error: unexpected argument '-z' found\n\nUsage: x [OPTIONS]\n\nFor more information, try '--help'.\n";
+        assert_eq!(without_stack(rust), "error: unexpected argument '-z' found");
+        let alone = "Usage: x FILE";
+        assert_eq!(without_stack(alone), alone);
+    }
 
     /// LOA-SEC-1: foreign words carry neither keys nor anything that a terminal would obey.
     #[test]

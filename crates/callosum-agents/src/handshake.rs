@@ -123,11 +123,14 @@ pub enum Fault {
     },
     /// A client has no such option.
     #[error(
-        "its description of its options does not have `{option}`, which its command template uses"
+        "its description of its options does not have `{option}`, which its command template uses{}",
+        of_version(*version)
     )]
     NoOption {
         /// The option.
         option: String,
+        /// Its version, as far as it says one.
+        version: Option<Version>,
     },
 }
 
@@ -154,6 +157,11 @@ impl Fault {
             _ => None,
         }
     }
+}
+
+fn of_version(version: Option<Version>) -> String {
+    let said = version.map(|version| format!("; it is version {version}"));
+    said.unwrap_or_default()
 }
 
 fn instead(offered: &[String]) -> String {

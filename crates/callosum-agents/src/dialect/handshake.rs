@@ -39,12 +39,14 @@ pub(crate) fn handshake(
     let greeted = ping.is_ok();
     let described = match client {
         // One that is too old lacks options for that reason, and is mended by an update.
-        Some(client) if greeted => Some(has_options(client, executor, surroundings).map_err(
-            |fault| match recent_enough(Some(client), version) {
-                Err(old @ Fault::TooOld { .. }) => old,
-                _ => fault,
-            },
-        )),
+        Some(client) if greeted => Some(
+            has_options(client, version, executor, surroundings).map_err(
+                |fault| match recent_enough(Some(client), version) {
+                    Err(old @ Fault::TooOld { .. }) => old,
+                    _ => fault,
+                },
+            ),
+        ),
         _ if greeted => Some(Ok(())),
         _ => None,
     };
@@ -78,6 +80,7 @@ fn greet(
 /// Whether the client's description of its options has all that the template uses.
 fn has_options(
     client: &Client,
+    version: Option<Version>,
     executor: &Executor,
     surroundings: &Surroundings,
 ) -> Result<(), Fault> {
@@ -92,6 +95,7 @@ fn has_options(
         None => Ok(()),
         Some(option) => Err(Fault::NoOption {
             option: crate::words::fit_shortly(option),
+            version,
         }),
     }
 }

@@ -235,7 +235,8 @@ fn an_agent_that_is_too_old_or_lacks_an_option_is_inactive() {
     let found = env.run(["executor", "discover", "--json"]).success().json();
     let reason = |at: usize| found["found"][at]["reason"].as_str().unwrap().to_owned();
     assert!(
-        reason(0).contains("does not have `--json-schema`"),
+        reason(0).contains("does not have `--json-schema`")
+            && reason(0).ends_with("it is version 2.1.330"),
         "{found}"
     );
     assert!(

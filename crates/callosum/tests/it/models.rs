@@ -510,6 +510,11 @@ fn a_servers_entry_keeps_what_a_line_does_not_say() {
         "{told}"
     );
     assert_eq!(entry()["protocol"], "openai");
+
+    // A program takes no key and no count of tokens: a line with them would be refused.
+    let told = run(&["--command", "true"]).ended_with(1).stderr;
+    let left = "not kept of the entry of ollama: --api-key-env MY_KEY --context-tokens 32768";
+    assert!(told.contains(left), "{told}");
 }
 
 /// REQ-EXE-003: a server that is away, or has no such model, leaves its executor inactive.

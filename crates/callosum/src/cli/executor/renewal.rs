@@ -44,11 +44,18 @@ pub(super) fn renewed(
         let notes = noted(standing, &both, &fresh);
         return Ok((both, notes));
     }
-    let told = asked_otherwise(args, standing, &fresh);
-    let lost: Vec<_> = left_of(standing, &fresh)
+    let mut told = asked_otherwise(args, standing, &fresh);
+    let (lost, useless): (Vec<_>, Vec<_>) = left_of(standing, &fresh)
         .into_iter()
         .filter(|(option, _)| !SINGLE.contains(option) || !has(&fresh, option))
-        .collect();
+        .partition(|(option, _)| can_have(&fresh, option));
+    if !useless.is_empty() {
+        told.push(format!(
+            "not kept of the entry of {}: {}, which means nothing for what is registered now",
+            standing.id,
+            worded(&useless)
+        ));
+    }
     if lost.is_empty() {
         return Ok((fresh, told));
     }
@@ -164,6 +171,16 @@ const SINGLE: [&str; 6] = [
     "--confinement",
 ];
 
+/// Whether a bound means anything for what an entry starts or asks; a line that names it is refused otherwise.
+fn can_have(executor: &Executor, option: &str) -> bool {
+    match option {
+        "--api-key-env" => executor.is_remote(),
+        "--argument" => executor.tool.is_some(),
+        "--context-tokens" => executor.model.is_some(),
+        _ => true,
+    }
+}
+
 fn has(executor: &Executor, option: &str) -> bool {
     bounds(executor).iter().any(|(named, _)| *named == option)
 }
@@ -193,9 +210,15 @@ fn is_same_client(one: &Executor, other: &Executor) -> bool {
 /// An entry with the bounds of another where it has none of its own, and with the lists of both.
 fn with_bounds_of(mut fresh: Executor, standing: &Executor) -> Executor {
     let other = standing.clone();
-    fresh.api_key_env = fresh.api_key_env.or(other.api_key_env);
-    fresh.argument = fresh.argument.or(other.argument);
-    fresh.context_tokens = fresh.context_tokens.or(other.context_tokens);
+    if can_have(&fresh, "--api-key-env") {
+        fresh.api_key_env = fresh.api_key_env.or(other.api_key_env);
+    }
+    if can_have(&fresh, "--argument") {
+        fresh.argument = fresh.argument.or(other.argument);
+    }
+    if can_have(&fresh, "--context-tokens") {
+        fresh.context_tokens = fresh.context_tokens.or(other.context_tokens);
+    }
     fresh.quiet_ms = fresh.quiet_ms.or(other.quiet_ms);
     fresh.total_ms = fresh.total_ms.or(other.total_ms);
     fresh.confinement = fresh.confinement.or(other.confinement);

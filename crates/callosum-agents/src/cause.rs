@@ -4,6 +4,8 @@
 //! an error. Pure. What a client's own words mean is [`dialect`](crate::dialect)'s; the whole text stays with whoever
 //! asks.
 
+use crate::words::without_usage;
+
 /// What every healthy run of a client, or of what it runs on, may print.
 const EVERYDAY: [&str; 17] = [
     "metricreader",
@@ -72,6 +74,7 @@ const FIRST_WORDS: usize = 6;
 ///
 /// A line that ends with a colon is told with the next.
 pub(crate) fn telling(said: &str) -> Option<String> {
+    let said = without_usage(said);
     let lines: Vec<&str> = said
         .lines()
         .map(str::trim)
@@ -162,6 +165,10 @@ mod tests {
             (
                 "thread 'main' panicked at src/main.rs:1:2:\nno room\nnote: run with `RUST_BACKTRACE=1`",
                 Some("thread 'main' panicked at src/main.rs:1:2: no room"),
+            ),
+            (
+                "Unknown arguments: safe-mode, safeMode\n\nUsage: qwen [options]\n  --x  Skills that cannot be used",
+                Some("Unknown arguments: safe-mode, safeMode"),
             ),
             (
                 "env: 'node': No such file or directory",

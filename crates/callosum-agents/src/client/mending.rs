@@ -36,6 +36,7 @@ impl Client {
             if says(&[
                 "its description of its options",
                 "the oldest that is understood",
+                "unknown argument",
             ]) {
                 format!("{} && {check}", self.updating(executor))
             } else if says(&["it does not say which version it is"]) {

@@ -36,6 +36,7 @@ impl Walker<'_> {
         while words.len() > 1 && words[0].text.is_empty() && !words[0].quoted {
             words.remove(0);
         }
+        self.with_parts_empty(&words, input.as_ref());
         let Some(first) = words.first() else {
             return Value::default();
         };
@@ -81,7 +82,9 @@ impl Walker<'_> {
         let input = match input {
             None if matches!(name.as_str(), "git" | "patch") => words.iter().find_map(|word| {
                 let content = self.state.files.get(&self.state.absolute(&word.text))?;
-                let is_read = word.text.starts_with("/dev/fd/") || content.source.changes;
+                let is_read = word.text.starts_with("/dev/fd/")
+                    || content.source.changes
+                    || content.source.undoing;
                 is_read.then(|| content.clone())
             }),
             input => input,

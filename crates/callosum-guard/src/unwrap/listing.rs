@@ -22,6 +22,7 @@ pub(super) const LISTED: Source = Source {
     of_user: false,
     ours: false,
     changes: false,
+    undoing: false,
     gone: false,
     made: false,
     file: false,
@@ -125,6 +126,8 @@ impl Walker<'_> {
                 has(&["--name-only", "--name-status"]) && !has(&["--diff-filter=D"]) && !picks(rest)
             }
             "ls-tree" => has(&["--name-only", "--name-status"]) && !picks(rest),
+            // The tree that is worked in comes first.
+            "worktree" => rest.first().is_some_and(|word| word.text == "list"),
             "clean" => short('n') || has(&["--dry-run"]),
             _ => false,
         };
@@ -165,7 +168,9 @@ fn picks(words: &[Arg]) -> bool {
 pub(super) fn picks_out(name: &str, words: &[Arg]) -> bool {
     let names = |text: &str| {
         let letters = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        letters.into_iter().any(|run| run.len() > 1)
+        letters
+            .into_iter()
+            .any(|run| run.len() > 1 && run != "worktree")
     };
     let words = words.get(1..).unwrap_or_default();
     let inverts = words.iter().any(|word| {

@@ -15,6 +15,7 @@ mod call;
 mod carrier;
 mod code;
 mod dialect;
+mod emptied;
 mod expand;
 mod flow;
 mod folder;

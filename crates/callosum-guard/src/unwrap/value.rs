@@ -36,6 +36,8 @@ pub(crate) struct Source {
     pub(crate) ours: bool,
     /// The changes to the tree that are not committed, as a diff.
     pub(crate) changes: bool,
+    /// The same with its two sides exchanged.
+    pub(crate) undoing: bool,
     /// Names of files that were deleted.
     pub(crate) gone: bool,
     /// The path of a tree that git was told to make before.
@@ -64,6 +66,7 @@ impl Source {
             of_user: self.of_user || other.of_user,
             ours: self.ours || other.ours,
             changes: self.changes || other.changes,
+            undoing: self.undoing || other.undoing,
             gone: self.gone || other.gone,
             made: self.made || other.made,
             file: self.file || other.file,

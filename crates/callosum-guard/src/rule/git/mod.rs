@@ -16,6 +16,12 @@ use super::{Rule, Severity, Subject, Tool};
 use crate::{place::Place, unwrap::setting as kept};
 
 /// Whether what is read is the changes that are not committed.
+/// Whether it is given what takes back the changes that are not committed.
+fn reads_undoing(subject: &Subject<'_>) -> bool {
+    let mut input = subject.call.input.iter();
+    input.any(|input| input.source.undoing)
+}
+
 fn reads_changes(subject: &Subject<'_>) -> bool {
     let mut input = subject.call.input.iter();
     input.any(|input| input.source.changes)
@@ -27,21 +33,29 @@ const PATCH: Tool = Tool {
     names: &["patch"],
     takes: "-p -d -i -o -r -D -B -z -F --strip --directory --input --output",
     one_dash: false,
-    tests: &[("reads-changes", reads_changes)],
+    tests: &[
+        ("reads-changes", reads_changes),
+        ("reads-undoing", reads_undoing),
+    ],
     rules: &[Rule {
         id: "patch.take-back",
-        when: &["-R|--reverse &reads-changes !--dry-run"],
+        when: &[
+            "-R|--reverse &reads-changes !--dry-run",
+            "!-R|--reverse &reads-undoing !--dry-run",
+        ],
         severity: Severity::Ask,
         reason: "it throws away changes that are not committed",
         alternatives: &["git stash"],
         catches: &[
             "git diff | patch -R -p1",
+            "git diff -R | patch -p1",
             "git diff HEAD -- src | patch --reverse -p1",
             "patch -p1 -R < <(git diff)",
         ],
         spares: &[
             "git diff v1 v2 | patch -R -p1",
             "git diff | patch -p1 -d sub",
+            "git diff -R v1 v2 | patch -p1",
             "patch -R -p1 < fix.patch",
             "git diff | patch -R -p1 --dry-run",
         ],
@@ -65,6 +79,7 @@ const GIT: Tool = Tool {
         ("drops-changes", drops_changes),
         ("copies-over", copies_over),
         ("reads-changes", reads_changes),
+        ("reads-undoing", reads_undoing),
         ("takes-back-locks", takes_back_locks),
         ("loads", |s| {
             let mut settings = s.call.settings.iter();
@@ -220,14 +235,15 @@ const GIT: Tool = Tool {
             id: "git.discard",
             when: &[
                 "checkout &drops-changes !&brings-back !&in-temporary",
-                "restore !--staged|-S !&takes-back-locks !&brings-back !&in-temporary",
-                "restore -W|--worktree !&takes-back-locks !&brings-back !&in-temporary",
+                "restore !--staged|-S !-p|--patch !&takes-back-locks !&brings-back !&in-temporary",
+                "restore -W|--worktree !-p|--patch !&takes-back-locks !&brings-back !&in-temporary",
                 "checkout -f|--force !&in-temporary",
                 "switch -f|--force|--discard-changes !&in-temporary",
-                "checkout-index -f -a !&in-temporary",
+                "checkout-index -f|--force !--prefix !&in-temporary",
                 "read-tree --reset -u !&in-temporary",
                 "reset --merge !&in-temporary",
                 "submodule update -f|--force !&in-temporary",
+                "apply !-R|--reverse &reads-undoing !--check !--stat !&in-temporary",
                 "apply -R|--reverse &reads-changes !--check !--stat !&in-temporary",
             ],
             severity: Severity::Ask,
@@ -254,6 +270,10 @@ const GIT: Tool = Tool {
                 "git checkout $(git tag; git diff --name-only)",
                 "git checkout --conflict diff3 main src",
                 "git diff | git apply -R",
+                "git diff -R | git apply",
+                "git diff -R HEAD > /tmp/p && git apply --index /tmp/p",
+                "git checkout-index --all --force",
+                "git checkout-index --force -- src/app.ts",
                 "git apply --reverse <(git diff HEAD -- src)",
                 "git submodule update --init --force",
             ],
@@ -276,6 +296,11 @@ const GIT: Tool = Tool {
                 "git diff v1..v2 | git apply -R",
                 "git diff | git apply -R --check",
                 "git apply -R fix.patch",
+                "git diff -R",
+                "git diff -R main topic | git apply",
+                "git diff -R | git apply --check",
+                "git checkout-index -a -f --prefix=/tmp/tree/",
+                "git restore --patch .",
                 "git checkout -- package-lock.json web/yarn.lock",
                 "git ls-files -d | xargs -r git checkout --",
                 "git restore $(git ls-files --deleted)",

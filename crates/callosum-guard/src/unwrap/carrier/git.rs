@@ -154,8 +154,11 @@ impl Walker<'_> {
             ("diff" | "diff-index" | "diff-files", _)
                 if self.git_listing(&verb, &rest).is_none() =>
             {
+                let is_of_tree = is_of_the_tree(&rest);
+                let turned = rest.iter().any(|word| word.text == "-R");
                 Value::from(Source {
-                    changes: is_of_the_tree(&rest),
+                    changes: is_of_tree && !turned,
+                    undoing: is_of_tree && turned,
                     ..Source::default()
                 })
             }

@@ -368,6 +368,9 @@ fn beyond_the_bounds_a_person_is_asked() {
         "{ ".repeat(30_000),
         "$((".repeat(20_000),
         "${a:-".repeat(12_000),
+        "${".repeat(30_000),
+        format!("echo {}", "{".repeat(60_000)),
+        format!("python3 -c '{}'", "f(".repeat(8_000)),
         "if ".repeat(20_000),
         "bash -c '".repeat(7_000),
         format!("{}rm -rf /", "eval ".repeat(10_000)),
@@ -403,8 +406,10 @@ fn beyond_the_bounds_a_person_is_asked() {
     }
     let long = decide(&"a".repeat(10 * 1024 * 1024), &facts(), &Policy::default());
     assert_eq!(long.decision, Decision::Ask);
-    let deep = decide(&"(".repeat(60_000), &facts(), &Policy::default());
-    assert_eq!(deep.decision, Decision::Ask);
+    for sign in ["(", "${"] {
+        let deep = decide(&sign.repeat(30_000), &facts(), &Policy::default());
+        assert_eq!(deep.decision, Decision::Ask, "{sign}");
+    }
 }
 
 /// CAKE-SHIM-1: a permission lifts a question about these words, and never a block.

@@ -247,7 +247,11 @@ impl Reader<'_> {
             return;
         }
         if self.eat("${") {
+            if !self.deeper() {
+                return;
+            }
             let parameter = self.parameter();
+            self.depth = self.depth.saturating_sub(1);
             word.parts.push(Part::Parameter { parameter, quoted });
             return;
         }

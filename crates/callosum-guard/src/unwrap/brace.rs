@@ -5,6 +5,9 @@ use crate::shell::tree::{Part, Word};
 /// How many words braces may make of one.
 const MAX_BRACES: usize = 64;
 
+/// The longest text that may be a range, in characters: two numbers of 64 bits and what stands between them.
+const LONGEST_RANGE: usize = 48;
+
 /// A piece of a word while braces are taken apart.
 #[derive(Clone)]
 enum Atom {
@@ -41,57 +44,55 @@ pub(super) fn braces(word: &Word) -> Vec<Word> {
 
 /// What the first brace of a word may be replaced by, where it is one that expands.
 fn first_brace(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
-    for start in 0..atoms.len() {
-        if !matches!(atoms[start], Atom::Bare('{')) {
-            continue;
-        }
-        let mut depth = 0usize;
-        let mut cuts = vec![start];
-        for (at, atom) in atoms.iter().enumerate().skip(start) {
-            match atom {
-                Atom::Bare('{') => depth += 1,
-                Atom::Bare(',') if depth == 1 => cuts.push(at),
-                Atom::Bare('}') => {
-                    depth -= 1;
-                    if depth == 0 {
-                        cuts.push(at);
-                        break;
-                    }
+    let cuts = first_that_expands(atoms)?;
+    let (start, end) = (*cuts.first()?, *cuts.last()?);
+    let choices: Vec<Vec<Atom>> = match cuts.as_slice() {
+        [_, _] => range(&atoms[start + 1..end])?,
+        cuts => cuts
+            .array_windows()
+            .map(|[from, to]| atoms[from + 1..*to].to_vec())
+            .collect(),
+    };
+    let whole = |choice| [&atoms[..start], choice, &atoms[end + 1..]].concat();
+    Some(
+        choices
+            .iter()
+            .map(|choice| whole(choice.as_slice()))
+            .collect(),
+    )
+}
+
+/// Where the first brace stands that expands, the commas in it, and its end: found in one pass, however many are open.
+fn first_that_expands(atoms: &[Atom]) -> Option<Vec<usize>> {
+    let mut open: Vec<Vec<usize>> = Vec::new();
+    let mut first: Option<Vec<usize>> = None;
+    for (at, atom) in atoms.iter().enumerate() {
+        match (atom, open.last_mut()) {
+            (Atom::Bare('{'), _) => open.push(vec![at]),
+            (Atom::Bare(','), Some(cuts)) => cuts.push(at),
+            (Atom::Bare('}'), Some(_)) => {
+                let mut cuts = open.pop()?;
+                cuts.push(at);
+                let is_first = first.as_ref().is_none_or(|first| cuts[0] < first[0]);
+                let expands = || cuts.len() > 2 || range(&atoms[cuts[0] + 1..at]).is_some();
+                if is_first && expands() {
+                    first = Some(cuts);
                 }
-                _ => {}
+                if open.is_empty() && first.is_some() {
+                    break;
+                }
             }
+            _ => {}
         }
-        if depth != 0 {
-            continue;
-        }
-        let end = *cuts.last()?;
-        let choices: Vec<Vec<Atom>> = if cuts.len() > 2 {
-            cuts.windows(2)
-                .map(|pair| atoms[pair[0] + 1..pair[1]].to_vec())
-                .collect()
-        } else {
-            match range(&atoms[start + 1..end]) {
-                Some(choices) => choices,
-                None => continue,
-            }
-        };
-        return Some(
-            choices
-                .into_iter()
-                .map(|choice| {
-                    let mut whole = atoms[..start].to_vec();
-                    whole.extend(choice);
-                    whole.extend_from_slice(&atoms[end + 1..]);
-                    whole
-                })
-                .collect(),
-        );
     }
-    None
+    first
 }
 
 /// `a..c` and `1..3`.
 fn range(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
+    if atoms.len() > LONGEST_RANGE {
+        return None;
+    }
     let mut text = String::new();
     for atom in atoms {
         match atom {
@@ -135,4 +136,28 @@ fn joined(atoms: &[Atom]) -> Word {
         }
     }
     word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAKE-SHIM-1: a word of nothing but open braces is read in one pass, and the brace behind them still expands.
+    #[test]
+    fn braces_that_nothing_closes_are_passed_over() {
+        let expanded = |text: &str| {
+            let mut word = Word::default();
+            word.push_text(text, false);
+            let words = braces(&word).into_iter();
+            words.filter_map(|word| word.literal()).collect::<Vec<_>>()
+        };
+        let open = "{".repeat(60_000);
+        assert_eq!(expanded(&open), [open.as_str()]);
+        let behind = [format!("{open}a"), format!("{open}b")];
+        assert_eq!(expanded(&format!("{open}{{a,b}}")), behind);
+        let closed = format!("{open}{}", "}".repeat(60_000));
+        assert_eq!(expanded(&closed), [closed.as_str()]);
+        assert_eq!(expanded("{{a,b},c}"), ["a", "b", "c"]);
+        assert_eq!(expanded("{1..3}{x}"), ["1{x}", "2{x}", "3{x}"]);
+    }
 }

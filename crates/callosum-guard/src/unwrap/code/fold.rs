@@ -216,20 +216,18 @@ pub(super) fn pathed(tokens: Vec<Token>) -> Vec<Token> {
         let joins = matches!(token, Token::Name(name)
             if name.ends_with("path.join") || name.ends_with("path.resolve") || name == "File.join"
                 || of_path && matches!(name.as_str(), "join" | "resolve"));
-        let end = tokens[at..]
-            .iter()
-            .position(|token| *token == Token::Sign(')'))
-            .map(|length| at + length);
-        let inner = match end {
-            Some(end) if joins && tokens.get(at + 1) == Some(&Token::Sign('(')) => {
-                &tokens[at + 2..end]
-            }
-            _ => {
-                out.push(token.clone());
-                at += 1;
-                continue;
-            }
+        let close = || {
+            tokens[at..]
+                .iter()
+                .position(|token| *token == Token::Sign(')'))
         };
+        let is_called = joins && tokens.get(at + 1) == Some(&Token::Sign('('));
+        let Some(length) = is_called.then(close).flatten() else {
+            out.push(token.clone());
+            at += 1;
+            continue;
+        };
+        let inner = &tokens[at + 2..at + length];
         let parts = inner.split(|token| *token == Token::Sign(','));
         let parts: Vec<String> = parts
             .map(|part| match part {

@@ -561,7 +561,7 @@ fn before(tokens: &[Token], at: usize) -> Option<String> {
 fn arguments(tokens: &[Token], at: usize) -> Vec<Token> {
     let mut depth = 0usize;
     let mut all = Vec::new();
-    for token in &tokens[at..] {
+    for token in tokens[at..].iter().take(MAX_ARGUMENTS) {
         match token {
             Token::Sign('(' | '[' | '{') => depth += 1,
             Token::Sign(')' | ']' | '}') => {
@@ -578,6 +578,9 @@ fn arguments(tokens: &[Token], at: usize) -> Vec<Token> {
         if depth == 0 && all.len() > 16 {
             break;
         }
+/// So many pieces of a call are looked at: a program in which nothing closes is gone through once, not once for each call.
+const MAX_ARGUMENTS: usize = 512;
+
     }
     all
 }

@@ -557,6 +557,9 @@ fn before(tokens: &[Token], at: usize) -> Option<String> {
     None
 }
 
+/// So many pieces of a call are looked at: a program in which nothing closes is gone through once, not once for each call.
+const MAX_ARGUMENTS: usize = 512;
+
 /// What stands between the brackets that open at `at`, or the one string there.
 fn arguments(tokens: &[Token], at: usize) -> Vec<Token> {
     let mut depth = 0usize;
@@ -578,9 +581,6 @@ fn arguments(tokens: &[Token], at: usize) -> Vec<Token> {
         if depth == 0 && all.len() > 16 {
             break;
         }
-/// So many pieces of a call are looked at: a program in which nothing closes is gone through once, not once for each call.
-const MAX_ARGUMENTS: usize = 512;
-
     }
     all
 }

@@ -39,7 +39,7 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
     let to = |at: Option<&str>| at.is_some_and(|path| holds_work(place(path)));
     match name {
         "git" => {
-            let subject = Subject::of_user(call, "-C -c --git-dir --work-tree", facts);
+            let subject = Subject::of_user(call, "", facts);
             let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
             match subject.operand(0) {
                 "clean" => !has(&["-n", "--dry-run"]),

@@ -180,7 +180,7 @@ fn whole_tree(call: &Call, facts: &Facts) -> Option<String> {
     if call.name != "git" {
         return None;
     }
-    let subject = Subject::of_user(call, "-C -c --git-dir --work-tree", facts);
+    let subject = Subject::of_user(call, "", facts);
     let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
     let is_all = match subject.operand(0) {
         "reset" => has(&["--hard", "--merge", "--keep"]),

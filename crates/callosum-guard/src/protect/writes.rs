@@ -94,7 +94,7 @@ fn puts_aside_records(call: &Call, facts: &Facts) -> bool {
     if call.name != "git" || !facts.initialised {
         return false;
     }
-    let subject = Subject::of_user(call, "-C -c --git-dir --work-tree -m --message", facts);
+    let subject = Subject::of_user(call, "", facts);
     let puts = matches!(
         (subject.operand(0), subject.operand(1)),
         ("stash", "push" | "save" | "")

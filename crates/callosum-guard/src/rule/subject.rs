@@ -14,7 +14,7 @@
 //! Operands are matched in order. An operand behind an option may be that option's value, and is
 //! passed over where it does not fit.
 
-use super::Tool;
+use super::{Tool, git};
 use crate::{
     facts::Facts,
     link,
@@ -71,9 +71,13 @@ impl<'a> Subject<'a> {
     fn read(mut self, takes: &str) -> Subject<'a> {
         let subject = &mut self;
         let call = subject.call;
-        let is_merging = call.name == "git" && merges(call);
-        let listed = |option: &str| {
-            takes.split(' ').any(|one| one == option) && !(is_merging && option == "-m")
+        let of_git = (call.name == "git").then(|| git::takes(call));
+        let is_in = |takes: &str, option: &str| takes.split(' ').any(|one| one == option);
+        // Behind git's verb other options take a value than before it.
+        let listed = |option: &str, at: usize| match of_git {
+            Some((before, _, verb)) if at < verb => is_in(before, option),
+            Some((_, behind, _)) => is_in(behind, option) || is_in(takes, option),
+            None => is_in(takes, option),
         };
         let words = call.words.get(1..).unwrap_or_default();
         // `cargo +nightly` names a toolchain.
@@ -103,7 +107,7 @@ impl<'a> Subject<'a> {
                         name,
                         value: Some(value),
                     });
-                } else if listed(text) {
+                } else if listed(text, at) {
                     subject.options.push(Given {
                         name: text,
                         value: next,
@@ -124,7 +128,7 @@ impl<'a> Subject<'a> {
                 let mut buffer = [b'-', 0, 0, 0, 0];
                 let length = letter.encode_utf8(&mut buffer[1..]).len();
                 let short = std::str::from_utf8(&buffer[..=length]).unwrap_or("");
-                if listed(short) {
+                if listed(short, at) {
                     taken = Some(place + letter.len_utf8());
                     break;
                 }
@@ -300,23 +304,6 @@ impl<'a> Subject<'a> {
             .iter()
             .any(|(word, _)| self.place(&word.text) == wanted)
     }
-}
-
-/// Whether it is a command of git's whose `-m` takes nothing: elsewhere a message follows.
-fn merges(call: &Call) -> bool {
-    const MERGING: [&str; 5] = ["checkout", "switch", "branch", "read-tree", "rebase"];
-    const MESSAGES: [&str; 7] = [
-        "commit",
-        "merge",
-        "tag",
-        "stash",
-        "notes",
-        "cherry-pick",
-        "revert",
-    ];
-    let mut words = call.words.iter().map(|word| word.text.as_str());
-    let verb = words.find(|word| MERGING.contains(word) || MESSAGES.contains(word));
-    verb.is_some_and(|verb| MERGING.contains(&verb))
 }
 
 /// The place that a pattern's class names.

@@ -139,7 +139,9 @@ fn collect(node: Node<'_>, text: &str, names: &mut Names) {
         // Of a word that goes on with a substitution the grammar takes the beginning alone for the name.
         && !["`", "<(", ">("].iter().any(|begun| text[name.end_byte()..].starts_with(begun))
         // `x/!(keep)` is a pattern, which the grammar takes for a subshell at the beginning.
-        && !text[..node.start_byte()].ends_with("!(")
+        && !["!(", "*(", "+(", "?(", "@("]
+            .iter()
+            .any(|begun| text[..node.start_byte()].ends_with(begun))
     {
         *names.entry(word.to_owned()).or_default() += 1;
     }

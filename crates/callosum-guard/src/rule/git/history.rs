@@ -1,14 +1,11 @@
 //! What git and its companions forget for good: commits, every tag, every remote.
 
-use super::{
-    super::{Rule, Severity, Tool},
-    TAKES,
-};
+use super::super::{Rule, Severity, Tool};
 use crate::unwrap::setting as kept;
 
 pub(super) const HISTORY: Tool = Tool {
     names: &["git"],
-    takes: TAKES,
+    takes: "",
     one_dash: false,
     tests: &[
         ("prunes-by-setting", |s| {

@@ -1,9 +1,11 @@
 //! git: what throws work away, here or where it was pushed to.
 
 mod history;
+mod option;
 mod reference;
 mod setting;
 
+pub(super) use self::option::takes;
 pub(crate) use self::reference::folder as git_folder;
 use self::{
     reference::{
@@ -62,12 +64,9 @@ const PATCH: Tool = Tool {
     }],
 };
 
-/// Options of git's that take the next word.
-const TAKES: &str = "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m -F --message --file --author --date -o --push-option --receive-pack --repo --template --conflict --pathspec-from-file";
-
 const GIT: Tool = Tool {
     names: &["git"],
-    takes: TAKES,
+    takes: "",
     one_dash: false,
     tests: &[
         ("forced-refspec", |s| {

@@ -1,7 +1,7 @@
 //! What a command of git does to branches, here and where they are pushed to, and to what is not
 //! committed.
 
-use super::super::Subject;
+use super::{super::Subject, option::letter_value};
 use crate::{
     link, path,
     place::{Place, is_temporary},
@@ -151,16 +151,19 @@ fn names_files(subject: &Subject<'_>, word: &Arg) -> bool {
 /// Whether a branch that may be there is made anew: `switch -C`, `checkout -B`. Before the verb,
 /// `-C` names a folder. A topic as the remote has it is how one that was fetched is looked at.
 pub(super) fn recreates(subject: &Subject<'_>) -> bool {
-    let mut words = subject.call.words.iter().map(|word| word.text.as_str());
-    let verb = words.find(|word| matches!(*word, "switch" | "checkout"));
-    let option = if verb == Some("switch") { "-C" } else { "-B" };
-    if !words.any(|word| word == option || word == "--force-create") {
-        return false;
-    }
-    let mut named = words.filter(|word| !word.starts_with('-'));
-    let (branch, from) = (named.next().unwrap_or(""), named.next());
+    let call = subject.call;
+    let is_switch = subject.operand(0) == "switch";
+    let letter = if is_switch { 'C' } else { 'B' };
+    let branch = letter_value(call, letter).or_else(|| subject.value("--force-create"));
+    let Some(branch) = branch else { return false };
+    let from = subject
+        .operands
+        .iter()
+        .skip(1)
+        .map(|(word, _)| word.text.as_str());
+    let mut from = from.filter(|from| *from != branch);
     let is_trunk = matches!(branch, "main" | "master" | "trunk" | "develop");
-    let follows = from.and_then(|from| from.split_once('/'));
+    let follows = from.next().and_then(|from| from.split_once('/'));
     is_trunk || follows.is_none_or(|(_, theirs)| theirs != branch)
 }
 

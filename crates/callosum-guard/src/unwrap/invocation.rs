@@ -136,7 +136,9 @@ impl Walker<'_> {
             .state
             .arguments
             .replace(words.into_iter().skip(1).collect());
+        let left = self.state.left.len();
         let output = self.under(name, |walker| walker.command(body, input));
+        self.rejoin(left);
         self.state.arguments = before;
         self.state.running.retain(|running| running != name);
         output

@@ -6,7 +6,7 @@
 use super::{state::State, value::Value, walk::Walker};
 use crate::{
     path,
-    shell::tree::{Command, Word},
+    shell::tree::{Command, Script, Word},
 };
 
 /// Folders beside the one that is taken for the working folder, at most: nobody nests conditions deeper around a `cd`.
@@ -60,6 +60,23 @@ impl Walker<'_> {
         }
     }
 
+    /// Notes where the shell is behind a branch, among the others' `stands` where what comes next follows it.
+    pub(super) fn leave(&mut self, branch: &Script, stands: &mut Vec<Whereabouts>) {
+        match end_of(branch) {
+            None => stands.push(self.whereabouts()),
+            Some(End::Turn) => self.state.left.push(self.whereabouts()),
+            Some(End::Shell) => {}
+        }
+    }
+
+    /// Has the shell be also where a round of a loop, or a call of a function, was left since there were `before` of these.
+    pub(super) fn rejoin(&mut self, before: usize) {
+        let before = before.min(self.state.left.len());
+        for at in self.state.left.split_off(before) {
+            self.stand_in_another(at);
+        }
+    }
+
     /// Notes that what was walked through since may not have run: the shell may be where it was before as well.
     pub(super) fn perhaps(&mut self, before: Whereabouts) {
         if self.sure || self.whereabouts() == before {
@@ -79,6 +96,53 @@ impl State {
             let leads = other.as_deref().filter(|_| to.is_known());
             *other = leads.map(|other| path::absolute(&to.text, Some(other)));
         }
+    }
+}
+
+/// What a command ends, so that nothing of that follows it.
+#[derive(Clone, Copy)]
+enum End {
+    /// The shell.
+    Shell,
+    /// The round of a loop, the loop, or the call of a function.
+    Turn,
+}
+
+/// What the last command of a script ends, where that is not under a condition.
+fn end_of(script: &Script) -> Option<End> {
+    let asks = |command: &Command| match command {
+        Command::Chain(chained) => chained.commands.iter().any(is_asked),
+        _ => false,
+    };
+    script
+        .commands
+        .last()
+        .filter(|last| !asks(last))
+        .and_then(end)
+}
+
+/// Whether nothing follows a command: it ends the shell, or the turn that it is in.
+pub(super) fn ends(command: &Command) -> bool {
+    end(command).is_some()
+}
+
+fn end(command: &Command) -> Option<End> {
+    match command {
+        Command::Simple(simple) => {
+            let name = simple.words.first().and_then(Word::literal)?;
+            match name.as_str() {
+                "exit" | "die" | "fail" | "abort" => Some(End::Shell),
+                "return" | "break" | "continue" => Some(End::Turn),
+                _ => None,
+            }
+        }
+        Command::Group {
+            body,
+            subshell: false,
+        }
+        | Command::Chain(body) => body.commands.iter().find_map(end),
+        Command::Redirected { command, .. } => end(command),
+        _ => None,
     }
 }
 
@@ -124,6 +188,12 @@ mod tests {
             "if [ -d a ]; then cd /tmp; [ -d b ] && exit 1; else exit 1; fi; cd -; git reset --hard",
             "case $1 in y) cd /tmp;; n) exit;; esac; git reset --hard",
             "case $1 in y) cd /tmp;; \\*) exit;; esac; git reset --hard",
+            "cd /tmp && for d in a b; do if [ -d ~ ]; then cd ~; break; fi; done; rm -rf *",
+            "cd /tmp && for d in ~/p/a ~/p; do if [ -d \"$d\" ]; then cd \"$d\"; break; fi; done; git reset --hard",
+            "cd /tmp && while read d; do if [ -d ~/p ]; then cd ~/p; break; fi; done; git reset --hard",
+            "cd /tmp && f() { if [ -d ~/p ]; then cd ~/p; return 0; fi; echo no; }; f; rm -rf .git",
+            "cd /tmp && f() { case $1 in a) cd ~/p; return;; esac; echo no; }; f; rm -rf .git",
+            "cd /tmp && for d in a b; do rm -rf *; if [ -d ~ ]; then cd ~; continue; fi; cd /tmp; done",
         ] {
             assert_eq!(decided(command), Decision::Block, "{command}");
         }
@@ -142,6 +212,8 @@ mod tests {
             "case $1 in a|b) cd /tmp/a;; x|*) exit 1;; esac; rm -rf *",
             "[ -d /tmp/x ] && echo there || mkdir /tmp/x && cd /tmp/x; rm -rf *",
             "for d in a b; do cd $d; make; cd ..; done; git status",
+            "f() { if [ -d /tmp/x ]; then cd /tmp/x; else return 1; fi; rm -rf *; }; f",
+            "for d in a b; do if [ -d /tmp/$d ]; then cd /tmp/$d; else continue; fi; rm -rf *; done",
             "[ -n \"$CI\" ] && echo ci; cd web && rm -rf dist",
         ] {
             assert_eq!(decided(command), Decision::Allow, "{command}");

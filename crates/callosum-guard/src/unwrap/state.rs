@@ -8,7 +8,10 @@ use std::{
     rc::Rc,
 };
 
-use super::value::{Arg, MAX_VALUE, MAX_VALUES, MAYBE, Value};
+use super::{
+    perhaps::Whereabouts,
+    value::{Arg, MAX_VALUE, MAX_VALUES, MAYBE, Value},
+};
 use crate::{
     facts::Facts,
     path,
@@ -27,6 +30,8 @@ pub(crate) struct State {
     pub(crate) cwd: Option<String>,
     /// Folders that the shell may be in instead of it.
     pub(crate) others: Vec<Option<String>>,
+    /// Where rounds of loops and calls of functions were left that are still to be walked to their end.
+    pub(super) left: Vec<Whereabouts>,
     /// What is known of files that were written before, by their path.
     pub(crate) files: BTreeMap<String, Value>,
     /// Working trees that git was told to make.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::{
     call::{Call, Found},
-    perhaps::{Whereabouts, is_asked},
+    perhaps::{Whereabouts, ends, is_asked},
     state::State,
     value::{Arg, MAX_VALUE, MAYBE, SOME, Value, shown},
 };
@@ -282,7 +282,7 @@ impl Walker<'_> {
                 for arm in arms {
                     self.stand(stood.clone());
                     output.append(&self.script(arm, input));
-                    stands.extend((!ends_with(arm)).then(|| self.whereabouts()));
+                    self.leave(arm, &mut stands);
                 }
                 stands.extend((!is_whole).then_some(stood));
                 self.stand_in_any(stands);
@@ -344,6 +344,9 @@ impl Walker<'_> {
         let mut round = |walker: &mut Self, input: Option<&Value>| {
             // A test and what runs where it holds, again and again; at the end what runs where none does.
             let mut stands = Vec::new();
+            // One of two parts may be a loop, which goes on where a round of it was left.
+            let is_loop = parts.len() == 2;
+            let left = walker.state.left.len();
             for branch in parts.chunks(2) {
                 if let [test, _] = branch {
                     output.append(&walker.script(test, input));
@@ -351,7 +354,10 @@ impl Walker<'_> {
                 let stood = walker.whereabouts();
                 let body = &branch[branch.len() - 1];
                 output.append(&walker.script(body, input));
-                stands.extend((!ends_with(body)).then(|| walker.whereabouts()));
+                if is_loop {
+                    walker.rejoin(left);
+                }
+                walker.leave(body, &mut stands);
                 walker.stand(stood);
             }
             if parts.len().is_multiple_of(2) {
@@ -400,9 +406,11 @@ impl Walker<'_> {
             },
         };
         let mut output = Value::default();
+        let left = self.state.left.len();
         for value in values.into_iter().take(MAX_ROUNDS) {
             self.state.set(variable, value);
             output.append(&self.script(body, input));
+            self.rejoin(left);
         }
         output
     }
@@ -501,35 +509,5 @@ impl Walker<'_> {
         let value = self.apart(walk);
         self.guessed = before;
         value
-    }
-}
-
-/// Whether nothing follows a script: its last command ends the shell, whatever is asked before.
-fn ends_with(script: &Script) -> bool {
-    let is_asked = |command: &Command| match command {
-        Command::Chain(chained) => chained.commands.iter().any(is_asked),
-        _ => false,
-    };
-    let last = script.commands.last();
-    last.is_some_and(|last| ends(last) && !is_asked(last))
-}
-
-/// Whether nothing follows a command: it ends the shell, the function or the round of a loop.
-fn ends(command: &Command) -> bool {
-    match command {
-        Command::Simple(simple) => {
-            let name = simple.words.first().and_then(shell::tree::Word::literal);
-            let enders = [
-                "exit", "return", "die", "fail", "abort", "break", "continue",
-            ];
-            name.is_some_and(|name| enders.contains(&name.as_str()))
-        }
-        Command::Group {
-            body,
-            subshell: false,
-        }
-        | Command::Chain(body) => body.commands.iter().any(ends),
-        Command::Redirected { command, .. } => ends(command),
-        _ => false,
     }
 }

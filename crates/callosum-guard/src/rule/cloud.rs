@@ -321,11 +321,7 @@ pub(super) const TOOLS: &[Tool] = &[
                                 | "cluster-delete"
                                 | "rebuild"
                         )
-                    }) || verb(&words).is_some_and(|verb| {
-                        verb.starts_with("delete-")
-                            || verb.ends_with("-delete")
-                            || verb.starts_with("remove-iam-")
-                    })
+                    }) || deletes_part(&words)
                 }
             }
         })],
@@ -343,6 +339,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "az storage blob delete-batch -s data --account-name acme",
                 "ibmcloud resource service-instance-delete x -f",
                 "gcloud projects remove-iam-policy-binding p --member=user:x --role=roles/owner",
+                "gcloud compute instance-groups managed delete-instances g --instances=a --zone z",
+                "gcloud iam service-accounts remove-iam-policy-binding x --member=user:y --role=r",
                 "doctl compute droplet delete 1",
                 "vultr-cli instance delete x",
                 "skopeo delete docker://r/x:1",
@@ -358,6 +356,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             spares: &[
                 "gcloud projects list",
+                "gcloud run jobs execute delete-old",
                 "gsutil ls gs://b",
                 "az group list",
                 "rclone ls remote:x",
@@ -377,16 +376,19 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// The first word that says what is done, where that is one of several parts; what stands behind a verb is a name.
-fn verb<'w>(words: &[&'w str]) -> Option<&'w str> {
-    const VERBS: [&str; 22] = [
-        "add", "call", "create", "deploy", "describe", "download", "export", "get", "import",
-        "invoke", "list", "read", "run-now", "scp", "set", "show", "ssh", "start", "stop", "tail",
-        "update", "view",
+/// Whether a word of several parts says that something is deleted. What stands behind another verb is a name, and before it
+/// the names of groups have parts as well (`instance-groups managed delete-instances`).
+fn deletes_part(words: &[&str]) -> bool {
+    const VERBS: [&str; 23] = [
+        "add", "call", "create", "deploy", "describe", "download", "execute", "export", "get",
+        "import", "invoke", "list", "read", "run-now", "scp", "set", "show", "ssh", "start",
+        "stop", "tail", "update", "view",
     ];
-    let words = words.iter().take(6).copied();
+    let words = words.iter().take(6);
     let mut words = words.take_while(|word| !VERBS.contains(word));
-    words.find(|word| word.contains('-'))
+    words.any(|word| {
+        word.starts_with("delete-") || word.ends_with("-delete") || word.starts_with("remove-iam-")
+    })
 }
 
 fn sql(subject: &Subject<'_>) -> bool {

@@ -11,13 +11,6 @@ use crate::{
     },
 };
 
-/// Options of git's, and of its verbs that are read here, that take the next word.
-const TAKES: &str = "-C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source -b -B --create --force-create --orphan --conflict \
-    -m --message -F --file --mainline -X --strategy --strategy-option --exec --onto --cleanup --into-name -p --directory";
-
-/// Of verbs whose `-s` is a strategy: of the others' it signs off.
-const STRATEGY: &str = "-s";
-
 /// That a command has git write files of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Brought {
@@ -65,12 +58,7 @@ pub fn brought(command: &str, facts: &Facts) -> Vec<Brought> {
 }
 
 fn by(call: &Call, facts: &Facts) -> Option<Brought> {
-    let subject = Subject::of_user(call, TAKES, facts);
-    let with_strategy = format!("{TAKES} {STRATEGY}");
-    let subject = match subject.operand(0) {
-        "merge" | "rebase" => Subject::of_user(call, &with_strategy, facts),
-        _ => subject,
-    };
+    let subject = Subject::of_user(call, "", facts);
     let (step, by) = match call.name.as_str() {
         "git" => of_git(&subject)?,
         "gh" if (subject.operand(0), subject.operand(1)) == ("pr", "checkout") => {
@@ -139,7 +127,7 @@ fn of_git(subject: &Subject<'_>) -> Option<(&'static str, Bring)> {
         "switch" if has(&["--orphan"]) => ("checkout", Bring::Unknown),
         "switch" | "checkout" => {
             let mut words = subject.call.words.iter();
-            let names_files = words.any(|word| word.text == "--");
+            let names_files = words.any(|word| word.text == "--") && words.next().is_some();
             let is_one = subject.operands.len() == 2;
             let to = operand(1).filter(|_| is_one && !(verb == "checkout" && names_files));
             if has(&["--orphan"]) {
@@ -246,7 +234,11 @@ mod tests {
             ("git switch -", "checkout", tree("@{-1}")),
             ("git switch -c new v1", "checkout", tree("v1")),
             ("git switch -C new v1", "checkout", tree("v1")),
+            ("git switch -m topic", "checkout", tree("topic")),
             ("git checkout main", "checkout", tree("main")),
+            ("git checkout -m topic", "checkout", tree("topic")),
+            ("git checkout topic --", "checkout", tree("topic")),
+            ("git rebase -m topic", "rebase", lines(&["topic"])),
             ("git checkout -b new origin/x", "checkout", tree("origin/x")),
             ("git checkout --detach v1", "checkout", tree("v1")),
             ("git switch --orphan new", "checkout", Bring::Unknown),

@@ -18,7 +18,12 @@ const OF_VERBS: &[(&str, &str)] = &[
     ),
     ("branch", "-u --set-upstream-to --format --sort --points-at"),
     ("checkout", "-b -B --orphan --conflict --pathspec-from-file"),
+    ("checkout-index", "--prefix --stage"),
     ("clean", "-e --exclude"),
+    (
+        "cherry-pick",
+        "-m -X --mainline --strategy --strategy-option --cleanup",
+    ),
     (
         "clone",
         "-b -o -u -j -c --branch --origin --upload-pack --jobs --config --template --depth --reference --filter --separate-git-dir",
@@ -50,6 +55,10 @@ const OF_VERBS: &[(&str, &str)] = &[
     ),
     ("reset", "--pathspec-from-file"),
     ("restore", "-s --source --conflict --pathspec-from-file"),
+    (
+        "revert",
+        "-m -X --mainline --strategy --strategy-option --cleanup",
+    ),
     ("rm", "--pathspec-from-file"),
     (
         "submodule",

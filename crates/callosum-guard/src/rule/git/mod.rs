@@ -9,21 +9,21 @@ pub(super) use self::option::takes;
 pub(crate) use self::reference::folder as git_folder;
 use self::{
     reference::{
-        brings_back, copies_over, drops_changes, fetches_over, in_temporary, recreates, refspecs,
-        takes_back_locks,
+        asks_each, brings_back, copies_over, drops_changes, fetches_over, in_temporary,
+        leads_elsewhere, recreates, refspecs, takes_back_locks,
     },
     setting::{is_own, own_programs, set, unsafe_key},
 };
 use super::{Rule, Severity, Subject, Tool};
 use crate::{place::Place, unwrap::setting as kept};
 
-/// Whether what is read is the changes that are not committed.
 /// Whether it is given what takes back the changes that are not committed.
 fn reads_undoing(subject: &Subject<'_>) -> bool {
     let mut input = subject.call.input.iter();
     input.any(|input| input.source.undoing)
 }
 
+/// Whether what is read is the changes that are not committed.
 fn reads_changes(subject: &Subject<'_>) -> bool {
     let mut input = subject.call.input.iter();
     input.any(|input| input.source.changes)
@@ -106,6 +106,8 @@ const GIT: Tool = Tool {
             set(s).is_some_and(|(key, value)| kept::unguards(&key, &value))
         }),
         ("recreates", recreates),
+        ("asks-each", asks_each),
+        ("leads-elsewhere", leads_elsewhere),
         ("brings-back", brings_back),
         ("in-temporary", in_temporary),
         ("made-here", |s| {
@@ -234,11 +236,11 @@ const GIT: Tool = Tool {
             id: "git.discard",
             when: &[
                 "checkout &drops-changes !&brings-back !&in-temporary",
-                "restore !--staged|-S !-p|--patch !&takes-back-locks !&brings-back !&in-temporary",
-                "restore -W|--worktree !-p|--patch !&takes-back-locks !&brings-back !&in-temporary",
+                "restore !--staged|-S !&asks-each !&takes-back-locks !&brings-back !&in-temporary",
+                "restore -W|--worktree !&asks-each !&takes-back-locks !&brings-back !&in-temporary",
                 "checkout -f|--force !&in-temporary",
                 "switch -f|--force|--discard-changes !&in-temporary",
-                "checkout-index -f|--force !--prefix !&in-temporary",
+                "checkout-index -f|--force !&leads-elsewhere !&in-temporary",
                 "read-tree --reset -u !&in-temporary",
                 "reset --merge !&in-temporary",
                 "submodule update -f|--force !&in-temporary",
@@ -252,6 +254,8 @@ const GIT: Tool = Tool {
                 "git checkout -- .",
                 "git checkout .",
                 "git restore src/main.rs",
+                "yes | git restore -p .",
+                "git checkout-index -f -a --prefix=./",
                 "git restore Cargo.lock src/main.rs",
                 "git checkout HEAD -- a.rs",
                 "git switch --discard-changes main",

@@ -51,6 +51,20 @@ pub(super) fn takes_back_locks(subject: &Subject<'_>) -> bool {
     paths.peek().is_some() && paths.all(|(word, _)| LOCKS.contains(&path::name(&word.text)))
 }
 
+/// Whether a person is asked about each change: of nobody who answers, git takes nothing for an answer.
+pub(super) fn asks_each(subject: &Subject<'_>) -> bool {
+    let is_answered = subject.call.input.is_some() || subject.call.fed_from.is_some();
+    !is_answered && (subject.has("-p") || subject.has("--patch"))
+}
+
+/// Whether what `git checkout-index` writes comes to lie beside the tree, by what its names begin with.
+pub(super) fn leads_elsewhere(subject: &Subject<'_>) -> bool {
+    let prefix = subject.value("--prefix").unwrap_or("");
+    let at = folder(subject);
+    let to = path::absolute(prefix, Some(&at));
+    !prefix.is_empty() && to != at && subject.facts.root.as_ref() != Some(&to)
+}
+
 /// Whether only files are taken back that are gone from the tree.
 pub(super) fn brings_back(subject: &Subject<'_>) -> bool {
     let operands = subject.operands.iter().skip(1);

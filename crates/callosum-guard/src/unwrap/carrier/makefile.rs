@@ -32,6 +32,9 @@ const MAKEFILES: [&str; 3] = ["Makefile", "makefile", "GNUmakefile"];
 /// Programs by which a makefile lists files.
 const LISTS: [&str; 5] = ["find", "ls", "git", "fd", "rg"];
 
+/// So many characters of what is given to a function are looked through for its end.
+const MOST_GIVEN: usize = 4096;
+
 /// Functions by which a makefile puts names together.
 const PUTS_TOGETHER: [&str; 9] = [
     "shell",
@@ -139,19 +142,25 @@ fn puts_together(needs: &str) -> bool {
             let Some((function, given)) = inner.split_once([' ', '\t']) else {
                 return false;
             };
+            if !PUTS_TOGETHER.contains(&function) {
+                return false;
+            }
             let given = &given[..end_of_call(given)];
             let lists = || {
                 let program = given.split_whitespace().next();
                 function == "shell" && program.is_some_and(|program| LISTS.contains(&program))
             };
-            PUTS_TOGETHER.contains(&function) && !given.contains(['.', '/']) && !lists()
+            !given.contains(['.', '/']) && !lists()
         })
 }
 
-/// Where the bracket closes that stands before this.
+/// Where the bracket closes that stands before this; after [`MOST_GIVEN`] characters nobody looks for it any more.
 fn end_of_call(given: &str) -> usize {
     let mut depth = 0usize;
     for (at, letter) in given.char_indices() {
+        if at > MOST_GIVEN {
+            return at;
+        }
         match letter {
             '(' | '{' => depth += 1,
             ')' | '}' if depth == 0 => return at,

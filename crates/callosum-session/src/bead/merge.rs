@@ -356,6 +356,20 @@ mod tests {
         }
     }
 
+    /// LOA-BEAD-1, LOA-FMT-1: the same words at two places are two comments, whichever merges the other.
+    #[test]
+    fn a_comment_that_stands_at_two_places_is_there_twice() {
+        let (base, todo) = ("id: bd-1\ntitle: a # why\nstatus: open\n", "# to do\n");
+        let ours = base.replace("a # why\n", "b\n# of the status\n");
+        let ours = format!("{todo}{ours}");
+        let theirs = base.replace(" # why\n", &format!("\n# of the status\n\n{todo}"));
+        for (ours, theirs) in [(&ours, &theirs), (&theirs, &ours)] {
+            let made = merged(Some(&read(base)), &read(ours), &read(theirs));
+            assert_eq!(made.conflicts, [""; 0]);
+            assert_eq!(made.ours.text().matches(todo).count(), 2);
+        }
+    }
+
     /// Lines that a bead may have, or not, beside its id.
     const MAY: [[&str; 4]; 8] = [
         ["", "# head\n", "# head\n# more\n", "# other\n"],

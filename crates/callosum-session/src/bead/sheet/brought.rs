@@ -1,6 +1,9 @@
 //! [`Sheet::brought_to`]: a bead's file that is to say what two sides of a merge say, in their own words as far as that goes.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 use serde_json::{Map, Value};
 
@@ -51,30 +54,54 @@ impl Sheet {
     }
 
     /// The comments that one of the sides wrote, which `base` does not have, and this has not either; and those that it has
-    /// although a side took them out.
+    /// although a side took them out. One that the sides wrote at two places is to stand there twice.
     pub(in crate::bead) fn lost_comments(
         &self,
         base: Option<&Self>,
         sides: [&Self; 2],
     ) -> Vec<String> {
-        let of =
-            |sheet: &Self| -> BTreeSet<String> { sheet.comments().map(str::to_owned).collect() };
-        let (was, there) = (base.map(of).unwrap_or_default(), of(self));
-        let sides = sides.map(of);
-        let written = sides
-            .iter()
-            .flatten()
-            .filter(|comment| !was.contains(*comment));
-        let lost = written.filter(|comment| !there.contains(*comment));
-        let taken_out = was.iter().filter(|comment| {
-            there.contains(*comment) && !sides.iter().all(|side| side.contains(*comment))
+        let (was, there) = (
+            base.map(Self::comments).unwrap_or_default(),
+            self.comments(),
+        );
+        let sides = sides.map(Self::comments);
+        let mut written: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (comment, places) in sides.iter().flatten() {
+            if !was.contains_key(comment) {
+                written.entry(comment).or_default().extend(places);
+            }
+        }
+        let lost = written.into_iter().filter(|(comment, places)| {
+            there
+                .get(comment)
+                .is_none_or(|there| there.len() < places.len())
         });
-        let lost: BTreeSet<&String> = lost.chain(taken_out).collect();
-        lost.into_iter().cloned().collect()
+        let taken_out = was.keys().filter(|comment| {
+            there.contains_key(*comment) && !sides.iter().all(|side| side.contains_key(*comment))
+        });
+        let lost: BTreeSet<&str> = lost
+            .map(|(comment, _)| comment)
+            .chain(taken_out.copied())
+            .collect();
+        lost.into_iter().map(str::to_owned).collect()
     }
 
-    fn comments(&self) -> impl Iterator<Item = &str> {
-        self.text().lines().filter_map(comment)
+    /// Each comment with its places: the words before the colon of its own line, or of the next that is no comment.
+    fn comments(&self) -> BTreeMap<&str, Vec<&str>> {
+        let mut all: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut place = "";
+        for line in self.text().lines().rev() {
+            let comment = comment(line);
+            let line = line.trim_end();
+            let words = &line[..line.len() - comment.map_or(0, str::len)];
+            if !words.trim().is_empty() {
+                place = words.split(':').next().unwrap_or(words).trim();
+            }
+            if let Some(comment) = comment {
+                all.entry(comment).or_default().push(place);
+            }
+        }
+        all
     }
 
     /// Texts that may say of one key what is wanted, best first.

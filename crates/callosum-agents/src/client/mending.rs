@@ -4,7 +4,7 @@
 //! here: what an executor may see, which is another cause of the same words.
 
 use super::Client;
-use crate::{registry::Executor, template::Template};
+use crate::{registry::Executor, runner::HELPS, template::Template};
 
 /// How the words are recognised by which a program says that its Node is not the one it wants.
 const OTHER_NODE: [&str; 6] = [
@@ -81,7 +81,12 @@ impl Client {
             } else if says(&["enospc", "no space left", "disk quota"]) {
                 format!("make room on the disk, then: {check}")
             } else if says(&["is not logged in"]) {
-                format!("{}, then: {check}", self.login.command)
+                // The failure itself may name a key that is there and was not handed on.
+                let told = said.split_once(HELPS).map(|(_, told)| told);
+                match told.filter(|told| told.contains("callosum executor register")) {
+                    Some(told) => told.to_owned(),
+                    None => format!("{}, then: {check}", self.login.command),
+                }
             } else if says(&["took longer than", "was silent for"]) {
                 format!(
                     "see whether `{program} --version` ends in a terminal; where it hangs there, too: {install}; where it \
@@ -197,6 +202,15 @@ mod tests {
                 "{told}"
             );
         }
+    }
+
+    /// CAL-EXE-2: a key that is there and was not handed on mends it, and no login in a terminal.
+    #[test]
+    fn a_key_that_the_failure_names_is_what_mends_it() {
+        let line = "GEMINI_API_KEY is set here, and not passed on to it: callosum executor register gemini-acp \
+                    --pass-env GEMINI_API_KEY";
+        let said = format!("`gemini-acp` is not logged in: x{HELPS}{line}");
+        assert_eq!(told("gemini-acp", &said).as_deref(), Some(line));
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub use self::{
 pub(crate) use self::{
     environment::is_secret,
     listening::{Counting, Ended, Listener, hear_out, judge_ending, last_words, listen},
-    run::{NOTHING_TELLING, cause_of},
+    run::{HELPS, NOTHING_TELLING, cause_of},
     start::{Errand, own_folder},
 };
 

@@ -343,9 +343,12 @@ fn crash(ending: Ending) -> String {
     }
 }
 
+/// What stands between a failure and what helps, in the text of an error.
+pub(crate) const HELPS: &str = "; what helps: ";
+
 fn helped(advice: Option<&str>) -> String {
     advice
-        .map(|advice| format!("; what helps: {advice}"))
+        .map(|advice| format!("{HELPS}{advice}"))
         .unwrap_or_default()
 }
 

@@ -13,8 +13,7 @@ use crate::{
     recorded,
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
     step::{
-        BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, is_denied, second,
-        times_from,
+        BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second, times_from,
     },
     trajectory::{DayFile, Record, day_files, records, said_in},
     zones::ZoneError,
@@ -204,7 +203,7 @@ impl Held<'_> {
             intent.bead = None;
         }
         let written = match self.commit(&intent) {
-            Err(error) if new.bead.is_none() && intent.bead.is_some() && is_denied(&error) => {
+            Err(error) if new.bead.is_none() && intent.bead.is_some() && error.is_denied() => {
                 let id = intent.bead.take().map(|(id, _)| id);
                 passed_over = id.map(|id| (id, in_full(&error)));
                 self.commit(&intent)?

@@ -136,6 +136,10 @@ impl Past for Committed<'_> {
         names_in(&self.git(&asked).unwrap_or_default())
     }
 
+    fn next(&self, name: &str) -> Option<Vec<u8>> {
+        self.git(&["cat-file", "blob", &format!(":./{name}")])
+    }
+
     fn ever(&self, folder: &str) -> Option<Vec<String>> {
         let asked = [
             "log",

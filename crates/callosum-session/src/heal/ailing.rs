@@ -6,6 +6,7 @@ use super::{Healed, Healer, NUL_BYTES, Past};
 use crate::{
     bead::BeadId,
     step::{Session, SessionError},
+    zones::ZoneError,
 };
 
 impl Session<'_> {
@@ -50,12 +51,13 @@ impl Session<'_> {
                 add(file, "missing".to_owned());
             }
         }
-        for file in past.changed(&self.zones.named(&self.zones.trajectories())) {
-            let path = self.zones.real(self.disk, &self.zones.root.join(&file))?;
-            let is_gone = file.strip_suffix(".jsonl").is_some() && !self.disk.exists(&path)?;
-            if is_gone && past.file(&file).is_some() {
-                add(file, "missing".to_owned());
-            }
+        let lost = match self.lost_records(past) {
+            // Where they lead elsewhere, nothing of them is ours.
+            Err(SessionError::Zone(ZoneError::Outside { .. })) => Vec::new(),
+            lost => lost?,
+        };
+        for lost in lost {
+            add(lost.name, lost.was.to_owned());
         }
         Ok(ailing)
     }

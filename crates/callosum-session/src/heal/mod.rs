@@ -42,6 +42,10 @@ pub trait Past {
     fn staged(&self, _folder: &str) -> Vec<String> {
         Vec::new()
     }
+    /// The file as it is to be committed next; `None` where it is not to be there.
+    fn next(&self, name: &str) -> Option<Vec<u8>> {
+        self.file(name)
+    }
     /// The files of sessions in which a merge has not ended; `None` where that cannot be known.
     fn open_merges(&self) -> Option<Vec<OpenMerge>> {
         Some(Vec::new())
@@ -166,7 +170,7 @@ impl Held<'_> {
                 let was = "a link that leads out of the project".to_owned();
                 (path, was, Healer::Nobody)
             }
-            Err(SessionError::Zone(ZoneError::Disk(error))) if is_denied(&error) => {
+            Err(SessionError::Zone(ZoneError::Disk(error))) if cannot_be_written(&error) => {
                 let was = format!(
                     "not what it should be, and cannot be written: {}",
                     error.source
@@ -231,8 +235,8 @@ impl Held<'_> {
     }
 }
 
-/// Whether nobody, or not this user, can write there.
-fn is_denied(error: &DiskError) -> bool {
+/// Whether there is nothing to be written to: nobody may, this user may not, or there is no room.
+fn cannot_be_written(error: &DiskError) -> bool {
     error.is_read_only() || error.is_denied() || error.is_full()
 }
 

@@ -1,7 +1,7 @@
 //! A trajectory made good: what was committed of it comes from git; what the session decided and its records have lost then, from
 //! beads and notes.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, path::PathBuf};
 
 use jiff::{civil::Date, tz::TimeZone};
 use serde_json::Value;
@@ -12,25 +12,33 @@ use crate::{
     fork::Source,
     merge::{Kind, merged},
     span::Whose,
-    step::{Held, SessionError, second},
+    step::{Held, Session, SessionError, second},
     trajectory::day_files,
     unrecorded::Unrecorded,
 };
 
-impl Held<'_> {
-    /// Brings back trajectories that were committed and are gone, cut, or begun anew without what was committed. What
-    /// was compressed or removed, being old, is not lost, nor is what git was told to take out, as by a revert that is not committed.
-    pub(super) fn heal_committed_records(
-        &self,
-        past: &dyn Past,
-        healed: &mut Vec<Healed>,
-    ) -> Result<(), SessionError> {
-        let session = &self.session;
-        let (disk, zones) = (session.disk, session.zones);
+/// A trajectory that git has, and the tree has not, or not as it was.
+pub(super) struct Lost {
+    /// From the root.
+    pub(super) name: String,
+    path: PathBuf,
+    /// What became of it.
+    pub(super) was: &'static str,
+    /// All of it, with what was written since.
+    whole: Vec<u8>,
+}
+
+impl Session<'_> {
+    /// Trajectories that were committed and are gone, cut, or begun anew without what was committed. What was compressed or
+    /// removed, being old, is not lost, nor is what git was told to take out, as by a revert that is not committed. What was
+    /// added to be committed counts as committed.
+    pub(super) fn lost_records(&self, past: &dyn Past) -> Result<Vec<Lost>, SessionError> {
+        let (disk, zones) = (self.disk, self.zones);
         let folder = zones.named(&zones.trajectories());
         let names = past.files(&folder);
+        let mut all = Vec::new();
         if names.is_empty() {
-            return Ok(());
+            return Ok(all);
         }
         let changed = past.changed(&folder);
         let staged = if changed.is_empty() {
@@ -38,10 +46,9 @@ impl Held<'_> {
         } else {
             past.staged(&folder)
         };
-        let kept = Config::load(session)?.retention.archive_days;
-        let today = session.clock.now().to_zoned(TimeZone::UTC).date();
-        let is_lost = |name: &String| changed.contains(name) && !staged.contains(name);
-        for name in names.into_iter().filter(is_lost) {
+        let kept = Config::load(self)?.retention.archive_days;
+        let today = self.clock.now().to_zoned(TimeZone::UTC).date();
+        for name in names.into_iter().filter(|name| changed.contains(name)) {
             let file = name.strip_suffix(".gz").unwrap_or(&name);
             let day = file.strip_suffix(".jsonl").and_then(|stem| {
                 let at = stem.len().checked_sub(DAY)?;
@@ -58,7 +65,13 @@ impl Held<'_> {
             if disk.exists(&archive)? {
                 continue;
             }
-            let (was, whole) = match (disk.read_if_there(&path)?, past.file(&name)) {
+            let known = if staged.contains(&name) {
+                let committed = past.file(&name).unwrap_or_default();
+                past.next(&name).filter(|next| next.starts_with(&committed))
+            } else {
+                past.file(&name)
+            };
+            let (was, whole) = match (disk.read_if_there(&path)?, known) {
                 (None, Some(known)) => ("missing", known),
                 (Some(there), Some(known)) if is_cut(&there, &known) => ("cut short", known),
                 (Some(there), Some(known)) if file == name && is_begun_anew(&there, &known) => {
@@ -69,10 +82,29 @@ impl Held<'_> {
                 }
                 _ => continue,
             };
-            self.write_if_changed(&path, &whole)?;
+            all.push(Lost {
+                name,
+                path,
+                was,
+                whole,
+            });
+        }
+        Ok(all)
+    }
+}
+
+impl Held<'_> {
+    /// Brings back [what git has of trajectories](Session::lost_records).
+    pub(super) fn heal_committed_records(
+        &self,
+        past: &dyn Past,
+        healed: &mut Vec<Healed>,
+    ) -> Result<(), SessionError> {
+        for lost in self.session.lost_records(past)? {
+            self.write_if_changed(&lost.path, &lost.whole)?;
             healed.push(Healed {
-                file: name,
-                was: was.to_owned(),
+                file: lost.name,
+                was: lost.was.to_owned(),
                 from: Healer::Git,
                 aside: None,
             });

@@ -12,5 +12,5 @@ mod session;
 pub use self::session::{Held, Mended, Session, SessionError, Written};
 pub(crate) use self::{
     intent::{BeadChange, BeadKey, Intent, NoteChange},
-    session::{in_order, is_denied, second, times_from},
+    session::{in_order, second, times_from},
 };

@@ -147,11 +147,13 @@ fn unwritable(error: ZoneError) -> SessionError {
     }
 }
 
-/// Whether nobody, or not this user, may write a file.
-pub(crate) fn is_denied(error: &SessionError) -> bool {
-    match error {
-        SessionError::Zone(ZoneError::Disk(error)) => error.is_denied() || error.is_read_only(),
-        _ => false,
+impl SessionError {
+    /// Whether it is that nobody, or not this user, may write a file.
+    pub fn is_denied(&self) -> bool {
+        match self {
+            Self::Zone(ZoneError::Disk(error)) => error.is_denied() || error.is_read_only(),
+            _ => false,
+        }
     }
 }
 
@@ -366,14 +368,22 @@ impl Held<'_> {
         if let Some((id, _)) = &intent.bead {
             let (bead, sheet) = self.bead_changed(id, intent)?;
             let written = self.write_if_changed(&bead, sheet.text().as_bytes());
-            if written.as_ref().is_err_and(is_denied) {
+            if written.as_ref().is_err_and(SessionError::is_denied) {
                 // Nobody who may not write it either could end the step.
                 session.disk.remove_file(&path)?;
             }
             written?;
         }
         self.change_notes(intent)?;
-        let line = self.append(intent)?;
+        let line = self.append(intent);
+        if line.as_ref().is_err_and(SessionError::is_denied)
+            && intent.notes.is_empty()
+            && intent.bead.is_none()
+        {
+            // Nothing of it was done, and nobody who may not write there either could end the step.
+            session.disk.remove_file(&path)?;
+        }
+        let line = line?;
         session.disk.remove_file(&path)?;
         session
             .disk
@@ -417,7 +427,7 @@ impl Held<'_> {
                     match self.bead_changed(id, &intent) {
                         Ok((path, sheet)) => {
                             match self.write_if_changed(&path, sheet.text().as_bytes()) {
-                                Err(error) if is_denied(&error) => {
+                                Err(error) if error.is_denied() => {
                                     mended.left.push(error.to_string());
                                 }
                                 written => written?,
@@ -427,7 +437,12 @@ impl Held<'_> {
                         Err(error) => mended.left.push(error.to_string()),
                     }
                 }
-                self.append(&intent)?;
+                match self.append(&intent) {
+                    Err(error) if error.is_denied() => mended.left.push(error.to_string()),
+                    written => {
+                        written?;
+                    }
+                }
             }
             Err(error) => mended
                 .left

@@ -333,6 +333,61 @@ fn what_cannot_be_written_keeps_nothing_else_from_being_healed() {
     assert!(env.read(".beads/bd-2.yaml").contains("Work"));
 }
 
+/// LOA-HEAL-1: where no record can be written, what is healed is told, and no step is left that every later one would fail by.
+#[test]
+fn records_that_cannot_be_written_keep_nothing_from_going_on() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.git_init();
+    let mount = ReadOnly::of(&env.project().join("loa-grimoire/a2a/trajectory"));
+    std::fs::remove_file(env.project().join("loa-grimoire/NOTES.md")).unwrap();
+    let healed = env.run(["session", "heal"]).success();
+    let line = "loa-grimoire/NOTES.md: missing, healed from git\n";
+    assert!(healed.stdout.contains(line), "{}", healed.stdout);
+    let warned = "what was healed is in no trajectory: ";
+    assert!(healed.stderr.contains(warned), "{}", healed.stderr);
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["session", "decide", "Use two"]).ended_with(3);
+    env.run(["bead", "create", "More", "--id", "bd-2"])
+        .success();
+    drop(mount);
+    env.run(["session", "heal"]).success();
+    let notes = env.read("loa-grimoire/NOTES.md");
+    assert_eq!(notes.matches("#### ").count(), 2, "{notes}");
+    env.run(["session", "recover"]).success();
+}
+
+/// LOA-HEAL-1: a trajectory that was added to be committed next is healed as it was added, and one that git was told to take out
+/// stays out.
+#[test]
+fn records_that_git_is_to_commit_are_healed_as_committed_ones() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    env.git_init();
+    env.run(["session", "decide", "Use two", "--cite", "src/a.rs:2"])
+        .success();
+    let folder = env.project().join("loa-grimoire/a2a/trajectory");
+    let files = std::fs::read_dir(&folder).unwrap().map(|one| one.unwrap());
+    let file = files
+        .map(|one| one.path())
+        .find(|one| one.is_file())
+        .unwrap();
+    let whole = std::fs::read_to_string(&file).unwrap();
+    env.git(&["add", "-A"]);
+    std::fs::remove_file(&file).unwrap();
+    let healed = env.run(["session", "heal"]).success().stdout;
+    assert!(healed.contains(": missing, healed from git\n"), "{healed}");
+    let there = std::fs::read_to_string(&file).unwrap();
+    assert!(there.starts_with(&whole), "{there}");
+    env.git(&["rm", "--quiet", "--cached", "-rf", "loa-grimoire/a2a"]);
+    std::fs::remove_file(&file).unwrap();
+    let healed = env.run(["session", "heal"]).success().stdout;
+    assert!(!healed.contains("healed from git"), "{healed}");
+}
+
 /// A folder that is mounted over itself and cannot be written, until it is dropped.
 struct ReadOnly(std::path::PathBuf);
 

@@ -227,7 +227,7 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
             Pruned::default()
         }
         // What was healed is told all the same.
-        Err(error) if healed.iter().any(|one| one.from == Healer::Denied) => {
+        Err(error) if error.is_denied() || healed.iter().any(|one| one.from == Healer::Denied) => {
             let what = explain(&error).one_line();
             context.ui.warn(
                 &format!("what was healed is in no trajectory: {what}"),

@@ -260,7 +260,8 @@ impl Kept {
         self.set_aside_as_it_is(path, taken)
     }
 
-    /// The same of one that is known to hold no secret, as what is shown.
+    /// The same without a look at what stands in it: of what is shown, which holds no secret, and of what somebody is still
+    /// writing, whose words would be lost otherwise. The latter goes once it was taken over.
     pub(super) fn set_aside_as_it_is(&self, path: &Path, taken: &[u8]) -> Result<(), DiskError> {
         match self.disk.rename(path, &self.late_name(taken, ".json")?) {
             Err(error) if error.is_absent() => Ok(()),

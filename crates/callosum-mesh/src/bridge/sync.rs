@@ -411,6 +411,7 @@ impl Bridge {
         merge_in(&self.kept, Some(&base), found, document, orders, synced)?;
         Ok(Some(revision))
     }
+
     fn reject(
         &self,
         path: &Path,

@@ -113,15 +113,20 @@ fn meant(arguments: &[OsString], error: &clap::Error) -> Option<String> {
         ContextValue::Strings(words) => words.last().map(String::as_str),
         _ => None,
     };
-    let (wrong, right) = GUESSES
+    let (kind, wrong, right) = GUESSES
         .into_iter()
-        .find_map(|(wrong, right)| Some((word(wrong)?, word(right)?)))?;
+        .find_map(|(wrong, right)| Some((wrong, word(wrong)?, word(right)?)))?;
     let mut words: Vec<&str> = arguments
         .iter()
         .skip(1)
         .map(|word| word.to_str())
         .collect::<Option<_>>()?;
-    let at = words.iter().position(|word| *word == wrong)?;
+    let is_wrong = |word: &&str| *word == wrong;
+    // The same word may be said before as well: a command comes first, and a value last.
+    let at = match kind {
+        ContextKind::InvalidSubcommand => words.iter().position(is_wrong)?,
+        _ => words.iter().rposition(is_wrong)?,
+    };
     words[at] = right;
     let words: Vec<_> = words.into_iter().map(shell_word).collect();
     Some(format!("callosum {}", words.join(" ")))
@@ -131,7 +136,12 @@ fn meant(arguments: &[OsString], error: &clap::Error) -> Option<String> {
 fn manual(arguments: &[OsString]) -> String {
     let mut command = &super::tree();
     let mut line = "callosum".to_owned();
-    for word in arguments.iter().skip(1).filter_map(|word| word.to_str()) {
+    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    while let Some(word) = words.next() {
+        if word == "-C" {
+            words.next();
+            continue;
+        }
         let Some(found) = command.find_subcommand(word) else {
             continue;
         };
@@ -193,6 +203,11 @@ mod tests {
             ),
             ("executor --json", "callosum executor --help"),
             ("-C . --json", "callosum --help"),
+            (
+                "delegate scn --kind scn --json",
+                "callosum delegate scn --kind scan --json",
+            ),
+            ("-C mesh executor --json", "callosum executor --help"),
         ] {
             let words = ["callosum"].into_iter().chain(line.split(' '));
             let words: Vec<OsString> = words.map(OsString::from).collect();

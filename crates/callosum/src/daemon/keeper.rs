@@ -228,7 +228,12 @@ impl Desk {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Disconnected) => {
+                    // What was held back for a while is shown before nobody shows it any more.
+                    self.pause = None;
+                    self.attend();
+                    return;
+                }
             }
             looked = Instant::now();
             self.attend();

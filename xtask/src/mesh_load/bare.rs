@@ -165,7 +165,10 @@ impl House {
         loop {
             let mut length = stream.read(&mut buffer)?;
             while length > 0 && buffer[length - 1] != b'\n' {
-                length += stream.read(&mut buffer[length..])?;
+                match stream.read(&mut buffer[length..])? {
+                    0 => return Ok(()),
+                    more => length += more,
+                }
             }
             if length == 0 {
                 return Ok(());

@@ -179,7 +179,11 @@ const NOT_REACHED: [&str; 5] = [
 /// Qwen Code quotes what its model said, whatever words that has.
 const NOT_IN_FORM: [&str; 1] = ["instead of calling the structured_output tool"];
 
-const LOGGED_OUT: [&str; 12] = [
+const LOGGED_OUT: [&str; 20] = [
+    "api key is missing",
+    "could not be refreshed",
+    "credentials expired",
+    "environment variable not found",
     "incorrect api key",
     "invalid api key",
     "api key not valid",
@@ -189,9 +193,13 @@ const LOGGED_OUT: [&str; 12] = [
     "invalid x-api-key",
     "set an auth method",
     "invalid auth method",
-    "no auth type is selected",
+    "manual authorization is required",
+    "missing api key",
     "missing environment variable",
-    "api key is missing",
+    "must specify the gemini_api_key",
+    "no api key found",
+    "no auth type is selected",
+    "when using vertex ai, you must specify",
 ];
 const LIMITED: [&str; 10] = [
     "credit balance is too low",
@@ -431,6 +439,34 @@ mod tests {
                 "is not logged in: ",
             ),
             ("Invalid auth method selected.", "is not logged in: "),
+            (
+                "When using Gemini API, you must specify the GEMINI_API_KEY environment variable.\n\
+                 Update your environment and try again (no reload needed if using .env)!",
+                "is not logged in: ",
+            ),
+            (
+                "When using Vertex AI, you must specify either:\n• GOOGLE_CLOUD_PROJECT and \
+                 GOOGLE_CLOUD_LOCATION environment variables.",
+                "is not logged in: ",
+            ),
+            (
+                "Manual authorization is required but the current session is non-interactive.",
+                "is not logged in: ",
+            ),
+            (
+                "Missing API key for OpenAI-compatible auth. Set settings.security.auth.apiKey, or set the \
+                 'OPENAI_API_KEY' environment variable.",
+                "is not logged in: ",
+            ),
+            (
+                "Qwen OAuth credentials expired. Please use /auth to re-authenticate with qwen-oauth.",
+                "is not logged in: ",
+            ),
+            (
+                "Your access token could not be refreshed because your refresh token was already used. \
+                 Please log out and sign in again.",
+                "is not logged in: ",
+            ),
             (
                 "Bad Gateway: callosum: failed to lookup address information: Name or service not known",
                 "cannot reach its server: ",

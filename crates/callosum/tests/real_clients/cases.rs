@@ -30,6 +30,7 @@ pub(crate) static ALL: &[Case] = &[
     ("speaks_acp", delegations::speaks_acp),
     ("names_faults_over_acp", faults::names_faults_over_acp),
     ("names_a_refused_key", faults::names_a_refused_key),
+    ("names_a_missing_key", faults::names_a_missing_key),
     (
         "names_a_prompt_that_is_too_long",
         faults::names_a_prompt_that_is_too_long,

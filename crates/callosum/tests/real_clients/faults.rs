@@ -54,6 +54,34 @@ pub(crate) fn names_a_refused_key(client: &Client, installed: &Installed) {
     );
 }
 
+/// CAL-EXE-2: a key that nobody passed on is no crash: the variable is named with the line that passes it on, and nothing
+/// is tried again; by way of ACP neither.
+pub(crate) fn names_a_missing_key(client: &Client, installed: &Installed) {
+    const KEY: &str = "_API_KEY";
+    let mut names = client.environment.iter().map(|(name, _)| *name);
+    let Some(key) = names.find(|name| name.ends_with(KEY)) else {
+        // Its key stands in its settings.
+        return;
+    };
+    let stage = Stage::new(client, installed);
+    let acp = ["--protocol", "acp", "--command", client.agent.command];
+    for (executor, more) in [(client.name, &[][..]), ("agent", &acp[..])] {
+        stage.register_passing(executor, more, |name| !name.ends_with(KEY));
+        let (ended, output) = stage.delegate_to(executor, &[Turn::text("All is well.")], None);
+        assert_eq!(ended, 1, "{output:#}");
+        assert_eq!(output["error"]["code"], "E001", "{output:#}");
+        let said = output["error"]["message"].as_str().unwrap_or_default();
+        assert!(said.contains("is not logged in"), "{output:#}");
+        let hint = output["error"]["hint"].as_str().unwrap_or_default();
+        let line = format!("callosum executor register {executor} --pass-env {key}");
+        assert!(hint.ends_with(&line), "{output:#}");
+    }
+    let retries = stage.callosum().arguments(["audit", "query", "--json"]);
+    let retries = retries.arguments(["--event", "retry"]).run().success();
+    assert_eq!(retries.json()["records"], json!([]));
+    assert_eq!(stage.server.heard().len(), 0);
+}
+
 pub(crate) fn names_a_prompt_that_is_too_long(client: &Client, installed: &Installed) {
     check_fault(
         client,

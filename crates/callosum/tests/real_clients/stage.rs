@@ -53,8 +53,14 @@ impl<'a> Stage<'a> {
 
     /// The same under a name of its own, with more arguments.
     pub(crate) fn register_as(&self, name: &str, more: &[&str]) {
+        self.register_passing(name, more, |_| true);
+    }
+
+    /// The same, as by a person who passes on only these of the client's variables.
+    pub(crate) fn register_passing(&self, name: &str, more: &[&str], passes: fn(&str) -> bool) {
         let names = self.client.environment.iter().map(|(name, _)| *name);
-        let passed = names.flat_map(|name| ["--pass-env", name]);
+        let passed = names.filter(|name| passes(name));
+        let passed = passed.flat_map(|name| ["--pass-env", name]);
         let url = self.server.url();
         let server = url.trim_start_matches("http://");
         self.callosum()

@@ -138,10 +138,10 @@ fn policy(name: &str) -> Result<Policy, String> {
 /// A variable, or the beginning of several: what is neither would never match.
 fn variable(text: &str) -> Result<String, &'static str> {
     let name = text.strip_suffix('*').unwrap_or(text);
-    let is_name = |c: char| !c.is_whitespace() && !c.is_control() && !['*', '='].contains(&c);
+    let is_name = |c: char| !c.is_whitespace() && !c.is_control() && !['*', '=', ','].contains(&c);
     if name.is_empty() || !name.chars().all(is_name) {
         return Err(
-            "allowed: a name, or the beginning of names with `*` behind it, such as OLLAMA_*",
+            "allowed: one name, or the beginning of names with `*` behind it, such as OLLAMA_*; for several, the option again",
         );
     }
     Ok(text.to_owned())

@@ -1,5 +1,6 @@
 //! [`advice`]: what helps where a task came to nothing.
 
+use callosum_agents::registry::EMBEDDED_ID;
 use callosum_arbiter::{
     budget::Bound,
     delegation::{TaskReport, TaskStatus},
@@ -37,7 +38,8 @@ pub(super) fn advice(task: &TaskReport) -> Option<String> {
     if last.is_some_and(|last| last.is_final) {
         return None;
     }
-    hint_for(task.code(), &task.executor)
+    let message = last.map_or("", |last| last.message.as_str());
+    hint_for(task.code(), &task.executor, message)
 }
 
 /// What a message says is wrong, and what it says helps; `None` where it says only the one.
@@ -45,16 +47,13 @@ pub(super) fn parted(message: &str) -> Option<(&str, &str)> {
     message.split_once("; what helps: ")
 }
 
-/// What to do about a task that failed with this code.
-fn hint_for(code: Option<ErrorCode>, executor: &str) -> Option<String> {
+/// What to do about a task that failed with this code and message.
+fn hint_for(code: Option<ErrorCode>, executor: &str, message: &str) -> Option<String> {
     match code? {
         ErrorCode::ExecutorCrash | ErrorCode::MalformedAnswer | ErrorCode::ChecksumMismatch => {
             Some(format!("callosum executor check {executor}"))
         }
-        ErrorCode::Timeout => Some(format!(
-            "give {executor} more time: `quiet_ms`, or `total_ms` where it has one, in \
-             registry.json, or CAL_EXECUTOR_TIMEOUT_MS"
-        )),
+        ErrorCode::Timeout => Some(more_time(executor, message)),
         ErrorCode::MemoryOverflow => Some(format!("ask {executor} for less: --path, --kind")),
         ErrorCode::DiskFailure | ErrorCode::AuditFailure => Some(
             "`callosum doctor` says where there is no room, or what cannot be written: mend that, then ask again; what \
@@ -62,6 +61,29 @@ fn hint_for(code: Option<ErrorCode>, executor: &str) -> Option<String> {
                 .to_owned(),
         ),
         ErrorCode::LockTimeout => Some("try again when the other process is done".to_owned()),
+    }
+}
+
+/// The line that gives an executor four times what its message says was not enough; where it says nothing of that, as
+/// after a health check, the one that asks it by hand.
+fn more_time(executor: &str, message: &str) -> String {
+    let bounds = [
+        ("was silent for ", "--quiet-ms"),
+        ("took longer than ", "--total-ms"),
+    ];
+    let given = bounds.into_iter().find_map(|(words, option)| {
+        let (_, behind) = message.split_once(words)?;
+        let (number, _) = behind.split_once(" ms")?;
+        Some((option, number.parse::<u64>().ok()?.saturating_mul(4)))
+    });
+    match given {
+        Some((option, more)) if executor != EMBEDDED_ID => {
+            format!(
+                "to give {executor} more time: callosum executor register {executor} {option} {more}"
+            )
+        }
+        Some((_, more)) => format!("to give it more time: export CAL_EXECUTOR_TIMEOUT_MS={more}"),
+        None => format!("callosum executor check {executor}"),
     }
 }
 
@@ -76,4 +98,39 @@ fn wider(bound: &Bound) -> String {
     format!(
         "the same once more with {option} {more}; but for --fresh, what was answered comes from the ledger"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-ERR-2: who took too long is given more of that which was not enough, by a line that can be pasted.
+    #[test]
+    fn a_bound_that_was_reached_is_told_with_the_line_that_widens_it() {
+        for (executor, message, line) in [
+            (
+                "ag",
+                "`ag` was silent for 5000 ms and was ended: working",
+                "to give ag more time: callosum executor register ag --quiet-ms 20000",
+            ),
+            (
+                "ag",
+                "`ag` took longer than 900000 ms and was ended",
+                "to give ag more time: callosum executor register ag --total-ms 3600000",
+            ),
+            (
+                "scout",
+                "`scout` was silent for 5000 ms and was ended",
+                "to give it more time: export CAL_EXECUTOR_TIMEOUT_MS=20000",
+            ),
+            (
+                "ag",
+                "executor `ag` did not pass its health check",
+                "callosum executor check ag",
+            ),
+        ] {
+            let told = hint_for(Some(ErrorCode::Timeout), executor, message);
+            assert_eq!(told.as_deref(), Some(line), "{message}");
+        }
+    }
 }

@@ -251,9 +251,10 @@ fn asked(args: &SetArgs) -> Result<(Address, Value), CommandError> {
     let Some(address) = Address::parse(&args.key) else {
         let keys: Vec<&str> = Key::ALL.iter().map(|key| key.name()).collect();
         let what = format!(
-            "there is no setting `{}` (known: {})",
+            "there is no setting `{}` (known: {}; and of each executor: {})",
             args.key,
-            keys.join(", ")
+            keys.join(", "),
+            Address::OF_EXECUTORS.join(", ")
         );
         let error = CommandError::new(Exit::Usage, what);
         return Err(match nearest(&args.key, keys) {

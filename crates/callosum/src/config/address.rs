@@ -30,6 +30,13 @@ pub(crate) enum Address {
 }
 
 impl Address {
+    /// Those of each executor, as they are written.
+    pub(crate) const OF_EXECUTORS: [&str; 3] = [
+        "executors.ID.enabled",
+        "executors.ID.priority",
+        "executors.ID.max_concurrent",
+    ];
+
     /// Reads an address as it is typed.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if let Some(key) = Key::ALL.into_iter().find(|key| key.name() == text) {

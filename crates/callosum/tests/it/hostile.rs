@@ -297,6 +297,9 @@ fn a_setting_about_nobody_warns_and_an_empty_path_is_refused() {
             .stderr
             .contains("warning")
     );
+    let unknown = set("executors.scout.concurrency", "1");
+    let unknown = unknown.ended_with(2).stderr;
+    assert!(unknown.contains("executors.ID.max_concurrent"), "{unknown}");
     for empty in ["", "''", " "] {
         let refused = set("audit_path", empty).ended_with(2).stderr;
         assert!(refused.contains("`audit_path`"), "{refused}");

@@ -426,6 +426,20 @@ fn what_nobody_is_logged_in_to_is_given_no_task_unasked() {
     assert!(discover.stderr.contains(passing), "{}", discover.stderr);
 }
 
+/// CAL-EXE-1: what helps with several executors is told once.
+#[test]
+fn a_login_that_several_lack_is_told_once() {
+    let env = two_languages();
+    for adapter in ["claude-agent-acp", "claude-code-acp"] {
+        std::fs::copy(fakes::program("fake-acp"), env.programs().join(adapter)).unwrap();
+    }
+    let discovered = env.run(["executor", "discover"]).success();
+    let rows = discovered.stdout.matches("nobody seems to be logged in");
+    assert_eq!(rows.count(), 2, "{}", discovered.stdout);
+    let hints = discovered.stderr.matches("hint: claude /login");
+    assert_eq!(hints.count(), 1, "{}", discovered.stderr);
+}
+
 #[test]
 fn a_removed_executor_is_gone_and_scout_stays() {
     let env = with_executor(&fakes::noop());

@@ -291,7 +291,8 @@ fn tell(
             Some(manager) => format!("{note}; a shim of {manager}"),
             None => note,
         };
-        hints.extend(one.hint);
+        // A client and what speaks for it lack the same.
+        hints.extend(one.hint.filter(|hint| !hints.contains(hint)));
         table.row([one.id, one.status, one.program, note]);
     }
     context.ui.data(&table.render())?;

@@ -7,6 +7,7 @@ use callosum_ledger::{
     AuditReader, AuditRecord, Entry, LedgerVersion, Query, ReadError, Reader, Stats,
 };
 use clap::Args;
+use jiff::{SignedDuration, Timestamp};
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -52,6 +53,8 @@ pub(crate) struct StatusOutput {
     pub(crate) executors: Vec<ExecutorStatus>,
     /// Who gets a task that names nobody; null where nobody can be asked.
     pub(crate) next_executor: Option<String>,
+    /// Tasks that have begun and not ended, newest first: at work, or left by a run that was killed.
+    pub(crate) unfinished: Vec<UnfinishedOutput>,
     /// The last tasks, newest first.
     pub(crate) last_tasks: Vec<TaskStatusOutput>,
     /// What failed lately for good, newest first.
@@ -71,6 +74,23 @@ pub(crate) struct ExecutorStatus {
     pub(crate) id: String,
     /// `active`, `inactive`, `disabled`, `not trusted`, or `left alone` while its circuit is open.
     pub(crate) standing: String,
+}
+
+/// A task that has begun, and of which nothing says that it ended.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct UnfinishedOutput {
+    /// Its id.
+    pub(crate) task_id: String,
+    /// When something of it was recorded last.
+    pub(crate) timestamp: String,
+    /// How many seconds ago that was.
+    pub(crate) age_seconds: u64,
+    /// What that was, in the journal's word: `spawned`, `waiting` and the like.
+    pub(crate) state: String,
+    /// Who does it.
+    pub(crate) executor: Option<String>,
+    /// What was asked.
+    pub(crate) prompt: Option<String>,
 }
 
 /// A committed task.
@@ -137,10 +157,11 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
             "the ledger has version {found}: nothing is added to it by this program"
         ));
     }
-    let last_failures = failures(context).unwrap_or_else(|error| {
+    let recent = recent(context).unwrap_or_else(|error| {
         attention.push(error.one_line());
         Vec::new()
     });
+    let last_failures = failed(&recent);
     let mut executors = Vec::new();
     if let Err(error) = &roster {
         attention.push(error.one_line());
@@ -238,6 +259,7 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         next_executor: roster
             .and_then(|roster| roster.choice().next())
             .map(|next| next.id),
+        unfinished: unfinished(&recent, context.clock.now()),
         last_tasks,
         last_failures,
         mesh,
@@ -261,13 +283,61 @@ fn last_cause(failures: &[FailureOutput], executor: &str) -> String {
     })
 }
 
-/// What failed lately for good, newest first.
-fn failures(context: &Context) -> Result<Vec<FailureOutput>, CommandError> {
+/// The journal's last records.
+fn recent(context: &Context) -> Result<Vec<AuditRecord>, CommandError> {
     let reader = AuditReader::new(context.disk.clone(), context.ledger_paths());
-    let recent = reader
+    reader
         .recent(RECENT)
-        .map_err(|error| audit::unreadable(&error))?;
-    Ok(failed(&recent))
+        .map_err(|error| audit::unreadable(&error))
+}
+
+/// Tasks of which a beginning is on record, and no end. Nobody can tell here whether their run is still there; how long ago it was
+/// heard of is told, and says it as a rule.
+fn unfinished(records: &[AuditRecord], now: Timestamp) -> Vec<UnfinishedOutput> {
+    let mut at_work: Vec<UnfinishedOutput> = Vec::new();
+    for record in records {
+        let Some(id) = record.task_id.as_ref().map(ToString::to_string) else {
+            continue;
+        };
+        let status = record.status.as_deref();
+        let place = at_work.iter().position(|task| task.task_id == id);
+        let is_over = record.event == "commit"
+            || matches!(
+                status,
+                Some("recovery_failed" | "over_budget" | "cancelled")
+            );
+        if let Some(place) = place.filter(|_| is_over) {
+            at_work.remove(place);
+            continue;
+        }
+        let task = match place {
+            Some(place) => &mut at_work[place],
+            None if record.event == "spawn" => {
+                at_work.push(UnfinishedOutput {
+                    task_id: id,
+                    timestamp: String::new(),
+                    age_seconds: 0,
+                    state: String::new(),
+                    executor: record.executor.clone(),
+                    prompt: record
+                        .details
+                        .get("prompt")
+                        .and_then(Value::as_str)
+                        .map(str::to_owned),
+                });
+                let last = at_work.len() - 1;
+                &mut at_work[last]
+            }
+            None => continue,
+        };
+        let age = now.duration_since(record.timestamp).as_secs();
+        task.timestamp = record.timestamp.to_string();
+        task.age_seconds = u64::try_from(age).unwrap_or_default();
+        status.unwrap_or(&record.event).clone_into(&mut task.state);
+    }
+    at_work.reverse();
+    at_work.truncate(LAST);
+    at_work
 }
 
 /// Of each task the last word counts: one that is tried again, or was committed, has not failed. Where
@@ -379,6 +449,21 @@ fn as_text(output: &StatusOutput) -> String {
             .to_string(),
     };
     let _ = writeln!(text, "{} {health}", "health   ".dimmed());
+    if !output.unfinished.is_empty() {
+        let mut table = Table::new(&["unfinished", "heard of", "executor", "state", "prompt"]);
+        for task in &output.unfinished {
+            let age = SignedDuration::from_secs(task.age_seconds.try_into().unwrap_or(i64::MAX));
+            table.row([
+                task.task_id.clone(),
+                format!("{age:#} ago"),
+                task.executor.clone().unwrap_or_else(|| "-".to_owned()),
+                task.state.clone(),
+                shown(task.prompt.as_deref()),
+            ]);
+        }
+        text.push('\n');
+        text.push_str(&table.render());
+    }
     if !output.last_tasks.is_empty() {
         let mut table = Table::new(&["task", "time", "executor", "prompt"]);
         for task in &output.last_tasks {

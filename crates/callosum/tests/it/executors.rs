@@ -1,6 +1,9 @@
 //! Registering, checking, finding and preferring executors.
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::{
+    net::{Ipv4Addr, TcpListener},
+    process::Stdio,
+};
 
 use callosum_testkit::{
     TestEnv, fakes,
@@ -8,7 +11,7 @@ use callosum_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::projects::{register, register_with, two_languages, with_executor};
+use crate::projects::{register, register_with, two_languages, wait_for_start, with_executor};
 
 /// CAL-EXE-1, REQ-EXE-001: four steps, and the executor is active.
 #[test]
@@ -488,6 +491,40 @@ fn status_shows_failures_and_outlives_a_broken_registry() {
     assert!(status.contains("registry.json"), "{status}");
     assert!(status.contains("1 warning below"), "{status}");
     assert!(status.contains("E001"), "{status}");
+}
+
+/// CAL-GOV-1: a task that is at work is seen from elsewhere with its age, by what its own run recorded, and so is one whose run
+/// was killed; one that ended is not.
+#[test]
+fn status_shows_what_has_begun_and_not_ended() {
+    let env = two_languages();
+    register(&env, "slow", &fakes::fake("--silent"));
+    let unfinished = || {
+        let status = env.run(["status", "--json"]).success().json();
+        status["unfinished"].clone()
+    };
+    for executor in ["scout", "nobody"] {
+        env.run(["delegate", "map", "--executor", executor]);
+    }
+    assert_eq!(unfinished(), json!([]));
+    let delegation = env
+        .callosum()
+        .env("CAL_EXECUTOR_TIMEOUT_MS", "600000")
+        .arguments(["delegate", "tell", "--executor", "slow"]);
+    let mut delegation = delegation.command();
+    let delegation = delegation.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut delegation = delegation.spawn().unwrap();
+    wait_for_start(&env, "slow");
+    let seen = unfinished();
+    assert_eq!(seen[0]["executor"], "slow", "{seen}");
+    assert_eq!(seen[0]["prompt"], "tell", "{seen}");
+    assert_eq!(seen[0]["state"], "spawned", "{seen}");
+    assert!(seen[0]["age_seconds"].is_u64(), "{seen}");
+    delegation.kill().unwrap();
+    delegation.wait().unwrap();
+    let told = env.run(["status"]).success().stdout;
+    assert!(told.contains("UNFINISHED"), "{told}");
+    assert!(told.contains(" ago "), "{told}");
 }
 
 /// CAL-SEC-1: a script that was edited since its executor was trusted is told of as that, and not run.

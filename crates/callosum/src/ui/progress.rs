@@ -1,14 +1,29 @@
 //! [`Progress`]: one line on stderr that moves while a person waits.
 
-use std::time::Duration;
+use std::{
+    fmt::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::Ui;
 
-/// A line that shows what is being done and for how long; nothing where nobody looks.
+/// What was heard so lately is told without its age.
+const FRESH: Duration = Duration::from_secs(3);
+
+/// A line that shows what is being done, how long ago that was heard, and how long all of it takes; nothing where nobody
+/// looks.
 #[derive(Debug)]
-pub(crate) struct Progress(ProgressBar);
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    /// When what it says was heard, in milliseconds since it began.
+    heard: Arc<AtomicU64>,
+}
 
 impl Progress {
     /// Starts the line.
@@ -18,27 +33,58 @@ impl Progress {
         } else {
             ProgressBar::hidden()
         };
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{elapsed}]") {
-            bar.set_style(style);
+        let heard = Arc::new(AtomicU64::new(0));
+        let last = Arc::clone(&heard);
+        let age = move |state: &ProgressState, text: &mut dyn Write| {
+            let last = Duration::from_millis(last.load(Ordering::Relaxed));
+            let age = aged(state.elapsed().saturating_sub(last));
+            // A writer in memory takes everything.
+            let _ = text.write_str(&age);
+        };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}{age} [{elapsed}]") {
+            bar.set_style(style.with_key("age", age));
         }
         bar.set_message(what.to_owned());
         bar.enable_steady_tick(Duration::from_millis(100));
-        Self(bar)
+        Self { bar, heard }
     }
 
     /// Says a line on stderr that stays, above the moving one.
     pub(crate) fn above(&self, ui: Ui, line: &str) {
-        self.0.suspend(|| ui.say(line));
+        self.bar.suspend(|| ui.say(line));
     }
 
     /// Says what is being done now.
     pub(crate) fn now(&self, what: String) {
-        self.0.set_message(what);
+        let now = self.bar.elapsed().as_millis();
+        let now = u64::try_from(now).unwrap_or(u64::MAX);
+        self.heard.store(now, Ordering::Relaxed);
+        self.bar.set_message(what);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
+    }
+}
+
+/// How long ago something was heard, behind what it was; nothing where that was just now.
+fn aged(age: Duration) -> String {
+    if age < FRESH {
+        return String::new();
+    }
+    format!(", {} s ago", age.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-COM-2: what an executor does is told with its age, so that a line which stands still is not taken for news.
+    #[test]
+    fn what_was_heard_a_while_ago_has_its_age() {
+        assert_eq!(aged(Duration::from_millis(2_999)), "");
+        assert_eq!(aged(Duration::from_millis(75_500)), ", 75 s ago");
     }
 }

@@ -248,6 +248,11 @@ impl Walker<'_> {
                 None => vec![Value::filled()],
             },
             Change::Length => vec![Value::filled()],
+            // `${!#}`: the last argument.
+            Change::Indirect if parameter.name == "#" => {
+                let arguments = self.lookup("@").unwrap_or_default();
+                vec![arguments.last().cloned().unwrap_or_else(Value::unknown)]
+            }
             Change::Indirect => {
                 let name = values
                     .and_then(|values| values.into_iter().next())
@@ -257,6 +262,15 @@ impl Walker<'_> {
                     .unwrap_or_else(|| vec![Value::unknown()])
             }
             Change::Other => values.unwrap_or_else(|| vec![Value::unknown()]),
+            Change::Slice { offset, length } if is_whole(&parameter.name) => {
+                let from = self.whole(offset).text;
+                let count = length.as_ref().map(|length| self.whole(length).text);
+                let values = values.unwrap_or_else(|| vec![Value::unknown()]);
+                match parameter.name.as_str() {
+                    "@" | "*" => sliced(values, &from, count.as_deref(), 1),
+                    _ => sliced(values, &from, count.as_deref(), 0),
+                }
+            }
             change => {
                 let change = self.plain(change);
                 values
@@ -360,6 +374,30 @@ impl Walker<'_> {
         };
         Some(vec![value])
     }
+}
+
+/// Whether a name stands for all arguments, or for a whole array.
+fn is_whole(name: &str) -> bool {
+    matches!(name, "@" | "*") || name.ends_with("[@]") || name.ends_with("[*]")
+}
+
+/// So many values of a list, from one on; `first` is the number of its first. All of them where that is not known.
+fn sliced(values: Vec<Value>, from: &str, count: Option<&str>, first: usize) -> Vec<Value> {
+    let number = |text: &str| text.trim().parse::<i64>().ok();
+    let total = values.len();
+    let size = |by: i64| usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);
+    let start = match number(from) {
+        Some(from) if from < 0 => total.saturating_sub(size(from)),
+        Some(from) => size(from).saturating_sub(first),
+        None => return values,
+    };
+    // `${@:0:2}`: the name of the shell is the first of both.
+    let is_with_name = first == 1 && number(from) == Some(0);
+    let taken = match count.map(number) {
+        Some(Some(count)) if count >= 0 => size(count).saturating_sub(usize::from(is_with_name)),
+        _ => total,
+    };
+    values.into_iter().skip(start).take(taken).collect()
 }
 
 impl State {

@@ -2,6 +2,8 @@
 //!
 //! What stands in one that was there already nobody here knows.
 
+use std::collections::BTreeMap;
+
 use super::recipes::{Asked, Recipes};
 use crate::unwrap::{
     value::{Arg, Value},
@@ -37,7 +39,8 @@ impl Walker<'_> {
                 }
                 text.push_str(&content.text);
                 let recipes = Recipes::of_make(&text, words).lines(&Asked::of_make(words));
-                let recipes = recipes.iter().map(|recipe| of_make(recipe, &text));
+                let variables = self.variables_of_make(&text, words);
+                let recipes = recipes.iter().map(|recipe| of_make(recipe, &variables));
                 // What stands outside of a recipe runs as the file is read.
                 let read = text.lines().filter(|line| !line.starts_with('\t'));
                 let read = read.filter_map(|line| {
@@ -99,6 +102,32 @@ impl Walker<'_> {
         }
     }
 
+    /// The variables of a makefile, each as it is set first; those that the command sets go before them, and before
+    /// `?=` what the environment has.
+    fn variables_of_make(&self, makefile: &str, words: &[Arg]) -> BTreeMap<String, String> {
+        let mut variables = BTreeMap::new();
+        for word in words.iter().skip(1) {
+            if let Some((name, value)) = word.text.split_once('=')
+                && !name.starts_with('-')
+            {
+                let name = name.trim_end_matches([':', '?', '+', '!']);
+                variables.insert(name.to_owned(), value.replace('$', "$$"));
+            }
+        }
+        for line in makefile.lines().filter(|line| !line.starts_with('\t')) {
+            let Some((left, value)) = line.split_once('=') else {
+                continue;
+            };
+            let name = left.trim_end_matches([':', '?', '+', '!']).trim();
+            let name = name.rsplit([' ', '\t']).next().unwrap_or(name);
+            let is_left = left.ends_with('?') && self.state.get(name).is_some();
+            if !is_left && !variables.contains_key(name) {
+                variables.insert(name.to_owned(), value.trim().to_owned());
+            }
+        }
+        variables
+    }
+
     pub(super) fn each_task(&mut self, name: &str, recipes: Vec<String>) {
         for recipe in recipes.into_iter().take(MAX_TASKS) {
             let recipe = recipe.trim_start_matches(['@', '-', '+', ' ', '\t']);
@@ -146,16 +175,16 @@ impl Walker<'_> {
     }
 }
 
-/// A recipe as its shell gets it: with the variables that the makefile sets, and those of the
-/// environment in the shell's own form.
-fn of_make(recipe: &str, makefile: &str) -> String {
-    let set = |name: &str| {
-        makefile.lines().find_map(|line| {
-            let (left, value) = line.split_once('=')?;
-            let left = left.trim_end_matches([':', '?', '+', '!']).trim();
-            (left == name && !line.starts_with('\t')).then(|| value.trim().to_owned())
-        })
-    };
+/// A recipe as its shell gets it: with the variables that `make` knows, and those of the environment in the shell's
+/// own form.
+fn of_make(recipe: &str, variables: &BTreeMap<String, String>) -> String {
+    filled(recipe, variables, 0)
+}
+
+/// So often one variable of a makefile is looked for within another.
+const MAX_WITHIN: usize = 4;
+
+fn filled(recipe: &str, variables: &BTreeMap<String, String>, within: usize) -> String {
     let mut text = String::new();
     let mut rest = recipe;
     while let Some(at) = rest.find('$') {
@@ -189,8 +218,8 @@ fn of_make(recipe: &str, makefile: &str) -> String {
             text.push_str("$(");
             rest = &rest[1 + "shell ".len()..];
         } else if is_name && !inner.is_empty() {
-            match set(inner).filter(|value| !value.contains('$')) {
-                Some(value) => text.push_str(&value),
+            match variables.get(inner).filter(|_| within < MAX_WITHIN) {
+                Some(value) => text.push_str(&filled(value, variables, within + 1)),
                 None => text.extend(["${", inner, "}"]),
             }
             rest = rest.get(inner.len() + 2..).unwrap_or("");

@@ -141,10 +141,45 @@ pub(super) const TOOLS: &[Tool] = &[
                     "kill -9 4242",
                     "kill -1 4242",
                     "pkill -f server.js",
+                    "trap 'kill 0' EXIT; npm run dev",
                     "kill -l",
                 ],
             },
         ],
+    },
+    Tool {
+        names: &["fuser"],
+        takes: "-n --namespace -s -SIGNAL",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "system.kill-users-of",
+            when: &["-k|--kill -m|-M|-c|--mount|--ismountpoint"],
+            severity: Severity::Ask,
+            reason: "it ends every process that uses anything on that disk",
+            alternatives: &["fuser -v ."],
+            catches: &[
+                "fuser -km /",
+                "fuser -k -m /home",
+                "fuser --kill --mount /srv",
+            ],
+            spares: &["fuser -k 3000/tcp", "fuser -vm /", "fuser 8080/tcp"],
+        }],
+    },
+    Tool {
+        names: &["pm2"],
+        takes: "-i -n --name",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "system.kill-managed",
+            when: &["delete|stop|del all", "kill"],
+            severity: Severity::Ask,
+            reason: "it ends whatever is run by it, of all projects",
+            alternatives: &["pm2 list"],
+            catches: &["pm2 delete all", "pm2 stop all", "npx pm2 kill"],
+            spares: &["pm2 list", "pm2 delete shop", "pm2 restart all"],
+        }],
     },
     Tool {
         names: &["killall5"],
@@ -198,7 +233,9 @@ fn everything(subject: &Subject<'_>) -> bool {
                 Some((first, rest)) if first.starts_with('-') && *first != "--" => rest,
                 _ => &words,
             };
-            targets.contains(&"-1") || targets.contains(&"0") && !words.contains(&"-0")
+            let ends_group = targets.contains(&"0") && !words.contains(&"-0");
+            // `trap 'kill 0' EXIT`: a script takes along at its end what it has started.
+            targets.contains(&"-1") || ends_group && subject.call.via != "trap"
         }
         "pkill" => {
             words

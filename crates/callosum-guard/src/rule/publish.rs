@@ -197,10 +197,11 @@ pub(super) const TOOLS: &[Tool] = &[
                         || s.operand(1) == "execute" && s.has("--remote")
                 }
                 "vercel" => {
-                    matches!(first, "rm" | "remove" | "deploy")
+                    // Without `--prod` it is for its author to look at.
+                    matches!(first, "rm" | "remove" | "promote" | "rollback")
                         || matches!(s.operand(1), "rm" | "remove")
-                        || first.is_empty() && s.options.is_empty()
                         || s.has("--prod")
+                        || s.value("--target") == Some("production")
                 }
                 "netlify" => first == "deploy" && s.has("--prod") || first.ends_with("delete"),
                 "fly" | "flyctl" => {
@@ -258,6 +259,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "mvn test",
                 "poetry publish --dry-run",
                 "uv sync",
+                "vercel",
+                "vercel deploy --yes",
                 "deno test",
                 "cap -T",
                 "kamal details",

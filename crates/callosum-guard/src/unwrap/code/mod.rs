@@ -287,6 +287,10 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
             Token::Name(name) => OPENS.contains(&last(name)),
             _ => false,
         });
+        // A test is handed a database that is made for it.
+        if opened.is_none() && language.name == "python -c" && has_tests(tokens) {
+            return;
+        }
         let database = opened.and_then(|at| first_text(&self::arguments(tokens, at + 1)));
         let database = database.unwrap_or_else(|| "database".to_owned());
         found.push(words(&["sqlite3", &database, &statement]));
@@ -369,11 +373,16 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
             .any(|token| matches!(token, Token::Name(name) if last(name) == "recursive"));
         let forced = forced || option.is_some_and(|option| option.contains(['r', 'R']));
         let option = if deletes || forced { "-rf" } else { "-f" };
-        found.push(Effect::Words(vec![
-            "rm".to_owned(),
-            option.to_owned(),
-            path,
-        ]));
+        found.push(words(&["rm", option, &path]));
+        // `unlink("a", "b")`, `File.delete(*["a", "b"])`
+        if matches!(language.name, "perl -e" | "ruby -e") {
+            let others = first.map_or(0, |first| first + 1);
+            for token in arguments.iter().skip(others) {
+                if let Token::Text(path) = token {
+                    found.push(words(&["rm", option, &at_home(path.clone(), home)]));
+                }
+            }
+        }
         return;
     }
     // `os.rename("a", "b")`, not a method of something else.
@@ -410,6 +419,14 @@ fn run(program: &Program<'_>, said: &Said, found: &mut Vec<Effect>) {
         effect = Effect::Within(at_home(folder.clone(), program.home), Box::new(effect));
     }
     found.push(effect);
+}
+
+/// Whether a program in Python has tests: `def test_x(db)`.
+fn has_tests(tokens: &[Token]) -> bool {
+    tokens.array_windows().any(|[first, second]| {
+        matches!((first, second), (Token::Name(def), Token::Name(name))
+            if def == "def" && name.starts_with("test_"))
+    })
 }
 
 /// Whether a text is a statement that changes a database.

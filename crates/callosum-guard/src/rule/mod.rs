@@ -17,6 +17,7 @@ mod container;
 mod contents;
 mod database;
 mod delete;
+mod deploy;
 mod disk;
 mod displace;
 mod emulator;
@@ -168,6 +169,7 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     call::TOOLS,
     store::TOOLS,
     scale::TOOLS,
+    deploy::TOOLS,
 ];
 
 /// The tools of this name.

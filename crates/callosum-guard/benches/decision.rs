@@ -127,18 +127,16 @@ fn main() {
     }
 }
 
-/// The files of the corpus.
+/// The files of the corpus, and those of the rows that are judged by reading.
 fn groups() -> Vec<Group> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let mut groups: Vec<Group> = std::fs::read_dir(folder)
-        .expect("the corpus")
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let mut groups: Vec<Group> = ["", "read"]
+        .iter()
+        .flat_map(|part| std::fs::read_dir(corpus.join(part)).expect("the corpus"))
         .filter_map(|entry| {
             let path = entry.expect("a file").path();
-            let name = path
-                .file_name()?
-                .to_str()?
-                .strip_suffix(".jsonl")?
-                .to_owned();
+            let name = path.strip_prefix(&corpus).ok()?;
+            let name = name.to_str()?.strip_suffix(".jsonl")?.to_owned();
             let text = std::fs::read_to_string(&path).expect("text");
             let commands = text
                 .lines()

@@ -1,9 +1,9 @@
-//! The dangerous commands of the corpus, run by a real bash in a world of stubs.
+//! The dangerous commands of the corpus, run by a real bash in a [world] of stubs.
 //!
-//! The world is a folder with bash, a few harmless programs, and stubs in the place of all
-//! others, which write down how they were called. It is entered by way of namespaces of its own
-//! (user, mount, processes, network) and a changed root: where that cannot be had, nothing is run.
-//! A row is proven where the call that the guard names was really made.
+//! A row is proven where the call that the guard names was really made, or the protected file was written that
+//! it names; where it is about what nobody has read, where a shell obeyed what that said. What stands in
+//! `corpus` itself is proven, if it is to be stopped at all; what is judged by reading alone stands in
+//! `corpus/read`, each row with why it is.
 
 #![cfg(target_os = "linux")]
 #![expect(
@@ -12,51 +12,187 @@
     reason = "what a test cannot unwrap has failed; the world is laid out and entered with the standard library"
 )]
 
-mod interpreters;
 mod rows;
+mod world;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
     fs,
-    os::unix::fs::{PermissionsExt as _, symlink},
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    thread,
-    time::{Duration, SystemTime},
+    path::Path,
 };
 
 use callosum_guard::{Decision, Policy, decide};
 
-use crate::rows::{Row, facts, rows};
+use crate::{
+    rows::{Row, facts, rows},
+    world::{Made, REAL_WHERE_THERE, Run, UNREAD, installed, made_by},
+};
 
-/// Programs that are there as they are: they run others, or make text.
-const REAL: &[&str] = &[
-    "env", "nice", "ionice", "nohup", "setsid", "timeout", "xargs", "find", "base64", "tr", "rev",
-    "cat", "dirname", "basename", "seq", "head", "tail", "sed", "awk", "sort", "ls", "mktemp",
-    "tee", "flock", "taskset", "xxd", "grep", "touch", "time", "chrt", "uniq",
+/// A row that is to be stopped, and what would prove it.
+struct Wanted {
+    row: Row,
+    proof: Proof,
+    is_run: bool,
+}
+
+enum Proof {
+    /// A program is called with these words.
+    Call(Vec<String>),
+    /// A protected file is written.
+    Write(String),
+    /// A program is called with these words, or, as a program that is there as it is, writes a protected file.
+    CallOrWrite(Vec<String>),
+    /// `find` has a file removed that stands there, or what is there itself.
+    Below(String),
+    /// A shell obeys what nobody has read.
+    Obeyed,
+}
+
+/// Why a row is never run.
+const ENDLESS: &str = "it does not end, or fills the machine, and is not run";
+
+/// What is never run, world or not: it would fill the machine, or only stand still.
+fn is_without_end(row: &Row, rule: &str) -> bool {
+    rule == "shell.fork-bomb" || row.why.as_deref() == Some(ENDLESS)
+}
+
+/// CAKE-SHIM-1: what the guard says a command would run is what a real bash runs.
+#[test]
+fn dangerous_commands_do_what_the_guard_says() {
+    let wanted = wanted();
+    let mut stubs: BTreeSet<String> = BTreeSet::new();
+    for one in wanted.values() {
+        if let Proof::Call(words) | Proof::CallOrWrite(words) = &one.proof {
+            stubs.insert(words[0].rsplit('/').next().unwrap_or_default().to_owned());
+        }
+    }
+    stubs.insert("rm".to_owned());
+    let runs: Vec<Run<'_>> = wanted
+        .iter()
+        .filter(|(_, one)| one.is_run)
+        .map(|(id, one)| Run {
+            id,
+            command: &one.row.command,
+            is_unread: matches!(one.proof, Proof::Obeyed),
+        })
+        .collect();
+    let Some(made) = made_by(&runs, &stubs) else {
+        eprintln!("no namespaces here: nothing was run, and nothing is proven");
+        return;
+    };
+    let nothing = Made::default();
+    let (mut proven, mut unproven, mut needless) = (0usize, Vec::new(), Vec::new());
+    for (id, one) in &wanted {
+        let is_proven = one.proof.is_given_by(made.get(id).unwrap_or(&nothing));
+        let can_be = |program: &String| installed(program).is_some();
+        match (is_proven, one.row.is_read()) {
+            (true, true) => needless.push(id),
+            (true, false) => proven += 1,
+            (false, false) if one.row.needs.as_ref().is_none_or(can_be) => unproven.push(id),
+            (false, _) => {}
+        }
+    }
+    assert!(
+        unproven.is_empty(),
+        "{proven} proven, and these not, which then belong into `corpus/read`: {unproven:#?}"
+    );
+    assert!(
+        needless.is_empty(),
+        "proven, and in `corpus/read`: {needless:#?}"
+    );
+    assert!(proven >= 600, "{proven}");
+}
+
+impl Proof {
+    /// What would prove a row, by what the guard says of it.
+    fn of(command: &str, rule: &str, subject: &str) -> Proof {
+        let found = subject.strip_prefix("rm ");
+        if let Some(found) = found.filter(|_| command.contains(" -delete")) {
+            let path = found.rsplit(' ').next().unwrap_or_default();
+            return Proof::Below(path.trim_end_matches(['…', '*', '/']).to_owned());
+        }
+        let is_of_file = rule.starts_with("protect.");
+        match subject.strip_prefix("> ") {
+            _ if UNREAD_RULES.contains(&rule) => Proof::Obeyed,
+            Some(path) => Proof::Write(path.to_owned()),
+            None if is_of_file => Proof::CallOrWrite(words(subject)),
+            None => Proof::Call(words(subject)),
+        }
+    }
+
+    fn is_given_by(&self, made: &Made) -> bool {
+        match self {
+            Proof::Call(words) => is_called(words, made),
+            Proof::Write(path) => made.written.iter().any(|written| leads_to(path, written)),
+            Proof::CallOrWrite(words) => {
+                is_called(words, made) || made.written.iter().any(|path| is_protected(path))
+            }
+            Proof::Below(path) => made.calls.iter().any(|call| {
+                let mut removed = call.iter().skip(1);
+                call[0] == "rm"
+                    && removed.any(|word| {
+                        let below = word.strip_prefix(path.as_str());
+                        below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+                    })
+            }),
+            Proof::Obeyed => is_called(&words(UNREAD), made),
+        }
+    }
+}
+
+/// The rules about what nobody has read, whatever it is.
+const UNREAD_RULES: [&str; 5] = [
+    "shell.unknown-script",
+    "shell.remote-script",
+    "shell.decoded-script",
+    "shell.loaded-code",
+    "shell.unknown-command",
 ];
 
-/// Programs that write down how they were called, and run, where the machine has them: rows that need one stand in
-/// `unproven.txt` under a head that names it, and are proven where it is there.
-const REAL_WHERE_THERE: &[&str] = &["make", "dash", "python3", "perl", "node"];
+fn is_called(words: &[String], made: &Made) -> bool {
+    let plain = |word: &&String| !word.contains(['*', '?', '[', '~', '…', '\n', '{']);
+    let name = words[0].rsplit('/').next().unwrap();
+    made.calls.iter().any(|call| {
+        call[0] == name
+            && words[1..]
+                .iter()
+                .filter(plain)
+                .all(|word| call.contains(word))
+    })
+}
 
-/// What is never run, world or not: it would only stand still or fill the machine.
-fn is_left_out(row: &Row, rule: &str) -> bool {
-    rule == "shell.fork-bomb"
-        // What is not known cannot be shown.
-        || rule == "shell.unknown-script"
-        || rule.starts_with("protect.")
-        // What runs beside is not waited for.
-        || row.command.trim_end().ends_with('&')
-        || row.command.contains(">(")
-        || row.command.starts_with("coproc")
-        // `find` deletes by itself, and would take the stubs with it.
-        || row.command.contains("-delete")
-        || row.command.contains("/dev/urandom")
-        || row.command.contains("yes |")
-        || row.command.starts_with("while rm")
-        || row.command.starts_with("until false")
+/// Whether a path as the guard shows it is the one that was written.
+fn leads_to(path: &str, written: &str) -> bool {
+    let path = match path.strip_prefix("~/") {
+        Some(path) => format!("/home/u/{path}"),
+        None => path.to_owned(),
+    };
+    let path = path.trim_start_matches("./").trim_end_matches('*');
+    written == path || written.ends_with(&format!("/{path}")) || {
+        path.starts_with('/') && written.starts_with(path) && written != "/home/u/p"
+    }
+}
+
+/// Whether a file of the world is one that may not be written unasked, as the page tells it.
+fn is_protected(path: &str) -> bool {
+    let Some(inner) = path.strip_prefix("/home/u/p/") else {
+        return !path.starts_with("/tmp") && path != "/home/u/p";
+    };
+    let first = inner.split('/').next().unwrap();
+    let of_client = [
+        ".claude",
+        ".codex",
+        ".gemini",
+        ".qwen",
+        ".cursor",
+        ".opencode",
+    ];
+    first.starts_with(".cal")
+        || matches!(
+            first,
+            "registry.json" | "cake_config.yaml" | "cal_audit" | ".git"
+        )
+        || of_client.contains(&first)
 }
 
 /// The words of a subject as the guard shows it.
@@ -75,350 +211,62 @@ fn words(subject: &str) -> Vec<String> {
     words
 }
 
-/// Where the machine has a program.
-fn installed(program: &str) -> Option<PathBuf> {
-    let folders = ["/usr/bin", "/bin"];
-    let mut paths = folders.iter().map(|folder| Path::new(folder).join(program));
-    paths.find(|path| path.exists())
-}
-
-/// Puts a program into a folder of the world, with the libraries that it needs.
-fn bring(root: &Path, folder: &str, program: &str) {
-    let Some(path) = installed(program) else {
-        return;
-    };
-    fs::copy(&path, root.join(folder).join(program)).unwrap();
-    let listed = Command::new("ldd").arg(&path).output().unwrap();
-    for library in String::from_utf8_lossy(&listed.stdout)
-        .split_whitespace()
-        .filter(|word| word.starts_with('/'))
-    {
-        let to = root.join(&library[1..]);
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        if !to.exists() {
-            fs::copy(library, to).unwrap();
-        }
-    }
-}
-
-fn world(root: &Path, stubs: &BTreeSet<String>) {
-    for folder in [
-        "bin",
-        "usr/bin",
-        "real",
-        "log",
-        "dev",
-        "skeleton/tmp",
-        "skeleton/etc",
-        "skeleton/var/lib",
-        "skeleton/home/u/p/src",
-        "skeleton/home/u/p/sub",
-        "skeleton/home/u/p/target",
-        "skeleton/root",
-    ] {
-        fs::create_dir_all(root.join(folder)).unwrap();
-    }
-    bring(root, "bin", "bash");
-    symlink("bash", root.join("bin/sh")).unwrap();
-    for program in REAL {
-        bring(root, "bin", program);
-    }
-    for program in ["cp", "rm"] {
-        bring(root, "real", program);
-    }
-    // A call is written at once: the programs of a pipe append to the log side by side.
-    let stub = "#!/bin/bash -p\nprintf -v call '%s\\037' \"${0##*/}\" \"$@\"\nprintf '%s\\036' \"$call\" >> /log/calls\n";
-    let stand = |name: &str, text: &str| {
-        let path = root.join("bin").join(name);
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        symlink(format!("/bin/{name}"), root.join("usr/bin").join(name)).unwrap();
-    };
-    for program in REAL_WHERE_THERE {
-        bring(root, "real", program);
-        if let Some(path) = installed(program) {
-            interpreters::furnish(root, program, &path);
-            let text = interpreters::stand_in(program, stub);
-            stand(program, &text);
-            if let Some(name) = interpreters::other_name(program) {
-                stand(name, &text);
-            }
-        }
-    }
-    for name in stubs {
-        let plain = name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-        if plain && !name.starts_with('.') && !root.join("bin").join(name).exists() {
-            stand(name, stub);
-        }
-    }
-    for program in REAL.iter().chain(&["bash"]) {
-        let link = root.join("usr/bin").join(program);
-        if !link.exists() {
-            symlink(format!("/bin/{program}"), link).unwrap();
-        }
-    }
-    fs::write(root.join("skeleton/home/u/p/a.rs"), "").unwrap();
-    fs::write(root.join("dev/null"), "").unwrap();
-    fs::write(root.join("inside"), "").unwrap();
-    fs::write(root.join("stamp"), "").unwrap();
-    // Young enough for rows that pick out what was worked on lately.
-    let now = SystemTime::now();
-    date(&root.join("skeleton"), now - Duration::from_secs(20));
-    set_time(&root.join("stamp"), now - Duration::from_secs(10));
-}
-
-/// Dates a folder and all that is in it.
-fn date(folder: &Path, time: SystemTime) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let entry = entry.unwrap();
-        if entry.file_type().unwrap().is_dir() {
-            date(&entry.path(), time);
-        } else {
-            set_time(&entry.path(), time);
-        }
-    }
-    set_time(folder, time);
-}
-
-fn set_time(path: &Path, time: SystemTime) {
-    fs::File::open(path).unwrap().set_modified(time).unwrap();
-}
-
-/// Runs a script in the world, and in no other place.
-///
-/// `unshare` and `chroot` each end without running anything where they do not succeed.
-fn within(root: &Path, script: &str) -> std::io::Result<std::process::Output> {
-    Command::new("unshare")
-        .args([
-            "--user",
-            "--map-root-user",
-            "--mount",
-            "--pid",
-            "--net",
-            "--ipc",
-            "--uts",
-            "--fork",
-            "--kill-child",
-        ])
-        .arg("chroot")
-        .arg(root)
-        .args(["/bin/bash", script])
-        .env_clear()
-        .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin")
-        .env("HOME", "/home/u")
-        .stdin(Stdio::null())
-        .output()
-}
-
-/// How the script begins that runs the rows. It is process 1 of its namespace, or does nothing: what
-/// it waits for after each row, and then ends, is everything else. The bounds hold for each row, not
-/// for the script, which takes as long as a slow machine needs. Before each row all that one may have
-/// written is made anew, so that none is proven by what another left behind: where nothing was, the shell
-/// sees that by itself, since a name that comes or goes changes its folder's time, and a content its
-/// file's, and all of the skeleton is older than `/stamp`. `/dev/null` is a file here, so a shell that read
-/// from it would read, without end, what it says itself.
-const DRIVER: &str = r#"[ $$ = 1 ] && [ -e /inside ] || exit 1
-export HOME=/home/u PATH=/bin:/usr/bin
-shopt -s globstar dotglob nullglob
-is_fresh() {
-    local path
-    for path in /home /tmp /etc /var /root; do
-        [ -d $path ] || return 1
-    done
-    for path in {/home,/tmp,/etc,/var,/root}/**; do
-        [ "$path" -nt /stamp ] && return 1
-    done
-}
-fresh() {
-    cd /
-    if ! is_fresh; then
-        /real/rm -rf /home /tmp /etc /var /root
-        /real/cp -a /skeleton/. /
-    fi
-    : > /dev/null
-    cd /home/u/p
-}
-row() {
-    fresh
-    printf '\035%s\036' "$1" >> /log/calls
-    (
-        ulimit -f 2048 -t 5
-        exec timeout 60 /bin/bash -c "$(</rows/"$1")"
-    ) >/dev/null 2>&1 </inside
-    for ((n = 0; n < 100; n++)); do
-        kill -0 -1 2>/dev/null || return
-        timeout 0.02 tail -f /inside
-    done
-    kill -9 -1
-    wait
-}
-"#;
-
-/// Runs rows in a world of their own, and gives its log of calls; `None` where it cannot be entered.
-fn calls_of(rows: &[(&String, &String)], stubs: &BTreeSet<String>) -> Option<String> {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
-    world(root, stubs);
-    let probe = "[ -e /inside ] && [ ! -e /usr/lib/os-release ] && echo entered";
-    fs::write(root.join("probe"), probe).unwrap();
-    if !within(root, "/probe").is_ok_and(|output| output.stdout == b"entered\n") {
-        return None;
-    }
-    fs::create_dir(root.join("rows")).unwrap();
-    let mut driver = String::from(DRIVER);
-    for (id, command) in rows {
-        fs::write(root.join("rows").join(id), command).unwrap();
-        let _ = writeln!(driver, "row {id}");
-    }
-    driver.push_str("echo ended\n");
-    fs::write(root.join("driver"), driver).unwrap();
-    let ran = within(root, "/driver").unwrap();
-    assert_eq!(ran.stdout, b"ended\n", "the world fell apart: {ran:?}");
-    let log = fs::read(root.join("log/calls")).unwrap();
-    Some(String::from_utf8_lossy(&log).into_owned())
-}
-
-/// CAKE-SHIM-1: what the guard says a command would run is what a real bash runs.
-#[test]
-fn dangerous_commands_do_what_the_guard_says() {
-    let wanted = wanted();
-    let mut stubs: BTreeSet<String> = BTreeSet::new();
-    for (_, words) in wanted.values() {
-        stubs.insert(words[0].rsplit('/').next().unwrap_or_default().to_owned());
-    }
-    stubs.extend(
-        [
-            "less", "sleep", "psql", "curl", "wget", "python3", "node", "ssh",
-        ]
-        .map(str::to_owned),
-    );
-    // A world for each core, and in it each row by itself, by a bash of its own, one after the other.
-    let worlds = thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(4);
-    let rows: Vec<(&String, &String)> = wanted.iter().map(|(id, (row, _))| (id, row)).collect();
-    let logs: Option<Vec<String>> = thread::scope(|scope| {
-        let parts = rows.chunks(rows.len().div_ceil(worlds));
-        let running: Vec<_> = parts
-            .map(|part| scope.spawn(|| calls_of(part, &stubs)))
-            .collect();
-        running.into_iter().map(|one| one.join().unwrap()).collect()
-    });
-    let Some(logs) = logs else {
-        eprintln!("no namespaces here: nothing was run, and nothing is proven");
-        return;
-    };
-    let log = logs.concat();
-    let mut calls: BTreeMap<&str, Vec<Vec<&str>>> = BTreeMap::new();
-    for part in log.split('\u{1d}').skip(1) {
-        let mut records = part.split('\u{1e}');
-        let id = records.next().unwrap();
-        let made = records
-            .map(|record| record.split('\u{1f}').collect())
-            .collect();
-        calls.insert(id, made);
-    }
-    let plain = |word: &&String| !word.contains(['*', '?', '[', '~', '…', '\n', '{']);
-    let proven: BTreeSet<&str> = wanted
-        .iter()
-        .filter(|(id, (_, words))| {
-            let name = words[0].rsplit('/').next().unwrap();
-            calls.get(id.as_str()).is_some_and(|made| {
-                made.iter().any(|call| {
-                    call[0] == name
-                        && words[1..]
-                            .iter()
-                            .filter(plain)
-                            .all(|word| call.contains(&word.as_str()))
-                })
-            })
-        })
-        .map(|(id, _)| id.as_str())
-        .collect();
-    let listed = listed();
-    let is_listed = |id: &str| match listed.get(id) {
-        Some(Some(program)) => installed(program).is_none(),
-        Some(None) => true,
-        None => false,
-    };
-    let unproven: Vec<&str> = wanted
-        .keys()
-        .map(String::as_str)
-        .filter(|id| !proven.contains(id) && !is_listed(id))
-        .collect();
-    assert!(
-        unproven.is_empty(),
-        "{} proven, not: {unproven:#?}",
-        proven.len()
-    );
-    assert!(proven.len() >= 300, "{}", proven.len());
-    let needless: Vec<&&str> = proven.iter().filter(|id| is_listed(id)).collect();
-    assert!(needless.is_empty(), "proven, and listed: {needless:#?}");
-}
-
-/// The rows that are run, with the words of the call that is to be made.
-fn wanted() -> BTreeMap<String, (String, Vec<String>)> {
+/// The rows that are to be stopped, with what would prove them.
+fn wanted() -> BTreeMap<String, Wanted> {
     let policy = Policy::default();
     let mut wanted = BTreeMap::new();
     for row in rows() {
-        let verdict = decide(&row.command, &facts(), &policy);
-        let (Some(rule), Some(subject)) = (verdict.rule, verdict.subject) else {
+        if row.expect == Decision::Allow {
             continue;
-        };
-        if row.expect != Decision::Allow && !is_left_out(&row, &rule) {
-            wanted.insert(row.id, (row.command, words(&subject)));
         }
+        let verdict = decide(&row.command, &facts(), &policy);
+        let rule = verdict.rule.unwrap_or_default();
+        let one = Wanted {
+            proof: Proof::of(&row.command, &rule, &verdict.subject.unwrap_or_default()),
+            is_run: !is_without_end(&row, &rule),
+            row,
+        };
+        wanted.insert(one.row.id.clone(), one);
     }
     wanted
 }
 
-/// The rows that are listed as not shown, with the program that they need, where their head names one.
-fn listed() -> BTreeMap<String, Option<&'static str>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/unproven.txt");
-    let mut listed = BTreeMap::new();
-    let mut needed = None;
-    for line in fs::read_to_string(path).unwrap().lines() {
-        if let Some(head) = line.strip_prefix('#') {
-            let mut programs = REAL_WHERE_THERE.iter().copied();
-            needed = programs.find(|program| head.contains(&format!("`{program}`")));
-        } else {
-            listed.insert(line.to_owned(), needed);
+/// CAKE-SHIM-1: rows that are judged by reading are all to be stopped, and each says why it is not shown what it does;
+/// what another needs to be shown is a program that the world takes in where it is there.
+#[test]
+fn what_is_judged_by_reading_says_why() {
+    let mut wrong = Vec::new();
+    for row in rows() {
+        let is_stopped = row.expect != Decision::Allow;
+        let is_told = row.why.as_ref().is_none_or(|why| why.len() > 10);
+        let needs = row.needs.as_deref();
+        let is_known = needs.is_none_or(|program| REAL_WHERE_THERE.contains(&program));
+        if !is_told || !is_known || !is_stopped && (row.is_read() || needs.is_some()) {
+            wrong.push(row.id);
         }
     }
-    listed
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// What the page tells of the corpus is counted from its files, to a hundred, so that a few rows more change nothing.
 #[test]
 fn the_page_tells_how_many_rows_are_proven() {
-    let stopped: BTreeSet<String> = rows()
-        .into_iter()
+    let rows = rows();
+    let stopped: Vec<&Row> = rows
+        .iter()
         .filter(|row| row.expect != Decision::Allow)
-        .map(|row| row.id)
         .collect();
-    let listed = listed();
-    let gone: Vec<&String> = listed.keys().filter(|id| !stopped.contains(*id)).collect();
-    assert!(gone.is_empty(), "listed, and not to be stopped: {gone:#?}");
-    let run = wanted();
-    let by = |is_needed: bool| {
-        let of_kind = listed
-            .iter()
-            .filter(|(_, needed)| needed.is_some() == is_needed);
-        of_kind.filter(|(id, _)| run.contains_key(*id)).count()
-    };
-    let (judged, where_there) = (by(false), by(true));
+    let count = |holds: fn(&Row) -> bool| stopped.iter().filter(|row| holds(row)).count();
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guard.md");
     let page = fs::read_to_string(page).unwrap();
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut wrong = Vec::new();
     for (phrase, counted) in [
-        (" rows that are to be stopped", stopped.len()),
-        (" are proven so", run.len() - judged),
-        (" of these only where", where_there),
-        (" more are judged by reading", judged),
-        (" are not run", stopped.len() - run.len()),
+        (" commands that are harmless", rows.len() - stopped.len()),
+        (" that are to be stopped", stopped.len()),
+        (" are proven", count(|row| !row.is_read())),
+        (" of these only where", count(|row| row.needs.is_some())),
+        (" are judged by reading", count(Row::is_read)),
     ] {
         let front = page.split(phrase).next().unwrap();
         let told = front.rsplit(' ').next().unwrap().replace(',', "");

@@ -77,9 +77,10 @@ fn halves(text: &str) -> (&str, &str) {
 }
 
 fn commands() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let mut all = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
+    let parts = ["", "read"].map(|part| std::fs::read_dir(corpus.join(part)).unwrap());
+    for entry in parts.into_iter().flatten() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|end| end != "jsonl") {
             continue;

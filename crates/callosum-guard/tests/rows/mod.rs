@@ -11,6 +11,19 @@ pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) command: String,
     pub(crate) expect: Decision,
+    /// The program without which it cannot be shown what it does.
+    #[serde(default)]
+    pub(crate) needs: Option<String>,
+    /// Of a row that is judged by reading: why it is not shown what it does.
+    #[serde(default)]
+    pub(crate) why: Option<String>,
+}
+
+impl Row {
+    /// Whether it is judged by reading, and stands apart.
+    pub(crate) fn is_read(&self) -> bool {
+        self.why.is_some()
+    }
 }
 
 /// What steers the guard and plans, where it stands unless a user says otherwise.
@@ -36,9 +49,26 @@ pub(crate) fn facts() -> Facts {
     }
 }
 
-/// All rows, file by file in the order of their names.
+/// All rows, file by file in the order of their names: those that are proven or harmless, then those that are
+/// judged by reading, each of which says why it is.
 pub(crate) fn rows() -> Vec<Row> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let mut rows = rows_of(&corpus);
+    let proven = rows.len();
+    rows.extend(rows_of(&corpus.join("read")));
+    for (at, row) in rows.iter().enumerate() {
+        assert_eq!(
+            row.is_read(),
+            at >= proven,
+            "{} stands in its place",
+            row.id
+        );
+        assert!(!row.is_read() || row.needs.is_none(), "{}", row.id);
+    }
+    rows
+}
+
+fn rows_of(folder: &Path) -> Vec<Row> {
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

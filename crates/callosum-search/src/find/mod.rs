@@ -21,6 +21,7 @@ mod search;
 mod together;
 mod tree;
 mod words;
+mod worth;
 
 #[cfg(test)]
 mod tests;

@@ -19,6 +19,7 @@ use super::{
     together::Together,
     tree::TREE,
     words::words,
+    worth::{Worth, is_declared},
 };
 use crate::walk::{Scope, SourceFile, SourceTree};
 
@@ -41,12 +42,6 @@ const WHOLE: f64 = 1.0 - 1e-9;
 /// How alike a name must be to what was asked for to be proposed for it: at least half of the words
 /// of both are shared.
 const ALIKE: f64 = 0.5;
-
-/// What a passage of a test is worth beside others: who asks for a thing wants it before its tests.
-const OF_A_TEST: f64 = 0.6;
-
-/// What a passage of a licence is worth beside others: it has words of every kind, and is hardly ever meant.
-const OF_A_LICENCE: f64 = 0.4;
 
 /// What a word counts in a name, a path and the lines of a passage (BM25's weights of fields).
 const FIELDS: &str = "8.0, 2.0, 1.0";
@@ -212,18 +207,8 @@ impl Index {
         ];
         lists.retain(|(weight, _)| *weight > 0.0);
         let mut literally = Vec::new();
-        let wants_tests = ask.words().iter().any(|word| is_about_tests(word));
-        let wants_licences = ask.words().iter().any(|word| is_about_licences(word));
-        let worth = |id: i64| {
-            let place = all.get(&id).map_or("", |row| row.place.as_str());
-            if !wants_tests && place.split('/').any(is_about_tests) {
-                OF_A_TEST
-            } else if !wants_licences && is_about_licences(place) {
-                OF_A_LICENCE
-            } else {
-                1.0
-            }
-        };
+        let worth = Worth::asked_for(ask);
+        let worth = |id: i64| all.get(&id).map_or(1.0, |row| worth.of(row));
         for id in fuse(&lists, worth).into_iter().take(OPENED) {
             let Some(row) = all.get(&id) else { continue };
             let text = texts.of(row)?.unwrap_or_default();
@@ -256,8 +241,12 @@ impl Index {
         let ranked = fused.into_iter().filter(has_words);
         let ranked = ranked.filter_map(|id| Some((all.remove(&id)?, *shares.get(&id)?)));
         let mut ranked: Vec<(Row, f64)> = ranked.collect();
-        if search.by == By::All && ask.units.len() <= MEANT_WHOLE {
-            ranked.sort_by_key(|(_, score)| *score < WHOLE);
+        if search.by == By::All {
+            let is_whole = ask.units.len() <= MEANT_WHOLE;
+            ranked.sort_by_key(|(row, score)| {
+                let is_part = is_whole && *score < WHOLE;
+                (!is_declared(&ask.typed, row), is_part)
+            });
         }
         Ok(ranked)
     }
@@ -391,26 +380,6 @@ impl Index {
             })
         })
     }
-}
-
-/// Whether a word, or a part of a path, is about tests.
-fn is_about_tests(part: &str) -> bool {
-    let stem = part.split('.').next().unwrap_or_default();
-    matches!(
-        stem,
-        "test" | "tests" | "testing" | "spec" | "specs" | "__tests__" | "fixtures"
-    ) || stem.starts_with("test_")
-        || stem.ends_with("_test")
-        || part.contains(".test.")
-        || part.contains(".spec.")
-}
-
-/// Whether a word, or a file's path, is about the licence of what stands beside it.
-fn is_about_licences(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
-    ["license", "licence", "copying", "copyright", "unlicense"]
-        .iter()
-        .any(|start| name.starts_with(start))
 }
 
 /// A word as FTS5 takes it: words are letters, digits and underscores, so nothing in them ends it.

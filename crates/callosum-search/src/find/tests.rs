@@ -95,6 +95,33 @@ fn passages_come_back_whole() {
     assert_eq!(home.places(&index, "openFile")[0], "src/disk.rs:3");
 }
 
+const WALK: &str = "/// Walks a tree of folders, as it is told.\npub struct WalkBuilder {\n    depth: usize,\n    links: bool,\n}\n\nimpl WalkBuilder {\n    \
+    /// Whether links are followed.\n    pub fn links(&mut self, links: bool) -> &mut WalkBuilder {\n        self.links = links;\n        self\n    }\n}\n\n\
+    #[cfg(test)]\nmod tests {\n    fn builder() -> WalkBuilder {\n        WalkBuilder::new()\n    }\n\n    fn follow_links() {\n        \
+    builder().links(true);\n    }\n}\n";
+
+/// LOA-JIT-2: who types a name as it is declared gets what is declared, and tests beside the code come behind it.
+#[test]
+fn what_is_declared_comes_before_what_uses_it() {
+    let uses = "fn walk(builder: WalkBuilder) {\n    WalkBuilder::links(builder);\n}\n";
+    let grove = "/// All that stands below one folder, in the order of the names, as it was when it was read.\npub struct Tree {\n    names: Vec<String>,\n}\n\n\
+         pub fn tree() -> Tree {}\n";
+    let home = Home::new(&[
+        ("src/walk.rs", WALK),
+        ("benches/walk.rs", uses),
+        ("src/grove.rs", grove),
+    ]);
+    let index = home.index();
+    let first = |typed: &str| home.places(&index, typed)[0].clone();
+    assert_eq!(first("Tree"), "src/grove.rs:1");
+    assert_eq!(first("tree"), "src/grove.rs:6");
+    assert_eq!(first("WalkBuilder"), "src/walk.rs:1");
+    assert_eq!(first("walk::WalkBuilder"), "src/walk.rs:1");
+    assert_eq!(first("WalkBuilder::links"), "src/walk.rs:8");
+    assert_eq!(first("follow links"), "src/walk.rs:8");
+    assert_eq!(first("test follow links"), "src/walk.rs:21");
+}
+
 /// LOA-JIT-2: a section is asked for by its name.
 #[test]
 fn a_section_is_had_by_its_name() {

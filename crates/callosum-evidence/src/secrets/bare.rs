@@ -132,14 +132,16 @@ fn may_be_one(value: &str) -> bool {
     (has_digit || is_jumbled(value))
         && has_letter
         && !is_constant
-        && !value.starts_with(['=', '>', ':', '#', '@', '!', '&', '*', '%', '~', '-'])
+        && !value.starts_with(['=', '>', ':', '#', '@', '!', '&', '~', '-'])
         && !value.contains(|c| OF_CODE.contains(c))
         && !value.contains("://")
         && !is_placeholder(value)
 }
 
-/// Whether a value reads like what a program has in its place.
+/// Whether a value reads like what a program has in its place. A star or a percent sign before it, where that makes
+/// neither an alias nor a template of it, tells nothing.
 fn reads_like_code(value: &str) -> bool {
+    let value = value.strip_prefix(['*', '%']).unwrap_or(value);
     let lower = value.to_ascii_lowercase();
     if ABOUT.iter().any(|about| lower.contains(about)) {
         return true;

@@ -365,6 +365,10 @@ fn passwords_without_quotes_are_masked() {
         ("password: ", &key(&["*S3cr3t", "-Pa55w0rd!"]), "\n"),
         ("password: ", &key(&["%S3cr3t", "-Pa55w0rd!"]), "\n"),
         ("DB_PASSWORD=\"", &key(&["%gT0jX1", "aiD2"]), "\"\n"),
+        ("password: ", &key(&["%Tr0ub", "4dor"]), "\n"),
+        ("passwd: ", &key(&["*x9Kq", "2mLw"]), "\n"),
+        ("DB_PASSWORD=", &key(&["*x9Kq", "2mLw"]), "\n"),
+        ("the password is ", &key(&["%x9Kq", "2mLw"]), ", for now"),
     ] {
         check(
             &format!("{before}{secret}{after}"),

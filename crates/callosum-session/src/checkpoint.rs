@@ -349,7 +349,8 @@ impl Session<'_> {
 
 /// What is claimed cannot be known while the notes cannot be read as they are meant.
 fn unreadable(unsettled: &[String], has_merge: bool, config: &Config) -> Step {
-    let mut said = vec![format!("Cannot clear: {}", unsettled[0])];
+    let outcome = config.enforcement.outcome();
+    let mut said = vec![headline(outcome, &unsettled[0])];
     if has_merge {
         let hint = "finish the merge (callosum session heal brings both sides together, and leaves what only a person can tell); what is claimed is looked up then";
         said.push(hint.to_owned());
@@ -357,8 +358,17 @@ fn unreadable(unsettled: &[String], has_merge: bool, config: &Config) -> Step {
     said.extend_from_slice(&unsettled[1..]);
     Step {
         name: "grounding",
-        outcome: config.enforcement.outcome(),
+        outcome,
         said,
+    }
+}
+
+/// What is lacking, in the seed's words where that keeps a context from being cleared.
+fn headline(outcome: Outcome, what: &str) -> String {
+    if outcome == Outcome::Blocked {
+        format!("Cannot clear: {what}")
+    } else {
+        what.to_owned()
     }
 }
 
@@ -387,8 +397,10 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
             said: vec![said],
         };
     }
+    let outcome = config.enforcement.outcome();
+    let many = format!("{} decisions lack evidence", complaints.len());
     let mut said = vec![
-        format!("Cannot clear: {} decisions lack evidence", complaints.len()),
+        headline(outcome, &many),
         format!(
             "grounding ratio {}, required {threshold}",
             grounding.ratio()
@@ -398,22 +410,24 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
              holds no more"
         ),
     ];
-    let mut lacking = grounding.claims.iter().filter(|claim| !claim.is_grounded());
-    if lacking.any(|claim| matches!(claim.claim.kind, ClaimKind::Citation | ClaimKind::Other)) {
+    let mut without = grounding.claims.iter().filter(|claim| !claim.is_grounded());
+    if without.any(|claim| matches!(claim.claim.kind, ClaimKind::Citation | ClaimKind::Other)) {
         said.push(format!(
             "or mark it [ASSUMPTION] (callosum session cite {time} --assume), which says so and does not raise \
              the ratio"
         ));
     }
-    said.push(
-        "to go on without: callosum session handoff --force, which tells the next session what \
-         lacks evidence"
-            .to_owned(),
-    );
+    if outcome == Outcome::Blocked {
+        said.push(
+            "to go on without: callosum session handoff --force, which tells the next session what \
+             lacks evidence"
+                .to_owned(),
+        );
+    }
     said.extend(complaints);
     Step {
         name,
-        outcome: config.enforcement.outcome(),
+        outcome,
         said,
     }
 }

@@ -41,7 +41,11 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
         enforcement: Enforcement::Warn,
         ..Config::default()
     };
-    assert!(ground.check(&warn).permits());
+    let warned = ground.check(&warn);
+    assert!(warned.permits());
+    assert_eq!(warned.steps[0].said[0], "1 decisions lack evidence");
+    let forces = |said: &String| said.contains("--force");
+    assert!(blocked.steps[0].said.iter().any(forces) && !warned.steps[0].said.iter().any(forces));
 
     let notes = ground.session().notes().unwrap().unwrap();
     assert_eq!(notes.identifiers()[0].place, "${PROJECT_ROOT}/a.rs:1");

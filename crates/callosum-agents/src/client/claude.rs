@@ -69,7 +69,7 @@ pub(super) const CLIENT: Client = Client {
     },
     keys_in: KeysIn::Helper,
     settings: "settings.json",
-    transcripts: "projects/*/*.jsonl",
+    transcripts: &["projects/*/*.jsonl"],
     records: &[],
     recording: &[],
     hooks_to_trust: None,

@@ -48,7 +48,7 @@ pub(super) const CLIENT: Client = Client {
     },
     keys_in: KeysIn::ChosenProvider,
     settings: "config.toml",
-    transcripts: "sessions/*/*/*/rollout-*.jsonl",
+    transcripts: &["sessions/*/*/*/rollout-*.jsonl"],
     records: &["sessions/*/*/*/rollout-*.jsonl"],
     recording: &[],
     hooks_to_trust: Some("hooks.json"),

@@ -60,7 +60,7 @@ pub(super) const CLIENT: Client = Client {
     },
     keys_in: KeysIn::DotEnv,
     settings: "settings.json",
-    transcripts: "tmp/*/chats/session-*.jsonl",
+    transcripts: &["tmp/*/chats/session-*.jsonl"],
     records: &["tmp/*/chats/session-*.jsonl", "telemetry.log"],
     // Its transcript has no reason for which an answer ended, and of the reasons beside what its server sent, some are
     // made into others. Nothing of this leaves the folder.

@@ -82,8 +82,8 @@ pub struct Client {
     pub keys_in: KeysIn,
     /// Its settings, in its own folder.
     pub settings: &'static str,
-    /// Its transcripts, in its own folder, with `*` for what varies.
-    pub transcripts: &'static str,
+    /// Its transcripts, in its own folder, with `*` for what varies: one for each place that they have or had.
+    pub transcripts: &'static [&'static str],
     /// What it writes of a session that tells, more than its answer does, whether that is whole: in its own
     /// folder, with `*` for what varies. Of each, the newest counts.
     pub records: &'static [&'static str],

@@ -82,7 +82,7 @@ pub(super) const CLIENT: Client = Client {
     },
     keys_in: KeysIn::Providers,
     settings: "../../../.config/opencode/opencode.json",
-    transcripts: "storage/message/*/*.json",
+    transcripts: &["storage/message/*/*.json"],
     records: &["opencode.db", "opencode.db-wal"],
     recording: &[],
     hooks_to_trust: None,

@@ -55,7 +55,8 @@ pub(super) const CLIENT: Client = Client {
     },
     keys_in: KeysIn::DotEnv,
     settings: "settings.json",
-    transcripts: "tmp/*/chats/*.json*",
+    // The second is where versions before 0.24 had them.
+    transcripts: &["projects/*/chats/*.jsonl", "tmp/*/chats/*.json*"],
     records: &[
         "projects/*/chats/*.jsonl",
         "tmp/*/chats/*.json*",

@@ -10,7 +10,11 @@ impl Client {
     /// The client's transcripts in its own folder, in no order of time. A folder that is not there has
     /// none.
     pub fn transcripts_below(&self, disk: &Disk, own: &Path) -> Result<Vec<PathBuf>, DiskError> {
-        below(disk, own, self.transcripts)
+        let mut found = Vec::new();
+        for pattern in self.transcripts {
+            found.extend(below(disk, own, pattern)?);
+        }
+        Ok(found)
     }
 
     /// The same of its records, for each kind that it has.

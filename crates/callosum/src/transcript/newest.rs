@@ -15,10 +15,17 @@ const MOST_OPENED: usize = 50;
 /// Bytes of a transcript's beginning in which its folder stands.
 const HEAD: usize = 64 * 1024;
 
+/// The file in which Gemini CLI notes whose a folder of transcripts is, above that folder.
+const ROOT: &str = ".project_root";
+
+/// Most bytes that are read of it.
+const LONGEST_ROOT: u64 = 4096;
+
 /// Finds the transcript that was written last of those whose session runs in one of these folders.
 /// `homes` are the clients' own folders.
 ///
-/// A transcript says itself where its session runs; Gemini's do not, and are not found.
+/// A transcript says itself where its session runs. Gemini's do not: where the client has noted that beside them
+/// ([`ROOT`]), they are found by it.
 pub(crate) fn newest(
     disk: &Disk,
     homes: &[(&Client, PathBuf)],
@@ -41,7 +48,7 @@ pub(crate) fn newest(
     Ok(None)
 }
 
-/// Whether a transcript is of a session in one of these folders, as its first lines say.
+/// Whether a transcript is of a session in one of these folders, as its first lines say, else as is noted beside it.
 fn runs_in(disk: &Disk, path: &Path, folders: &[&Path]) -> Result<bool, DiskError> {
     let head = disk.open(path, OpenHow::READ)?.read_range(0, HEAD)?;
     let mut said = head
@@ -52,10 +59,18 @@ fn runs_in(disk: &Disk, path: &Path, folders: &[&Path]) -> Result<bool, DiskErro
             let of_payload = || line.get("payload")?.get("cwd")?.as_str();
             own.or_else(of_payload).map(PathBuf::from)
         });
-    let Some(said) = said.next() else {
+    let Some(said) = said.next().or_else(|| noted_beside(disk, path)) else {
         return Ok(false);
     };
     Ok(folders.iter().any(|folder| said.starts_with(folder)))
+}
+
+/// The folder that is noted beside transcripts; `None` where there is no such note, or none that can be read.
+fn noted_beside(disk: &Disk, path: &Path) -> Option<PathBuf> {
+    let note = path.parent()?.parent()?.join(ROOT);
+    let said = disk.read_at_most(&note, LONGEST_ROOT).ok()?;
+    let said = std::str::from_utf8(&said).ok()?.trim();
+    Path::new(said).is_absolute().then(|| PathBuf::from(said))
 }
 
 #[cfg(test)]
@@ -81,8 +96,13 @@ mod tests {
                 folder.path().join("c"),
             ),
             (Client::of(Dialect::Codex).unwrap(), folder.path().join("x")),
+            (Client::of(Dialect::Qwen).unwrap(), folder.path().join("q")),
             (
-                Client::of(Dialect::Qwen).unwrap(),
+                Client::of(Dialect::Gemini).unwrap(),
+                folder.path().join("g"),
+            ),
+            (
+                Client::of(Dialect::Claude).unwrap(),
                 folder.path().join("none"),
             ),
         ];
@@ -100,5 +120,14 @@ mod tests {
         let modified = disk.stat(&newer).unwrap().unwrap().modified;
         assert!(modified > SystemTime::UNIX_EPOCH);
         assert_eq!(find(), Some(newer));
+        let qwen = put("q/projects/-p-one/chats/1.jsonl", &line("/p/one"));
+        assert_eq!(find(), Some(qwen));
+        // Gemini CLI says of a folder whose it is, and of a transcript nothing.
+        let chat = "{\"sessionId\":\"1\"}\n";
+        put("g/tmp/two/chats/session-2.jsonl", chat);
+        put("g/tmp/two/.project_root", "/p/two");
+        let gemini = put("g/tmp/one/chats/session-1.jsonl", chat);
+        put("g/tmp/one/.project_root", "/p/one\n");
+        assert_eq!(find(), Some(gemini));
     }
 }

@@ -33,10 +33,10 @@ const LONGEST_STATUS: u64 = 1024 * 1024;
 /// Show how full the context is, in the zones green, yellow, orange and red
 ///
 /// The tokens are the client's own count, as its transcript has it, above those of the session's
-/// first request. Without --transcript, the one that was written last for this project is read; one
-/// of Gemini must be named. The zones begin at 5,000, 10,000 and 15,000 tokens, or where
-/// attention_budget in .loa.config.yaml says, also as a share of the window ("40%"). They advise and
-/// block nothing: it ends with 0 in each of them, and with 1 where no numbers are found.
+/// first request. Without --transcript, the one that was written last for this project is read. The
+/// zones begin at 5,000, 10,000 and 15,000 tokens, or where attention_budget in .loa.config.yaml
+/// says, also as a share of the window ("40%"). They advise and block nothing: it ends with 0 in each
+/// of them, and with 1 where no numbers are found.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -7,15 +7,12 @@
 use std::path::Path;
 
 use super::{
-    piece::{Piece, pieces},
+    piece::{CLIENTS, Piece, pieces},
     record::{Checksums, FILE, checksum},
     standing::{block_of, extended},
     survey::place,
 };
 use crate::step::{Held, Session, SessionError};
-
-/// Every client that has forms of its own.
-const CLIENTS: [&str; 2] = ["codex", "gemini"];
 
 /// A file of the system zone that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]

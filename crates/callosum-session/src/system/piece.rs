@@ -130,11 +130,14 @@ const PIECES: [Piece; 16] = [
     shared("CLAUDE.md", "", include_str!("zone/CLAUDE.block.md")),
 ];
 
+/// The clients that have files of their own here, beside Claude Code.
+pub(super) const CLIENTS: [&str; 3] = ["codex", "gemini", "qwen"];
+
 /// What other clients read in a form of their own, each with the clients that do. All but Claude Code
-/// find skills in one folder; commands are Gemini CLI's, for Codex a skill is one.
-const FORMS: [(&[&str], Piece); 3] = [
+/// find skills in one folder; commands are Gemini CLI's and Qwen Code's, for Codex a skill is one.
+const FORMS: [(&[&str], Piece); 4] = [
     (
-        &["codex", "gemini"],
+        &CLIENTS,
         text(
             ".agents/skills/session-continuity/SKILL.md",
             include_str!("zone/skills/session-continuity/SKILL.md"),
@@ -152,6 +155,13 @@ const FORMS: [(&[&str], Piece); 3] = [
         text(
             ".gemini/commands/ride.toml",
             include_str!("zone/forms/ride.toml"),
+        ),
+    ),
+    (
+        &["qwen"],
+        text(
+            ".qwen/commands/ride.md",
+            include_str!("zone/forms/ride.qwen.md"),
         ),
     ),
 ];

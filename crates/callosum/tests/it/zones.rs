@@ -183,7 +183,7 @@ fn a_zone_outside_of_the_project_is_left_alone() {
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 
-/// LOA-CMD-1: Codex and Gemini CLI get the command and the skill in the forms that they read, and
+/// LOA-CMD-1: Codex, Gemini CLI and Qwen Code get the command and the skill in the forms that they read, and
 /// only where they are meant.
 #[test]
 fn other_clients_get_their_own_forms() {
@@ -192,19 +192,25 @@ fn other_clients_get_their_own_forms() {
         ".agents/skills/session-continuity/SKILL.md",
         ".agents/skills/ride/SKILL.md",
         ".gemini/commands/ride.toml",
+        ".qwen/commands/ride.md",
     ];
     let there = || forms.map(|form| env.project().join(form).exists());
     env.run(["init", "--client", "claude"]).success();
-    assert_eq!(there(), [false, false, false]);
+    assert_eq!(there(), [false, false, false, false]);
+    env.run(["init", "--client", "qwen"]).success();
+    assert_eq!(there(), [true, false, false, true]);
     env.run(["init", "--client", "gemini"]).success();
-    assert_eq!(there(), [true, false, true]);
+    assert_eq!(there(), [true, false, true, true]);
     env.run(["init", "--client", "codex"]).success();
-    assert_eq!(there(), [true, true, true]);
+    assert_eq!(there(), [true, true, true, true]);
     let command = env.read(forms[2]);
     assert!(command.contains("Work on: {{args}}"), "{command}");
     // A text of three quotes, in which nothing has to be escaped.
     assert_eq!(command.matches("\"\"\"").count(), 2, "{command}");
     assert!(!command.contains('\\') && command.contains("callosum session recover"));
+    let command = env.read(forms[3]);
+    assert!(command.starts_with("---\ndescription: "), "{command}");
+    assert!(command.contains("\nWork on: {{args}}\n"), "{command}");
     let skill = env.read(forms[1]);
     assert!(
         skill.starts_with("---\nname: ride\ndescription: "),
@@ -216,6 +222,8 @@ fn other_clients_get_their_own_forms() {
     let again = env.run(again).success().json();
     assert_eq!(again["zones"][0]["path"], forms[1]);
     assert_eq!(env.read(forms[1]), "mine\n");
+    env.run(["uninstall"]).success();
+    assert_eq!(there(), [false, true, false, false]);
 }
 
 /// LOA-ZONE-1: what `init` laid is taken out again, what people wrote is as it was, and what somebody

@@ -50,8 +50,8 @@ const INITIAL_CALRC: &[u8] = br#"{
 /// Creates what is missing of ledger, audit journal, registry and configuration, and of the three
 /// zones of a session: .claude/ with protocols, scripts, a command and a skill, loa-grimoire/ and
 /// .beads/, and .loa.config.yaml. What is there is left alone, or added to where others wrote it;
-/// what somebody changed of ours is named. Codex and Gemini CLI get the command and the skill in
-/// forms of their own.
+/// what somebody changed of ours is named. Codex, Gemini CLI and Qwen Code get the command and
+/// the skill in forms of their own.
 ///
 /// Then it adds hooks to the settings of each coding agent that is found in PATH: the agent asks
 /// `callosum hook` before its tools run, and tells it when a session begins, rests and ends; Claude

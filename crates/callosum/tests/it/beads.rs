@@ -8,12 +8,32 @@ use crate::session::{project, trajectory};
 #[test]
 fn beads_are_ready_when_what_they_need_is_closed() {
     let env = project();
+    let none = env.run(["bead", "ready"]).success();
+    assert_eq!(none.stdout, "");
+    assert_eq!(none.stderr, "no bead is open: callosum bead create TITLE\n");
+    let recovered = env.run(["session", "recover"]).success();
+    assert_eq!(recovered.stdout, "");
+    assert!(
+        recovered.stderr.starts_with("nothing is kept here yet: "),
+        "{}",
+        recovered.stderr
+    );
     env.run(["bead", "create", "First", "--id", "bd-1"])
         .success();
     env.run([
         "bead", "create", "Second", "--id", "bd-2", "--needs", "bd-1", "-p", "0",
     ])
     .success();
+    env.run(["bead", "update", "bd-1", "--status", "blocked"])
+        .success();
+    let none = env.run(["bead", "ready"]).success();
+    assert_eq!(none.stdout, "");
+    assert_eq!(
+        none.stderr,
+        "no bead is ready, 2 wait or are held back: callosum bead list\n"
+    );
+    env.run(["bead", "update", "bd-1", "--status", "open"])
+        .success();
     env.run(["bead", "create", "Again", "--id", "bd-2"])
         .ended_with(1);
     env.run(["bead", "create", "Lost", "--needs", "bd-9"])

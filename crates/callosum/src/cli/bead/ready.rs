@@ -1,7 +1,7 @@
 //! `callosum bead ready`: what can be worked on now.
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_session::bead::{Beads, Listing, ready};
+use callosum_session::bead::{Beads, Listing, is_closed, ready};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -117,6 +117,15 @@ pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandErro
     };
     if context.ui.json {
         return context.ui.json_data(&output);
+    }
+    if total == 0 {
+        let open = listing.rows.iter().filter(|row| !is_closed(&row.status));
+        context.ui.say(&match open.count() {
+            0 => "no bead is open: callosum bead create TITLE".to_owned(),
+            waiting => {
+                format!("no bead is ready, {waiting} wait or are held back: callosum bead list")
+            }
+        });
     }
     let mut text = String::new();
     for bead in &output.beads {

@@ -106,6 +106,9 @@ pub(crate) fn recover(
             if let Some(enough) = larger.next() {
                 let what = format!("nothing fits in {budget} tokens: --budget {enough}");
                 context.ui.say(&what);
+            } else if args.query.is_none() {
+                let what = "nothing is kept here yet: no bead is current, and nothing was decided or handed off";
+                context.ui.say(what);
             }
         }
         text

@@ -164,9 +164,10 @@ fn tell_zone(context: &Context, zone: &[LiftedOutput], is_dry: bool) {
         let what = format!("`{path}` stays: somebody changed it");
         context.ui.warn(&what, None);
     }
-    context
-        .ui
-        .say("what is the project's stays: loa-grimoire/ .beads/ .loa.config.yaml");
+    context.ui.say(
+        "what is the project's stays: loa-grimoire/ .beads/ .loa.config.yaml, and the ledger with its settings \
+         (.cal_* cal_audit/ registry.json .calrc)",
+    );
 }
 
 /// Every settings file that may have something of ours in it: those that are looked at from here, and

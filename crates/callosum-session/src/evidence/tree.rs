@@ -229,7 +229,9 @@ pub enum QuoteError {
         place: String,
     },
     /// What stands there stands elsewhere too, or cannot be quoted.
-    #[error("`{place}` cannot be cited: no quote that begins there stands only once in the file")]
+    #[error(
+        "`{place}` cannot be cited: no quote that begins there is long enough and stands only once in the file"
+    )]
     NotUnique {
         /// The place.
         place: String,

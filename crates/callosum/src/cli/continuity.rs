@@ -167,13 +167,26 @@ fn check_gate(
     places: &[Place],
     is_installed: bool,
 ) {
-    let Some(proven) = client.hooks.and_then(|hooks| hooks.gate) else {
+    let Some((hooks, proven)) = client.hooks.and_then(|hooks| Some((hooks, hooks.gate?))) else {
         return;
     };
     let name = format!("gate of {}", client.program);
     let registrar = clients::registrar(context);
-    let mut is_there = false;
+    let (mut is_there, mut is_shadowed) = (false, false);
     for place in places {
+        // What cannot be read is told of below.
+        let typed = |(event, _)| registrar.commands_for(place, event).unwrap_or_default();
+        if hooks
+            .typed
+            .map(typed)
+            .is_some_and(|commands| !commands.is_empty())
+        {
+            is_shadowed = true;
+            let settings = place.path.display();
+            let found =
+                format!("/clear asks and never clears, /new clears without asking, by {settings}");
+            checks.add(&name, Outcome::Ok, found, None);
+        }
         match registrar.has_gate(place) {
             Ok(true) => {
                 is_there = true;
@@ -202,12 +215,15 @@ fn check_gate(
     if !is_installed {
         return;
     }
-    if !is_there {
+    if !is_there && !is_shadowed {
         let found = "nobody is asked before a clear";
         let again = format!("callosum init --client {}", client.program);
         checks.add(&name, Outcome::Ok, found, Some(&again));
-    } else if let Some(version) = guarding::version(context, client).filter(|found| *found < proven)
-    {
+    }
+    if !is_there {
+        return;
+    }
+    if let Some(version) = guarding::version(context, client).filter(|found| *found < proven) {
         let found = format!("version {version}; the gate was seen to hold with {proven}");
         let hint = format!("update {}", client.program);
         checks.add(&name, Outcome::Warning, found, Some(&hint));

@@ -496,8 +496,19 @@ fn a_clear_is_shadowed_only_where_that_is_asked_for() {
     env.run(shadow).ended_with(2);
     let here = shadow.into_iter().chain(["--scope", "project"]);
     let command = env.project().join(".claude/commands/clear.md");
-    env.run(here.clone()).success();
+    let told = env.run(here.clone()).success().stderr;
+    assert!(
+        told.contains("and a /clear that asks and never clears"),
+        "{told}"
+    );
     assert!(env.read(&command).contains("callosum session check"));
+    let doctor = env.run(["doctor"]).stdout;
+    let asked = "gate of claude: /clear asks and never clears, /new clears without asking, by ";
+    assert!(doctor.contains(asked), "{doctor}");
+    assert!(
+        !doctor.contains("nobody is asked before a clear"),
+        "{doctor}"
+    );
     assert!(
         env.read(".claude/settings.json")
             .contains("UserPromptExpansion")

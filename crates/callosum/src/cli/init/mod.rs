@@ -420,8 +420,13 @@ fn register(
         };
         let command = clients::command(context, client, args.scope)?;
         let change = registrar.register(&place, &command, doing);
-        let is_gated = args.gate == Gate::Plugin && place.hooks.gate.is_some();
-        let gate = is_gated.then_some("the gate before /clear");
+        let gate = match args.gate {
+            Gate::Plugin if place.hooks.gate.is_some() => Some("the gate before /clear"),
+            Gate::Shadow if place.hooks.typed.is_some() => {
+                Some("a /clear that asks and never clears: /new does that")
+            }
+            _ => None,
+        };
         outputs.push(ClientOutput::of_hooks(&place, &change, gate));
     }
     Ok(outputs)

@@ -220,7 +220,8 @@ impl Tree {
     }
 }
 
-/// From which commit to which the last steps of this kind led, if they were done since then; steps of other kinds may follow.
+/// From which commit to which the last steps of this kind led, if they were done since then; steps of other kinds may follow. Of
+/// steps that lead there and back the last one counts: it has written the files as well.
 fn moved(log: &str, step: &str, since: i64) -> Option<(String, String)> {
     let steps = log.lines().rev().map_while(|line| {
         let (head, told) = line.split_once('\t')?;
@@ -236,7 +237,9 @@ fn moved(log: &str, step: &str, since: i64) -> Option<(String, String)> {
     let from = steps
         .take_while(|(is_it, _, _)| *is_it)
         .last()
-        .map_or(last_from, |(_, from, _)| from);
+        .map(|(_, from, _)| from)
+        .filter(|from| *from != to)
+        .unwrap_or(last_from);
     let is_id = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     (is_id(from) && is_id(to)).then(|| (from.to_owned(), to.to_owned()))
 }
@@ -361,6 +364,10 @@ mod tests {
         assert_eq!(told("pull", 111), None);
         assert_eq!(told("rebase", 132), None);
         assert_eq!(told("merge", 0), None);
+        let back = "\
+            a1 b1 A <a@x> 100 +0000\tcheckout: moving from main to x\n\
+            b1 a1 A <a@x> 110 +0000\tcheckout: moving from x to main\n";
+        assert_eq!(moved(back, "checkout", 100), steps("b1", "a1"));
         // Where it was begun in the middle of a line, that one is no step.
         assert_eq!(moved(&LOG[30..], "pull", 0), steps("a1", "a2"));
         assert_eq!(moved("no log", "pull", 0), None);

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{open, speaker::SpeakerArgs};
+use super::{open, speaker::SpeakerArgs, words::words};
 use crate::{
     cli::context::Context,
     ui::{CommandError, Exit},
@@ -28,7 +28,7 @@ pub(crate) enum DiscoveryCommand {
 Examples:
   $ callosum mesh discovery share \"serde 2 breaks the export format\" --as gemini")]
 pub(crate) struct ShareArgs {
-    /// What was found out
+    /// What was found out, or `-` to read it from standard input
     #[arg(value_name = "TEXT")]
     content: String,
     /// Its id; a new one by default. The same discovery twice under one id is one; another under it, or that of another agent, is refused
@@ -87,7 +87,7 @@ pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), C
             let id = args.id.clone().unwrap_or_else(|| context.ids.uuid_v4());
             let order = Order::Share {
                 id: id.clone(),
-                content: args.content.clone(),
+                content: words(&args.content)?,
             };
             let voice = args.speaker.voice(context);
             let events = open::given(context, order, &voice)?;

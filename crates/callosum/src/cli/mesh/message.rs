@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{open, speaker::SpeakerArgs};
+use super::{open, speaker::SpeakerArgs, words::words};
 use crate::{
     cli::context::Context,
     ui::{CommandError, Exit},
@@ -38,12 +38,13 @@ pub(crate) enum MessageCommand {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum mesh message send codex \"The schema changed: see docs/schema.md\" --as claude")]
+  $ callosum mesh message send codex \"The schema changed: see docs/schema.md\" --as claude
+  $ printf 'two\\nlines' | callosum mesh message send gemini -")]
 pub(crate) struct SendArgs {
     /// To whom: an agent, or one session of it alone
     #[arg(value_name = "AGENT[@SESSION]")]
     to: Addressee,
-    /// What
+    /// What, or `-` to read it from standard input
     #[arg(value_name = "TEXT")]
     content: String,
     /// The message that it answers
@@ -200,7 +201,7 @@ fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
     let order = Order::Send {
         id: id.clone(),
         to: args.to.clone(),
-        content: args.content.clone(),
+        content: words(&args.content)?,
         reply_to: args.reply_to.clone(),
         ttl_seconds: args.ttl,
     };

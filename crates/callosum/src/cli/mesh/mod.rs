@@ -18,6 +18,7 @@ mod subscribe;
 mod subscription;
 mod tail;
 pub(crate) mod task;
+mod words;
 
 use clap::Subcommand;
 

@@ -1,7 +1,6 @@
 //! `callosum mesh publish`: an event of any topic, at most one in five seconds of each agent.
 
 use std::{
-    io::Read as _,
     path::Path,
     thread,
     time::{Duration, Instant},
@@ -22,7 +21,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{open, speaker::SpeakerArgs};
+use super::{open, speaker::SpeakerArgs, words::words};
 use crate::{
     cli::context::Context,
     machine_mesh,
@@ -209,24 +208,12 @@ fn told(event: &Event, repeated: bool, durability: Option<Durability>) -> Publis
 }
 
 fn payload(text: &str) -> Result<Value, CommandError> {
-    let mut read = String::new();
-    let text = if text == "-" {
-        let stdin = std::io::stdin().lock();
-        stdin
-            .take(LONGEST as u64 + 1)
-            .read_to_string(&mut read)
-            .map_err(|error| {
-                CommandError::because(Exit::Usage, "standard input cannot be read", &error)
-            })?;
-        &read
-    } else {
-        text
-    };
+    let text = words(text)?;
     if text.len() > LONGEST {
         let what = format!("a payload has at most {LONGEST} bytes");
         return Err(CommandError::new(Exit::Usage, what));
     }
-    read_value(text).map_err(|error| {
+    read_value(&text).map_err(|error| {
         let what = match error {
             UnreadValue::NoJson(_) => "--payload is no JSON",
             UnreadValue::TooLarge { .. } => "--payload would not be kept as it is",

@@ -16,6 +16,7 @@ use super::{
     open, route,
     shown_task::{MeshTaskOutput, MeshTasksOutput, line, print},
     speaker::SpeakerArgs,
+    words::words,
 };
 use crate::{
     cli::context::Context,
@@ -44,7 +45,7 @@ Examples:
   $ callosum mesh task add \"Count what depends on serde\" --category dependency-scan
   $ callosum mesh task add \"Fix what the review found\" --priority 1")]
 pub(crate) struct AddArgs {
-    /// What is to be done
+    /// What is to be done, or `-` to read it from standard input
     #[arg(value_name = "PROMPT")]
     prompt: String,
     /// Who is to do it; by default whoever claims it first
@@ -99,7 +100,7 @@ pub(crate) struct DoneArgs {
     /// The task
     #[arg(value_name = "TASK")]
     task: String,
-    /// What came of it
+    /// What came of it, or `-` to read it from standard input
     #[arg(long, value_name = "TEXT")]
     result: Option<String>,
     /// The number of the claim under which it was done; where that was lost meanwhile it is refused
@@ -190,7 +191,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
         TaskCommand::Done(args) => {
             let order = Order::Complete {
                 task: args.task.clone(),
-                result: args.result.clone(),
+                result: args.result.as_deref().map(words).transpose()?,
                 anyway: args.anyway,
                 token: args.token,
             };
@@ -233,7 +234,7 @@ fn add(context: &Context, args: &AddArgs) -> Result<(), CommandError> {
         assigned_to,
         other,
         priority: Some(args.priority),
-        prompt: args.prompt.clone(),
+        prompt: words(&args.prompt)?,
         output_file,
         needs: args.needs.clone(),
         ..NewTask::default()

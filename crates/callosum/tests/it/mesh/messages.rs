@@ -49,6 +49,39 @@ fn messages_are_read_and_acknowledged() {
         .ended_with(2);
 }
 
+/// CALC-PAT-2, CALC-PAT-4: what is said may come from standard input, as words of several lines do.
+#[test]
+fn what_is_said_may_come_from_standard_input() {
+    let env = TestEnv::new();
+    let says = |words: &[&str]| {
+        let words = [&["mesh"], words].concat();
+        let said = env.callosum().arguments(words).input("one\n\"two\"\n");
+        said.run()
+    };
+    says(&["message", "send", "codex", "-"]).success();
+    says(&["discovery", "share", "-"]).success();
+    says(&["task", "add", "-", "--id", "t"]).success();
+    says(&["task", "done", "t", "--result", "-"]).success();
+    let said = "one\n\"two\"";
+    let first = |verb: &str, key: &str| json(&env, &[verb, "list"])[key][0]["content"].clone();
+    assert_eq!(first("message", "messages"), said);
+    assert_eq!(first("discovery", "discoveries"), said);
+    let task = json(&env, &["task", "show", "t"]);
+    assert_eq!(
+        (&task["prompt"], &task["result"]),
+        (&said.into(), &said.into())
+    );
+    let nothing = env.callosum().input("\n");
+    nothing
+        .arguments(["mesh", "message", "send", "codex", "-"])
+        .run()
+        .ended_with(2);
+    let more = env.callosum().input(vec![b'x'; 70_000]);
+    let more = more.arguments(["mesh", "message", "send", "codex", "-"]);
+    let refused = more.run().ended_with(2).stderr;
+    assert!(refused.contains("65536"), "{refused}");
+}
+
 /// CALC-PAT-2: a message may be addressed to one session of an agent, which alone reads it.
 #[test]
 fn a_message_may_be_for_one_session() {

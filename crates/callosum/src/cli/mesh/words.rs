@@ -1,0 +1,29 @@
+//! [`words`]: what somebody says on the command line, or on standard input where that is `-`.
+
+use std::io::Read as _;
+
+use callosum_mesh::event::LONGEST;
+
+use crate::ui::{CommandError, Exit};
+
+/// Reads the words themselves, without the end of their last line where they come from standard input.
+pub(super) fn words(said: &str) -> Result<String, CommandError> {
+    if said != "-" {
+        return Ok(said.to_owned());
+    }
+    let mut read = String::new();
+    let stdin = std::io::stdin().lock();
+    stdin
+        .take(LONGEST as u64 + 1)
+        .read_to_string(&mut read)
+        .map_err(|error| {
+            CommandError::because(Exit::Usage, "standard input cannot be read", &error)
+        })?;
+    if read.len() > LONGEST {
+        let what = format!("standard input has more than {LONGEST} bytes");
+        return Err(CommandError::new(Exit::Usage, what));
+    }
+    let end = read.trim_end_matches(['\r', '\n']).len();
+    read.truncate(end);
+    Ok(read)
+}

@@ -95,8 +95,8 @@ pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError
         None => (Cursor::START, None),
     };
     let mut reader = mesh.journal().read_after(&cursor);
-    if args.since.is_some() {
-        pass_on(context, args, &mut reader, not_before)?;
+    let is_any = if args.since.is_some() {
+        pass_on(context, args, &mut reader, not_before)?
     } else {
         let mut last = std::collections::VecDeque::new();
         loop {
@@ -118,6 +118,10 @@ pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError
         for event in &last {
             show(context, event)?;
         }
+        !last.is_empty()
+    };
+    if !is_any && !args.follow && !context.ui.json {
+        context.ui.say("no event");
     }
     while args.follow && !context.cancel.is_cancelled() {
         thread::sleep(PAUSE);
@@ -132,24 +136,26 @@ pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError
     Ok(())
 }
 
-/// Shows what there is after the reader's place.
+/// Shows what there is after the reader's place; `false` where that is nothing.
 fn pass_on(
     context: &Context,
     args: &TailArgs,
     reader: &mut Reader,
     not_before: Option<Timestamp>,
-) -> Result<(), CommandError> {
+) -> Result<bool, CommandError> {
+    let mut is_any = false;
     loop {
         let batch = reader.next_batch(BATCH).map_err(unreadable)?;
         for notice in &batch.notices {
             tell(context, notice)?;
         }
         if batch.events.is_empty() || context.cancel.is_cancelled() {
-            return Ok(());
+            return Ok(is_any);
         }
         let is_new = |event: &&Event| not_before.is_none_or(|first| event.timestamp >= first);
         for event in batch.events.iter().filter(is_new) {
             if is_wanted(args, event) {
+                is_any = true;
                 show(context, event)?;
             }
         }

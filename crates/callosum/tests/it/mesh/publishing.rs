@@ -18,7 +18,10 @@ fn events_are_published_shown_and_held_back() {
     ]);
     let dry = dry.success().json();
     assert_eq!(dry["payload"]["a"], 1);
-    assert_eq!(env.run(["mesh", "tail"]).success().stdout, "");
+    for tail in [&["tail"][..], &["tail", "--since", "1h"]] {
+        let told = env.run([&["mesh"], tail].concat()).success();
+        assert_eq!((&*told.stdout, told.stderr.trim()), ("", "no event"));
+    }
     let told = json(
         &env,
         &[

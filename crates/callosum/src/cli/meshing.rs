@@ -433,7 +433,7 @@ fn check_daemon(context: &Context, checks: &mut Checks, folder: &Path) {
     }
     for unserved in &serving.unserved {
         let found = format!(
-            "{} are not served at {}: {} when the daemon began",
+            "does not serve {} at {}; at its start: {}",
             unserved.what, unserved.address, unserved.reason
         );
         let hint = elsewhere(&unserved.what);

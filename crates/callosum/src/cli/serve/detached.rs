@@ -89,7 +89,7 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         if let Ok(answer) = running(&ground.folder())
             && let Ok(serving) = serde_json::from_value::<Serving>(answer["serving"].clone())
         {
-            return tell(ground.ui, &serving);
+            return tell(ground, &serving);
         }
         let said = ground.disk.read_if_there(&failure).map_err(disk_failed)?;
         if let Some(said) = said {

@@ -243,7 +243,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
     let mut told = Ok(());
     serve(instance, setting, |serving| {
         if is_watched {
-            told = tell(ground.ui, serving);
+            told = tell(ground, serving);
         }
     })
     .map_err(|error| failed(&error))?;
@@ -312,7 +312,8 @@ fn addresses(environment: &Environment, how: &HowArgs) -> Result<Addresses, Comm
 }
 
 /// Says what is served, and warns of what is not.
-fn tell(ui: Ui, serving: &Serving) -> Result<(), CommandError> {
+fn tell(ground: &Ground, serving: &Serving) -> Result<(), CommandError> {
+    let ui = ground.ui;
     for unserved in &serving.unserved {
         let what = format!(
             "the {} at {} cannot be served: {}",
@@ -320,6 +321,21 @@ fn tell(ui: Ui, serving: &Serving) -> Result<(), CommandError> {
         );
         let hint = elsewhere(&unserved.what);
         ui.warn(&what, Some(&hint));
+    }
+    let sinks = SinkSetting::read_all(&ground.disk, &ground.homes, &ground.environment);
+    // A fault of the configuration is the daemon's to tell.
+    for sink in sinks.unwrap_or_default() {
+        if sink.address.is_none() {
+            let what = format!(
+                "nothing is passed on to {}: ${} is not set",
+                sink.name, sink.variable
+            );
+            let hint = format!(
+                "callosum serve stop && {}=https://… callosum serve --detach",
+                sink.variable
+            );
+            ui.warn(&what, Some(&hint));
+        }
     }
     if ui.json {
         return ui.json_data(serving);
@@ -347,7 +363,7 @@ fn lines(serving: &Serving) -> String {
                 Some(Unserved {
                     address, reason, ..
                 }) => {
-                    format!("not at {address}: {reason} when the daemon began")
+                    format!("not at {address}; at the daemon's start: {reason}")
                 }
                 None => "-".to_owned(),
             },

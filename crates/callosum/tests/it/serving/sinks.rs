@@ -292,3 +292,18 @@ fn places_that_were_named_since_are_told_of() {
         "{told}"
     );
 }
+
+/// CALC-L1-1: a place whose address is not in the environment is told of when the daemon begins.
+#[test]
+fn a_place_without_an_address_is_told_of_at_the_start() {
+    let env = TestEnv::new();
+    let text = "[sinks.team]\nkind = \"discord\"\nurl_env = \"TEAM_HOOK\"\n";
+    env.write(env.configuration(), text);
+    let serve = "serve --detach --events off --bus off --metrics off";
+    let told = env.run(serve.split(' ')).success().stderr;
+    env.run(["serve", "stop"]).success();
+    assert!(
+        told.contains("nothing is passed on to team: $TEAM_HOOK is not set"),
+        "{told}"
+    );
+}

@@ -238,7 +238,8 @@ fn who_has_a_file_open_that_another_is_put_over_loses_nothing() {
 
 /// CALC-L3-1: of what six add who write the whole file back, after up to a second of thought, at most one of 72 is lost,
 /// and each that is lost is told of. Where nobody gives the daemon its turn two may open the file before it can part them, so
-/// that of some runs most count, and none loses more than one of each editor's.
+/// that of some runs most count, and none loses more than one of each editor's. On a machine on which a second is short for it they
+/// think for longer: without a daemon as much is lost then as before.
 #[test]
 #[cfg(target_os = "linux")]
 fn of_what_six_write_by_hand_hardly_anything_is_lost_and_nothing_in_silence() {
@@ -249,7 +250,9 @@ fn of_what_six_write_by_hand_hardly_anything_is_lost_and_nothing_in_silence() {
         let env = TestEnv::new();
         let _daemon = Daemon::start(&env);
         env.run(["mesh", "bridge"]).success();
-        edited(EACH, LONGEST_THOUGHT_BY_HAND, |content, thought| {
+        let short = runs.iter().filter(|lost| **lost > 1).count();
+        let longest_thought = LONGEST_THOUGHT_BY_HAND << short.min(3);
+        edited(EACH, longest_thought, |content, thought| {
             add_by_hand(&env, content, thought);
         });
         let all = EDITORS * EACH;

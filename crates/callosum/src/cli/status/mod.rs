@@ -1,27 +1,24 @@
 //! `callosum status`: ledger, executors, last tasks, mesh and health in one look.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+mod recent;
+
+use std::fmt::Write as _;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_ledger::{
-    AuditReader, AuditRecord, Entry, LedgerVersion, Query, ReadError, Reader, Stats,
-};
+use callosum_ledger::{Entry, LedgerVersion, Query, ReadError, Reader, Stats};
 use clap::Args;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{audit, context::Context, delegate::UNWELL, mesh::MeshStatus, roster::Roster, store};
+use self::recent::{failed, recent, unfinished};
+use super::{context::Context, delegate::UNWELL, mesh::MeshStatus, roster::Roster, store};
 use crate::ui::{CommandError, Table, many};
 
 /// How many of the last tasks, and of the last failures, are shown.
 const LAST: usize = 5;
-
-/// How much of the journal is looked at for failures, in bytes: a few milliseconds, however long the
-/// journal is.
-const RECENT: u64 = 512 * 1024;
 
 /// How much of a prompt or a message is shown, in letters.
 const SHOWN: usize = 60;
@@ -281,108 +278,6 @@ fn last_cause(failures: &[FailureOutput], executor: &str) -> String {
     coded.map_or_else(String::new, |(code, message)| {
         format!(" (at last {code}: {})", shown(Some(message)))
     })
-}
-
-/// The journal's last records.
-fn recent(context: &Context) -> Result<Vec<AuditRecord>, CommandError> {
-    let reader = AuditReader::new(context.disk.clone(), context.ledger_paths());
-    reader
-        .recent(RECENT)
-        .map_err(|error| audit::unreadable(&error))
-}
-
-/// Tasks of which a beginning is on record, and no end. Nobody can tell here whether their run is still there; how long ago it was
-/// heard of is told, and says it as a rule.
-fn unfinished(records: &[AuditRecord], now: Timestamp) -> Vec<UnfinishedOutput> {
-    let mut at_work: Vec<UnfinishedOutput> = Vec::new();
-    for record in records {
-        let Some(id) = record.task_id.as_ref().map(ToString::to_string) else {
-            continue;
-        };
-        let status = record.status.as_deref();
-        let place = at_work.iter().position(|task| task.task_id == id);
-        let is_over = record.event == "commit"
-            || matches!(
-                status,
-                Some("recovery_failed" | "over_budget" | "cancelled")
-            );
-        if let Some(place) = place.filter(|_| is_over) {
-            at_work.remove(place);
-            continue;
-        }
-        let task = match place {
-            Some(place) => &mut at_work[place],
-            None if record.event == "spawn" => {
-                at_work.push(UnfinishedOutput {
-                    task_id: id,
-                    timestamp: String::new(),
-                    age_seconds: 0,
-                    state: String::new(),
-                    executor: record.executor.clone(),
-                    prompt: record
-                        .details
-                        .get("prompt")
-                        .and_then(Value::as_str)
-                        .map(str::to_owned),
-                });
-                let last = at_work.len() - 1;
-                &mut at_work[last]
-            }
-            None => continue,
-        };
-        let age = now.duration_since(record.timestamp).as_secs();
-        task.timestamp = record.timestamp.to_string();
-        task.age_seconds = u64::try_from(age).unwrap_or_default();
-        status.unwrap_or(&record.event).clone_into(&mut task.state);
-    }
-    at_work.reverse();
-    at_work.truncate(LAST);
-    at_work
-}
-
-/// Of each task the last word counts: one that is tried again, or was committed, has not failed. Where
-/// the last word is that there will be no other try, the failure is the one before it. Of tasks that an
-/// executor was not handed since it is left alone, one is enough: they would hide why it is.
-fn failed(records: &[AuditRecord]) -> Vec<FailureOutput> {
-    let mut refused = BTreeSet::new();
-    let mut settled = BTreeSet::new();
-    let mut given_up = BTreeSet::new();
-    let mut failures = Vec::new();
-    for record in records.iter().rev() {
-        let status = record.status.as_deref();
-        let failed = ["error", "rejected"].contains(&record.event.as_str());
-        if let Some(id) = &record.task_id {
-            let goes_on =
-                ["commit", "retry"].contains(&record.event.as_str()) || status == Some("running");
-            if settled.contains(id) {
-                continue;
-            }
-            if matches!(status, Some("recovery_failed" | "over_budget")) {
-                given_up.insert(id);
-            }
-            if failed || goes_on && !given_up.contains(id) {
-                settled.insert(id);
-            }
-        }
-        if !failed {
-            continue;
-        }
-        let said = |key: &str| record.details.get(key)?.as_str().map(str::to_owned);
-        if said("circuit").is_some() && !refused.insert(&record.executor) {
-            continue;
-        }
-        failures.push(FailureOutput {
-            task_id: record.task_id.as_ref().map(ToString::to_string),
-            timestamp: record.timestamp.to_string(),
-            executor: record.executor.clone(),
-            code: said("code"),
-            message: said("message").or_else(|| record.status.clone()),
-        });
-        if failures.len() == LAST {
-            break;
-        }
-    }
-    failures
 }
 
 /// How much there is, and the last of it.

@@ -309,9 +309,21 @@ fn set_time(path: &Path, time: SystemTime) {
     fs::File::open(path).unwrap().set_modified(time).unwrap();
 }
 
+/// How the world is entered. What it is laid out from is closed against rows that write to whatever they find. Where the
+/// system lets each process namespace have a bound of its own, no row can start more than some hundred processes.
+const ENTER: &str = r#"for part in said skeleton rows real; do
+    [ -d "$1/$part" ] || continue
+    mount --bind "$1/$part" "$1/$part"
+    mount -o remount,bind,ro "$1/$part"
+done
+mkdir -p "$1/proc"
+{ mount -t proc proc "$1/proc" && echo 400 > "$1/proc/sys/kernel/pid_max"; umount "$1/proc"; } 2>/dev/null || :
+exec chroot "$1" /bin/bash "$2"
+"#;
+
 /// Runs a script in the world, and in no other place.
 ///
-/// `unshare` and `chroot` each end without running anything where they do not succeed.
+/// `unshare`, what enters and `chroot` each end without running anything where they do not succeed.
 fn within(root: &Path, script: &str) -> std::io::Result<std::process::Output> {
     Command::new("unshare")
         .args([
@@ -325,9 +337,9 @@ fn within(root: &Path, script: &str) -> std::io::Result<std::process::Output> {
             "--fork",
             "--kill-child",
         ])
-        .arg("chroot")
+        .args(["sh", "-ec", ENTER, "sh"])
         .arg(root)
-        .args(["/bin/bash", script])
+        .arg(script)
         .env_clear()
         .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin")
         .env("HOME", "/home/u")

@@ -41,11 +41,13 @@ mod contested_trees;
 mod crossing;
 /// The main job: a prompt in, a committed summary out.
 mod delegate;
+/// Finding executors that are installed here, or listen here.
+mod discovering;
 /// What `doctor` and `status` say is wrong, and how to mend it.
 mod doctor;
 /// What is told of an executor's entry as it changes, and what of it is not granted.
 mod executor_entries;
-/// Registering, checking, finding and preferring executors.
+/// Registering, checking and preferring executors.
 mod executors;
 /// Executors that crash, hang, lie or flood, and disks that fail.
 mod faults;

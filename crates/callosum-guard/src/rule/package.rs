@@ -118,10 +118,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 let moved = s.has("-C") || s.has("--directory") || s.has("-d");
                 unpacks && !moved && is_of_system(s, ".")
             }),
-            ("unpacks-into-system", |s| {
+            ("unpacks-outside", |s| {
                 let unpacked = Unpacked::of(s.call, s.facts).filter(|unpacked| unpacked.overwrites);
                 let to = unpacked.map(|unpacked| unpacked.within);
-                to.is_some_and(|to| to.iter().any(|to| is_of_system(s, to)))
+                to.is_some_and(|to| {
+                    to.iter()
+                        .any(|to| is_of_system(s, to) || s.place(to) == Place::Outside)
+                })
             }),
             ("into-system", |s| {
                 s.value("-C")
@@ -139,7 +142,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &[
                 "&into-system",
                 "&in-system",
-                "&unpacks-into-system",
+                "&unpacks-outside",
                 "--absolute-names|-P -x",
                 "--remove-files",
             ],

@@ -6,12 +6,13 @@
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
 //! in `fold`, what names hold in `held`, what it is given from outside in `given`, what a call says besides words in `settings`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
-//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, functions that it names otherwise in `import`, what it decodes and then runs in
+//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, functions that it names otherwise in `import`, loops without a name for what they go through in `each`, what it decodes and then runs in
 //! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
 mod compiled;
 mod control;
 mod decoded;
+mod each;
 mod fed;
 mod filled;
 mod fold;
@@ -97,7 +98,8 @@ pub(super) fn effects_given(
         source.replace("{$_ENV[\"HOME\"]}", home)
     });
     let source = filled.as_deref().unwrap_or(source);
-    let spelled = lettered(import::named(language, tokens(language, source)));
+    let spelled = import::named(language, tokens(language, source));
+    let spelled = lettered(each::named(language, spelled));
     let literal = folded(language, spelled.clone(), home);
     let spelled = given.put_into(language, settings::parted(language, spelled));
     let spelled = homed(spelled, home);

@@ -32,6 +32,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "what is deleted there cannot be brought back from it any more",
             alternatives: &["restic snapshots"],
+            #[cfg(test)]
             catches: &[
                 "restic -r x forget --keep-last 1 --prune",
                 "restic forget 4bba301e",
@@ -40,6 +41,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "kopia snapshot delete k1 --delete",
                 "duplicity remove-all-but-n-full 1 x --force",
             ],
+            #[cfg(test)]
             spares: &[
                 "restic snapshots",
                 "restic forget --dry-run --keep-last 1",
@@ -63,11 +65,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "what is deleted there cannot be brought back from it any more",
             alternatives: &["snapper list", "timeshift --list"],
+            #[cfg(test)]
             catches: &[
                 "snapper delete 1-10",
                 "snapper -c home delete 3",
                 "timeshift --delete-all",
             ],
+            #[cfg(test)]
             spares: &["snapper list", "snapper create -d x", "timeshift --list"],
         }],
     },
@@ -85,11 +89,13 @@ const TIME_MACHINE: Tool = Tool {
         severity: Severity::Block,
         reason: "what is deleted there cannot be brought back from it any more",
         alternatives: &["tmutil listbackups"],
+        #[cfg(test)]
         catches: &[
             "tmutil delete /Volumes/Backup/x",
             "sudo tmutil deletelocalsnapshots /",
             "tmutil disable",
         ],
+        #[cfg(test)]
         spares: &["tmutil listbackups", "tmutil status", "tmutil startbackup"],
     }],
 };

@@ -17,11 +17,13 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         severity: Severity::Ask,
         reason: "by its name the tool deletes all that something holds",
         alternatives: &["mcp tools"],
+        #[cfg(test)]
         catches: &[
             "mcp call delete_collection --params '{\"name\": \"docs\"}' npx x",
             "mcptools call flushAll npx cache-server",
             "mcp call drop_database",
         ],
+        #[cfg(test)]
         spares: &[
             "mcp call create_collection npx x",
             "mcp tools npx delete_collection",

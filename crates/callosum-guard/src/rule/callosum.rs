@@ -19,6 +19,7 @@ const OURS: Tool = Tool {
             severity: Severity::Block,
             reason: "what is permitted is for a person to say, at a terminal of their own",
             alternatives: &["callosum guard allow --list"],
+            #[cfg(test)]
             catches: &[
                 "callosum guard allow 'git push *'",
                 "callosum -C /work guard allow --once 'npm publish'",
@@ -26,6 +27,7 @@ const OURS: Tool = Tool {
                 "env X=1 bash -c 'callosum --json guard allow x'",
                 "callosum guard revoke 3f2a91c4",
             ],
+            #[cfg(test)]
             spares: &[
                 "callosum guard allow --list",
                 "callosum guard check -- git push",
@@ -39,11 +41,13 @@ const OURS: Tool = Tool {
             severity: Severity::Block,
             reason: "what a repository may run is for a person to allow",
             alternatives: &["callosum trust --list"],
+            #[cfg(test)]
             catches: &[
                 "callosum trust",
                 "callosum trust --yes",
                 "callosum -C . trust scout",
             ],
+            #[cfg(test)]
             spares: &[
                 "callosum trust --list",
                 "callosum status",
@@ -59,11 +63,13 @@ const OURS: Tool = Tool {
             severity: Severity::Block,
             reason: "the guard is not for those whom it guards to take away",
             alternatives: &["callosum doctor"],
+            #[cfg(test)]
             catches: &[
                 "callosum uninstall",
                 "callosum uninstall --client claude",
                 "cd /tmp && callosum init --no-hooks",
             ],
+            #[cfg(test)]
             spares: &[
                 "callosum uninstall --help",
                 "callosum init",
@@ -80,12 +86,14 @@ const OURS: Tool = Tool {
             severity: Severity::Block,
             reason: "what plans may do is for a person to say, at a terminal of their own",
             alternatives: &["callosum constitution show"],
+            #[cfg(test)]
             catches: &[
                 "callosum constitution sign ~/.config/callosum/constitution.cedar",
                 "callosum -C sub capability restore mesh.publish",
                 "callosum plan approve 0f3a",
                 "callosum --json plan approve 0f3a 9c1d",
             ],
+            #[cfg(test)]
             spares: &[
                 "callosum constitution check .cal_constitution.cedar",
                 "callosum capability revoke mesh.publish",
@@ -99,11 +107,13 @@ const OURS: Tool = Tool {
             severity: Severity::Ask,
             reason: "whether a call was made is for a person to say who looked",
             alternatives: &["callosum plan show 0f3a"],
+            #[cfg(test)]
             catches: &[
                 "callosum plan resume 0f3a --not-done 9c1d",
                 "callosum plan resume 0f3a --answer '9c1d={:status \"sent\"}'",
                 "callosum -C sub plan resume 0f3a --not-done=9c1d",
             ],
+            #[cfg(test)]
             spares: &[
                 "callosum plan resume 0f3a",
                 "callosum plan show 0f3a",
@@ -116,11 +126,13 @@ const OURS: Tool = Tool {
             severity: Severity::Ask,
             reason: "it lets go of snapshots by which a mistake could be undone",
             alternatives: &["callosum snapshot list"],
+            #[cfg(test)]
             catches: &[
                 "callosum snapshot clean",
                 "callosum snapshot clean --hours 0",
                 "callosum -C sub snapshot clean --max-bytes 1",
             ],
+            #[cfg(test)]
             spares: &[
                 "callosum snapshot list",
                 "callosum snapshot create",
@@ -133,11 +145,13 @@ const OURS: Tool = Tool {
             severity: Severity::Block,
             reason: "what is configured is for a person to say",
             alternatives: &["callosum config show --origin"],
+            #[cfg(test)]
             catches: &[
                 "callosum config set audit_path /tmp/x",
                 "callosum --json config set concurrency_limit 8",
                 "nohup callosum config set executors.x.enabled true &",
             ],
+            #[cfg(test)]
             spares: &[
                 "callosum config show",
                 "callosum config check",
@@ -162,11 +176,13 @@ const CLAUDE: Tool = Tool {
             severity: Severity::Ask,
             reason: "what an agent does there is seen by no guard",
             alternatives: &["callosum doctor"],
+            #[cfg(test)]
             catches: &[
                 "claude --bare -p 'fix the tests'",
                 "claude -p x --settings '{\"disableAllHooks\":true}'",
                 "timeout 60 claude --safe-mode",
             ],
+            #[cfg(test)]
             spares: &[
                 "claude -p 'explain the tests'",
                 "claude --settings ci.json -p x",
@@ -183,12 +199,14 @@ const CLAUDE: Tool = Tool {
             severity: Severity::Block,
             reason: TAKEN_AWAY,
             alternatives: &["callosum doctor"],
+            #[cfg(test)]
             catches: &[
                 "claude plugin disable callosum@callosum",
                 "claude plugin uninstall --scope user callosum",
                 "claude plugins disable --all",
                 "claude plugin marketplace remove callosum",
             ],
+            #[cfg(test)]
             spares: &[
                 "claude plugin disable formatter",
                 "claude plugin list",
@@ -213,11 +231,13 @@ const CODEX: Tool = Tool {
         severity: Severity::Ask,
         reason: "what an agent does there is seen by no guard",
         alternatives: &["callosum doctor"],
+        #[cfg(test)]
         catches: &[
             "codex exec --disable hooks x",
             "codex --disable hooks",
             "codex exec -c features.hooks=false x",
         ],
+        #[cfg(test)]
         spares: &[
             "codex exec 'explain the tests'",
             "codex exec --enable hooks x",
@@ -237,11 +257,13 @@ const GEMINI: Tool = Tool {
         severity: Severity::Block,
         reason: TAKEN_AWAY,
         alternatives: &["callosum doctor"],
+        #[cfg(test)]
         catches: &[
             "gemini hooks disable-all",
             "gemini hooks disable callosum",
             "qwen hooks disable callosum",
         ],
+        #[cfg(test)]
         spares: &[
             "gemini hooks list",
             "gemini hooks enable-all",

@@ -19,11 +19,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it changes who may read and write far more than a file of the project",
             alternatives: &["getfacl ."],
+            #[cfg(test)]
             catches: &[
                 "setfacl -m u:nobody:rwx /home/u",
                 "setfacl -R -b .",
                 "setfacl -R -m o::rwx /etc",
             ],
+            #[cfg(test)]
             spares: &[
                 "setfacl -m u:www-data:rx public",
                 "getfacl -R .",
@@ -59,6 +61,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "everybody could then change it",
                 alternatives: &["chmod u+rwx {1..}", "ls -la"],
+                #[cfg(test)]
                 catches: &[
                     "chmod 777 a",
                     "chmod -R 0777 .",
@@ -67,6 +70,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "chmod 1777 x",
                     "chmod o=rwx x",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "chmod 755 a",
                     "chmod +x run.sh",
@@ -80,12 +84,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "everybody could then change it",
                 alternatives: &["chmod u+w {1..}", "ls -la"],
+                #[cfg(test)]
                 catches: &[
                     "chmod 666 a",
                     "chmod o+w a",
                     "chmod a+w -R .",
                     "chmod 0766 x",
                 ],
+                #[cfg(test)]
                 spares: &["chmod 644 a", "chmod g+w a", "chmod o-w a"],
             },
             Rule {
@@ -99,6 +105,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "a system with wrong permissions does not start any more",
                 alternatives: &["ls -ld {1..}", "ls -la"],
+                #[cfg(test)]
                 catches: &[
                     "chmod -R 755 /",
                     "chmod -R 700 /etc",
@@ -106,6 +113,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "chmod -R a-rwx .",
                     "find / -perm -4000 -exec chmod u-s {} \\;",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "chmod -R u+rwX src",
                     "chmod 600 .env",
@@ -118,7 +126,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "whoever runs it then has its owner's rights",
                 alternatives: &["chmod u+x {1..}", "ls -la"],
+                #[cfg(test)]
                 catches: &["chmod u+s x", "chmod 4755 x", "chmod g+s,o+x x"],
+                #[cfg(test)]
                 spares: &["chmod u+x x", "chmod 0755 x", "chmod u-s x"],
             },
         ],
@@ -134,12 +144,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "a system whose files belong to somebody else does not start any more",
             alternatives: &["ls -ld {1..}", "ls -la"],
+            #[cfg(test)]
             catches: &[
                 "chown -R u:u /",
                 "chown -R nobody /etc",
                 "chgrp -R staff /usr",
                 "chown u /etc/sudoers",
             ],
+            #[cfg(test)]
             spares: &["chown u file", "chown -R u src", "ls -l /etc"],
         }],
     },
@@ -158,11 +170,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "everybody could then change it",
             alternatives: &["mkdir -m 755 {0..}", "ls -la"],
+            #[cfg(test)]
             catches: &[
                 "mkdir -m 777 out",
                 "install -m 0777 a b",
                 "mkdir --mode=777 x",
             ],
+            #[cfg(test)]
             spares: &["mkdir -m 755 out", "install -m 644 a b", "mkdir 777"],
         }],
     },

@@ -26,6 +26,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "it destroys what runs",
                 alternatives: &["terraform plan -destroy"],
+                #[cfg(test)]
                 catches: &[
                     "terraform destroy",
                     "terraform -chdir=infra destroy -auto-approve",
@@ -33,6 +34,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "tofu apply -destroy",
                     "terraform state rm aws_x.y",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "terraform plan -destroy",
                     "terraform plan",
@@ -52,7 +54,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it changes what runs",
                 alternatives: &["terraform plan"],
+                #[cfg(test)]
                 catches: &["terraform apply", "terraform apply plan.out", "tofu apply"],
+                #[cfg(test)]
                 spares: &["terraform plan", "terraform validate", "terraform output"],
             },
         ],
@@ -118,6 +122,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it destroys what runs",
             alternatives: &["pulumi preview"],
+            #[cfg(test)]
             catches: &[
                 "pulumi destroy -y",
                 "pulumi down -y -s prod",
@@ -130,6 +135,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "cdk deploy --all --require-approval never",
                 "eksctl delete cluster x",
             ],
+            #[cfg(test)]
             spares: &["pulumi preview", "cdk diff", "vagrant status", "cdk synth"],
         }],
     },
@@ -148,11 +154,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "what is in the bucket is deleted from a certain age on",
                 alternatives: &["aws s3 ls"],
+                #[cfg(test)]
                 catches: &[
                     "aws s3api put-bucket-lifecycle-configuration --bucket b --lifecycle-configuration '{\"Rules\":[{\"Expiration\":{\"Days\":1}}]}'",
                     "aws --profile p s3api put-bucket-lifecycle-configuration --bucket b --lifecycle-configuration Rules=[{Expiration={Days=1}}]",
                     "aws s3api put-bucket-lifecycle --bucket b --lifecycle-configuration '{\"Rules\":[{\"Expiration\":{\"Days\":7}}]}'",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "aws s3api get-bucket-lifecycle-configuration --bucket b",
                     "aws s3api put-bucket-lifecycle-configuration --bucket b --lifecycle-configuration '{\"Rules\":[{\"Transitions\":[]}]}'",
@@ -165,6 +173,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "what it deletes in the cloud is gone for good",
                 alternatives: &["aws s3 ls"],
+                #[cfg(test)]
                 catches: &[
                     "aws s3 rb s3://b --force",
                     "aws s3 rm s3://b --recursive",
@@ -182,6 +191,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "AWS_ENDPOINT_URL=http://localhost:4566; aws s3 rb s3://b --force",
                     "aws --endpoint-url http://localhost:4566 --endpoint-url https://s3.amazonaws.com s3 rb s3://b",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "aws s3 ls",
                     "aws s3 cp a s3://b/a",
@@ -331,6 +341,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "what it deletes in the cloud is gone for good",
             alternatives: &["gcloud projects list"],
+            #[cfg(test)]
             catches: &[
                 "gcloud projects delete p",
                 "gcloud compute instances delete vm --quiet",
@@ -354,6 +365,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "b2 sync --delete dist b2://b",
                 "bq rm -r -f d",
             ],
+            #[cfg(test)]
             spares: &[
                 "gcloud projects list",
                 "gcloud run jobs execute delete-old",

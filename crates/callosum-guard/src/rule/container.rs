@@ -72,6 +72,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "what is published cannot be taken back",
                 alternatives: &["docker image ls"],
+                #[cfg(test)]
                 catches: &[
                     "docker push registry.io/app:latest",
                     "podman push app docker://quay.io/me/app",
@@ -81,6 +82,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker build -o type=image,name=me/app,push=true .",
                     "docker manifest push me/app",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "docker push localhost:5000/app",
                     "docker buildx build -t me/app .",
@@ -102,12 +104,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "a privileged container is as good as root on the machine",
                 alternatives: &["docker run --rm alpine true"],
+                #[cfg(test)]
                 catches: &[
                     "docker run --privileged x",
                     "docker run -it --rm --privileged=true alpine",
                     "podman exec --privileged c sh",
                     "docker container run --privileged x",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "docker run --rm alpine",
                     "docker run --privileged=false x",
@@ -126,6 +130,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "from this container the machine itself can be changed",
                 alternatives: &["docker run --rm alpine true"],
+                #[cfg(test)]
                 catches: &[
                     "docker run -v /:/host alpine",
                     "docker run --pid=host x",
@@ -133,6 +138,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker run --cap-add SYS_ADMIN x",
                     "docker run --mount type=bind,source=/,target=/host x",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "docker run -v $PWD:/app x",
                     "docker run -p 80:80 x",
@@ -154,6 +160,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "the data in the volumes is gone for good",
                 alternatives: &["docker volume ls"],
+                #[cfg(test)]
                 catches: &[
                     "docker volume rm db",
                     "docker volume rm test_db prod_db",
@@ -161,6 +168,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker system prune -a --volumes",
                     "docker volume prune -f",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "docker volume ls",
                     "docker compose down",
@@ -189,12 +197,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it removes containers or images that may be in use by others",
                 alternatives: &["docker ps -a"],
+                #[cfg(test)]
                 catches: &[
                     "docker system prune -af",
                     "docker rm -f $(docker ps -aq)",
                     "docker kill $(docker ps -q)",
                     "docker image rm $(docker images -q) -f",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "docker rm web",
                     "docker container prune -f",
@@ -225,12 +235,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "the data in the volumes is gone for good",
             alternatives: &["docker-compose down"],
+            #[cfg(test)]
             catches: &[
                 "docker-compose down -v",
                 "docker-compose -f a.yml down --volumes",
                 "docker-compose rm -fv",
                 "docker-compose exec --privileged web sh",
             ],
+            #[cfg(test)]
             spares: &[
                 "docker-compose down",
                 "docker-compose up -d",

@@ -20,6 +20,7 @@ pub(super) const EMPTIED: Rule = Rule {
     severity: Severity::Ask,
     reason: "it empties many files, or overwrites a source, without removing any",
     alternatives: &["git stash"],
+    #[cfg(test)]
     catches: &[
         "truncate -s 0 *",
         "find . -type f -exec truncate -s 0 {} +",
@@ -33,6 +34,7 @@ pub(super) const EMPTIED: Rule = Rule {
         "dd if=/dev/zero of=src/main.rs",
         "tee src/*.rs < /dev/null",
     ],
+    #[cfg(test)]
     spares: &[
         "truncate -s 0 app.log",
         "find . -name '*.log' -exec truncate -s 0 {} +",

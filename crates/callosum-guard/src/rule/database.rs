@@ -71,6 +71,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "it deletes data that nothing brings back",
                 alternatives: &["psql -l", "mysql -e 'SHOW TABLES'"],
+                #[cfg(test)]
                 catches: &[
                     "psql -c 'DROP TABLE users'",
                     "mysql -e 'drop database prod'",
@@ -88,6 +89,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "psql -c \"select format('drop table %I', t) from x \\\\gexec\"",
                     "mysql -Ne \"SELECT CONCAT('DROP TABLE ', t, ';') FROM x\" | mysql db",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "psql -c 'SELECT 1'",
                     "mysql -e \"select 'drop table x'\"",
@@ -108,12 +110,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "a dump or a copy takes away the tables that are there before it puts its own",
                 alternatives: &["mysqlshow"],
+                #[cfg(test)]
                 catches: &[
                     "mysqldump src | mysql dst",
                     "pg_dump --clean src | psql dst",
                     "mysqldump src > d.sql; mysql dst < d.sql",
                     "sqlite3 app.db '.restore old.db'",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "mysqldump src | gzip > d.sql.gz",
                     "pg_dump src | psql dst",
@@ -137,11 +141,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "the server stops as if the power went, and what is under way with it",
             alternatives: &["pg_ctl status"],
+            #[cfg(test)]
             catches: &[
                 "pg_ctl stop -m immediate",
                 "pg_ctl -D data -mi restart",
                 "pg_ctlcluster 16 main stop --mode immediate",
             ],
+            #[cfg(test)]
             spares: &[
                 "pg_ctl -D data stop",
                 "pg_ctl stop -m fast",
@@ -186,6 +192,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it deletes a whole database",
             alternatives: &["psql -l"],
+            #[cfg(test)]
             catches: &[
                 "dropdb prod",
                 "dropdb contest",
@@ -193,6 +200,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "mongorestore --drop dump/",
                 "pg_restore --clean -d prod x.dump",
             ],
+            #[cfg(test)]
             spares: &[
                 "dropdb --help",
                 "dropdb shop_test",
@@ -247,6 +255,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it deletes everything that is stored",
             alternatives: &["redis-cli dbsize"],
+            #[cfg(test)]
             catches: &[
                 "redis-cli FLUSHALL",
                 "redis-cli -h prod -n 1 flushdb",
@@ -257,6 +266,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "redis-cli GRAPH.DELETE social",
                 "redis-cli keys 'x*' | xargs redis-cli del",
             ],
+            #[cfg(test)]
             spares: &[
                 "redis-cli dbsize",
                 "redis-cli get flush",
@@ -295,6 +305,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it deletes data that nothing brings back",
             alternatives: &["mongosh --eval 'db.stats()'"],
+            #[cfg(test)]
             catches: &[
                 "mongosh --eval 'db.dropDatabase()'",
                 "mongosh prod --eval \"db.users.drop()\"",
@@ -305,6 +316,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "mongosh 'mongodb://localhost:27017,db.example.com:27017/shop_test' --eval 'db.dropDatabase()'",
                 "mongosh 'mongodb://localhost/shop?appName=shop-test' --eval 'db.dropDatabase()'",
             ],
+            #[cfg(test)]
             spares: &[
                 "mongosh --eval 'db.stats()'",
                 "mongosh --eval 'db.x.deleteOne({_id: 1})'",

@@ -91,6 +91,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "it deletes the system, the home folder or the whole project",
                 alternatives: &["ls -ld {0..}", "ls -la"],
+                #[cfg(test)]
                 catches: &[
                     "rm -rf /",
                     "rm -r -f ~",
@@ -102,6 +103,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "rm -rf --no-preserve-root /",
                     "rm / -rf",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "rm -rf target",
                     "rm -rf /tmp/x",
@@ -116,7 +118,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "it deletes the repository with its history",
                 alternatives: &["git status"],
+                #[cfg(test)]
                 catches: &["rm -rf .git", "rm -r ./.git/objects", "rm .git/HEAD"],
+                #[cfg(test)]
                 spares: &[
                     "rm .gitignore",
                     "rm -f .gitattributes",
@@ -130,11 +134,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it deletes another repository with its history, which a snapshot does not keep",
                 alternatives: &["git -C {0} status", "git status"],
+                #[cfg(test)]
                 catches: &[
                     "rm -rf cloned",
                     "rm -r ./cloned/",
                     "rm -rf /home/u/p/cloned",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "rm -rf cloned/target",
                     "rm -rf clone",
@@ -148,11 +154,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "it deletes part of the system",
                 alternatives: &["ls -ld {0..}", "ls -la"],
+                #[cfg(test)]
                 catches: &[
                     "rm /etc/passwd",
                     "rm -rf /usr/local/lib",
                     "rm -f /var/lib/dpkg/status",
                 ],
+                #[cfg(test)]
                 spares: &["ls /etc", "rm /tmp/passwd", "rm etc/passwd"],
             },
             Rule {
@@ -161,6 +169,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "where the variable is empty it deletes from the root on",
                 alternatives: &["rm -rf \"${DIR:?}\"/*"],
+                #[cfg(test)]
                 catches: &[
                     "rm -rf \"$DIR\"/*",
                     "rm -rf $X/",
@@ -168,6 +177,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "cd \"$D\"; rm -rf *",
                     "rm -rf $TMPDIR/*",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "rm -rf \"${DIR:?}\"/*",
                     "rm -rf \"$TMPDIR/x\"",
@@ -180,6 +190,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it deletes everything in the project",
                 alternatives: &["git clean -n"],
+                #[cfg(test)]
                 catches: &[
                     "rm -rf *",
                     "rm -rf ./*",
@@ -190,6 +201,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "rm -rf ${X}*",
                     "rm -rf */",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "rm -f *.log",
                     "rm -rf build/*",
@@ -205,6 +217,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it deletes all that a list of the tree or of what is not committed names",
                 alternatives: &["git clean -n"],
+                #[cfg(test)]
                 catches: &[
                     "ls -A | grep -v .git | xargs rm -rf",
                     "git status --porcelain | cut -c4- | xargs rm",
@@ -213,6 +226,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "git worktree list | awk '{print $1}' | xargs rm -rf",
                     "git worktree list --porcelain | grep ^worktree | cut -d' ' -f2 | xargs rm -rf",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "git diff --name-only | xargs cat",
                     "git ls-files '*.orig' | xargs rm",
@@ -228,6 +242,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "which folder it deletes a program says that nothing is known of",
                 alternatives: &["ls -d \"$(some-tool path)\""],
+                #[cfg(test)]
                 catches: &[
                     "rm -rf $(some-tool where)",
                     "rm -rf \"$(some-tool path)\"",
@@ -235,6 +250,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "rm -rf \"$(some-tool show x | awk '{print $2}')\"",
                     "rm -rf \"$(pip show x | grep Location | cut -d' ' -f2)\"",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "rm -rf \"$(mktemp -d)\"",
                     "rm -rf $(find . -name node_modules)",
@@ -249,7 +265,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it deletes outside the project",
                 alternatives: &["ls -ld {0..}", "ls -la"],
+                #[cfg(test)]
                 catches: &["rm -rf ../other", "rm -r ~/notes", "rm ~/x.txt"],
+                #[cfg(test)]
                 spares: &[
                     "rm -rf ./other",
                     "rm -r /tmp/notes",
@@ -264,7 +282,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Note,
                 reason: "what it deletes is not known",
                 alternatives: &["ls -ld \"$DIR\""],
+                #[cfg(test)]
                 catches: &["rm -rf $DIR", "rm -r \"$1\"", "rm -rf $(cat list)"],
+                #[cfg(test)]
                 spares: &["rm -rf build", "rm \"$file\"", "rm -rf \"$HOME/p/build\""],
             },
         ],
@@ -293,6 +313,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "it takes away the system, the home folder or the whole project",
                 alternatives: &["ls -la"],
+                #[cfg(test)]
                 catches: &[
                     "trash ~",
                     "gio trash .git",
@@ -300,6 +321,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "gomi .",
                     "rmtrash /home/u",
                 ],
+                #[cfg(test)]
                 spares: &["trash build", "gio trash dist", "gio info ~", "rip target"],
             },
             Rule {
@@ -308,7 +330,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it takes away all of the project, or what lies outside",
                 alternatives: &["ls -la"],
+                #[cfg(test)]
                 catches: &["trash ../other", "trash *", "gio trash ~/notes"],
+                #[cfg(test)]
                 spares: &["trash a.txt", "gio open ../other", "rip /tmp/x"],
             },
         ],
@@ -324,7 +348,9 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "what was put into the trash is gone for good",
             alternatives: &["trash-list"],
+            #[cfg(test)]
             catches: &["trash-empty", "trash-empty -f", "trash-empty --all-users"],
+            #[cfg(test)]
             spares: &["trash-empty --dry-run", "trash-list", "trash-empty 30"],
         }],
     },
@@ -340,11 +366,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "what it overwrites cannot be brought back",
                 alternatives: &["ls -ld {0..}", "ls -la"],
+                #[cfg(test)]
                 catches: &[
                     "shred /dev/sda",
                     "shred -n 3 /dev/nvme0n1",
                     "shred -u /etc/passwd",
                 ],
+                #[cfg(test)]
                 spares: &["shred --help", "shred --version", "ls /dev/sda"],
             },
             Rule {
@@ -353,7 +381,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "what it overwrites cannot be brought back",
                 alternatives: &["rm {0..}", "ls -la"],
+                #[cfg(test)]
                 catches: &["shred -u notes.txt", "shred a", "wipe -f x"],
+                #[cfg(test)]
                 spares: &["shred --help", "shred --version", "cat shred"],
             },
         ],
@@ -373,11 +403,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "what is cut off cannot be brought back",
             alternatives: &["ls -ld {0..}", "ls -la"],
+            #[cfg(test)]
             catches: &[
                 "truncate -s 0 /etc/passwd",
                 "truncate -s0 .git/index",
                 "truncate --size=0 /dev/sda",
             ],
+            #[cfg(test)]
             spares: &[
                 "truncate -s 0 app.log",
                 "truncate -s 1M disk.img",

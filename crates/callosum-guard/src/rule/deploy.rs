@@ -23,12 +23,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: REASON,
             alternatives: &["kubectl diff -f app.yaml"],
+            #[cfg(test)]
             catches: &[
                 "kubectl --context prod set image deploy/web web=shop:2",
                 "kubectl apply -k overlays/production",
                 "kubectl -n prod rollout restart deploy/web",
                 "oc apply -f deploy/prod/app.yaml",
             ],
+            #[cfg(test)]
             spares: &[
                 "kubectl set image deploy/web web=shop:2",
                 "kubectl apply -k overlays/staging",
@@ -55,12 +57,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: REASON,
             alternatives: &["helm list"],
+            #[cfg(test)]
             catches: &[
                 "helm upgrade --install web ./chart -n production",
                 "helm upgrade web ./chart -f values-prod.yaml",
                 "helmfile -e prod apply",
                 "argocd app sync web-prod",
             ],
+            #[cfg(test)]
             spares: &[
                 "helm upgrade web ./chart -n staging",
                 "helm diff upgrade web ./chart -n production",
@@ -80,6 +84,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "by its name it is pushed to where it runs",
             alternatives: &["git log --oneline -5"],
+            #[cfg(test)]
             catches: &[
                 "git push heroku main",
                 "git push production HEAD:main",
@@ -87,6 +92,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "git push origin main:production",
                 "git push origin prod",
             ],
+            #[cfg(test)]
             spares: &[
                 "git push origin main",
                 "git push --dry-run heroku main",
@@ -109,12 +115,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: REASON,
             alternatives: &["ansible-playbook --list-tasks site.yml"],
+            #[cfg(test)]
             catches: &[
                 "ansible-playbook -i prod site.yml",
                 "ansible-playbook -i inventories/production/hosts site.yml",
                 "ansible-playbook site.yml --limit prod-web",
                 "ansible-playbook deploy.yml -e env=production",
             ],
+            #[cfg(test)]
             spares: &[
                 "ansible-playbook -i staging site.yml",
                 "ansible-playbook -i prod site.yml --check",
@@ -146,12 +154,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: REASON,
             alternatives: &["docker stack ls", "docker-compose ps"],
+            #[cfg(test)]
             catches: &[
                 "docker stack deploy -c prod.yml shop",
                 "docker --context prod compose up -d",
                 "docker -H ssh://prod compose up -d",
                 "docker service update --image shop:2 shop-prod",
             ],
+            #[cfg(test)]
             spares: &[
                 "docker compose -f docker-compose.prod.yml up -d",
                 "docker --context prod ps",
@@ -171,11 +181,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: REASON,
             alternatives: &["gh workflow list"],
+            #[cfg(test)]
             catches: &[
                 "gh workflow run deploy.yml -f environment=production",
                 "gh workflow run deploy-prod.yml",
                 "gh workflow run 'Deploy to production' --ref main",
             ],
+            #[cfg(test)]
             spares: &[
                 "gh workflow run ci.yml",
                 "gh workflow view deploy-prod.yml",
@@ -199,12 +211,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "by its name the task changes what runs in production",
             alternatives: &["make -n all", "npm run", "just --list"],
+            #[cfg(test)]
             catches: &[
                 "make deploy-prod",
                 "npm run deploy:prod",
                 "just deploy production",
                 "pnpm run deploy -- --env production",
             ],
+            #[cfg(test)]
             spares: &[
                 "make deploy-dev",
                 "npm run build:production",
@@ -241,6 +255,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "gcloud config list",
                 "aws sts get-caller-identity",
             ],
+            #[cfg(test)]
             catches: &[
                 "sst deploy --stage production",
                 "cdk deploy ShopProdStack",
@@ -250,6 +265,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "gcloud run deploy api-prod --source .",
                 "aws ecs update-service --cluster prod --service api --force-new-deployment",
             ],
+            #[cfg(test)]
             spares: &[
                 "sst deploy",
                 "sst deploy --stage ana",
@@ -272,11 +288,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "what it releases is what everybody has",
             alternatives: &["heroku releases"],
+            #[cfg(test)]
             catches: &[
                 "heroku container:release web -a shop",
                 "heroku pipelines:promote -a shop-staging",
                 "heroku rollback v12 -a shop",
             ],
+            #[cfg(test)]
             spares: &[
                 "heroku releases -a shop",
                 "heroku container:push web",

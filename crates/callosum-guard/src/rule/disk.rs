@@ -22,11 +22,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it overwrites a disk or the system",
             alternatives: &["lsblk"],
+            #[cfg(test)]
             catches: &[
                 "dd if=/dev/zero of=/dev/sda",
                 "dd of=/dev/nvme0n1 if=x.img bs=4M",
                 "dd if=a of=/etc/passwd",
             ],
+            #[cfg(test)]
             spares: &[
                 "dd if=/dev/zero of=x.img count=1",
                 "dd if=/dev/sda of=backup.img",
@@ -68,6 +70,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it formats a disk",
             alternatives: &["lsblk"],
+            #[cfg(test)]
             catches: &[
                 "mkfs.ext4 /dev/sda1",
                 "mkfs -t xfs /dev/sdb",
@@ -76,6 +79,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "mkfs.ext4 -F /dev/nvme0n1p2",
                 "mkfs.vfat -F 32 /dev/sdb1",
             ],
+            #[cfg(test)]
             spares: &[
                 "mkfs.ext4 disk.img",
                 "mkfs.vfat -F 32 disk.img",
@@ -128,6 +132,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it destroys what is on a disk",
             alternatives: &["lsblk"],
+            #[cfg(test)]
             catches: &[
                 "wipefs -a /dev/sda",
                 "sgdisk --zap-all /dev/sda",
@@ -138,6 +143,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "lvremove -f vg/lv",
                 "hdparm --security-erase p /dev/sda",
             ],
+            #[cfg(test)]
             spares: &[
                 "fdisk -l",
                 "wipefs /dev/sda",

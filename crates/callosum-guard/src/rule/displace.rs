@@ -36,12 +36,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "what is moved is gone from where it is needed",
                 alternatives: &["ls -ld {0..}", "ls -la"],
+                #[cfg(test)]
                 catches: &[
                     "mv /etc /tmp/etc",
                     "mv ~ /tmp/x",
                     "mv .git /tmp/g",
                     "mv src /dev/null",
                 ],
+                #[cfg(test)]
                 spares: &["mv a b", "mv src/x.rs src/y.rs", "mv /tmp/a ."],
             },
             Rule {
@@ -50,11 +52,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it takes away what does not belong to this project",
                 alternatives: &["ls -ld {0..}", "ls -la"],
+                #[cfg(test)]
                 catches: &[
                     "mv ../other /tmp/x",
                     "mv ~/other ../backup",
                     "mv -t /tmp ../other",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "mv ../other/a.txt .",
                     "mv ~/Downloads/x.csv data",
@@ -96,11 +100,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "it deletes whatever the source does not have",
                 alternatives: &["rsync -an --delete src/ dst/"],
+                #[cfg(test)]
                 catches: &[
                     "rsync -a --delete empty/ /",
                     "rsync --delete -r /tmp/e/ ~/",
                     "rsync -a --delete e/ .",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "rsync -a src/ dst/",
                     "rsync -an --delete src/ /",
@@ -118,11 +124,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it deletes whatever the source does not have, outside the project",
                 alternatives: &["rsync -an --delete src/ dst/"],
+                #[cfg(test)]
                 catches: &[
                     "rsync -a --delete src/ ../dst/",
                     "rsync -av --delete ./ host:/srv/www/",
                     "rsync -a --remove-source-files a/ b/",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "rsync -a src/ dst/",
                     "rsync -av ./ host:/srv/www/",

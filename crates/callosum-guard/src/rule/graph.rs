@@ -17,6 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it deletes every node or relationship that is of this kind",
             alternatives: &["cypher-shell 'MATCH (n) RETURN count(n)'"],
+            #[cfg(test)]
             catches: &[
                 "cypher-shell 'MATCH (n) DETACH DELETE n'",
                 "cypher-shell -u neo4j -p x \"MATCH ()-[r]->() DELETE r\"",
@@ -25,6 +26,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "cypher-shell \"CALL apoc.periodic.iterate('MATCH (n) RETURN n', 'DETACH DELETE n', {batchSize:1000})\"",
                 "cypher-shell 'DROP DATABASE shop'",
             ],
+            #[cfg(test)]
             spares: &[
                 "cypher-shell 'MATCH (n) RETURN n LIMIT 5'",
                 "cypher-shell 'MATCH (n:Person {id: 7}) DETACH DELETE n'",
@@ -60,12 +62,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "what the database holds is deleted or replaced",
             alternatives: &["neo4j-admin database info"],
+            #[cfg(test)]
             catches: &[
                 "neo4j-admin database load --overwrite-destination=true neo4j",
                 "arangosh --javascript.execute-string 'db._dropDatabase(\"shop\")'",
                 "echo 'REMOVE TABLE person' | surreal sql --ns a --db b",
                 "arangorestore --overwrite true --input-directory dump",
             ],
+            #[cfg(test)]
             spares: &[
                 "neo4j-admin database dump neo4j",
                 "arangosh --javascript.execute-string 'db._databases()'",

@@ -30,12 +30,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "the disks of a machine go with it, or it is stopped as if its power were cut",
             alternatives: &["virsh list --all"],
+            #[cfg(test)]
             catches: &[
                 "virsh undefine web --remove-all-storage",
                 "virsh -c qemu:///system destroy web",
                 "VBoxManage unregistervm web --delete",
                 "prlctl delete web",
             ],
+            #[cfg(test)]
             spares: &[
                 "virsh list --all",
                 "virsh dumpxml web",
@@ -68,12 +70,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "what stands within it goes with it",
             alternatives: &["multipass list"],
+            #[cfg(test)]
             catches: &[
                 "multipass delete --purge web",
                 "limactl delete default",
                 "qm destroy 100",
                 "lxc delete web --force",
             ],
+            #[cfg(test)]
             spares: &[
                 "multipass list",
                 "multipass stop web",
@@ -94,11 +98,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "what stood in the machine at that time cannot be gone back to, or what stands now",
             alternatives: &["vagrant snapshot list"],
+            #[cfg(test)]
             catches: &[
                 "vagrant snapshot delete a",
                 "vagrant snapshot restore a",
                 "vagrant box remove x --all",
             ],
+            #[cfg(test)]
             spares: &[
                 "vagrant snapshot list",
                 "vagrant up",
@@ -117,11 +123,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "what stands within it goes with it",
             alternatives: &["wsl --list"],
+            #[cfg(test)]
             catches: &[
                 "wsl --unregister Ubuntu",
                 "wsl.exe --unregister Ubuntu",
                 "wsl --uninstall",
             ],
+            #[cfg(test)]
             spares: &["wsl --list", "wsl --shutdown", "wsl --export Ubuntu u.tar"],
         }],
     },
@@ -136,11 +144,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "what stands within the simulators goes with them",
             alternatives: &["xcrun simctl list"],
+            #[cfg(test)]
             catches: &[
                 "xcrun simctl erase all",
                 "xcrun simctl delete all",
                 "xcrun --sdk iphonesimulator simctl erase all",
             ],
+            #[cfg(test)]
             spares: &[
                 "xcrun simctl list",
                 "xcrun simctl delete unavailable",

@@ -44,6 +44,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "what is deleted at the service is gone for everybody",
             alternatives: &["sanity dataset list"],
+            #[cfg(test)]
             catches: &[
                 "sanity dataset delete production",
                 "dokku apps:destroy x --force",
@@ -53,6 +54,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "okteto destroy",
                 "npx convex import --replace-all x.zip",
             ],
+            #[cfg(test)]
             spares: &[
                 "sanity dataset list",
                 "dokku apps:list",
@@ -85,12 +87,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it deletes what the site has stored",
             alternatives: &["drush status"],
+            #[cfg(test)]
             catches: &[
                 "drush sql-drop -y",
                 "wp db reset --yes",
                 "drush @prod sql:drop",
                 "drush site-install",
             ],
+            #[cfg(test)]
             spares: &[
                 "drush cr",
                 "drush sql:dump",
@@ -110,11 +114,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it takes down what runs, with its data",
             alternatives: &["kamal details"],
+            #[cfg(test)]
             catches: &[
                 "kamal remove -y",
                 "kamal -d prod remove",
                 "kamal accessory remove db",
             ],
+            #[cfg(test)]
             spares: &[
                 "kamal details",
                 "kamal app logs",
@@ -133,11 +139,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it takes down what runs, with its data",
             alternatives: &["eb status"],
+            #[cfg(test)]
             catches: &[
                 "eb terminate prod --force",
                 "eb terminate --all",
                 "eb --profile p terminate",
             ],
+            #[cfg(test)]
             spares: &["eb status", "eb logs", "eb list"],
         }],
     },
@@ -152,11 +160,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "what is reached by the tunnel is reached no more",
             alternatives: &["cloudflared tunnel list"],
+            #[cfg(test)]
             catches: &[
                 "cloudflared tunnel delete -f prod",
                 "cloudflared tunnel cleanup prod",
                 "cloudflared tunnel delete prod",
             ],
+            #[cfg(test)]
             spares: &[
                 "cloudflared tunnel list",
                 "cloudflared tunnel run prod",
@@ -179,11 +189,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it deletes passwords or keys that are kept nowhere else",
             alternatives: &["op item list", "bw list items", "gopass ls", "lpass ls"],
+            #[cfg(test)]
             catches: &[
                 "op item delete 'prod db'",
                 "bw delete item 1",
                 "gopass rm -r mail",
             ],
+            #[cfg(test)]
             spares: &["op item get x", "bw list items", "gopass show mail"],
         }],
     },
@@ -198,11 +210,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "the value may be kept nowhere else",
             alternatives: &["fly secrets list", "heroku config"],
+            #[cfg(test)]
             catches: &[
                 "fly secrets unset DATABASE_URL",
                 "flyctl -a shop secrets unset A B",
                 "heroku config:unset KEY -a shop",
             ],
+            #[cfg(test)]
             spares: &["fly secrets list", "fly secrets set A=1", "heroku config"],
         }],
     },
@@ -220,11 +234,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "what is deleted at the service is gone for everybody",
             alternatives: &["jf rt search 'libs/*'", "jfrog rt search 'libs/*'"],
+            #[cfg(test)]
             catches: &[
                 "jfrog rt del 'repo/*' --quiet",
                 "jf rt delete libs/a.jar",
                 "jf rt repo-delete libs",
             ],
+            #[cfg(test)]
             spares: &[
                 "jf rt search 'libs/*'",
                 "jf rt del --dry-run libs/a.jar",

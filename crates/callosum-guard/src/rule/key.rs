@@ -19,11 +19,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "what was encrypted for the key cannot be read without it",
             alternatives: &["gpg --list-secret-keys"],
+            #[cfg(test)]
             catches: &[
                 "gpg --delete-secret-keys me",
                 "gpg --batch --yes --delete-secret-and-public-key ABCD",
                 "gpg2 --delete-secret-key me",
             ],
+            #[cfg(test)]
             spares: &[
                 "gpg --list-secret-keys",
                 "gpg --verify a.sig a",
@@ -42,11 +44,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "a key that is there is replaced, and what it opens is closed from then on",
             alternatives: &["ssh-keygen -lf ~/.ssh/id_ed25519.pub"],
+            #[cfg(test)]
             catches: &[
                 "ssh-keygen -t ed25519 -f ~/.ssh/id_ed25519 -N '' <<< y",
                 "yes | ssh-keygen -t rsa -b 4096 -N ''",
                 "echo y | ssh-keygen -q -t ed25519 -N '' -f ~/.ssh/id_ed25519 > /dev/null",
             ],
+            #[cfg(test)]
             spares: &[
                 "ssh-keygen -t ed25519 -f /tmp/k -N ''",
                 "ssh-keygen -R github.com",
@@ -66,12 +70,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it deletes passwords or keys that are kept nowhere else",
             alternatives: &["security list-keychains"],
+            #[cfg(test)]
             catches: &[
                 "security delete-keychain login.keychain",
                 "security delete-generic-password -s x",
                 "secret-tool clear service x",
                 "pass rm -rf mail",
             ],
+            #[cfg(test)]
             spares: &[
                 "security find-certificate -a",
                 "secret-tool lookup service x",

@@ -59,6 +59,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "it deletes what others run, with its data",
                 alternatives: &["kubectl get all"],
+                #[cfg(test)]
                 catches: &[
                     "kubectl delete ns prod",
                     "kubectl -n x delete pods --all",
@@ -66,6 +67,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "kubectl drain node1",
                     "kubectl --context prod delete namespace x",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "kubectl get pods",
                     "kubectl delete ns x --dry-run=client",
@@ -94,12 +96,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it changes what runs in the cluster",
                 alternatives: &["kubectl diff -f app.yaml"],
+                #[cfg(test)]
                 catches: &[
                     "kubectl delete pod web-0",
                     "kubectl scale deploy web --replicas=0",
                     "kubectl delete -f app.yaml",
                     "kubectl rollout undo deploy/web",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "kubectl diff -f a.yaml",
                     "kubectl scale deploy web --replicas=3",
@@ -156,6 +160,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it takes down what runs in the cluster",
             alternatives: &["helm list"],
+            #[cfg(test)]
             catches: &[
                 "helm uninstall web",
                 "helm delete web -n prod",
@@ -168,6 +173,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "minikube delete --all",
                 "k3s-uninstall.sh",
             ],
+            #[cfg(test)]
             spares: &[
                 "helm list",
                 "helm template .",

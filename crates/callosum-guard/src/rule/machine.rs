@@ -41,6 +41,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it changes how the machine is protected or reached",
             alternatives: &["ip addr"],
+            #[cfg(test)]
             catches: &[
                 "iptables -F",
                 "ufw disable",
@@ -50,6 +51,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "ip link set eth0 down",
                 "rmmod nvidia",
             ],
+            #[cfg(test)]
             spares: &[
                 "iptables -L",
                 "ufw status",
@@ -78,12 +80,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it changes who may use the machine",
             alternatives: &["id"],
+            #[cfg(test)]
             catches: &[
                 "userdel -r u",
                 "passwd root",
                 "usermod -aG sudo me",
                 "echo root:x | chpasswd",
             ],
+            #[cfg(test)]
             spares: &["passwd --status", "useradd --help", "getent passwd"],
         }],
     },

@@ -111,12 +111,14 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             severity: Severity::Ask,
             reason: "it deletes every row of a table, without a condition",
             alternatives: &["rails runner 'puts User.count'"],
+            #[cfg(test)]
             catches: &[
                 "rails runner 'User.delete_all'",
                 "rails console <<< 'Order.destroy_all'",
                 "python manage.py shell -c 'User.objects.all().delete()'",
                 "php artisan tinker --execute='DB::table(\"users\")->truncate();'",
             ],
+            #[cfg(test)]
             spares: &[
                 "rails runner 'User.where(old: true).delete_all'",
                 "python manage.py shell -c 'print(User.objects.count())'",
@@ -130,6 +132,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             severity: Severity::Ask,
             reason: "it deletes what is in the database",
             alternatives: &["rails db:migrate:status"],
+            #[cfg(test)]
             catches: &[
                 "rails db:drop",
                 "npx prisma migrate reset",
@@ -145,6 +148,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "rails db:rollback STEP=5",
                 "php bin/console doctrine:schema:drop --full-database --force",
             ],
+            #[cfg(test)]
             spares: &[
                 "rails db:migrate",
                 "RAILS_ENV=test rails db:drop",

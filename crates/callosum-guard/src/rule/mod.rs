@@ -110,16 +110,10 @@ pub(crate) struct Rule {
     /// Commands that serve the same end, or look at what it is about, the best first; see `alternative`.
     pub(crate) alternatives: &'static [&'static str],
     /// Commands that it must catch.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "held by the test over all rules")
-    )]
+    #[cfg(test)]
     pub(crate) catches: &'static [&'static str],
     /// Commands that look alike and must pass.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "held by the test over all rules")
-    )]
+    #[cfg(test)]
     pub(crate) spares: &'static [&'static str],
 }
 

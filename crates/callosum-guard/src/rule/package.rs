@@ -58,6 +58,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it removes software that others may need",
             alternatives: &["apt list --installed"],
+            #[cfg(test)]
             catches: &[
                 "apt-get remove -y libc6",
                 "apt purge python3",
@@ -66,6 +67,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "brew uninstall git",
                 "rpm -e glibc",
             ],
+            #[cfg(test)]
             spares: &[
                 "apt list",
                 "apt-get install -y jq",
@@ -91,11 +93,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it removes every package that it is told of, which nobody has looked at",
             alternatives: &["pip list"],
+            #[cfg(test)]
             catches: &[
                 "pip freeze | xargs pip uninstall -y",
                 "pip uninstall -y -r <(pip freeze)",
                 "pip3 uninstall --yes $(pip3 freeze)",
             ],
+            #[cfg(test)]
             spares: &[
                 "pip uninstall -y requests",
                 "pip uninstall -y -r requirements.txt",
@@ -149,6 +153,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it may overwrite or delete files outside the project",
             alternatives: &["tar -tf archive.tar"],
+            #[cfg(test)]
             catches: &[
                 "tar -xf a.tar -C /",
                 "tar xzf a.tgz -C /usr",
@@ -157,6 +162,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "cd ~ && cpio -idu < a.cpio",
                 "tar -cf a.tar --remove-files src",
             ],
+            #[cfg(test)]
             spares: &[
                 "tar xzf a.tgz",
                 "tar -xf a.tar -C build",
@@ -183,6 +189,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "what is put into the archive is gone from where it is needed",
                 alternatives: &["tar -cf /tmp/all.tar ."],
+                #[cfg(test)]
                 catches: &[
                     "zip -rm /tmp/x.zip .",
                     "zip -r --move ../x.zip * .git",
@@ -190,6 +197,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "rar m -r /tmp/x.rar .",
                     "tar -czf /tmp/x.tgz --remove-files .git",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "zip -r /tmp/x.zip .",
                     "zip -rm /tmp/x.zip build",
@@ -204,11 +212,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it takes away what does not belong to this project",
                 alternatives: &["ls -la"],
+                #[cfg(test)]
                 catches: &[
                     "zip -rm /tmp/x.zip ~/src",
                     "7z a -sdel /tmp/x.7z ../other",
                     "rar m -r /tmp/x.rar ~/notes",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "zip -r x.zip ~/src",
                     "7z a x.7z ../other",
@@ -233,11 +243,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it replaces part of the system",
             alternatives: &["ls -la"],
+            #[cfg(test)]
             catches: &[
                 "ln -sf /tmp/x /etc/passwd",
                 "ln -s /dev/null /etc/hosts",
                 "ln -sf a /usr/bin/python",
             ],
+            #[cfg(test)]
             spares: &["ln -s ../a b", "ln -sf /etc/hosts hosts", "ln a b"],
         }],
     },
@@ -252,11 +264,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "every toolchain goes, and every program that cargo has installed",
             alternatives: &["rustup show"],
+            #[cfg(test)]
             catches: &[
                 "rustup self uninstall",
                 "rustup self uninstall -y",
                 "sh -c 'rustup self uninstall -y'",
             ],
+            #[cfg(test)]
             spares: &[
                 "rustup show",
                 "rustup self update",
@@ -275,11 +289,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "what the system was before cannot be gone back to",
             alternatives: &["nix-collect-garbage --dry-run"],
+            #[cfg(test)]
             catches: &[
                 "nix-collect-garbage -d",
                 "nix-collect-garbage --delete-old",
                 "env X=1 nix-collect-garbage -d",
             ],
+            #[cfg(test)]
             spares: &[
                 "nix-collect-garbage",
                 "nix-collect-garbage -d --dry-run",

@@ -66,12 +66,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it ends every program of that kind, the agent and its shell among them",
                 alternatives: &["pgrep -fl {0}", "ps aux"],
+                #[cfg(test)]
                 catches: &[
                     "killall -9 node",
                     "pkill -f python3",
                     "pkill node",
                     "killall bash",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "pkill -f 'node server.js'",
                     "killall my-server",
@@ -85,6 +87,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it ends processes of another user, or all of one or of everybody",
                 alternatives: &["pgrep -u postgres -l"],
+                #[cfg(test)]
                 catches: &[
                     "pgrep -u postgres | xargs kill -9",
                     "kill $(pgrep -u root)",
@@ -92,6 +95,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "kill -9 $(ps aux | grep -v root | awk '{print $2}')",
                     "ps -eo pid | xargs kill -9",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "pgrep -u postgres",
                     "kill $(pgrep -u $USER node)",
@@ -108,6 +112,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it ends this program with whatever it is running",
                 alternatives: &["callosum status"],
+                #[cfg(test)]
                 catches: &[
                     "pkill -f callosum",
                     "killall callosum",
@@ -115,6 +120,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "pgrep -f callosum | xargs kill -9",
                     "ps aux | grep callosum | awk '{print $2}' | xargs kill",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "pgrep callosum",
                     "pkill -0 callosum",
@@ -128,6 +134,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "it ends every process, or one that others need",
                 alternatives: &["ps aux"],
+                #[cfg(test)]
                 catches: &[
                     "kill -9 -1",
                     "kill -KILL -1",
@@ -136,6 +143,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "kill -s 9 -- -1",
                     "pkill systemd",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "kill 4242",
                     "kill -9 4242",
@@ -158,11 +166,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it ends every process that uses anything on that disk",
             alternatives: &["fuser -v ."],
+            #[cfg(test)]
             catches: &[
                 "fuser -km /",
                 "fuser -k -m /home",
                 "fuser --kill --mount /srv",
             ],
+            #[cfg(test)]
             spares: &["fuser -k 3000/tcp", "fuser -vm /", "fuser 8080/tcp"],
         }],
     },
@@ -177,7 +187,9 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it ends whatever is run by it, of all projects",
             alternatives: &["pm2 list"],
+            #[cfg(test)]
             catches: &["pm2 delete all", "pm2 stop all", "npx pm2 kill"],
+            #[cfg(test)]
             spares: &["pm2 list", "pm2 delete shop", "pm2 restart all"],
         }],
     },
@@ -192,7 +204,9 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it ends every process",
             alternatives: &["ps aux"],
+            #[cfg(test)]
             catches: &["killall5", "killall5 -9", "command killall5"],
+            #[cfg(test)]
             spares: &["man killall5", "which killall5", "killall my-server"],
         }],
     },

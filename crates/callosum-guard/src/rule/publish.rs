@@ -19,12 +19,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "what is published cannot be taken back",
                 alternatives: &["npm pack --dry-run"],
+                #[cfg(test)]
                 catches: &[
                     "npm publish",
                     "npm publish --access public",
                     "pnpm publish -r",
                     "yarn npm publish",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "npm publish --dry-run",
                     "npm pack",
@@ -52,11 +54,13 @@ pub(super) const TOOLS: &[Tool] = &[
                     "yarn list",
                     "bun pm ls",
                 ],
+                #[cfg(test)]
                 catches: &[
                     "npm unpublish x --force",
                     "npm owner rm me x",
                     "npm deprecate x@1 no",
                 ],
+                #[cfg(test)]
                 spares: &["npm view x", "npm ls", "npm owner ls x"],
             },
         ],
@@ -78,12 +82,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "what is published cannot be taken back",
                 alternatives: &["cargo publish --dry-run"],
+                #[cfg(test)]
                 catches: &[
                     "cargo publish",
                     "cargo publish -p x --no-verify",
                     "cargo release --execute minor",
                     "cargo +nightly publish",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "cargo publish --dry-run",
                     "cargo package",
@@ -97,11 +103,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it breaks those who depend on the package",
                 alternatives: &["cargo search serde"],
+                #[cfg(test)]
                 catches: &[
                     "cargo yank --version 1.0.0",
                     "cargo owner --add eve",
                     "cargo yank x@1",
                 ],
+                #[cfg(test)]
                 spares: &["cargo search yank", "cargo owner --list", "cargo tree"],
             },
         ],
@@ -238,6 +246,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "what is published or deployed cannot simply be taken back",
             alternatives: &["twine check dist/pkg.whl"],
+            #[cfg(test)]
             catches: &[
                 "twine upload dist/*",
                 "poetry publish --build",
@@ -252,6 +261,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "cap production deploy",
                 "kamal deploy",
             ],
+            #[cfg(test)]
             spares: &[
                 "twine check dist/*",
                 "poetry build",
@@ -320,6 +330,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "what is deleted on the server is gone for everybody",
                 alternatives: &["gh repo view"],
+                #[cfg(test)]
                 catches: &[
                     "gh repo delete o/r --yes",
                     "gh api -X DELETE /repos/o/r",
@@ -327,6 +338,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "gh secret delete X",
                     "gh api graphql -f query='mutation{deleteRef(input:{refId:\"x\"}){clientMutationId}}'",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "gh repo view",
                     "gh pr create --title 'delete repo'",
@@ -349,6 +361,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it changes what others see, at once",
                 alternatives: &["gh pr view"],
+                #[cfg(test)]
                 catches: &[
                     "gh repo edit --visibility public",
                     "gh api -X PATCH repos/o/r -f private=false",
@@ -358,6 +371,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "gh release create v1",
                     "gh pr close 12 --delete-branch",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "gh release create v1 --draft --notes-file x.md",
                     "gh pr close 12",

@@ -32,12 +32,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "what stands in a topic is deleted with it",
             alternatives: &["kafka-topics --list --bootstrap-server localhost:9092"],
+            #[cfg(test)]
             catches: &[
                 "kafka-topics --delete --topic x --bootstrap-server y",
                 "bin/kafka-topics.sh --bootstrap-server y --delete --topic x",
                 "kafka-consumer-groups --delete --group x",
                 "kafka-delete-records --offset-json-file x",
             ],
+            #[cfg(test)]
             spares: &[
                 "kafka-topics --list --bootstrap-server y",
                 "kafka-topics.sh --describe --topic x",
@@ -61,12 +63,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "messages that wait, queues or users are deleted",
             alternatives: &["rabbitmqctl list_queues"],
+            #[cfg(test)]
             catches: &[
                 "rabbitmqctl reset",
                 "rabbitmqctl -n rabbit@h delete_vhost x",
                 "rabbitmqctl purge_queue x",
                 "rabbitmqadmin delete queue name=x",
             ],
+            #[cfg(test)]
             spares: &[
                 "rabbitmqctl list_queues",
                 "rabbitmqctl status",
@@ -85,11 +89,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "tasks that wait are deleted",
             alternatives: &["celery -A app inspect active"],
+            #[cfg(test)]
             catches: &[
                 "celery -A app purge -f",
                 "celery --app=shop purge",
                 "celery -A app amqp queue.purge celery",
             ],
+            #[cfg(test)]
             spares: &[
                 "celery -A app worker",
                 "celery -A app status",
@@ -112,12 +118,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "what was written there is deleted",
             alternatives: &["influx bucket list"],
+            #[cfg(test)]
             catches: &[
                 "influx delete --bucket x --start 1970-01-01T00:00:00Z --stop 2025-01-01T00:00:00Z",
                 "influx bucket delete -n x",
                 "nats stream purge x",
                 "pulsar-admin topics delete x",
             ],
+            #[cfg(test)]
             spares: &[
                 "influx bucket list",
                 "influx query x",

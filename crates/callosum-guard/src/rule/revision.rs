@@ -22,6 +22,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it throws away changes or revisions",
             alternatives: &["hg shelve"],
+            #[cfg(test)]
             catches: &[
                 "hg revert --all",
                 "hg purge --all",
@@ -31,6 +32,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "sl purge --all",
                 "sl goto -C main",
             ],
+            #[cfg(test)]
             spares: &[
                 "hg status",
                 "hg update tip",
@@ -61,12 +63,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it throws away changes, or deletes at the server",
             alternatives: &["svn diff"],
+            #[cfg(test)]
             catches: &[
                 "svn revert -R .",
                 "svn cleanup --remove-unversioned",
                 "svn rm https://svn.example.org/trunk -m x",
                 "svn delete ^/trunk -m x",
             ],
+            #[cfg(test)]
             spares: &["svn revert a.py", "svn update", "svn cleanup", "svn status"],
         }],
     },
@@ -92,12 +96,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it throws away changes that are not committed",
             alternatives: &["bzr shelve"],
+            #[cfg(test)]
             catches: &[
                 "bzr revert",
                 "fossil revert",
                 "p4 revert //...",
                 "p4 obliterate -y //...",
             ],
+            #[cfg(test)]
             spares: &["bzr revert a.py", "fossil status", "p4 revert a.py"],
         }],
     },
@@ -119,6 +125,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it drops changes, or what was done since then",
             alternatives: &["jj op log"],
+            #[cfg(test)]
             catches: &[
                 "jj abandon",
                 "jj op restore 8b2e",
@@ -126,6 +133,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "jj bookmark delete main",
                 "jj git push --deleted",
             ],
+            #[cfg(test)]
             spares: &[
                 "jj st",
                 "jj new",

@@ -15,6 +15,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         severity: Severity::Ask,
         reason: "nothing of the service is left running",
         alternatives: &["heroku ps -a shop"],
+        #[cfg(test)]
         catches: &[
             "aws ecs update-service --cluster c --service s --desired-count 0",
             "aws autoscaling update-auto-scaling-group --auto-scaling-group-name a --max-size=0",
@@ -26,6 +27,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             "az vm deallocate -g g -n web",
             "gcloud --project p compute instances stop web-1",
         ],
+        #[cfg(test)]
         spares: &[
             "aws ecs update-service --cluster c --service s --desired-count 2",
             "aws autoscaling update-auto-scaling-group --auto-scaling-group-name a --min-size 0",

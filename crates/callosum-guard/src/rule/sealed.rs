@@ -32,6 +32,7 @@ pub(super) const READ: Rule = Rule {
     severity: Severity::Block,
     reason: "it reads a secret by which records are told from forged ones",
     alternatives: &["callosum plan list", "callosum audit tail"],
+    #[cfg(test)]
     catches: &[
         "cat ~/.local/state/callosum/plan-runs/0b8d.json",
         "jq -r .secret < ~/.local/state/callosum/plan-runs/0b8d.json",
@@ -54,6 +55,7 @@ pub(super) const READ: Rule = Rule {
         "grep -r secret ~/.local/state",
         "python3 -c 'import os; print(open(os.path.expanduser(\"~/.local/state/callosum/plan-runs/0b8d.json\")).read())'",
     ],
+    #[cfg(test)]
     spares: &[
         "ls -l ~/.local/state/callosum/plan-runs",
         "cat ~/.local/state/callosum/keys/ledger-ed25519.pub",

@@ -20,12 +20,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "the repository is deleted where all have it from",
                 alternatives: &["curl -s https://api.github.com/repos/o/r"],
+                #[cfg(test)]
                 catches: &[
                     "curl -X DELETE -H \"Authorization: token $T\" https://api.github.com/repos/o/r",
                     "curl -sXDELETE https://api.github.com/repos/o/r",
                     "curl --request DELETE https://gitlab.com/api/v4/projects/7",
                     "http DELETE https://git.example.org/api/v1/repos/o/r",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "curl https://api.github.com/repos/o/r",
                     "curl -X DELETE https://api.github.com/repos/o/r/issues/comments/1",
@@ -38,6 +40,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "what is deleted at the service is gone for everybody",
                 alternatives: &["curl -s https://api.example.org/v1/things"],
+                #[cfg(test)]
                 catches: &[
                     "curl -X DELETE -H \"Authorization: Bearer $T\" https://api.cloudflare.com/client/v4/zones/abc",
                     "curl --request DELETE --url https://api.vercel.com/v9/projects/shop",
@@ -45,6 +48,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "curl -X DELETE https://API.Cloudflare.com/client/v4/zones/abc",
                     "curl -sXDELETE https://storage.googleapis.com/storage/v1/b/data",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "curl -X DELETE https://api.example.com/v1/items/42",
                     "curl https://api.cloudflare.com/client/v4/zones",
@@ -58,6 +62,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "the whole index or collection is deleted, with all that was put into it",
                 alternatives: &["curl -s 'localhost:9200/_cat/indices?v'"],
+                #[cfg(test)]
                 catches: &[
                     "curl -X DELETE http://localhost:9200/logs",
                     "curl -XDELETE 'localhost:9200/_all'",
@@ -67,6 +72,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "curl -X POST localhost:9200/logs/_delete_by_query -d '{\"query\": {\"match_all\": {}}}'",
                     "curl -X POST localhost:8983/solr/films/update -d '{\"delete\": {\"query\": \"*:*\"}}'",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "curl -X DELETE http://localhost:9200/logs/_doc/1",
                     "curl http://localhost:9200/logs",
@@ -98,12 +104,14 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it deletes everything that is stored",
             alternatives: &["echo stats | nc localhost 11211"],
+            #[cfg(test)]
             catches: &[
                 "echo flush_all | nc localhost 11211",
                 "printf 'flush_all\\r\\nquit\\r\\n' | nc -q1 localhost 11211",
                 "telnet localhost 11211 <<< flush_all",
                 "echo FLUSHALL | nc localhost 6379",
             ],
+            #[cfg(test)]
             spares: &[
                 "echo stats | nc localhost 11211",
                 "printf 'get flush_all\\r\\n' | nc localhost 11211",

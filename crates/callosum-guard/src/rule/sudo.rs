@@ -16,6 +16,7 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "elevated rights are not for agents",
             alternatives: &["sudo -nl"],
+            #[cfg(test)]
             catches: &[
                 "ssh web1 'sudo systemctl stop app'",
                 "ssh web1 'sudo journalctl --vacuum-time=1s'",
@@ -26,6 +27,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "FOO=1 sudo -u root id",
                 "sudo -i",
             ],
+            #[cfg(test)]
             spares: &[
                 "ssh web1 'sudo journalctl -u app -n 50 --no-pager'",
                 "ssh web1 sudo systemctl status app",
@@ -49,7 +51,9 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "elevated rights are not for agents",
             alternatives: &["id"],
+            #[cfg(test)]
             catches: &["su -c 'rm x'", "su - root", "runuser -u root id", "su"],
+            #[cfg(test)]
             spares: &["su --version", "su --help", "sum x"],
         }],
     },

@@ -27,7 +27,9 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Block,
             reason: "it stops the machine",
             alternatives: &["uptime"],
+            #[cfg(test)]
             catches: &["shutdown -h now", "reboot", "init 0", "poweroff -f"],
+            #[cfg(test)]
             spares: &["shutdown -c", "reboot --help", "npm init"],
         }],
     },
@@ -45,11 +47,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "it stops the machine",
                 alternatives: &["systemctl status"],
+                #[cfg(test)]
                 catches: &[
                     "systemctl poweroff",
                     "systemctl reboot -i",
                     "systemctl isolate rescue.target",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "systemctl status",
                     "systemctl list-units",
@@ -66,12 +70,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it changes what runs on the machine, also for others",
                 alternatives: &["systemctl status {1}", "systemctl list-units"],
+                #[cfg(test)]
                 catches: &[
                     "systemctl stop sshd",
                     "systemctl disable --now firewalld",
                     "service nginx stop",
                     "launchctl unload x.plist",
                 ],
+                #[cfg(test)]
                 spares: &[
                     "systemctl is-active x",
                     "systemctl --user restart x",
@@ -94,7 +100,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Block,
                 reason: "it deletes every scheduled command",
                 alternatives: &["crontab -l"],
+                #[cfg(test)]
                 catches: &["crontab -r", "crontab -u me -r", "crontab -ri"],
+                #[cfg(test)]
                 spares: &["crontab -l", "crontab -h", "man crontab"],
             },
             Rule {
@@ -103,11 +111,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it replaces every scheduled command",
                 alternatives: &["crontab -l"],
+                #[cfg(test)]
                 catches: &[
                     "crontab jobs.txt",
                     "echo '* * * * * x' | crontab -",
                     "crontab -u me f",
                 ],
+                #[cfg(test)]
                 spares: &["crontab -l", "crontab -l > jobs.txt", "cat crontab"],
             },
         ],
@@ -127,11 +137,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it deletes every setting of a program",
             alternatives: &["defaults read com.apple.dock"],
+            #[cfg(test)]
             catches: &[
                 "defaults delete com.apple.dock",
                 "defaults delete -g",
                 "defaults -currentHost delete com.apple.screensaver",
             ],
+            #[cfg(test)]
             spares: &[
                 "defaults delete com.apple.dock autohide",
                 "defaults read com.apple.dock",
@@ -150,7 +162,9 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "it removes the record of what was done",
             alternatives: &["history"],
+            #[cfg(test)]
             catches: &["history -c", "history -cw", "history -w"],
+            #[cfg(test)]
             spares: &["history", "history 20", "history -a"],
         }],
     },
@@ -170,11 +184,13 @@ pub(super) const TOOLS: &[Tool] = &[
             severity: Severity::Ask,
             reason: "by its name the task deletes more than what can be built again",
             alternatives: &["make -n destroy-cache"],
+            #[cfg(test)]
             catches: &[
                 "make destroy",
                 "just -f infra.just nuke",
                 "npm run db:reset",
             ],
+            #[cfg(test)]
             spares: &[
                 "make clean",
                 "npm run build",

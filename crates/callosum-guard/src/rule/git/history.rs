@@ -33,6 +33,7 @@ pub(super) const HISTORY: Tool = Tool {
             severity: Severity::Ask,
             reason: "it deletes every tag here, and nothing remembers where they stood",
             alternatives: &["git tag -l"],
+            #[cfg(test)]
             catches: &[
                 "git tag -d $(git tag -l)",
                 "git tag -d $(git tag)",
@@ -40,6 +41,7 @@ pub(super) const HISTORY: Tool = Tool {
                 "git tag --list --sort=-creatordate | xargs -n1 git tag --delete",
                 "for t in $(git tag); do git tag -d \"$t\"; done",
             ],
+            #[cfg(test)]
             spares: &[
                 "git tag -d v1",
                 "git tag -d $(git tag -l 'rc-*')",
@@ -53,11 +55,13 @@ pub(super) const HISTORY: Tool = Tool {
             severity: Severity::Ask,
             reason: "it forgets every place that the repository is pushed to and fetched from",
             alternatives: &["git remote -v"],
+            #[cfg(test)]
             catches: &[
                 "git remote | xargs -n1 git remote remove",
                 "for r in $(git remote); do git remote rm \"$r\"; done",
                 "git remote show | xargs -I{} git remote remove {}",
             ],
+            #[cfg(test)]
             spares: &[
                 "git remote remove fork",
                 "git remote | grep fork- | xargs -n1 git remote remove",
@@ -81,6 +85,7 @@ pub(super) const HISTORY: Tool = Tool {
             severity: Severity::Block,
             reason: "it removes the commits by which a mistake could be undone",
             alternatives: &["git gc"],
+            #[cfg(test)]
             catches: &[
                 "git reflog expire --expire=now --all",
                 "git gc --prune=now --aggressive",
@@ -88,6 +93,7 @@ pub(super) const HISTORY: Tool = Tool {
                 "git reflog delete HEAD@{1}",
                 "git lfs migrate import --everything",
             ],
+            #[cfg(test)]
             spares: &[
                 "git gc",
                 "git reflog",
@@ -113,11 +119,13 @@ pub(super) const BFG: Tool = Tool {
         severity: Severity::Block,
         reason: "it writes the whole history anew, and what it takes out is nowhere else",
         alternatives: &["git count-objects -vH"],
+        #[cfg(test)]
         catches: &[
             "bfg --delete-files id_rsa",
             "bfg --strip-blobs-bigger-than 10M repo.git",
             "bfg -rt passwords.txt",
         ],
+        #[cfg(test)]
         spares: &["bfg --help", "bfg --version", "echo bfg --delete-files x"],
     }],
 };

@@ -48,12 +48,14 @@ const PATCH: Tool = Tool {
         severity: Severity::Ask,
         reason: "it throws away changes that are not committed",
         alternatives: &["git stash"],
+        #[cfg(test)]
         catches: &[
             "git diff | patch -R -p1",
             "git diff -R | patch -p1",
             "git diff HEAD -- src | patch --reverse -p1",
             "patch -p1 -R < <(git diff)",
         ],
+        #[cfg(test)]
         spares: &[
             "git diff v1 v2 | patch -R -p1",
             "git diff | patch -p1 -d sub",
@@ -133,6 +135,7 @@ const GIT: Tool = Tool {
             severity: Severity::Block,
             reason: "it throws away every change that is not committed",
             alternatives: &["git stash"],
+            #[cfg(test)]
             catches: &[
                 "git reset --hard",
                 "git -C sub reset --hard HEAD~3",
@@ -142,6 +145,7 @@ const GIT: Tool = Tool {
                 "git -C /tmp/x --work-tree /home/u/p reset --hard",
                 "git -C /tmp/x -c core.worktree=/home/u/p reset --hard",
             ],
+            #[cfg(test)]
             spares: &[
                 "git clone -q https://x.io/x /tmp/x && cd /tmp/x && git reset --hard v1",
                 "cd \"$(mktemp -d)\" && git init -q && git reset --hard",
@@ -165,6 +169,7 @@ const GIT: Tool = Tool {
                 "git push --force-with-lease {1..}",
                 "git push --force-with-lease",
             ],
+            #[cfg(test)]
             catches: &[
                 "git push --force",
                 "git push -f origin main",
@@ -172,6 +177,7 @@ const GIT: Tool = Tool {
                 "git push -uf origin x",
                 "git push --mirror origin",
             ],
+            #[cfg(test)]
             spares: &[
                 "git push --force-with-lease",
                 "git push origin main",
@@ -191,11 +197,13 @@ const GIT: Tool = Tool {
             severity: Severity::Ask,
             reason: "it deletes branches or tags where they were pushed to",
             alternatives: &["git branch -r"],
+            #[cfg(test)]
             catches: &[
                 "git push origin --delete main",
                 "git push origin :main",
                 "git push -d origin v1",
             ],
+            #[cfg(test)]
             spares: &[
                 "git push origin HEAD:main",
                 "git push --tags",
@@ -212,6 +220,7 @@ const GIT: Tool = Tool {
             severity: Severity::Block,
             reason: "it deletes files that git does not keep, for good",
             alternatives: &["git clean -n"],
+            #[cfg(test)]
             catches: &[
                 "git clean -fd",
                 "git clean -xdf",
@@ -222,6 +231,7 @@ const GIT: Tool = Tool {
                 "git config clean.requireForce no && git clean -dx",
                 "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=clean.requireForce GIT_CONFIG_VALUE_0=0 git clean",
             ],
+            #[cfg(test)]
             spares: &[
                 "git clean -n",
                 "git clean -nfd",
@@ -250,6 +260,7 @@ const GIT: Tool = Tool {
             severity: Severity::Ask,
             reason: "it throws away changes that are not committed",
             alternatives: &["git stash"],
+            #[cfg(test)]
             catches: &[
                 "git checkout -- .",
                 "git checkout .",
@@ -280,6 +291,7 @@ const GIT: Tool = Tool {
                 "git apply --reverse <(git diff HEAD -- src)",
                 "git submodule update --init --force",
             ],
+            #[cfg(test)]
             spares: &[
                 "cd /tmp/x && git checkout -- .",
                 "git checkout main",
@@ -324,11 +336,13 @@ const GIT: Tool = Tool {
             severity: Severity::Ask,
             reason: "it drops a branch whose commits may be nowhere else",
             alternatives: &["git branch -d {1..}", "git branch -v"],
+            #[cfg(test)]
             catches: &[
                 "git branch -D main",
                 "git branch --delete --force x",
                 "git branch -df x",
             ],
+            #[cfg(test)]
             spares: &[
                 "git branch -d merged",
                 "git branch -a",
@@ -352,6 +366,7 @@ const GIT: Tool = Tool {
             severity: Severity::Ask,
             reason: "it drops a branch whose commits may be nowhere else",
             alternatives: &["git branch -v"],
+            #[cfg(test)]
             catches: &[
                 "git branch -f main HEAD~9",
                 "git update-ref -d refs/heads/main",
@@ -361,6 +376,7 @@ const GIT: Tool = Tool {
                 "git fetch origin +main:main",
                 "git fetch --force origin dev:dev",
             ],
+            #[cfg(test)]
             spares: &[
                 "git branch new main",
                 "git -C sub switch main",
@@ -376,11 +392,13 @@ const GIT: Tool = Tool {
             severity: Severity::Ask,
             reason: "what is dropped by force may be kept nowhere else",
             alternatives: &["git annex whereis"],
+            #[cfg(test)]
             catches: &[
                 "git annex drop --force .",
                 "git annex dropunused all --force",
                 "git -C sub annex drop a.bin --force",
             ],
+            #[cfg(test)]
             spares: &[
                 "git annex drop a.bin",
                 "git annex whereis",
@@ -393,11 +411,13 @@ const GIT: Tool = Tool {
             severity: Severity::Ask,
             reason: "it throws away changes that were put aside",
             alternatives: &["git stash list"],
+            #[cfg(test)]
             catches: &[
                 "git stash drop",
                 "git stash clear",
                 "git stash drop stash@{1}",
             ],
+            #[cfg(test)]
             spares: &["git stash", "git stash pop", "git stash list"],
         },
         Rule {
@@ -410,6 +430,7 @@ const GIT: Tool = Tool {
             severity: Severity::Ask,
             reason: "it deletes a working tree with the changes in it",
             alternatives: &["git worktree list"],
+            #[cfg(test)]
             catches: &[
                 "git worktree remove --force ../x",
                 "git worktree remove -f x",
@@ -417,6 +438,7 @@ const GIT: Tool = Tool {
                 "git worktree add /tmp/x && git worktree remove -f /tmp/y",
                 "git submodule deinit -f lib",
             ],
+            #[cfg(test)]
             spares: &[
                 "git worktree list",
                 "git worktree add ../x",
@@ -433,7 +455,9 @@ const GIT: Tool = Tool {
             severity: Severity::Ask,
             reason: "it deletes files with the changes in them",
             alternatives: &["git rm --cached {1..}", "git status"],
+            #[cfg(test)]
             catches: &["git rm -r .", "git rm -rf src", "git rm -f a.rs"],
+            #[cfg(test)]
             spares: &[
                 "git rm --cached -r .",
                 "git rm a.rs",
@@ -451,6 +475,7 @@ const GIT: Tool = Tool {
             severity: Severity::Ask,
             reason: "git then runs this, or what stands there, whenever it is used",
             alternatives: &["git config --list"],
+            #[cfg(test)]
             catches: &[
                 "git config core.hooksPath /tmp/h",
                 "git config --global core.sshCommand 'x'",
@@ -462,6 +487,7 @@ const GIT: Tool = Tool {
                 "git --exec-path=./bin status",
                 "git clone --template=./t a b",
             ],
+            #[cfg(test)]
             spares: &[
                 "git config user.name x",
                 "git config alias.st status",
@@ -478,12 +504,14 @@ const GIT: Tool = Tool {
             severity: Severity::Ask,
             reason: "from then on git deletes or overwrites without being told to",
             alternatives: &["git config --list"],
+            #[cfg(test)]
             catches: &[
                 "git config clean.requireForce false",
                 "git config --add remote.origin.push +refs/heads/*:refs/heads/*",
                 "git config remote.origin.mirror true",
                 "git config gc.pruneExpire now",
             ],
+            #[cfg(test)]
             spares: &[
                 "git config clean.requireForce true",
                 "git config remote.origin.push refs/heads/main",

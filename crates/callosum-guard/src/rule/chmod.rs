@@ -1,7 +1,7 @@
 //! Permissions and owners.
 
 use super::{Rule, Severity, Subject, Tool};
-use crate::{place::Place, unwrap::value::SOME};
+use crate::{path, place::Place, unwrap::value::SOME};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -53,6 +53,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ("privileged", |s| mode(s).is_some_and(privileged)),
             ("recursive", recursive),
             ("gathered", gathered),
+            ("here", |s| !s.call.elsewhere),
         ],
         rules: &[
             Rule {
@@ -121,6 +122,25 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
             },
             Rule {
+                id: "chmod.outside",
+                when: &["&recursive &here @outside"],
+                severity: Severity::Ask,
+                reason: "nobody keeps the permissions that these files outside the project have now",
+                alternatives: &["ls -ld {1..}", "ls -la"],
+                #[cfg(test)]
+                catches: &[
+                    "chmod -R 755 /srv/other",
+                    "chmod -R go-rwx /home/u/other",
+                    "chmod --recursive u+w ../other",
+                ],
+                #[cfg(test)]
+                spares: &[
+                    "chmod 600 /home/u/.netrc",
+                    "chmod -R 755 target",
+                    "chmod -R u+w /tmp/x",
+                ],
+            },
+            Rule {
                 id: "chmod.setuid",
                 when: &["&privileged"],
                 severity: Severity::Ask,
@@ -137,23 +157,44 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["chown", "chgrp", "chattr", "setfacl"],
         takes: "--reference --from",
         one_dash: false,
-        tests: &[("recursive", recursive)],
-        rules: &[Rule {
-            id: "chown.vital",
-            when: &["&recursive * @vital|@system|@git", "* @system"],
-            severity: Severity::Block,
-            reason: "a system whose files belong to somebody else does not start any more",
-            alternatives: &["ls -ld {1..}", "ls -la"],
-            #[cfg(test)]
-            catches: &[
-                "chown -R u:u /",
-                "chown -R nobody /etc",
-                "chgrp -R staff /usr",
-                "chown u /etc/sudoers",
-            ],
-            #[cfg(test)]
-            spares: &["chown u file", "chown -R u src", "ls -l /etc"],
-        }],
+        tests: &[
+            ("of-system", taken_over),
+            ("recursive", recursive),
+            ("here", |s| !s.call.elsewhere),
+        ],
+        rules: &[
+            Rule {
+                id: "chown.vital",
+                when: &["&of-system", "&recursive * @git"],
+                severity: Severity::Block,
+                reason: "a system whose files belong to somebody else does not start any more",
+                alternatives: &["ls -ld {1..}", "ls -la"],
+                #[cfg(test)]
+                catches: &[
+                    "chown -R u:u /",
+                    "chown -R nobody /etc",
+                    "chgrp -R staff /usr",
+                    "chown u /etc/sudoers",
+                ],
+                #[cfg(test)]
+                spares: &["chown u file", "chown -R u src", "ls -l /etc"],
+            },
+            Rule {
+                id: "chown.outside",
+                when: &["&recursive &here * @outside"],
+                severity: Severity::Ask,
+                reason: "nobody keeps the owners that these files outside the project have now",
+                alternatives: &["ls -ld {1..}", "ls -la"],
+                #[cfg(test)]
+                catches: &[
+                    "chown -R www-data:www-data /home/u/projects",
+                    "chgrp -R staff ../other",
+                    "chown -R u /srv/other",
+                ],
+                #[cfg(test)]
+                spares: &["chown -R u src", "chown u /srv/other", "chown -R u /tmp/x"],
+            },
+        ],
     },
     Tool {
         names: &["install", "mkdir"],
@@ -229,6 +270,25 @@ fn privileged(mode: &str) -> bool {
             .find(['+', '='])
             .is_some_and(|at| clause[at..].contains('s'))
     })
+}
+
+/// Whether another owner is given to a part of the system, or to all that stands in one.
+fn taken_over(subject: &Subject<'_>) -> bool {
+    let mut paths = subject.operands.iter().skip(1);
+    paths.any(|(word, _)| match subject.place(&word.text) {
+        Place::System => !is_served(subject, &word.text),
+        Place::Vital => recursive(subject) && !is_served(subject, &word.text),
+        _ => false,
+    })
+}
+
+/// Whether a path is of what a service in a container serves or keeps, whose owner is told to its image's own user.
+fn is_served(subject: &Subject<'_>, written: &str) -> bool {
+    let at = path::absolute(written, subject.call.cwd.as_deref());
+    let kept = ["/var/lib/", "/var/log/", "/var/cache/"];
+    let is_of_service =
+        path::is_within(&at, "/var/www") || kept.iter().any(|kept| at.starts_with(kept));
+    subject.call.elsewhere && is_of_service
 }
 
 /// Whether it is about files that were found anywhere in the system.

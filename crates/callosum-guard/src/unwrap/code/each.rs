@@ -100,10 +100,12 @@ fn function_alone(tokens: &[Token]) -> Option<(&[Token], &[Token])> {
 /// Ruby's blocks whose variable is `_1` or `it`.
 fn numbered(mut tokens: Vec<Token>) -> Vec<Token> {
     let mut at = 0;
-    while at + 1 < tokens.len() {
+    let mut loops = 0;
+    while at + 1 < tokens.len() && loops < MAX_LOOPS {
         let opens = tokens[at + 1] == Sign('{') || is_name(tokens.get(at + 1), &["do"]);
         let has_variable = tokens.get(at + 2) == Some(&Sign('|'));
         if opens && !has_variable && is_name(tokens.get(at), &["each", "map", "each_line"]) {
+            loops += 1;
             let block = &tokens[at + 2..];
             let length = closing(block).unwrap_or(block.len());
             let variable = block[..length].iter().find_map(|token| match token {

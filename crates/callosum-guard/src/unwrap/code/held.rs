@@ -6,7 +6,7 @@
 
 use std::{cell::Cell, collections::BTreeMap};
 
-use super::{Language, compiled, quoting, rounds::is_close, token::Token};
+use super::{Language, compiled, path, quoting, rounds::is_close, token::Token};
 use crate::unwrap::value::{SOME, push};
 
 /// What a name is known to hold.
@@ -144,6 +144,12 @@ impl Folding<'_> {
         if let Some(held) = self.put(name) {
             return self.held(held);
         }
+        if let Some((value, method)) = name.rsplit_once('.')
+            && path::is_method(self.language, method)
+            && let Some(Held::Text(path)) = self.put(value)
+        {
+            return self.method_of_path(path, method);
+        }
         // `args.join(" ")`
         if let Some((value, method)) = name.rsplit_once('.')
             && (self.language.is_compiled()
@@ -168,6 +174,15 @@ impl Folding<'_> {
             return;
         }
         self.out.push(Token::Name(name.to_owned()));
+    }
+
+    /// What is done to a path that a name holds, which is a statement of its own behind another string.
+    fn method_of_path(&mut self, path: String, method: &str) {
+        if let Some(Token::Text(_)) = self.out.last() {
+            self.out.push(Token::Sign(';'));
+        }
+        self.out.push(Token::Text(path));
+        self.out.push(Token::Name(format!(".{method}")));
     }
 
     /// What Ruby's `x.shellescape` and `x.shelljoin` come to; takes away what stands before, where that is a text.

@@ -5,7 +5,7 @@
 //! variable first.
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
-//! in `fold`, what names hold in `held`, what it is given from outside in `given`, what a call says besides words in `settings`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
+//! in `fold`, what names hold in `held`, what it is given from outside in `given`, what a call says besides words in `settings`, what objects do to their path in `path`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
 //! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, functions that it names otherwise in `import`, loops without a name for what they go through in `each`, what it decodes and then runs in
 //! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
@@ -26,6 +26,7 @@ mod language;
 mod library;
 mod listing;
 mod model;
+mod path;
 mod quoting;
 mod repository;
 mod rounds;
@@ -261,8 +262,10 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
     let called = matches!(tokens.get(at + 1), Some(Token::Sign('(' | '{' | '[')));
     let bare = matches!(tokens.get(at + 1), Some(Token::Text(_)))
         || matches!(tokens.get(at + 1), Some(Token::Name(near)) if last(near) == "glob");
-    // `Pathname.new("x").rmtree`
-    let is_method = language.name == "ruby -e" && DELETE.contains(&name) && whole == name;
+    // `Pathname.new("x").rmtree`, and `p.unlink` of one that a name holds
+    let is_held = whole.starts_with('.') && DELETE_ONE.contains(&name);
+    let is_method =
+        language.name == "ruby -e" && (DELETE.contains(&name) && whole == name || is_held);
     // `open my $p, "|-", "sh"`
     let opens = language.name == "perl -e" && name == "open";
     if !called && !bare && !opens {
@@ -385,6 +388,10 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
                 }
             }
         }
+        return;
+    }
+    if let Some(effect) = path::asked(whole, tokens, at, &arguments, home) {
+        found.push(effect);
         return;
     }
     // `os.rename("a", "b")`, not a method of something else.

@@ -2,7 +2,7 @@
 //!
 //! Start with [`folded`], which goes through a program once, from its begin to its end, and puts in the
 //! place of each name what was last kept in it. A loop over what is written there is gone through once
-//! for each of its values: `rounds`. How a text is filled is in `filled`. Nothing is evaluated beyond that: no condition, no function of the program's own.
+//! for each of its values: `rounds`. How a text is filled is in `filled`, what a call comes to in `closed`. Nothing is evaluated beyond that: no condition, no function of the program's own.
 
 use std::{cell::Cell, collections::BTreeMap};
 
@@ -24,7 +24,7 @@ pub(super) const MAX_TEXT: usize = 16 * 1024;
 /// Bytes that are put in the place of names in one going through.
 const MAX_PUT: usize = 128 * 1024;
 /// Items that a list may come to.
-const MAX_ITEMS: usize = 64;
+pub(super) const MAX_ITEMS: usize = 64;
 
 /// Joins strings that are added, and puts in what names stand for.
 pub(super) fn folded(language: &Language, tokens: Vec<Token>, home: &str) -> Vec<Token> {
@@ -79,7 +79,7 @@ pub(super) struct Folding<'a> {
     pub(super) language: &'a Language,
     pub(super) home: &'a str,
     pub(super) known: Names,
-    out: Vec<Token>,
+    pub(super) out: Vec<Token>,
     /// Bytes that may still be put in the place of names.
     pub(super) left: Cell<usize>,
     /// What a name held before something was added, and where that stands.
@@ -220,7 +220,7 @@ impl Folding<'_> {
         Some(held.clone())
     }
 
-    fn held(&mut self, held: Held) {
+    pub(super) fn held(&mut self, held: Held) {
         match held {
             Held::Text(text) => self.text(text),
             Held::List(list) => {
@@ -239,7 +239,7 @@ impl Folding<'_> {
     }
 
     /// Takes away `*` and `...`, where a list follows whose items are put in one by one.
-    fn spread(&mut self) -> bool {
+    pub(super) fn spread(&mut self) -> bool {
         let length = match self.out.as_slice() {
             [.., Token::Sign('.'), Token::Sign('.'), Token::Sign('.')] => 3,
             [.., Token::Sign('.'), Token::Sign('.')] => 2,
@@ -250,7 +250,7 @@ impl Folding<'_> {
         length > 0
     }
 
-    fn list(&mut self, list: Vec<String>) {
+    pub(super) fn list(&mut self, list: Vec<String>) {
         for (at, text) in list.into_iter().enumerate() {
             if at > 0 {
                 self.out.push(Token::Sign(','));
@@ -259,7 +259,7 @@ impl Folding<'_> {
         }
     }
 
-    fn text(&mut self, text: String) {
+    pub(super) fn text(&mut self, text: String) {
         // `Path("a") / "b"`
         if self.language.name == "python -c"
             && let [.., Token::Text(folder), Token::Sign('/')] = self.out.as_slice()
@@ -295,176 +295,13 @@ impl Folding<'_> {
     }
 
     /// Puts a text in the place of the last so many pieces.
-    fn replace(&mut self, length: usize, text: String) {
+    pub(super) fn replace(&mut self, length: usize, text: String) {
         self.out.truncate(self.out.len() - length);
         self.text(text);
     }
 
-    /// Joins, splits and fills where the arguments of that end here.
-    fn closed(&mut self) {
-        let Some((open, given)) = list_at_end(&self.out) else {
-            return;
-        };
-        let (front, _) = self.out.split_at(open);
-        let first = given.first().map(String::as_str);
-        match front {
-            // `" ".join([..])`: the list stands in brackets of the call.
-            [.., Token::Text(apart), Token::Name(name), Token::Sign('(')]
-                if name == "join" && self.out[open] == Token::Sign('[') =>
-            {
-                let text = given.join(apart);
-                self.out.truncate(open - 3);
-                // What closes the call is passed over by `passed`.
-                self.out.push(Token::Name(JOINED.to_owned()));
-                self.out.push(Token::Sign('('));
-                self.out.push(Token::Text(text));
-            }
-            // `implode(" ", ["git", "reset"])`
-            [
-                ..,
-                Token::Name(name),
-                Token::Sign('('),
-                Token::Text(_),
-                Token::Sign(','),
-            ] if matches!(name.as_str(), "join" | "implode")
-                && self.out[open] == Token::Sign('[') =>
-            {
-                self.out.truncate(open);
-                self.list(given);
-            }
-            [.., Token::Name(name)] if name == JOINED => {
-                let text = given.concat();
-                self.out.truncate(open - 1);
-                self.text(text);
-            }
-            // `[..].join(" ")`
-            [.., Token::Sign(']'), Token::Name(name)] if name == "join" => {
-                let apart = first.unwrap_or(if self.language.name == "ruby -e" {
-                    ""
-                } else {
-                    ","
-                });
-                if let Some((from, list)) = list_at_end(&front[..front.len() - 1]) {
-                    let text = list.join(apart);
-                    self.out.truncate(from);
-                    self.text(text);
-                }
-            }
-            // `join(" ", @a)`, `implode(" ", $a)`: its list is given in the same brackets.
-            [.., Token::Name(name)]
-                if matches!(name.as_str(), "join" | "implode")
-                    && given.len() > 1
-                    && matches!(self.language.name, "perl -e" | "php -r") =>
-            {
-                let text = given[1..].join(&given[0]);
-                self.out.truncate(open - 1);
-                self.text(text);
-            }
-            // `"a b".split(" ")`
-            [.., Token::Text(text), Token::Name(name)] if name == "split" => {
-                let list = split(text, first);
-                self.out.truncate(open - 2);
-                self.held(Held::List(list));
-            }
-            [.., Token::Name(name)] if name == "shlex.split" => {
-                let list = split(first.unwrap_or(""), None);
-                self.out.truncate(open - 1);
-                self.held(Held::List(list));
-            }
-            // `"git {}".format("reset")`, `"git".concat(" reset")`
-            [.., Token::Text(text), Token::Name(name)] if name == "format" => {
-                let text = given
-                    .iter()
-                    .fold(text.clone(), |text, one| text.replacen("{}", one, 1));
-                self.replace(self.out.len() - open + 2, text);
-            }
-            [.., Token::Text(text), Token::Name(name)] if name == "concat" => {
-                let text = format!("{text}{}", given.concat());
-                self.replace(self.out.len() - open + 2, text);
-            }
-            [.., Token::Text(text), Token::Name(name)]
-                if matches!(name.as_str(), "strip" | "trim") =>
-            {
-                let text = text.trim().to_owned();
-                self.replace(self.out.len() - open + 2, text);
-            }
-            // `"%s %s" % ("git", "reset")`
-            [.., Token::Text(text), Token::Sign('%')] if text.contains("%s") => {
-                let text = given
-                    .iter()
-                    .fold(text.clone(), |text, one| text.replacen("%s", one, 1));
-                self.replace(self.out.len() - open + 2, text);
-            }
-            [.., Token::Name(name)] if name == "sprintf" && first.is_some() => {
-                let text = given[1..]
-                    .iter()
-                    .fold(given[0].clone(), |text, one| text.replacen("%s", one, 1));
-                self.out.truncate(open - 1);
-                self.text(text);
-            }
-            // `shlex.quote("a b")`, `str(path)`
-            [.., Token::Name(name)] if given.len() == 1 && quoting::is_quoting(name) => {
-                let text = quoting::made(name, &given[0]);
-                self.replace(self.out.len() - open + 1, text);
-            }
-            // `shlex.join(["a", "b"])`
-            [.., Token::Name(name), Token::Sign('(')]
-                if quoting::joins(name) && self.out[open] == Token::Sign('[') =>
-            {
-                let text = quoting::joined(&given);
-                self.out.truncate(open - 2);
-                self.out.push(Token::Name(JOINED.to_owned()));
-                self.out.push(Token::Sign('('));
-                self.out.push(Token::Text(text));
-            }
-            // `path.resolve()`
-            [.., Token::Text(_), Token::Name(name)] if given.is_empty() && quoting::keeps(name) => {
-                self.out.truncate(open - 1);
-                self.remember();
-            }
-            // `args.extend(["--hard"])`
-            [.., Token::Name(name), Token::Sign('(')] if name.contains('.') => {
-                self.grown(&name.clone(), given);
-            }
-            // `args.append("--hard")`
-            [.., Token::Name(name)] => self.grown(&name.clone(), given),
-            // `["git"] + ["reset"]`
-            [.., Token::Sign(']'), Token::Sign('+')] if self.out[open] == Token::Sign('[') => {
-                if let Some((from, mut list)) = list_at_end(&front[..front.len() - 1]) {
-                    list.extend(given);
-                    self.out.truncate(from);
-                    self.held(Held::List(list));
-                }
-            }
-            // `["git", *["reset"]]`
-            [.., Token::Sign('*' | '.')] => {
-                self.out.truncate(open);
-                if self.spread() {
-                    self.list(given);
-                } else {
-                    self.out.push(Token::Sign('['));
-                    self.list(given);
-                    self.out.push(Token::Sign(']'));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Keeps what is added to a list, or is made of one: `a.append("x")`, `a.push("x")`.
-    fn grown(&mut self, name: &str, given: Vec<String>) {
-        let Some((list, "append" | "push" | "extend" | "concat")) = name.rsplit_once('.') else {
-            return;
-        };
-        if let Some(Held::List(list)) = self.known.get_mut(list)
-            && list.len() + given.len() <= MAX_ITEMS
-        {
-            list.extend(given);
-        }
-    }
-
     /// Keeps `name = "text"`, `name += "text"` and the same of lists.
-    fn remember(&mut self) {
+    pub(super) fn remember(&mut self) {
         let out = self.out.as_slice();
         let (value, front) = match out {
             [front @ .., Token::Text(text)] => (Held::Text(text.clone()), front),
@@ -523,16 +360,5 @@ impl Folding<'_> {
             return;
         }
         self.known.insert(name, value);
-    }
-}
-
-/// Stands for a join of which the end was not yet come to.
-const JOINED: &str = "joined list";
-
-/// The parts of a text: between blanks, or what is said.
-fn split(text: &str, apart: Option<&str>) -> Vec<String> {
-    match apart {
-        Some(apart) if !apart.trim().is_empty() => text.split(apart).map(str::to_owned).collect(),
-        _ => text.split_whitespace().map(str::to_owned).collect(),
     }
 }

@@ -1,6 +1,13 @@
 //! Files that a program lists before it does something with each: `glob`, `listdir`, `readdirSync`.
 
-use super::{Language, before, last, token::Token};
+use super::{
+    Effect, Language, arguments, before,
+    function::{DELETE, DELETE_ONE, WRITE},
+    last,
+    token::Token,
+    words, written,
+};
+use crate::unwrap::value::SOME;
 
 /// Functions that are given a pattern.
 const BY_PATTERN: [&str; 5] = ["glob", "iglob", "globSync", "rglob", "Dir"];
@@ -93,5 +100,55 @@ fn within(folder: Option<&str>, pattern: &str) -> String {
     match folder {
         None | Some("." | "") => pattern.to_owned(),
         Some(folder) => format!("{}/{pattern}", folder.trim_end_matches('/')),
+    }
+}
+
+/// Adds what a function would do with each of the files that the program lists.
+pub(super) fn look_at_listed(
+    name: &str,
+    tokens: &[Token],
+    at: usize,
+    listed: &[String],
+    found: &mut Vec<Effect>,
+) {
+    let name = last(name);
+    if listed.is_empty() {
+        return;
+    }
+    let arguments = arguments(tokens, at + 1);
+    let literal = arguments.iter().any(
+        |token| matches!(token, Token::Text(text) if text.contains(|c| c != SOME && c != '/')),
+    );
+    // A function by its name, as in `array_map("unlink", glob("*"))`.
+    let mapped = matches!(name, "array_map" | "map")
+        && arguments
+            .iter()
+            .any(|token| matches!(token, Token::Text(text) if DELETE_ONE.contains(&text.as_str())));
+    let deletes = DELETE.contains(&name);
+    if mapped || (deletes || DELETE_ONE.contains(&name)) && !literal && before(tokens, at).is_none()
+    {
+        let forced = arguments
+            .iter()
+            .any(|token| matches!(token, Token::Name(name) if last(name) == "recursive"));
+        let option = if deletes || forced { "-rf" } else { "-f" };
+        for pattern in listed {
+            found.push(words(&["rm", option, pattern]));
+        }
+        return;
+    }
+    let blank = matches!(arguments.last(), Some(Token::Text(text)) if text.is_empty());
+    let closes = tokens[at + 1..]
+        .iter()
+        .skip(arguments.len())
+        .find(|token| **token != Token::Sign(')'))
+        .is_some_and(|token| matches!(token, Token::Name(name) if last(name) == "close"));
+    let empties = WRITE.contains(&name) && (blank || name.starts_with("truncate"))
+        || matches!(name, "open" | "openSync") && closes && written::opens(&arguments) && {
+            !matches!(arguments.get(1), Some(Token::Text(_)))
+        };
+    if empties {
+        for pattern in listed {
+            found.push(words(&["truncate", "-s", "0", pattern]));
+        }
     }
 }

@@ -5,10 +5,12 @@
 //! variable first.
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
-//! in `fold`, what names hold in `held`, what it is given from outside in `given`, what a call says besides words in `settings`, what objects do to their path in `path`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
+//! in `fold`, what names hold in `held`, what stands around a call in `call`, what it is given from outside in `given`, what a call says besides words in `settings`, what objects do to their path in `path`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
 //! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, functions that it names otherwise in `import`, loops without a name for what they go through in `each`, what it decodes and then runs in
 //! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
+mod call;
+mod closed;
 mod compiled;
 mod control;
 mod decoded;
@@ -44,15 +46,15 @@ pub(super) use self::compiled::{COMPILED, PROJECT};
 pub(super) use self::given::Given;
 pub(super) use self::language::{LANGUAGES, Language};
 use self::{
+    call::{arguments, before, first_text, last_text},
     fold::{homed, lettered, pathed},
-    function::{ASKS, COPY, DELETE, DELETE_ONE, LINK, MOVE, OPENS, RUN, WRITE},
+    function::{ASKS, COPY, DELETE, DELETE_ONE, LINK, MOVE, OPENS, RUN},
     held::{folded, with_names},
-    listing::listed,
+    listing::{listed, look_at_listed},
     rounds::rounds,
     settings::Said,
     token::{Token, tokens},
 };
-use crate::unwrap::value::SOME;
 
 /// What a program would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -458,73 +460,6 @@ fn asks_database(text: &str) -> bool {
     !is_command && VERBS.iter().any(|verb| first.eq_ignore_ascii_case(verb))
 }
 
-/// The first of some strings.
-fn first_text(arguments: &[Token]) -> Option<String> {
-    arguments.iter().find_map(|token| match token {
-        Token::Text(text) => Some(text.clone()),
-        _ => None,
-    })
-}
-
-/// The last of several strings.
-fn last_text(arguments: &[Token]) -> Option<String> {
-    let mut texts = arguments.iter().filter_map(|token| match token {
-        Token::Text(text) => Some(text.clone()),
-        _ => None,
-    });
-    texts.next().and_then(|_| texts.next_back())
-}
-
-/// Adds what a function would do with each of the files that the program lists.
-fn look_at_listed(
-    name: &str,
-    tokens: &[Token],
-    at: usize,
-    listed: &[String],
-    found: &mut Vec<Effect>,
-) {
-    let name = last(name);
-    if listed.is_empty() {
-        return;
-    }
-    let arguments = arguments(tokens, at + 1);
-    let literal = arguments.iter().any(
-        |token| matches!(token, Token::Text(text) if text.contains(|c| c != SOME && c != '/')),
-    );
-    // A function by its name, as in `array_map("unlink", glob("*"))`.
-    let mapped = matches!(name, "array_map" | "map")
-        && arguments
-            .iter()
-            .any(|token| matches!(token, Token::Text(text) if DELETE_ONE.contains(&text.as_str())));
-    let deletes = DELETE.contains(&name);
-    if mapped || (deletes || DELETE_ONE.contains(&name)) && !literal && before(tokens, at).is_none()
-    {
-        let forced = arguments
-            .iter()
-            .any(|token| matches!(token, Token::Name(name) if last(name) == "recursive"));
-        let option = if deletes || forced { "-rf" } else { "-f" };
-        for pattern in listed {
-            found.push(words(&["rm", option, pattern]));
-        }
-        return;
-    }
-    let blank = matches!(arguments.last(), Some(Token::Text(text)) if text.is_empty());
-    let closes = tokens[at + 1..]
-        .iter()
-        .skip(arguments.len())
-        .find(|token| **token != Token::Sign(')'))
-        .is_some_and(|token| matches!(token, Token::Name(name) if last(name) == "close"));
-    let empties = WRITE.contains(&name) && (blank || name.starts_with("truncate"))
-        || matches!(name, "open" | "openSync") && closes && written::opens(&arguments) && {
-            !matches!(arguments.get(1), Some(Token::Text(_)))
-        };
-    if empties {
-        for pattern in listed {
-            found.push(words(&["truncate", "-s", "0", pattern]));
-        }
-    }
-}
-
 /// Whether a command is a shell that reads what comes in.
 fn is_shell(text: &str) -> bool {
     let mut parts = text.split_whitespace();
@@ -558,55 +493,4 @@ fn names_any(tokens: &[Token], wanted: &[&str]) -> bool {
         Token::Text(text) => wanted.contains(&text.as_str()),
         Token::Run(_) | Token::Sign(_) => false,
     })
-}
-
-/// The string that a method is called on: `Path("x").unlink()`.
-fn before(tokens: &[Token], at: usize) -> Option<String> {
-    let near = tokens[..at].iter().enumerate().rev().take(6);
-    for (here, token) in near {
-        match token {
-            // The name of a library is no path.
-            Token::Text(_)
-                if matches!(
-                    tokens[..here],
-                    [.., Token::Name(ref name), Token::Sign('(')]
-                        if matches!(last(name), "require" | "import" | "__import__" | "import_module")
-                ) =>
-            {
-                return None;
-            }
-            Token::Text(text) => return Some(text.clone()),
-            Token::Sign(')' | '(' | '.') | Token::Name(_) => {}
-            _ => return None,
-        }
-    }
-    None
-}
-
-/// So many pieces of a call are looked at: a program in which nothing closes is gone through once, not once for each call.
-const MAX_ARGUMENTS: usize = 512;
-
-/// What stands between the brackets that open at `at`, or the one string there.
-fn arguments(tokens: &[Token], at: usize) -> Vec<Token> {
-    let mut depth = 0usize;
-    let mut all = Vec::new();
-    for token in tokens[at..].iter().take(MAX_ARGUMENTS) {
-        match token {
-            Token::Sign('(' | '[' | '{') => depth += 1,
-            Token::Sign(')' | ']' | '}') => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    break;
-                }
-            }
-            Token::Sign(';') => break,
-            _ => {}
-        }
-        all.push(token.clone());
-        // Without brackets: what follows, comma by comma.
-        if depth == 0 && all.len() > 16 {
-            break;
-        }
-    }
-    all
 }

@@ -1,0 +1,71 @@
+//! What stands around the name of a function that is called: its arguments, and the string that it is called on.
+
+use super::{last, token::Token};
+
+/// So many pieces of a call are looked at: a program in which nothing closes is gone through once, not once for each call.
+const MAX_ARGUMENTS: usize = 512;
+
+/// What stands between the brackets that open at `at`, or the one string there.
+pub(super) fn arguments(tokens: &[Token], at: usize) -> Vec<Token> {
+    let mut depth = 0usize;
+    let mut all = Vec::new();
+    for token in tokens[at..].iter().take(MAX_ARGUMENTS) {
+        match token {
+            Token::Sign('(' | '[' | '{') => depth += 1,
+            Token::Sign(')' | ']' | '}') => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    break;
+                }
+            }
+            Token::Sign(';') => break,
+            _ => {}
+        }
+        all.push(token.clone());
+        // Without brackets: what follows, comma by comma.
+        if depth == 0 && all.len() > 16 {
+            break;
+        }
+    }
+    all
+}
+
+/// The first of some strings.
+pub(super) fn first_text(arguments: &[Token]) -> Option<String> {
+    arguments.iter().find_map(|token| match token {
+        Token::Text(text) => Some(text.clone()),
+        _ => None,
+    })
+}
+
+/// The last of several strings.
+pub(super) fn last_text(arguments: &[Token]) -> Option<String> {
+    let mut texts = arguments.iter().filter_map(|token| match token {
+        Token::Text(text) => Some(text.clone()),
+        _ => None,
+    });
+    texts.next().and_then(|_| texts.next_back())
+}
+
+/// The string that a method is called on: `Path("x").unlink()`.
+pub(super) fn before(tokens: &[Token], at: usize) -> Option<String> {
+    let near = tokens[..at].iter().enumerate().rev().take(6);
+    for (here, token) in near {
+        match token {
+            // The name of a library is no path.
+            Token::Text(_)
+                if matches!(
+                    tokens[..here],
+                    [.., Token::Name(ref name), Token::Sign('(')]
+                        if matches!(last(name), "require" | "import" | "__import__" | "import_module")
+                ) =>
+            {
+                return None;
+            }
+            Token::Text(text) => return Some(text.clone()),
+            Token::Sign(')' | '(' | '.') | Token::Name(_) => {}
+            _ => return None,
+        }
+    }
+    None
+}

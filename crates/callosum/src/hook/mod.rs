@@ -20,6 +20,7 @@ mod event;
 mod given;
 mod judge;
 mod keep;
+mod leads;
 mod lease;
 mod place;
 mod progress;

@@ -15,6 +15,7 @@ use callosum_ledger::Journal;
 use super::{
     event::Event,
     given,
+    leads::Leads,
     seen::seen,
     worktree::{git_dir, is_linked, shared, trees},
 };
@@ -197,7 +198,9 @@ pub(crate) fn facts(
     cwd: Option<&Path>,
     root: Option<&Path>,
 ) -> Facts {
-    let home = environment.path("HOME").map(|home| real(disk, home));
+    let leads = Leads::new(disk);
+    let home = environment.path("HOME");
+    let home = home.map(|home| leads.end(&home).unwrap_or(home));
     let git = cwd.and_then(|cwd| git_dir(disk, cwd));
     let initialised = root.is_some_and(|root| {
         let mut ours = [".calrc", "registry.json"].iter();
@@ -205,12 +208,12 @@ pub(crate) fn facts(
     });
     Facts {
         cwd: cwd.and_then(text),
-        free: free(disk, environment, [home.as_deref(), root]),
+        free: free(&leads, environment, [home.as_deref(), root]),
         home: home.as_deref().and_then(text),
         root: root.and_then(text),
         given: Vec::new(),
-        kept: kept(disk, environment),
-        machine: machine(disk, environment),
+        kept: kept(&leads, environment),
+        machine: machine(&leads, environment),
         worktree: git.as_deref().is_some_and(is_linked),
         git_dir: git.as_deref().and_then(text),
         ignored: initialised
@@ -257,7 +260,7 @@ pub(super) fn text(path: &Path) -> Option<String> {
 
 /// What steers this program and stands outside of projects: by the name that it has there, and, where that
 /// is a link, by what it leads to.
-fn kept(disk: &Disk, environment: &Environment) -> Vec<String> {
+fn kept(leads: &Leads<'_>, environment: &Environment) -> Vec<String> {
     let Ok(homes) = Homes::find(environment) else {
         return Vec::new();
     };
@@ -274,9 +277,9 @@ fn kept(disk: &Disk, environment: &Environment) -> Vec<String> {
     ];
     let mut kept: Vec<String> = Vec::new();
     for path in steering {
-        let named = named(disk, &path);
-        let leads = real(disk, named.clone());
-        for path in [named, leads] {
+        let named = leads.named(&path);
+        let end = leads.end(&named);
+        for path in [Some(named), end].into_iter().flatten() {
             if let Some(path) = text(&path).filter(|path| !kept.contains(path)) {
                 kept.push(path);
             }
@@ -286,40 +289,32 @@ fn kept(disk: &Disk, environment: &Environment) -> Vec<String> {
 }
 
 /// The folder of what is the machine's, by what leads to it in the end.
-fn machine(disk: &Disk, environment: &Environment) -> Option<String> {
+fn machine(leads: &Leads<'_>, environment: &Environment) -> Option<String> {
     let homes = Homes::find(environment).ok()?;
-    text(&real(disk, named(disk, &homes.machine)))
-}
-
-/// A path with the links followed on the way to it, as far as its folders are there.
-fn named(disk: &Disk, path: &Path) -> PathBuf {
-    for folder in path.ancestors().skip(1) {
-        if let (Ok(real), Ok(rest)) = (disk.canonicalize(folder), path.strip_prefix(folder)) {
-            return real.join(rest);
-        }
-    }
-    path.to_owned()
+    let named = leads.named(&homes.machine);
+    text(&leads.end(&named).unwrap_or(named))
 }
 
 /// The file that agents tell one another by, and the folder of additions to it: theirs to write, within what else they
 /// may not touch.
-fn bridge(disk: &Disk, environment: &Environment) -> Vec<PathBuf> {
+fn bridge(leads: &Leads<'_>, environment: &Environment) -> Vec<PathBuf> {
     let Ok(homes) = Homes::find(environment) else {
         return Vec::new();
     };
-    let folder = real(disk, homes.mesh());
+    let mesh = homes.mesh();
+    let folder = leads.end(&mesh).unwrap_or(mesh);
     [callosum_mesh::bridge::FILE, callosum_mesh::bridge::DROP_INS]
         .map(|name| folder.join(name))
         .to_vec()
 }
 
 /// Temporary folders, and what agents tell one another by. One that home or root stand in is none.
-fn free(disk: &Disk, environment: &Environment, kept: [Option<&Path>; 2]) -> Vec<String> {
+fn free(leads: &Leads<'_>, environment: &Environment, kept: [Option<&Path>; 2]) -> Vec<String> {
     let own = environment.path("TMPDIR").filter(|own| own.is_absolute());
     let all = TEMPORARY.iter().map(PathBuf::from);
     let mut free: Vec<String> = Vec::new();
-    let own = own.map(|own| real(disk, own));
-    for folder in all.chain(own).chain(bridge(disk, environment)) {
+    let own = own.map(|own| leads.end(&own).unwrap_or(own));
+    for folder in all.chain(own).chain(bridge(leads, environment)) {
         let holds = holds(&folder, kept);
         let is_shared = TEMPORARY.iter().any(|shared| folder == Path::new(shared));
         if let Some(folder) = text(&folder).filter(|_| is_shared || !holds)

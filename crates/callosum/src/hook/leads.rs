@@ -1,0 +1,114 @@
+//! [`Leads`]: where paths lead to in the end, each folder on the way to them looked at once.
+//!
+//! Several of what steers this program stand in the same few folders, and a hook asks for all of them. What may change
+//! meanwhile is not asked for here.
+
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
+
+use callosum_host::{Disk, disk::EntryKind};
+
+/// What has been found out about paths.
+pub(super) struct Leads<'d> {
+    disk: &'d Disk,
+    known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
+}
+
+impl<'d> Leads<'d> {
+    pub(super) fn new(disk: &'d Disk) -> Self {
+        Self {
+            disk,
+            known: RefCell::new(HashMap::new()),
+        }
+    }
+
+    /// The path with all links followed; `None` where it leads to nothing, or nobody may look.
+    pub(super) fn end(&self, path: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.known.borrow().get(path) {
+            return known.clone();
+        }
+        let end = match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) if path.is_absolute() => self
+                .end(folder)
+                .and_then(|folder| self.entry(folder.join(name))),
+            // `/` itself, and what ends with `..`.
+            _ => self.disk.canonicalize(path).ok(),
+        };
+        self.known.borrow_mut().insert(path.to_owned(), end.clone());
+        end
+    }
+
+    /// The path with the links followed on the way to it, as far as its folders are there.
+    pub(super) fn named(&self, path: &Path) -> PathBuf {
+        for folder in path.ancestors().skip(1) {
+            if let (Some(end), Ok(rest)) = (self.end(folder), path.strip_prefix(folder)) {
+                return end.join(rest);
+            }
+        }
+        path.to_owned()
+    }
+
+    /// Where an entry of a folder leads to that is reached by no link.
+    fn entry(&self, path: PathBuf) -> Option<PathBuf> {
+        match self.disk.stat(&path).ok()??.kind {
+            EntryKind::Link => self.disk.canonicalize(&path).ok(),
+            EntryKind::File | EntryKind::Folder | EntryKind::Other => Some(path),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test lays out its files with what the standard library has"
+)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// CAKE-SHIM-1: what steers the guard is known by every name that leads to it, as the system follows them.
+    #[test]
+    fn paths_lead_where_the_system_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let top = disk.canonicalize(folder.path()).unwrap();
+        std::fs::create_dir_all(top.join("a/b")).unwrap();
+        std::fs::write(top.join("a/b/file"), "x").unwrap();
+        symlink("a", top.join("relative")).unwrap();
+        symlink(top.join("a/b"), top.join("absolute")).unwrap();
+        symlink("nothing", top.join("dangling")).unwrap();
+        symlink("loop", top.join("loop")).unwrap();
+        symlink("../relative/b/file", top.join("a/chain")).unwrap();
+        let leads = Leads::new(&disk);
+        for path in [
+            "a",
+            "a/b/file",
+            "relative/b/file",
+            "absolute/file",
+            "absolute/../chain",
+            "absolute/..",
+            "a/chain",
+            "a/./b//file",
+            "dangling",
+            "dangling/x",
+            "loop/x",
+            "a/b/file/x",
+            "missing/x",
+        ] {
+            let path = top.join(path);
+            let told = disk.canonicalize(&path).ok();
+            assert_eq!(leads.end(&path), told, "{}", path.display());
+            assert_eq!(leads.end(&path), told, "again, {}", path.display());
+        }
+        assert_eq!(leads.named(&top.join("relative/x/y")), top.join("a/x/y"));
+        assert_eq!(
+            leads.named(&top.join("relative/b/file")),
+            top.join("a/b/file")
+        );
+        assert_eq!(leads.named(&top.join("dangling")), top.join("dangling"));
+    }
+}

@@ -64,7 +64,7 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
     Tool {
-        names: &["drush", "wp", "craft", "console"],
+        names: &["drush", "wp", "craft"],
         takes: "-r -l --uri --path",
         one_dash: false,
         // The site may stand before the verb: `drush @prod sql-drop`.
@@ -78,12 +78,7 @@ pub(super) const TOOLS: &[Tool] = &[
         })],
         rules: &[Rule {
             id: "hosted.site-delete",
-            when: &[
-                "&of-site",
-                "db reset|drop|clean",
-                "site empty|delete",
-                "doctrine:schema:drop|doctrine:database:drop",
-            ],
+            when: &["&of-site", "db reset|drop|clean", "site empty|delete"],
             severity: Severity::Block,
             reason: "it deletes what the site has stored",
             alternatives: &["drush status"],

@@ -1,6 +1,6 @@
 //! Databases by way of frameworks and migrations: all of one dropped, or a table emptied by code.
 
-use super::{Rule, Severity, Subject, Tool, database::texts};
+use super::{Rule, Severity, Subject, Tool, database::texts, on_trial::is_on_trial, reset::resets};
 
 pub(super) const TOOLS: &[Tool] = &[Tool {
     names: &[
@@ -33,76 +33,27 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         "supabase",
         "dotnet",
         "tsx",
+        "node",
+        "ace",
+        "cargo",
+        "pnpm",
+        "yarn",
+        "bun",
+        "loco",
+        "sea-orm-cli",
+        "atlas",
+        "phinx",
+        "aerich",
+        "mikro-orm",
+        "mikro-orm-esm",
+        "console",
     ],
     takes: "",
     one_dash: false,
     tests: &[
-        ("for-tests", |s| s.call.for_tests),
+        ("for-tests", is_on_trial),
         ("empties", empties_by_code),
-        ("resets", |s| {
-            let words: Vec<&str> = s.call.words.iter().map(|word| word.text.as_str()).collect();
-            let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
-            let pair = |a: &str, b: &[&str]| {
-                words
-                    .windows(2)
-                    .any(|two| two[0] == a && b.contains(&two[1]))
-            };
-            has(&[
-                "db:drop",
-                "db:reset",
-                "db:migrate:reset",
-                "db:wipe",
-                "migrate:fresh",
-                "migrate:reset",
-                "db:schema:load",
-                "db:drop:all",
-                "ecto.drop",
-                "ecto.reset",
-                "db:purge",
-                "schema:drop",
-                "db:migrate:undo:all",
-                "db:truncate_all",
-                "migrate:refresh",
-            ]) || pair("migrate", &["reset"]) && (s.call.name == "prisma" || has(&["prisma"]))
-                || has(&["prisma"])
-                    && pair("db", &["push"])
-                    && has(&["--force-reset", "--accept-data-loss"])
-                || s.call.name == "prisma" && has(&["--force-reset", "--accept-data-loss"])
-                || pair("database", &["drop", "reset"])
-                    && matches!(s.call.name.as_str(), "diesel" | "sqlx")
-                || pair("downgrade", &["base"])
-                || words.iter().any(|word| word.ends_with("manage.py"))
-                    && has(&["flush", "reset_db", "sqlflush"])
-                    && !has(&["sqlflush"])
-                || s.call.name == "django-admin" && has(&["flush"])
-                || has(&["migrate"])
-                    && words.last() == Some(&"zero")
-                    && (s.call.name == "django-admin"
-                        || words.iter().any(|word| word.ends_with("manage.py")))
-                || has(&["db:rollback"])
-                    && words
-                        .iter()
-                        .filter_map(|word| word.strip_prefix("STEP="))
-                        .any(|steps| steps != "1")
-                || has(&["doctrine:schema:drop", "doctrine:database:drop"])
-                    && has(&["--force", "-f", "--full-database"])
-                || has(&["migrate:rollback"]) && has(&["--all"])
-                || matches!(s.call.name.as_str(), "flyway") && has(&["clean"])
-                || s.call.name == "liquibase"
-                    && words
-                        .iter()
-                        .any(|word| matches!(*word, "drop-all" | "dropAll"))
-                || s.call.name == "supabase"
-                    && pair("db", &["reset"])
-                    && words
-                        .iter()
-                        .any(|word| *word == "--linked" || word.starts_with("--db-url"))
-                || s.call.name == "dotnet" && pair("database", &["drop"])
-                || s.call.name == "drizzle-kit" && pair("push", &["--force"])
-                || s.call.name == "dbmate" && has(&["drop"])
-                || s.call.name == "migrate" && has(&["drop"])
-                || s.call.name == "goose" && has(&["reset", "down-to"])
-        }),
+        ("resets", |s| resets(s.call)),
     ],
     rules: &[
         Rule {
@@ -147,6 +98,23 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "npx knex migrate:rollback --all",
                 "rails db:rollback STEP=5",
                 "php bin/console doctrine:schema:drop --full-database --force",
+                "bin/console doctrine:database:drop --force",
+                "cargo sqlx database reset -y",
+                "cargo +nightly diesel database reset",
+                "cargo loco db reset",
+                "pnpm prisma migrate reset --force",
+                "yarn --cwd api sequelize db:drop",
+                "sea-orm-cli migrate fresh",
+                "migrate -path m -database postgres://x down -all",
+                "atlas schema clean -u postgres://x/shop --auto-approve",
+                "vendor/bin/phinx rollback -t 0",
+                "aerich downgrade -v 0",
+                "node ace migration:fresh",
+                "npx mikro-orm migration:fresh",
+                "NODE_ENV=test npx prisma migrate reset --force",
+                "NODE_ENV=test rails db:drop",
+                "RAILS_ENV=test DATABASE_URL=postgres://prod/shop rails db:drop",
+                "DATABASE_URL=sqlite::memory: sqlx database drop -y --database-url postgres://db/x",
             ],
             #[cfg(test)]
             spares: &[
@@ -159,6 +127,20 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "rails db:rollback STEP=1",
                 "php bin/console doctrine:schema:drop --dump-sql",
                 "sqlx migrate run",
+                "cargo sqlx migrate run",
+                "cargo run -- migrate drop",
+                "yarn db:reset",
+                "pnpm prisma migrate dev",
+                "bin/console doctrine:database:drop --if-exists",
+                "migrate -path m -database postgres://x down 1",
+                "vendor/bin/phinx rollback",
+                "aerich downgrade",
+                "DATABASE_URL=postgres://localhost/app_test npx prisma migrate reset --force",
+                "DATABASE_URL=sqlite:///tmp/t.db alembic downgrade base",
+                "DB_CONNECTION=sqlite DB_DATABASE=:memory: php artisan migrate:fresh",
+                "php artisan migrate:fresh --database=sqlite_testing",
+                "DJANGO_SETTINGS_MODULE=app.settings.test python manage.py flush --noinput",
+                "NODE_ENV=test npx sequelize-cli db:drop",
             ],
         },
     ],

@@ -31,10 +31,12 @@ mod kubernetes;
 mod machine;
 mod migration;
 mod network;
+mod on_trial;
 mod package;
 mod process;
 mod publish;
 mod queue;
+mod reset;
 mod revision;
 mod scale;
 mod sealed;
@@ -56,6 +58,7 @@ pub(crate) use self::{
     emulator::is_emulated,
     general::{GENERAL, is_opaque},
     git::git_folder,
+    on_trial::variables,
     subject::Subject,
 };
 use crate::verdict::Decision;

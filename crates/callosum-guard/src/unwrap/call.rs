@@ -44,8 +44,8 @@ pub(crate) struct Call {
     pub(crate) elsewhere: bool,
     /// Whether it was only guessed that these words are a command.
     pub(crate) guessed: bool,
-    /// Whether its environment says that all is for tests, as `RAILS_ENV=test` does.
-    pub(crate) for_tests: bool,
+    /// The variables of its environment by which it picks a database; of what is not known the text is empty.
+    pub(crate) environment: Vec<(&'static str, String)>,
     /// The address that its environment says the service is at, where it is a client of one.
     pub(crate) endpoint: Option<String>,
     /// Whether its words are the list of what it would destroy rather than what was written.

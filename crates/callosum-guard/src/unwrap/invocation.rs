@@ -157,14 +157,10 @@ impl Walker<'_> {
 
     pub(super) fn record(&mut self, call: Call) {
         const ENDPOINT: &str = "AWS_ENDPOINT_URL";
-        const STAGES: [&str; 5] = ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV"];
-        let is_test = |name: &&str| matches!(self.state.known(name), Some("test" | "testing"));
-        let says_test = |word: &Arg| {
-            let (name, value) = word.text.split_once('=').unwrap_or_default();
-            let is_stage = STAGES.contains(&name) || name == "--env";
-            is_stage && matches!(value, "test" | "testing")
-        };
-        let for_tests = STAGES.iter().any(is_test) || call.words.iter().any(says_test);
+        let environment = crate::rule::variables(&call)
+            .filter(|name| !self.state.own.contains(*name) && self.state.get(name).is_some())
+            .map(|name| (name, self.state.known(name).unwrap_or_default().to_owned()))
+            .collect();
         let endpoint = match call.name.as_str() {
             "aws" => {
                 let known = self.state.known(ENDPOINT).map(str::to_owned);
@@ -173,7 +169,7 @@ impl Walker<'_> {
             _ => None,
         };
         let call = Call {
-            for_tests,
+            environment,
             endpoint,
             depth: self.depth,
             via: self.via.clone(),

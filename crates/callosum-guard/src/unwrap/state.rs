@@ -67,6 +67,17 @@ impl State {
         self.variables.get(name).map(Vec::as_slice)
     }
 
+    /// Gives none of the variables to a program that is started from now on.
+    pub(super) fn keep_variables(&mut self) {
+        self.own.extend(self.variables.keys().cloned());
+    }
+
+    /// Sets a variable that every program has which is started from now on.
+    pub(super) fn give(&mut self, name: &str, value: Value) {
+        self.set(name, value);
+        self.own.remove(name);
+    }
+
     /// The variables that hold one text which is known.
     pub(crate) fn told(&self) -> BTreeMap<String, String> {
         let single = self.variables.iter().filter_map(|(name, values)| {

@@ -153,6 +153,7 @@ impl Walker<'_> {
         let before = std::mem::replace(&mut self.elsewhere, true);
         let value = self.apart(|walker| {
             walker.state.cwd = None;
+            walker.state.keep_variables();
             walk(walker)
         });
         self.elsewhere = before;

@@ -193,8 +193,25 @@ impl Walker<'_> {
         let mut whole: Vec<Arg> = entry.into_iter().collect();
         whole.extend(own.map(|(program, _)| Arg::plain(program)));
         whole.extend(inner);
-        self.elsewhere(|walker| walker.inner("exec", &whole, input))
+        let given = given_variables(words.get(..at).unwrap_or(words));
+        self.elsewhere(|walker| {
+            for (name, value) in given {
+                walker.state.give(name, Value::known(value));
+            }
+            walker.inner("exec", &whole, input)
+        })
     }
+}
+
+/// The variables that a command in a container is given: `-e NAME=VALUE`, `--env=NAME=VALUE`.
+fn given_variables(words: &[Arg]) -> Vec<(&str, &str)> {
+    let texts = words.windows(2).filter_map(|two| {
+        let (option, next) = (two[0].text.as_str(), two[1].text.as_str());
+        let joined = option.strip_prefix("--env=");
+        let apart = matches!(option, "-e" | "--env").then_some(next);
+        joined.or(apart)?.split_once('=')
+    });
+    texts.collect()
 }
 
 /// The texts of a parameter: `commands=["a","b"]`, `{"commands":["a"]}`, or the text as it is.

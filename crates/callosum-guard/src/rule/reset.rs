@@ -1,0 +1,164 @@
+//! What deletes all that is in a database, by the words of the framework or tool of migrations that does it.
+//!
+//! A program is looked for where it may stand: in front, or behind what starts it (`npx prisma`, `php artisan`,
+//! `python -m alembic`, `cargo sqlx`).
+
+use super::on_trial::is_framework;
+use crate::{path, unwrap::Call};
+
+/// Words that say it whatever program they are given to.
+const WORDS: [&str; 22] = [
+    "db:drop",
+    "db:reset",
+    "db:migrate:reset",
+    "db:wipe",
+    "db:truncate",
+    "migrate:fresh",
+    "migrate:reset",
+    "db:schema:load",
+    "db:drop:all",
+    "ecto.drop",
+    "ecto.reset",
+    "db:purge",
+    "schema:drop",
+    "schema:fresh",
+    "db:migrate:undo:all",
+    "db:truncate_all",
+    "migrate:refresh",
+    "migration:fresh",
+    "migration:reset",
+    "migration:refresh",
+    "database:drop",
+    "database:reset",
+];
+
+/// Programs, and what they say it by: words that follow each other, others between them, and options wherever they
+/// stand.
+const RESETS: &[(&[&str], &str)] = &[
+    (&["prisma"], "migrate reset"),
+    (&["prisma"], "--force-reset|--accept-data-loss"),
+    (&["diesel", "sqlx"], "database drop|reset"),
+    (&["loco"], "db drop|reset|truncate"),
+    (&["sea-orm-cli"], "migrate fresh|reset|refresh"),
+    (&["alembic", "flask"], "downgrade base"),
+    (&["aerich"], "downgrade -v|--version 0"),
+    (&["aerich"], "downgrade -v0|--version=0"),
+    (&["manage.py"], "flush|reset_db"),
+    (&["django-admin"], "flush"),
+    (&["manage.py", "django-admin"], "migrate zero"),
+    (
+        &["console"],
+        "doctrine:schema:drop|doctrine:database:drop --force|-f|--full-database",
+    ),
+    (&["phinx"], "rollback -t|--target 0|all"),
+    (&["phinx"], "rollback -t0|--target=0"),
+    (&["hasura"], "migrate apply --down all"),
+    (&["hasura"], "migrate apply --down=all"),
+    (&["flyway"], "clean"),
+    (&["liquibase"], "drop-all|dropAll"),
+    (&["atlas"], "schema clean"),
+    (&["supabase"], "db reset --linked|--db-url|--db-url=*"),
+    (&["dotnet"], "database drop"),
+    (&["drizzle-kit"], "push --force"),
+    (&["dbmate", "migrate"], "drop"),
+    (&["migrate"], "down -all|--all"),
+    (&["goose"], "reset|down-to"),
+];
+
+/// Options, with a value, of what starts a program by its own first word: `cargo sqlx`, `pnpm prisma`.
+const TAKES: [&str; 10] = [
+    "-C",
+    "--dir",
+    "--cwd",
+    "--filter",
+    "-F",
+    "--config",
+    "-Z",
+    "--manifest-path",
+    "--color",
+    "--target-dir",
+];
+
+/// Whether a command deletes what is in a database, or takes back all that its migrations have made.
+pub(super) fn resets(call: &Call) -> bool {
+    let words: Vec<&str> = call.words.iter().map(|word| word.text.as_str()).collect();
+    let is_known = |word: &str| {
+        let name = base(word);
+        is_framework(name) || RESETS.iter().any(|(programs, _)| programs.contains(&name))
+    };
+    let starts = matches!(call.name.as_str(), "cargo" | "pnpm" | "yarn" | "bun");
+    // What else it is told may have the name of a program, or be a task: `cargo run -- migrate drop`, `yarn db:reset`.
+    let found = if starts {
+        started(&words).filter(|at| is_known(words[*at]))
+    } else {
+        words.iter().position(|word| is_known(word))
+    };
+    if starts && found.is_none() {
+        return false;
+    }
+    let has = |wanted: &str| words.contains(&wanted);
+    if WORDS.iter().any(|word| has(word)) || has("migrate:rollback") && has("--all") {
+        return true;
+    }
+    if has("db:rollback") {
+        let mut steps = words.iter().filter_map(|word| word.strip_prefix("STEP="));
+        return steps.any(|steps| steps != "1");
+    }
+    !has("--dry-run")
+        && found.is_some_and(|at| {
+            let (program, rest) = (base(words[at]), &words[at + 1..]);
+            let mut resets = RESETS.iter();
+            resets.any(|(programs, wanted)| programs.contains(&program) && says(rest, wanted))
+        })
+}
+
+/// The name of a program without its folder, and without the version that a runner is told.
+pub(super) fn base(word: &str) -> &str {
+    let name = path::name(word);
+    name.split_once('@').map_or(name, |(name, _)| name)
+}
+
+/// Where the first word stands that is no option, no value of one, and no toolchain.
+fn started(words: &[&str]) -> Option<usize> {
+    let mut is_value = false;
+    (1..words.len()).find(|at| {
+        let word = words[*at];
+        let was_value = std::mem::replace(&mut is_value, TAKES.contains(&word));
+        !was_value && !word.starts_with(['-', '+'])
+    })
+}
+
+/// Whether words say what is wanted.
+fn says(words: &[&str], wanted: &str) -> bool {
+    let mut operands = words.iter().filter(|word| !word.starts_with('-'));
+    wanted.split(' ').all(|wanted| {
+        let fits = |word: &&&str| {
+            let mut wanted = wanted.split('|');
+            wanted.any(|one| match one.strip_suffix('*') {
+                Some(start) => word.starts_with(start),
+                None => **word == one,
+            })
+        };
+        if wanted.starts_with('-') {
+            words.iter().any(|word| fits(&word))
+        } else {
+            operands.any(|word| fits(&word))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says;
+
+    /// CAKE-SHIM-1: words follow each other, options stand anywhere.
+    #[test]
+    fn what_words_say_goes_by_their_order() {
+        let words = ["-y", "database", "-D", "x", "drop"];
+        assert!(says(&words, "database drop|reset"));
+        assert!(says(&words, "database drop -y|--yes"));
+        assert!(!says(&words, "drop database"));
+        assert!(!says(&words, "database drop --force"));
+        assert!(says(&["--db-url=x"], "--db-url=*"));
+    }
+}

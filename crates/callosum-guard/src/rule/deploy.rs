@@ -47,11 +47,15 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["helm", "helmfile", "argocd", "skaffold"],
         takes: "-n --namespace --kube-context -f --values --set --version -e --environment -p --profile",
         one_dash: false,
-        tests: &[("to-production", to_production)],
+        tests: &[
+            ("to-production", to_production),
+            ("by-profile", |s| s.call.name == "skaffold"),
+        ],
         rules: &[Rule {
             id: "deploy.chart",
             when: &[
                 "upgrade|install|apply|sync|deploy &to-production !--dry-run",
+                "run|delete &to-production &by-profile !--dry-run",
                 "app sync &to-production !--dry-run",
             ],
             severity: Severity::Ask,
@@ -63,6 +67,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "helm upgrade web ./chart -f values-prod.yaml",
                 "helmfile -e prod apply",
                 "argocd app sync web-prod",
+                "skaffold run -p prod",
+                "skaffold delete -p prod",
             ],
             #[cfg(test)]
             spares: &[
@@ -70,6 +76,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "helm diff upgrade web ./chart -n production",
                 "helm template ./chart -f values-prod.yaml",
                 "helm upgrade web ./chart -n prod --dry-run",
+                "skaffold run",
+                "skaffold render -p prod",
             ],
         }],
     },
@@ -329,7 +337,7 @@ fn to_production(subject: &Subject<'_>) -> bool {
     words.any(|word| names_production(&word.text))
 }
 
-fn names_production(text: &str) -> bool {
+pub(super) fn names_production(text: &str) -> bool {
     let mut before = String::new();
     for part in parts(text) {
         let is_named = matches!(part.as_str(), "prod" | "production" | "prd");
@@ -341,7 +349,7 @@ fn names_production(text: &str) -> bool {
     false
 }
 
-fn is_deploying(part: &str) -> bool {
+pub(super) fn is_deploying(part: &str) -> bool {
     matches!(
         part,
         "deploy" | "deployment" | "release" | "publish" | "ship" | "rollout" | "promote"
@@ -349,7 +357,7 @@ fn is_deploying(part: &str) -> bool {
 }
 
 /// The parts of a name, in small letters: `ShopProd-web` has three.
-fn parts(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn parts(text: &str) -> impl Iterator<Item = String> {
     let mut apart = String::with_capacity(text.len() + 4);
     let mut was_small = false;
     for letter in text.chars() {

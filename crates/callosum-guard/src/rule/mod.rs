@@ -21,6 +21,7 @@ mod deploy;
 mod disk;
 mod displace;
 mod emulator;
+mod forge;
 mod general;
 mod git;
 mod graph;
@@ -28,6 +29,7 @@ mod guest;
 mod hosted;
 mod key;
 mod kubernetes;
+mod launch;
 mod machine;
 mod migration;
 mod network;
@@ -36,6 +38,7 @@ mod package;
 mod process;
 mod publish;
 mod queue;
+mod release;
 mod reset;
 mod revision;
 mod scale;
@@ -153,6 +156,8 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     machine::TOOLS,
     package::TOOLS,
     publish::TOOLS,
+    release::TOOLS,
+    forge::TOOLS,
     cloud::TOOLS,
     database::TOOLS,
     migration::TOOLS,
@@ -167,6 +172,7 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     store::TOOLS,
     scale::TOOLS,
     deploy::TOOLS,
+    launch::TOOLS,
 ];
 
 /// The tools of this name.

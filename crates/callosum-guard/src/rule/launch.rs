@@ -1,0 +1,220 @@
+//! Deploys by tools that know nothing else than what everybody has: production, unless they are told of another place.
+
+use super::{
+    Rule, Severity, Subject, Tool,
+    deploy::{is_deploying, names_production, parts},
+    emulator::is_loopback,
+};
+
+const REASON: &str = "it changes what everybody has";
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &[
+            "railway",
+            "deployctl",
+            "gcloud",
+            "az",
+            "sam",
+            "modal",
+            "convex",
+            "hasura",
+            "dagger",
+        ],
+        takes: "-e --env --environment -s --service -n --name -g --resource-group -p --project --endpoint --config-env --stack-name --slot",
+        one_dash: false,
+        tests: &[("for-trial", is_for_trial), ("launches", launches)],
+        rules: &[Rule {
+            id: "launch.service",
+            when: &["&launches !&for-trial !--dry-run|--dryrun"],
+            severity: Severity::Ask,
+            reason: REASON,
+            alternatives: &[
+                "railway status",
+                "deployctl deployments list",
+                "gcloud app versions list",
+                "az webapp list",
+                "sam validate",
+                "modal app list",
+                "convex logs",
+                "hasura migrate status",
+                "dagger functions",
+            ],
+            #[cfg(test)]
+            catches: &[
+                "railway up",
+                "deployctl deploy --prod main.ts",
+                "gcloud app deploy -q",
+                "az webapp up",
+                "sam deploy --no-confirm-changeset",
+                "modal deploy app.py",
+                "npx convex deploy -y",
+                "hasura deploy --endpoint https://prod.shop.example",
+                "dagger call deploy --env prod",
+                "npx convex deploy --cmd 'npm run test'",
+            ],
+            #[cfg(test)]
+            spares: &[
+                "railway status",
+                "railway up -e staging",
+                "deployctl deploy main.ts",
+                "gcloud app deploy --no-promote",
+                "gcloud app deploy --project shop-staging",
+                "gcloud app browse",
+                "az webapp up --name shop-dev",
+                "az webapp list",
+                "sam build",
+                "sam deploy --config-env staging",
+                "sam deploy --no-execute-changeset",
+                "modal run app.py",
+                "modal serve app.py",
+                "npx convex dev",
+                "hasura deploy",
+                "hasura deploy --endpoint http://localhost:8080",
+                "dagger call test",
+                "dagger call deploy --env staging",
+            ],
+        }],
+    },
+    Tool {
+        names: &["fastlane"],
+        takes: "--env",
+        one_dash: false,
+        tests: &[
+            ("for-trial", is_for_trial),
+            ("releases", is_lane_of_release),
+        ],
+        rules: &[
+            Rule {
+                id: "launch.store",
+                when: &[
+                    "&releases !&for-trial",
+                    "deliver|supply|appstore|upload_to_app_store|upload_to_play_store !init|download_metadata|download_screenshots|generate_summary !&for-trial",
+                    "run deliver|supply|appstore|upload_to_app_store|upload_to_play_store|upload_to_testflight|pilot",
+                    "pilot|testflight|upload_to_testflight upload|distribute",
+                    "upload_to_testflight",
+                ],
+                severity: Severity::Ask,
+                reason: "what is put into a store cannot simply be taken back",
+                alternatives: &["fastlane lanes"],
+                #[cfg(test)]
+                catches: &[
+                    "fastlane release",
+                    "fastlane ios release",
+                    "bundle exec fastlane android deploy",
+                    "fastlane deliver",
+                    "fastlane supply --track production",
+                    "fastlane pilot upload",
+                ],
+                #[cfg(test)]
+                spares: &[
+                    "fastlane lanes",
+                    "fastlane ios test",
+                    "fastlane ios beta",
+                    "fastlane android deploy_staging",
+                    "fastlane supply init",
+                    "fastlane supply --track internal",
+                    "fastlane deliver download_metadata",
+                    "fastlane pilot list",
+                    "fastlane match development",
+                ],
+            },
+            Rule {
+                id: "launch.certificates",
+                when: &["match nuke", "run match_nuke", "match_nuke"],
+                severity: Severity::Block,
+                reason: "it revokes the certificates by which everybody of the team signs",
+                alternatives: &["fastlane match development --readonly"],
+                #[cfg(test)]
+                catches: &[
+                    "fastlane match nuke distribution",
+                    "bundle exec fastlane match nuke development",
+                    "fastlane run match_nuke",
+                ],
+                #[cfg(test)]
+                spares: &[
+                    "fastlane match development",
+                    "fastlane match appstore --readonly",
+                    "fastlane lanes",
+                ],
+            },
+        ],
+    },
+];
+
+/// Whether the command deploys to what its tool has for production.
+fn launches(subject: &Subject<'_>) -> bool {
+    let (first, second) = (subject.operand(0), subject.operand(1));
+    match subject.call.name.as_str() {
+        "railway" => first == "up",
+        "deployctl" => first == "deploy" && subject.has("--prod"),
+        "gcloud" => {
+            let mut words = subject.operands.iter().map(|(word, _)| word.text.as_str());
+            words.any(|word| word == "app") && words.any(|word| word == "deploy") && {
+                !subject.has("--no-promote")
+            }
+        }
+        "az" => {
+            matches!(first, "webapp" | "functionapp" | "containerapp")
+                && matches!(second, "up" | "deploy")
+        }
+        "sam" => first == "deploy" && !subject.has("--no-execute-changeset"),
+        "modal" => first == "deploy",
+        "convex" => first == "deploy" && !subject.has("--preview-create"),
+        "hasura" => {
+            let endpoint = subject.value("--endpoint");
+            first == "deploy" && endpoint.is_some_and(|endpoint| !is_loopback(endpoint))
+        }
+        "dagger" => {
+            let mut words = subject.call.words.iter().map(|word| word.text.as_str());
+            first == "call" && parts(second).any(|part| is_deploying(&part)) && {
+                words.any(names_production)
+            }
+        }
+        _ => false,
+    }
+}
+
+/// Whether the lane that is driven is by its name one that gives what is built to everybody.
+fn is_lane_of_release(subject: &Subject<'_>) -> bool {
+    let first = subject.operand(0);
+    let lane = match first {
+        "ios" | "android" | "mac" => subject.operand(1),
+        _ => first,
+    };
+    parts(lane).any(|part| is_deploying(&part))
+}
+
+/// Whether a word of the command says that it is about a place where things are tried out.
+fn is_for_trial(subject: &Subject<'_>) -> bool {
+    const SAYS: [&str; 17] = [
+        "staging",
+        "stage",
+        "dev",
+        "develop",
+        "development",
+        "test",
+        "testing",
+        "qa",
+        "uat",
+        "preview",
+        "sandbox",
+        "demo",
+        "beta",
+        "alpha",
+        "internal",
+        "nonprod",
+        "preprod",
+    ];
+    // What an option is called says nothing, nor does a text that another program is given.
+    let words = || {
+        let words = subject.call.words.iter().skip(1);
+        let words = words.map(|word| match word.text.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => value,
+            _ => word.text.as_str(),
+        });
+        words.filter(|word| !word.starts_with('-') && !word.contains(' '))
+    };
+    !words().any(names_production)
+        && words().any(|word| parts(word).any(|part| SAYS.contains(&part.as_str())))
+}

@@ -52,6 +52,53 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
     Tool {
+        names: &["dvc"],
+        takes: "-r --remote -j --jobs -p --projects",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "backup.data-versions",
+            when: &["gc !--dry", "destroy"],
+            severity: Severity::Ask,
+            reason: "versions of data that are kept nowhere else are gone for good",
+            alternatives: &["dvc gc --dry -w", "dvc status"],
+            #[cfg(test)]
+            catches: &[
+                "dvc gc -w -f",
+                "dvc gc --all-commits --cloud",
+                "dvc destroy -f",
+            ],
+            #[cfg(test)]
+            spares: &[
+                "dvc gc -w --dry",
+                "dvc status",
+                "dvc remove model.dvc",
+                "dvc pull",
+            ],
+        }],
+    },
+    Tool {
+        names: &["mlflow"],
+        takes: "--backend-store-uri --artifacts-destination --tracking-uri --experiment-ids --run-ids --older-than",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "backup.runs",
+            when: &["gc"],
+            severity: Severity::Ask,
+            reason: "runs that were deleted until now could be restored",
+            alternatives: &["mlflow experiments search"],
+            #[cfg(test)]
+            catches: &[
+                "mlflow gc",
+                "mlflow gc --older-than 30d",
+                "mlflow gc --backend-store-uri sqlite:///mlflow.db",
+            ],
+            #[cfg(test)]
+            spares: &["mlflow experiments search", "mlflow ui", "mlflow run ."],
+        }],
+    },
+    Tool {
         names: &["snapper", "timeshift"],
         takes: "-c --config --snapshot --snapshot-device",
         one_dash: false,

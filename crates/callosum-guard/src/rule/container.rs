@@ -53,6 +53,10 @@ pub(super) const TOOLS: &[Tool] = &[
                 let mut volumes = s.operands.iter().skip(2).map(|(word, _)| &word.text);
                 volumes.len() > 0 && volumes.all(|volume| says_scratch(volume))
             }),
+            ("all-listed", |s| {
+                s.operands.iter().any(|(word, _)| word.source.listed)
+            }),
+            ("is-podman", |s| s.call.name == "podman"),
             ("every-one", |s| {
                 s.operands.iter().any(|(word, _)| !word.is_known())
             }),
@@ -68,6 +72,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "buildx|builder build --output=*type=registry*|--output=*push=true*|-o=*type=registry*|-o=*push=true*",
                     "build --output=*type=registry*|--output=*push=true*|-o=*type=registry*|-o=*push=true*",
                     "manifest push",
+                    "compose push !--dry-run",
                 ],
                 severity: Severity::Ask,
                 reason: "what is published cannot be taken back",
@@ -81,6 +86,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker buildx build --output type=registry -t me/app .",
                     "docker build -o type=image,name=me/app,push=true .",
                     "docker manifest push me/app",
+                    "docker compose -f compose.yaml push",
                 ],
                 #[cfg(test)]
                 spares: &[
@@ -89,6 +95,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker buildx build -t me/app --output type=local,dest=out .",
                     "docker build -o out .",
                     "docker pull alpine",
+                    "docker compose pull",
+                    "docker compose --dry-run push",
                     "docker run --rm app git push",
                 ],
             },
@@ -179,6 +187,25 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
             },
             Rule {
+                id: "docker.renew-volumes",
+                when: &["compose up|create -V|--renew-anon-volumes !&for-tests !--dry-run"],
+                severity: Severity::Ask,
+                reason: "what stands in the volumes that have no name is left behind",
+                alternatives: &["docker compose up -d", "docker volume ls"],
+                #[cfg(test)]
+                catches: &[
+                    "docker compose up -d --force-recreate -V",
+                    "docker compose up -dV",
+                    "docker compose up --renew-anon-volumes db",
+                ],
+                #[cfg(test)]
+                spares: &[
+                    "docker compose up -d --force-recreate",
+                    "docker compose -f compose.test.yaml up -dV",
+                    "docker compose version",
+                ],
+            },
+            Rule {
                 id: "docker.prune",
                 when: &[
                     "system prune",
@@ -187,6 +214,9 @@ pub(super) const TOOLS: &[Tool] = &[
                     "kill &every-one",
                     "rmi -f|--force &every-one",
                     "image rm -f|--force &every-one",
+                    "rmi|rm &all-listed",
+                    "image|container rm|remove &all-listed",
+                    "rm|rmi -a|--all &is-podman",
                     "container rm -f &every-one",
                     "rm -v",
                     "swarm leave --force|-f",
@@ -203,6 +233,10 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker rm -f $(docker ps -aq)",
                     "docker kill $(docker ps -q)",
                     "docker image rm $(docker images -q) -f",
+                    "docker image rm $(docker images -q)",
+                    "docker rmi $(docker images -aq)",
+                    "docker image ls -q | xargs docker rmi",
+                    "podman rmi --all",
                 ],
                 #[cfg(test)]
                 spares: &[
@@ -213,6 +247,9 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker image ls",
                     "docker rmi old:1",
                     "docker rmi $(docker images -f dangling=true -q)",
+                    "docker rmi $(docker images -q shop)",
+                    "docker images -q | xargs docker inspect",
+                    "docker images | grep none | awk '{print $3}' | xargs docker rmi",
                     "docker image rm \"$IMAGE\"",
                     "docker image rm old:1 -f",
                     "docker stop web",
@@ -221,35 +258,96 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
     },
     Tool {
+        names: &["buildah"],
+        takes: "",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "buildah.remove-all",
+            when: &["rm|rmi|delete -a|--all", "prune -a|--all"],
+            severity: Severity::Ask,
+            reason: "it removes containers or images that may be in use by others",
+            alternatives: &["buildah containers"],
+            #[cfg(test)]
+            catches: &["buildah rm -a", "buildah rmi --all", "buildah rmi -af"],
+            #[cfg(test)]
+            spares: &[
+                "buildah rm web",
+                "buildah images -a",
+                "buildah bud -t app .",
+            ],
+        }],
+    },
+    Tool {
         names: &["docker-compose", "podman-compose"],
         takes: "-p --project-name --profile --env-file --project-directory",
         one_dash: false,
         tests: &[("for-tests", is_for_tests)],
-        rules: &[Rule {
-            id: "docker-compose.data",
-            when: &[
-                "down -v|--volumes !&for-tests",
-                "rm -v !&for-tests",
-                "run|exec --privileged",
-            ],
-            severity: Severity::Block,
-            reason: "the data in the volumes is gone for good",
-            alternatives: &["docker-compose down"],
-            #[cfg(test)]
-            catches: &[
-                "docker-compose down -v",
-                "docker-compose -f a.yml down --volumes",
-                "docker-compose rm -fv",
-                "docker-compose exec --privileged web sh",
-            ],
-            #[cfg(test)]
-            spares: &[
-                "docker-compose down",
-                "docker-compose up -d",
-                "docker-compose -f docker-compose.ci.yml down -v",
-                "docker-compose logs -f",
-            ],
-        }],
+        rules: &[
+            Rule {
+                id: "docker-compose.push",
+                when: &["push !--dry-run"],
+                severity: Severity::Ask,
+                reason: "what is published cannot be taken back",
+                alternatives: &["docker-compose images"],
+                #[cfg(test)]
+                catches: &[
+                    "docker-compose push",
+                    "docker-compose -f compose.yaml push web",
+                    "podman-compose push",
+                ],
+                #[cfg(test)]
+                spares: &[
+                    "docker-compose pull",
+                    "docker-compose --dry-run push",
+                    "docker-compose build",
+                ],
+            },
+            Rule {
+                id: "docker-compose.renew-volumes",
+                when: &["up|create -V|--renew-anon-volumes !&for-tests"],
+                severity: Severity::Ask,
+                reason: "what stands in the volumes that have no name is left behind",
+                alternatives: &["docker-compose up -d"],
+                #[cfg(test)]
+                catches: &[
+                    "docker-compose up -dV",
+                    "docker-compose up --renew-anon-volumes",
+                    "docker-compose -f compose.yaml up -d -V db",
+                ],
+                #[cfg(test)]
+                spares: &[
+                    "docker-compose up -d --force-recreate",
+                    "docker-compose -f docker-compose.ci.yml up -dV",
+                    "docker-compose ps",
+                ],
+            },
+            Rule {
+                id: "docker-compose.data",
+                when: &[
+                    "down -v|--volumes !&for-tests",
+                    "rm -v !&for-tests",
+                    "run|exec --privileged",
+                ],
+                severity: Severity::Block,
+                reason: "the data in the volumes is gone for good",
+                alternatives: &["docker-compose down"],
+                #[cfg(test)]
+                catches: &[
+                    "docker-compose down -v",
+                    "docker-compose -f a.yml down --volumes",
+                    "docker-compose rm -fv",
+                    "docker-compose exec --privileged web sh",
+                ],
+                #[cfg(test)]
+                spares: &[
+                    "docker-compose down",
+                    "docker-compose up -d",
+                    "docker-compose -f docker-compose.ci.yml down -v",
+                    "docker-compose logs -f",
+                ],
+            },
+        ],
     },
 ];
 

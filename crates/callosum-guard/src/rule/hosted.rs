@@ -29,6 +29,8 @@ pub(super) const TOOLS: &[Tool] = &[
             "infisical",
             "zeabur",
             "amplify",
+            "hf",
+            "huggingface-cli",
         ],
         takes: "--project --app -a -p --team --space-id --org",
         one_dash: false,
@@ -53,6 +55,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "doppler secrets delete API_KEY -y",
                 "okteto destroy",
                 "npx convex import --replace-all x.zip",
+                "hf repo delete acme/model",
+                "huggingface-cli repo delete acme/model",
             ],
             #[cfg(test)]
             spares: &[
@@ -60,6 +64,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "dokku apps:list",
                 "stripe listen",
                 "neon branches list",
+                "hf download acme/model",
+                "hf upload acme/model .",
             ],
         }],
     },
@@ -201,7 +207,7 @@ pub(super) const TOOLS: &[Tool] = &[
         tests: &[],
         rules: &[Rule {
             id: "hosted.unset",
-            when: &["secrets unset", "config:unset"],
+            when: &["secrets unset", "config:unset", "postgres|pg detach"],
             severity: Severity::Ask,
             reason: "the value may be kept nowhere else",
             alternatives: &["fly secrets list", "heroku config"],
@@ -210,9 +216,15 @@ pub(super) const TOOLS: &[Tool] = &[
                 "fly secrets unset DATABASE_URL",
                 "flyctl -a shop secrets unset A B",
                 "heroku config:unset KEY -a shop",
+                "flyctl postgres detach shop-db",
             ],
             #[cfg(test)]
-            spares: &["fly secrets list", "fly secrets set A=1", "heroku config"],
+            spares: &[
+                "fly secrets list",
+                "fly secrets set A=1",
+                "fly postgres list",
+                "heroku config",
+            ],
         }],
     },
     Tool {

@@ -18,6 +18,7 @@ mod contents;
 mod database;
 mod delete;
 mod deploy;
+mod device;
 mod disk;
 mod displace;
 mod emulator;
@@ -165,6 +166,7 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     network::TOOLS,
     key::TOOLS,
     guest::TOOLS,
+    device::TOOLS,
     backup::TOOLS,
     queue::TOOLS,
     hosted::TOOLS,

@@ -1,4 +1,4 @@
-//! Lists of files and tags: which programs print the whole tree, what is not committed or every tag,
+//! Lists of files, tags and images: which programs print the whole tree, what is not committed or every tag,
 //! and what picks some out of such a list.
 //!
 //! Whether an item was picked cannot be known, only whether somebody meant to: a list that was cut,
@@ -56,6 +56,9 @@ impl Walker<'_> {
             "tree" => all
                 .iter()
                 .any(|word| word.text.starts_with('-') && word.text.contains('i')),
+            "docker" | "podman" | "nerdctl" => {
+                return lists_every_image(all).then(|| Value::from(LISTED));
+            }
             "eza" | "exa" | "lsd" => {
                 let picks = |word: &Arg| word.text.contains('*');
                 !all.iter().any(picks)
@@ -133,6 +136,22 @@ impl Walker<'_> {
         };
         (lists && self.is_tree(".")).then(|| Value::from(LISTED))
     }
+}
+
+/// Whether `docker images -q` or `docker image ls -q` with these words prints every image.
+fn lists_every_image(words: &[Arg]) -> bool {
+    let mut words = words.iter().map(|word| word.text.as_str());
+    let is_listing = match words.next() {
+        Some("images") => true,
+        Some("image") => matches!(words.next(), Some("ls" | "list")),
+        _ => false,
+    };
+    is_listing
+        && words.all(|word| match word.strip_prefix('-') {
+            Some("-quiet" | "-all" | "-no-trunc") => true,
+            Some(letters) => !letters.is_empty() && letters.chars().all(|c| "qa".contains(c)),
+            None => false,
+        })
 }
 
 /// Whether `git tag` with these words prints every tag.

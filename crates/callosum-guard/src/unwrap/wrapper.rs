@@ -197,6 +197,12 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     wrapper("pdm run", "-p", 0),
     wrapper("rye run", "", 0),
     wrapper("hatch run", "", 0),
+    wrapper("dagger run", "--progress", 0),
+    wrapper(
+        "dvc run",
+        "-n -d -o -O -m -M -p -w --name --deps --outs --metrics --params --wdir",
+        0,
+    ),
     wrapper("pixi run", "-e --environment --manifest-path", 0),
     wrapper("conda run", "-n -p --name --prefix --cwd", 0),
     wrapper("mamba run", "-n -p --name --prefix --cwd", 0),

@@ -88,7 +88,10 @@ impl Walker<'_> {
             "parallel" | "sem" => self.parallel(words, input),
             "ssh" | "mosh" | "autossh" | "sshpass" => self.ssh(name, words, input),
             "docker" | "podman" | "nerdctl" | "docker-compose" | "kubectl" | "oc" | "lxc"
-            | "podman-compose" | "incus" => self.container(words, input),
+            | "podman-compose" | "incus" => {
+                let output = self.container(words, input);
+                self.listing(name, words).unwrap_or(output)
+            }
             "watch" => self.watch(words),
             "hyperfine" | "nodemon" | "concurrently" | "chokidar" | "reflex" => {
                 self.texts(name, words)

@@ -50,7 +50,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 };
                 let texts = texts(s);
                 let mut texts = texts.iter();
-                texts.any(|text| destroys_sql(text) || makes(text)) && !is_scratch(s)
+                let is_tried = s.call.name == "bq" && (s.has("--dry_run") || s.has("-dry_run"));
+                texts.any(|text| destroys_sql(text) || makes(text)) && !is_scratch(s) && !is_tried
             }),
             ("replaces", |s| {
                 let input = s.call.input.as_ref();
@@ -83,6 +84,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     "psql -c 'ALTER TABLE t DROP COLUMN c'",
                     "psql -c 'EXPLAIN ANALYZE DELETE FROM users'",
                     "psql latest -c 'DROP TABLE users'",
+                    "bq query --nodry_run 'DROP TABLE d.t'",
+                    "bq query --dry_run=false 'DROP TABLE d.t'",
                     "sqlite3 x.db <<< $'.tables\\ndelete from t;'",
                     "psql <<< $'-- all of it\\nDROP TABLE t;'",
                     "psql -tc \"select 'drop table ' || t || ';' from x\" | psql",
@@ -102,6 +105,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     "psql -c 'DROP INDEX CONCURRENTLY by_name'",
                     "psql -c 'EXPLAIN DELETE FROM users'",
                     "psql -l",
+                    "bq query --dry_run 'DELETE FROM d.t WHERE true'",
+                    "bq --dry_run=true query 'DROP TABLE d.t'",
                 ],
             },
             Rule {

@@ -28,11 +28,19 @@ pub(crate) const DELETERS: &[&str] = &[
 ];
 
 /// Folders in a home folder of what builds made or fetched, and will again.
-const CACHES: [&str; 8] = [
+const CACHES: [&str; 16] = [
     "Library/Caches",
     "Library/Developer/Xcode/DerivedData",
     ".gradle/caches",
-    ".npm/_cacache",
+    ".npm",
+    ".yarn/cache",
+    ".yarn/berry/cache",
+    ".bun/install/cache",
+    ".cargo/registry/cache",
+    ".cargo/registry/src",
+    ".cargo/registry/index",
+    ".cargo/git",
+    ".ivy2/cache",
     ".m2/repository",
     ".nuget/packages",
     ".pub-cache",
@@ -266,7 +274,12 @@ pub(super) const TOOLS: &[Tool] = &[
                 reason: "it deletes outside the project",
                 alternatives: &["ls -ld {0..}", "ls -la"],
                 #[cfg(test)]
-                catches: &["rm -rf ../other", "rm -r ~/notes", "rm ~/x.txt"],
+                catches: &[
+                    "rm -rf ../other",
+                    "rm -r ~/notes",
+                    "rm ~/x.txt",
+                    "rm ~/.npmrc",
+                ],
                 #[cfg(test)]
                 spares: &[
                     "rm -rf ./other",
@@ -274,6 +287,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     "rm x.txt",
                     "rm -rf ~/Library/Developer/Xcode/DerivedData",
                     "rm -rf ~/.gradle/caches/build-cache-1",
+                    "rm -rf ~/.npm",
+                    "rm -rf ~/.cargo/registry/cache ~/.cargo/git",
                 ],
             },
             Rule {

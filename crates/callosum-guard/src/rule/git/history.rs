@@ -78,7 +78,7 @@ pub(super) const HISTORY: Tool = Tool {
                 "gc &prunes-by-setting",
                 "prune !-n|--dry-run",
                 "filter-branch",
-                "filter-repo",
+                "filter-repo !--analyze !--dry-run",
                 "replace -f|--force",
                 "lfs migrate import|export",
             ],
@@ -92,6 +92,7 @@ pub(super) const HISTORY: Tool = Tool {
                 "git filter-branch --tree-filter 'rm x' HEAD",
                 "git reflog delete HEAD@{1}",
                 "git lfs migrate import --everything",
+                "git filter-repo --invert-paths --path secret",
             ],
             #[cfg(test)]
             spares: &[
@@ -99,6 +100,8 @@ pub(super) const HISTORY: Tool = Tool {
                 "git reflog",
                 "git log --reflog",
                 "git lfs migrate info",
+                "git filter-repo --analyze",
+                "git filter-repo --dry-run --invert-paths --path secret",
             ],
         },
     ],

@@ -1,5 +1,6 @@
 //! git: what throws work away, here or where it was pushed to.
 
+mod clean;
 mod history;
 mod option;
 mod reference;
@@ -29,7 +30,7 @@ fn reads_changes(subject: &Subject<'_>) -> bool {
     input.any(|input| input.source.changes)
 }
 
-pub(super) const TOOLS: &[Tool] = &[PATCH, GIT, history::HISTORY, history::BFG];
+pub(super) const TOOLS: &[Tool] = &[PATCH, GIT, clean::CLEAN, history::HISTORY, history::BFG];
 
 const PATCH: Tool = Tool {
     names: &["patch"],
@@ -91,15 +92,6 @@ const GIT: Tool = Tool {
             s.value("--template")
                 .is_some_and(|folder| !folder.is_empty())
         }),
-        ("unforced", |s| {
-            let last = s
-                .call
-                .settings
-                .iter()
-                .rev()
-                .find(|(key, _)| key == "clean.requireforce");
-            last.is_some_and(|(_, value)| kept::is_false(value))
-        }),
         ("forced-by-setting", |s| {
             let mut settings = s.call.settings.iter();
             settings.any(|(key, value)| key.starts_with("remote.") && kept::unguards(key, value))
@@ -120,7 +112,6 @@ const GIT: Tool = Tool {
         }),
         ("fetches-over", fetches_over),
         ("unsafe-key", unsafe_key),
-        ("answered", |s| s.call.input.is_some()),
         ("all-files", |s| {
             s.operands
                 .iter()
@@ -208,38 +199,6 @@ const GIT: Tool = Tool {
                 "git push origin HEAD:main",
                 "git push --tags",
                 "git push origin a:b",
-            ],
-        },
-        Rule {
-            id: "git.clean",
-            when: &[
-                "clean -f|--force !-n|--dry-run !-i|--interactive !&in-temporary",
-                "clean -i|--interactive &answered !&in-temporary",
-                "clean &unforced !-n|--dry-run !-i|--interactive !&in-temporary",
-            ],
-            severity: Severity::Block,
-            reason: "it deletes files that git does not keep, for good",
-            alternatives: &["git clean -n"],
-            #[cfg(test)]
-            catches: &[
-                "git clean -fd",
-                "git clean -xdf",
-                "git clean --force",
-                "git clean -d -f src",
-                "yes | git clean -i",
-                "git -c clean.requireForce=false clean -d",
-                "git config clean.requireForce no && git clean -dx",
-                "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=clean.requireForce GIT_CONFIG_VALUE_0=0 git clean",
-            ],
-            #[cfg(test)]
-            spares: &[
-                "git clean -n",
-                "git clean -nfd",
-                "git clean -i",
-                "git clean -d",
-                "git -c clean.requireForce=false clean -n",
-                "t=$(mktemp -d) && cd \"$t\" && git init -q && git clean -fdx",
-                "git clone -q x /tmp/x && git -C /tmp/x clean -fd",
             ],
         },
         Rule {

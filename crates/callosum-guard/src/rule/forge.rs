@@ -44,10 +44,9 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         Rule {
             id: "gh.delete",
             when: &[
-                "repo|project|release|secret|variable|gist|codespace|label|cache|ssh-key|gpg-key|run|workflow|environment|issue delete",
+                "repo|project|release|secret|variable|gist|codespace|label|ssh-key|gpg-key|run|workflow|environment|issue delete",
                 "delete &is-hub",
                 "&deleting-request",
-                "repo archive|rename",
                 "workflow disable",
                 "release delete-asset",
                 "api graphql &deletes",
@@ -106,6 +105,22 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "gh release list",
                 "gh api -X PATCH repos/o/r -f description=private=false",
             ],
+        },
+        Rule {
+            id: "gh.set-aside",
+            when: &["repo archive|rename", "cache delete"],
+            severity: Severity::Ask,
+            reason: "others find it closed, under another name, or to be built anew",
+            alternatives: &["gh repo view"],
+            #[cfg(test)]
+            catches: &[
+                "gh repo archive o/r -y",
+                "gh cache delete --all",
+                "glab repo archive o/r",
+                "gh repo rename shop",
+            ],
+            #[cfg(test)]
+            spares: &["gh repo view o/r", "gh cache list", "gh repo unarchive o/r"],
         },
     ],
 }];

@@ -39,6 +39,7 @@ mod package;
 mod process;
 mod publish;
 mod queue;
+mod redis;
 mod release;
 mod reset;
 mod revision;
@@ -49,6 +50,7 @@ mod store;
 mod subject;
 mod sudo;
 mod system;
+mod terraform;
 
 #[cfg(test)]
 mod tests;
@@ -159,8 +161,10 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     publish::TOOLS,
     release::TOOLS,
     forge::TOOLS,
+    terraform::TOOLS,
     cloud::TOOLS,
     database::TOOLS,
+    redis::TOOLS,
     migration::TOOLS,
     kubernetes::TOOLS,
     network::TOOLS,

@@ -42,11 +42,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "npm.unpublish",
                 when: &[
                     "unpublish !&at-home",
-                    "deprecate",
                     "owner add|rm",
                     "access *",
                     "token revoke|create",
-                    "dist-tag rm|add",
                     "team destroy|rm",
                 ],
                 severity: Severity::Block,
@@ -62,7 +60,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 catches: &[
                     "npm unpublish x --force",
                     "npm owner rm me x",
-                    "npm deprecate x@1 no",
+                    "pnpm unpublish x@1",
                 ],
                 #[cfg(test)]
                 spares: &[
@@ -71,6 +69,28 @@ pub(super) const TOOLS: &[Tool] = &[
                     "npm owner ls x",
                     "npm unpublish x --registry http://localhost:4873 --force",
                 ],
+            },
+            Rule {
+                id: "npm.mark",
+                when: &["deprecate !&at-home", "dist-tag|tag rm|add !&at-home"],
+                severity: Severity::Ask,
+                reason: "all who install the package are told another thing, or given another version, from then on",
+                alternatives: &[
+                    "npm view {1}",
+                    "npm ls",
+                    "yarn npm info {1}",
+                    "yarn list",
+                    "bun pm ls",
+                ],
+                #[cfg(test)]
+                catches: &[
+                    "npm deprecate x@1 no",
+                    "npm deprecate x@1 ''",
+                    "npm dist-tag rm x latest",
+                    "npm dist-tag add x@2 latest",
+                ],
+                #[cfg(test)]
+                spares: &["npm dist-tag ls x", "npm view x dist-tags", "npm outdated"],
             },
         ],
     },

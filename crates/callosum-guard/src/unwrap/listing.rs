@@ -1,4 +1,4 @@
-//! Lists of files, tags and images: which programs print the whole tree, what is not committed or every tag,
+//! Lists of files, tags, images and keys: which programs print the whole tree, what is not committed or every tag,
 //! and what picks some out of such a list.
 //!
 //! Whether an item was picked cannot be known, only whether somebody meant to: a list that was cut,
@@ -58,6 +58,9 @@ impl Walker<'_> {
                 .any(|word| word.text.starts_with('-') && word.text.contains('i')),
             "docker" | "podman" | "nerdctl" => {
                 return lists_every_image(all).then(|| Value::from(LISTED));
+            }
+            "redis-cli" | "valkey-cli" | "keydb-cli" => {
+                return lists_every_key(all).then(|| Value::from(LISTED));
             }
             "eza" | "exa" | "lsd" => {
                 let picks = |word: &Arg| word.text.contains('*');
@@ -152,6 +155,18 @@ fn lists_every_image(words: &[Arg]) -> bool {
             Some(letters) => !letters.is_empty() && letters.chars().all(|c| "qa".contains(c)),
             None => false,
         })
+}
+
+/// Whether `redis-cli --scan` or `redis-cli keys PATTERN` with these words prints every key.
+fn lists_every_key(words: &[Arg]) -> bool {
+    let behind = |wanted: &str| {
+        let at = words
+            .iter()
+            .position(|word| word.text.eq_ignore_ascii_case(wanted))?;
+        words.get(at + 1).map(|word| word.text.as_str())
+    };
+    let scans = words.iter().any(|word| word.text == "--scan");
+    behind("keys") == Some("*") || scans && matches!(behind("--pattern"), None | Some("*"))
 }
 
 /// Whether `git tag` with these words prints every tag.

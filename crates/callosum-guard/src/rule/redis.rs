@@ -1,0 +1,103 @@
+//! Stores of keys: all of them deleted, or as many as something else names.
+
+use super::{Rule, Severity, Subject, Tool, database::texts};
+
+pub(super) const TOOLS: &[Tool] = &[Tool {
+    names: &[
+        "redis-cli",
+        "valkey-cli",
+        "keydb-cli",
+        "memcached-tool",
+        "etcdctl",
+    ],
+    takes: "-h -p -n -a -u --user --pass --endpoints",
+    one_dash: false,
+    tests: &[
+        ("flushes", |s| {
+            // The last of Redis' own databases is the one that suites of tests empty.
+            let is_local = |host| matches!(host, None | Some("localhost" | "127.0.0.1" | "::1"));
+            let is_of_tests = s.value("-n") == Some("15") && is_local(s.value("-h"));
+            texts(s).iter().flat_map(|text| text.lines()).any(|line| {
+                let lower = line.trim().to_ascii_lowercase();
+                let scripted = lower.starts_with("eval ") && lower.contains("flush");
+                scripted
+                    || [
+                        "flushall",
+                        "flushdb",
+                        "shutdown",
+                        "config set dir",
+                        "config set dbfilename",
+                        "debug segfault",
+                        "cluster reset",
+                        "swapdb",
+                        "graph.delete",
+                    ]
+                    .iter()
+                    .any(|word| lower.starts_with(word) && !(is_of_tests && *word == "flushdb"))
+            }) || s.call.name == "etcdctl"
+                && s.operands.iter().any(|(word, _)| word.text == "del")
+                && (s.has("--prefix") || s.has("--from-key"))
+                || s.call.name == "etcdctl" && s.text().contains("snapshot restore")
+        }),
+        ("deletes-many", |s| {
+            deletes_keys(s) && s.operands.iter().any(|(word, _)| !word.is_known())
+        }),
+        ("deletes-all", |s| {
+            deletes_keys(s) && s.operands.iter().any(|(word, _)| word.source.listed)
+        }),
+    ],
+    rules: &[
+        Rule {
+            id: "redis.flush",
+            when: &["&flushes", "&deletes-all"],
+            severity: Severity::Block,
+            reason: "it deletes everything that is stored",
+            alternatives: &["redis-cli dbsize"],
+            #[cfg(test)]
+            catches: &[
+                "redis-cli FLUSHALL",
+                "redis-cli -h prod -n 1 flushdb",
+                "redis-cli -h prod -n 15 flushdb",
+                "redis-cli -n 15 flushall",
+                "echo FLUSHALL | redis-cli",
+                "redis-cli shutdown nosave",
+                "redis-cli GRAPH.DELETE social",
+                "redis-cli unlink $(redis-cli keys '*')",
+                "redis-cli --scan | xargs redis-cli del",
+            ],
+            #[cfg(test)]
+            spares: &[
+                "redis-cli dbsize",
+                "redis-cli get flush",
+                "redis-cli -n 15 flushdb",
+                "redis-cli ping",
+                "redis-cli del key1",
+            ],
+        },
+        Rule {
+            id: "redis.delete-many",
+            when: &["&deletes-many"],
+            severity: Severity::Ask,
+            reason: "it deletes all keys that something else names, and which they are is not known",
+            alternatives: &["redis-cli dbsize"],
+            #[cfg(test)]
+            catches: &[
+                "redis-cli keys 'x*' | xargs redis-cli del",
+                "redis-cli --scan --pattern 'cache:*' | xargs redis-cli DEL",
+                "redis-cli unlink $(redis-cli keys 'user:*')",
+            ],
+            #[cfg(test)]
+            spares: &[
+                "redis-cli del key1 key2",
+                "redis-cli --scan --pattern 'cache:*'",
+                "redis-cli --scan | xargs redis-cli ttl",
+            ],
+        },
+    ],
+}];
+
+/// Whether keys of Redis' are deleted by their names.
+fn deletes_keys(subject: &Subject<'_>) -> bool {
+    let verb = subject.operand(0).to_ascii_lowercase();
+    subject.call.name.ends_with("-cli") && matches!(verb.as_str(), "del" | "unlink")
+}

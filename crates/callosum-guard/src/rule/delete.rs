@@ -377,7 +377,7 @@ pub(super) const TOOLS: &[Tool] = &[
         rules: &[
             Rule {
                 id: "shred.device",
-                when: &["@device", "@vital|@project|@system|@git"],
+                when: &["@device"],
                 severity: Severity::Block,
                 reason: "what it overwrites cannot be brought back",
                 alternatives: &["ls -ld {0..}", "ls -la"],
@@ -385,17 +385,32 @@ pub(super) const TOOLS: &[Tool] = &[
                 catches: &[
                     "shred /dev/sda",
                     "shred -n 3 /dev/nvme0n1",
-                    "shred -u /etc/passwd",
+                    "wipe /dev/sdb1",
                 ],
                 #[cfg(test)]
                 spares: &["shred --help", "shred --version", "ls /dev/sda"],
+            },
+            Rule {
+                id: "shred.vital",
+                when: &["@vital|@project|@system|@git"],
+                severity: Severity::Block,
+                reason: "what it overwrites belongs to the system, the home folder, the project or its history",
+                alternatives: &["ls -ld {0..}", "ls -la"],
+                #[cfg(test)]
+                catches: &[
+                    "shred -u /etc/passwd",
+                    "shred -n3 ~/.ssh/*",
+                    "shred -u .git/HEAD",
+                ],
+                #[cfg(test)]
+                spares: &["shred --help", "ls -ld ~/.ssh/*", "ls /etc/passwd"],
             },
             Rule {
                 id: "shred.file",
                 when: &["*"],
                 severity: Severity::Ask,
                 reason: "what it overwrites cannot be brought back",
-                alternatives: &["rm {0..}", "ls -la"],
+                alternatives: &["rm {0..}", "ls -ld {0..}", "ls -la"],
                 #[cfg(test)]
                 catches: &["shred -u notes.txt", "shred a", "wipe -f x"],
                 #[cfg(test)]

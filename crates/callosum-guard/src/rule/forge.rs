@@ -77,7 +77,6 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "api &opens-repository",
                 "api &unprotects",
                 "repo edit --visibility",
-                "pr merge --admin",
                 "pr close -d|--delete-branch",
                 "release create !-d|--draft",
                 "repo edit --delete-branch-on-merge --visibility",
@@ -90,7 +89,6 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "gh repo edit --visibility public",
                 "gh api -X PATCH repos/o/r -f private=false",
                 "gh api --method PATCH /repos/o/r -F archived=true",
-                "gh pr merge 3 --admin",
                 "gh api -X PUT repos/a/b/branches/main/protection --input p.json",
                 "gh release create v1",
                 "gh pr close 12 --delete-branch",
@@ -104,6 +102,25 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "gh pr merge 3",
                 "gh release list",
                 "gh api -X PATCH repos/o/r -f description=private=false",
+            ],
+        },
+        Rule {
+            id: "gh.merge-past-checks",
+            when: &["pr merge --admin"],
+            severity: Severity::Ask,
+            reason: "it merges without the reviews and checks that the branch demands",
+            alternatives: &["gh pr checks {2}", "gh pr checks"],
+            #[cfg(test)]
+            catches: &[
+                "gh pr merge 3 --admin",
+                "gh pr merge 123 --squash --delete-branch --admin",
+                "gh pr merge --admin --merge 7",
+            ],
+            #[cfg(test)]
+            spares: &[
+                "gh pr merge 3 --squash --delete-branch",
+                "gh pr merge 3 --auto",
+                "gh pr checks 3",
             ],
         },
         Rule {

@@ -136,7 +136,7 @@ fn an_alternative_is_about_what_is_stopped() {
         ("chmod 777 run.sh", "chmod u+rwx run.sh"),
         ("chmod 777 /etc/x", "ls -la"),
         ("shred -u 'a*'", "rm 'a*'"),
-        ("shred -u ~/notes", "ls -la"),
+        ("shred -u ~/notes", "ls -ld /home/u/notes"),
         ("rm -rf cloned", "git -C cloned status"),
         ("rm -rf cloned src", "git status"),
         ("pkill node", "pgrep -fl node"),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Language, token::Token};
-use crate::unwrap::value::{SOME, is_known};
+use crate::unwrap::value::is_known;
 
 /// What is known of that.
 #[derive(Clone, Debug, Default)]
@@ -229,18 +229,14 @@ fn index(behind: &[Token]) -> Option<(usize, usize)> {
     }
 }
 
-/// A list of texts; what is not known of one stands for some name.
+/// A list of texts.
 fn list<'w>(texts: impl Iterator<Item = &'w str>) -> Vec<Token> {
     let mut tokens = vec![Token::Sign('[')];
     for text in texts {
         if tokens.len() > 1 {
             tokens.push(Token::Sign(','));
         }
-        tokens.push(Token::Text(if text.is_empty() {
-            SOME.to_string()
-        } else {
-            text.to_owned()
-        }));
+        tokens.push(Token::Text(text.to_owned()));
     }
     tokens.push(Token::Sign(']'));
     tokens

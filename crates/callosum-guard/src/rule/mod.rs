@@ -29,6 +29,7 @@ mod graph;
 mod guest;
 mod hosted;
 mod key;
+mod kind;
 mod kubernetes;
 mod launch;
 mod machine;
@@ -64,6 +65,7 @@ pub(crate) use self::{
     emulator::is_emulated,
     general::{GENERAL, is_opaque},
     git::git_folder,
+    kind::is_of_many,
     on_trial::variables,
     subject::Subject,
 };

@@ -1,6 +1,7 @@
 //! Processes: those that others need, and those of every program of a kind.
 
-use super::{Rule, Severity, Subject, Tool};
+use super::{Rule, Severity, Subject, Tool, is_of_many};
+use crate::unwrap::value::Source;
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -27,17 +28,15 @@ pub(super) const TOOLS: &[Tool] = &[
                 !of_one
                     && matches!(
                         s.call.name.as_str(),
-                        "pkill" | "killall" | "Stop-Process" | "taskkill"
+                        "pkill" | "killall" | "skill" | "Stop-Process" | "taskkill"
                     )
-                    && !s.call.words.iter().any(|word| word.text == "-0")
-                    && s.operands
-                        .iter()
-                        .any(|(word, _)| RUNTIMES.contains(&word.text.as_str()))
+                    && !only_looks(s)
+                    && s.operands.iter().any(|(word, _)| is_of_many(&word.text))
             }),
-            ("of-user", |s| {
-                let mut operands = s.operands.iter();
-                operands.any(|(word, _)| word.source.of_user)
+            ("of-kind", |s| {
+                !only_looks(s) && sources(s).any(|source| source.of_kind)
             }),
+            ("of-user", |s| sources(s).any(|source| source.of_user)),
             ("vital-process", |s| {
                 s.operands.iter().any(|(word, _)| {
                     matches!(
@@ -72,13 +71,48 @@ pub(super) const TOOLS: &[Tool] = &[
                     "pkill -f python3",
                     "pkill node",
                     "killall bash",
+                    "pkill -f '^node$'",
+                    "pkill -f postgres",
+                    "pkill chrome",
+                    "taskkill /F /IM node.exe",
                 ],
                 #[cfg(test)]
                 spares: &[
                     "pkill -f 'node server.js'",
+                    "pkill -f chromedriver",
+                    "taskkill /F /IM my-server.exe",
+                    "taskkill /F /PID 4242",
                     "killall my-server",
                     "pkill -0 node",
                     "pkill -P $$ node",
+                ],
+            },
+            Rule {
+                id: "system.kill-kind",
+                when: &["&of-kind !-l !-L"],
+                severity: Severity::Ask,
+                reason: "these are the numbers of every program of that kind, the agent and its shell among them",
+                alternatives: &["ps aux"],
+                #[cfg(test)]
+                catches: &[
+                    "kill -9 $(pgrep node)",
+                    "kill `pidof python3`",
+                    "pgrep -f postgres | xargs kill",
+                    "ps aux | grep '[n]ode' | awk '{print $2}' | xargs kill -9",
+                    "ps aux | awk '/node/{print $2}' | xargs -r kill",
+                    "kill $(lsof -t -c node)",
+                    "kill $(ps -C node -o pid=)",
+                    "for p in $(pgrep node); do kill -9 $p; done",
+                ],
+                #[cfg(test)]
+                spares: &[
+                    "kill $(pgrep -f 'node server.js')",
+                    "kill $(pgrep -n node)",
+                    "kill -0 $(pgrep node)",
+                    "pgrep -f target/debug/p | xargs -r kill",
+                    "ps aux | grep node | grep vite | awk '{print $2}' | xargs kill",
+                    "lsof -nP -iTCP:3000 | grep node | awk '{print $2}' | xargs kill",
+                    "ps aux | grep node",
                 ],
             },
             Rule {
@@ -212,17 +246,24 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Names under which the agent itself may run, or much else.
-const RUNTIMES: [&str; 20] = [
-    "node", "nodejs", "python", "python3", "java", "bun", "deno", "bash", "sh", "zsh", "fish",
-    "ssh", "tmux", "screen", "code", "cursor", "claude", "codex", "gemini", "qwen",
-];
+/// Whether it asks no more than whether they are there.
+fn only_looks(subject: &Subject<'_>) -> bool {
+    subject.call.words.iter().any(|word| word.text == "-0")
+}
+
+/// Where the processes come from that it ends: its operands, and for PowerShell what is piped into it.
+fn sources<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = Source> + 's {
+    let call = subject.call;
+    let piped = call.input.as_ref().filter(|_| call.name == "Stop-Process");
+    let piped = piped.map(|input| input.source);
+    let operands = subject.operands.iter().map(|(word, _)| word.source);
+    operands.chain(piped)
+}
 
 /// Whether it ends processes of this program, by its name or by their numbers.
 fn ends_ours(subject: &Subject<'_>) -> bool {
     let by_name = subject.call.name != "kill";
-    let only_looks = subject.call.words.iter().any(|word| word.text == "-0");
-    !only_looks
+    !only_looks(subject)
         && subject.operands.iter().any(|(word, _)| {
             let name = word.text.trim_matches(['^', '$', '*', '.']);
             word.source.ours

@@ -20,6 +20,7 @@ pub(super) const LISTED: Source = Source {
     refs: false,
     named: false,
     of_user: false,
+    of_kind: false,
     ours: false,
     changes: false,
     undoing: false,

@@ -25,6 +25,7 @@ mod output;
 pub(crate) mod pattern;
 mod perhaps;
 mod plain;
+mod processes;
 mod renamed;
 pub(crate) mod setting;
 mod state;

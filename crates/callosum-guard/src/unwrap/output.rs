@@ -6,6 +6,7 @@
 use super::{
     folder::may_name,
     listing::{LISTED, picks_out},
+    processes::{of_kind, tells_all},
     text::{decoded, printf, set, substituted, translated},
     value::{Arg, MAYBE, SOME, Source, Value, is_known, source_of},
     walk::Walker,
@@ -32,19 +33,13 @@ impl Walker<'_> {
         // `ps | grep callosum` as well: only `kill` takes them for numbers of processes.
         source.ours |= matches!(name, "pgrep" | "pidof" | "grep" | "egrep" | "awk" | "lsof")
             && all.iter().any(|word| word.text.contains("callosum"));
+        source.of_kind = of_kind(name, words, source);
         source.listed &= !picks_out(name, words);
         source.of_user &= !picks_out(name, words);
         if name == "pgrep" {
             source.of_user |= self.picks_user(all);
         }
-        // `ps` tells the processes of everybody, or of a user.
-        let is_picked = |word: &Arg| {
-            ["-p", "--pid", "-C", "--ppid", "-t", "--tty", "-q"]
-                .iter()
-                .any(|option| word.text.starts_with(option))
-                || word.text.bytes().all(|b| b.is_ascii_digit())
-        };
-        source.of_user |= name == "ps" && !all.iter().any(is_picked);
+        source.of_user |= tells_all(name, words);
         if let Some(listing) = self.listing(name, words) {
             return listing;
         }

@@ -32,6 +32,8 @@ pub(crate) struct Source {
     pub(crate) named: bool,
     /// Numbers of processes that were picked by their user.
     pub(crate) of_user: bool,
+    /// Numbers of all processes of a kind that much else runs as.
+    pub(crate) of_kind: bool,
     /// Numbers of processes of this program.
     pub(crate) ours: bool,
     /// The changes to the tree that are not committed, as a diff.
@@ -64,6 +66,7 @@ impl Source {
             refs: (self.refs || other.refs) && !self.lists_files() && !other.lists_files(),
             named: self.named || other.named,
             of_user: self.of_user || other.of_user,
+            of_kind: self.of_kind || other.of_kind,
             ours: self.ours || other.ours,
             changes: self.changes || other.changes,
             undoing: self.undoing || other.undoing,

@@ -3,6 +3,7 @@
 use super::code;
 use crate::unwrap::{
     listing::picks_out,
+    processes::of_kind,
     value::{Arg, Source, Value},
     walk::Walker,
     wrapper::first_operand,
@@ -106,6 +107,7 @@ impl Walker<'_> {
                 self.code(language, &source);
             }
             let mut source = input.map(|input| input.source).unwrap_or_default();
+            source.of_kind = of_kind(name, words, source);
             source.of_user &= !picks_out(name, words);
             return Value::from(source);
         }

@@ -367,6 +367,20 @@ impl Walker<'_> {
         {
             self.found_script(input.clone().apart());
         }
+        // Of numbers of processes it matters where they come from.
+        let from = input.map(|input| input.source).unwrap_or_default();
+        if from.of_kind || from.of_user || from.ours {
+            let item = Value::from(from);
+            let text = if command.contains("{}") {
+                command.replace("{}", "$ITEM")
+            } else {
+                format!("{command} $ITEM")
+            };
+            return self.apart(|walker| {
+                walker.state.set("ITEM", item);
+                walker.nested("parallel", &text, None)
+            });
+        }
         let mut output = Value::default();
         for item in items.iter().take(MAX_ITEMS) {
             let text = if command.contains("{}") {

@@ -65,6 +65,8 @@ const NAMES: &[(&str, &[&str])] = &[
             "wget",
         ],
     ),
+    ("Get-Process", &["get-process", "gps", "ps"]),
+    ("Stop-Process", &["stop-process", "spps", "kill"]),
     ("", &["start-process", "saps", "start"]),
 ];
 
@@ -326,7 +328,7 @@ impl Reader {
             return;
         }
         if PASSING.contains(&name) {
-            out.push_str("cat");
+            out.push_str(&passed(name, &words, &blocks, out));
             return;
         }
         let known = NAMES
@@ -381,6 +383,28 @@ impl Reader {
             let _ = write!(out, "\n{{ {blocks}\n}}");
         }
     }
+}
+
+/// What passes on what it is given; of processes those that fit what they are held against.
+fn passed(name: &str, words: &[String], blocks: &str, before: &str) -> String {
+    let first = before.trim_end_matches([' ', '|']).rsplit(['\n', '|']);
+    let are_processes = first
+        .take(4)
+        .any(|command| command.trim().starts_with("Get-Process"));
+    if !are_processes || !matches!(name, "where-object" | "where" | "?") {
+        return "cat".to_owned();
+    }
+    let said = words.iter().skip(1).map(String::as_str);
+    let said: Vec<&str> = said.chain(blocks.split_whitespace()).collect();
+    let held = said.array_windows().find(|[option, _]| {
+        let option = option.to_ascii_lowercase();
+        matches!(
+            option.as_str(),
+            "-eq" | "-ieq" | "-like" | "-match" | "-in" | "-contains"
+        )
+    });
+    let held = held.map_or("picked", |[_, value]| *value);
+    format!("grep -e {held}")
 }
 
 /// The value of an option that is written out.

@@ -1,25 +1,131 @@
 //! Files in which keys and passwords are kept.
 
-use crate::path;
+use crate::{glob, path};
 
-/// Whether a file is one in which keys or passwords are kept.
+/// What the name of a file beside `.env` ends in that is a sample of it, or is encrypted.
+const SAMPLES: [&str; 16] = [
+    "example", "sample", "template", "test", "dist", "tpl", "tmpl", "schema", "default",
+    "defaults", "enc", "gpg", "age", "asc", "vault", "sops",
+];
+
+/// Whether a file is one in which keys or passwords are kept, a folder of such, or a pattern for them.
 pub(crate) fn keeps_secrets(file: &str) -> bool {
+    let file = file.trim_end_matches('/');
     let name = path::name(file);
     let within = |folder: &str| file.split('/').any(|part| part == folder);
     match name {
-        ".ssh" | ".gnupg" | ".aws" | ".netrc" | ".pypirc" | ".git-credentials" | ".pgpass"
-        | ".env" | "shadow" | "master.key" | "credentials.json" => true,
+        ".ssh"
+        | ".gnupg"
+        | ".aws"
+        | ".netrc"
+        | ".pypirc"
+        | ".git-credentials"
+        | ".pgpass"
+        | ".env"
+        | ".env*"
+        | "shadow"
+        | "master.key"
+        | "credentials.json"
+        | "application_default_credentials.json" => true,
         "credentials" => within(".aws"),
         "config" => within(".kube"),
         "config.json" => within(".docker"),
         "hosts.yml" => within("gh"),
         _ => {
-            let sample = ["example", "sample", "template", "test", "dist"];
             let end = name.rsplit('.').next().unwrap_or("");
-            name.starts_with(".env.") && !sample.contains(&end)
-                || within(".ssh") && name.starts_with("id_") && end != "pub"
+            let takes_in = |key: &str| name.contains('*') && glob::matches(name, key);
+            name.starts_with(".env.") && !SAMPLES.contains(&end)
+                || within(".ssh") && (name.starts_with("id_") && end != "pub" || takes_in("id_rsa"))
+                || within(".aws") && takes_in("credentials")
                 || within(".gnupg")
-                || matches!(end, "pem" | "p12" | "pfx" | "keystore" | "kdbx")
+                || end == "pem" && !is_public(name)
+                || matches!(end, "p12" | "pfx" | "keystore" | "kdbx")
         }
+    }
+}
+
+/// Whether a file of keys is by its name one of certificates, which are shown to everybody.
+fn is_public(name: &str) -> bool {
+    let shown = ["cert", "chain", "bundle", "pub"];
+    let is_of_authority = |part: &str| matches!(part, "ca" | "cacert" | "crt");
+    !name.contains("key")
+        && (shown.iter().any(|part| name.contains(part))
+            || name.split(['-', '_', '.']).any(is_of_authority))
+}
+
+/// The file that a word names where a program is told what to send: `FILE`, `@FILE`, `x=@FILE;type=y`, `x=<FILE`,
+/// `--body=FILE`, `-T/FILE`.
+pub(crate) fn sent_file(word: &str) -> &str {
+    let file = if let Some((_, file)) = word.rsplit_once('@') {
+        file
+    } else if let Some((_, file)) = word.split_once("=<") {
+        file
+    } else if let Some(option) = word.strip_prefix("--") {
+        option.split_once('=').map_or("", |(_, file)| file)
+    } else if word.starts_with('-') {
+        word.get(2..).unwrap_or("")
+    } else {
+        word
+    };
+    let file = file.split(';').next().unwrap_or(file);
+    let file = file.strip_prefix("fileb://").unwrap_or(file);
+    file.strip_prefix("file://").unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{keeps_secrets, sent_file};
+
+    /// CAKE-SHIM-1: where keys are kept is known by its name, a sample and a public key by theirs.
+    #[test]
+    fn what_keeps_secrets_is_told_from_what_looks_alike() {
+        for file in [
+            ".env",
+            ".env.production",
+            "/home/u/.ssh/",
+            "/home/u/.ssh/*",
+            "/home/u/.ssh/id_*",
+            "/home/u/.aws/*",
+            "certs/server.pem",
+            "cert-key.pem",
+        ] {
+            assert!(keeps_secrets(file), "{file}");
+        }
+        for file in [
+            ".env.example",
+            ".env.sample",
+            ".env.gpg",
+            "fullchain.pem",
+            "certs/root-ca.pem",
+            "/home/u/.ssh/id_rsa.pub",
+            "/home/u/.ssh/*.pub",
+            "/home/u/.ssh/known_hosts",
+            "/home/u/.ssh/config",
+            ".envrc",
+            "src/env.rs",
+            "",
+            "/",
+        ] {
+            assert!(!keeps_secrets(file), "{file}");
+        }
+    }
+
+    /// CAKE-SHIM-1: the file that is sent is found in whatever way a program is told of it.
+    #[test]
+    fn the_file_that_is_sent_is_read_out_of_its_word() {
+        for word in [
+            "a.txt",
+            "@a.txt",
+            "f=@a.txt",
+            "f=@a.txt;type=text/plain",
+            "f=<a.txt",
+            "--body=a.txt",
+            "-Ta.txt",
+            "-d@a.txt",
+            "fileb://a.txt",
+        ] {
+            assert_eq!(sent_file(word), "a.txt", "{word}");
+        }
+        assert_eq!(sent_file("--silent"), "");
     }
 }

@@ -1,6 +1,6 @@
 //! What holds for every command, whatever its name.
 
-use super::{Rule, Severity, Subject, Tool, contents, sealed};
+use super::{Rule, Severity, Subject, Tool, contents, network, sealed};
 use crate::{
     place::Place,
     unwrap::{SHELLS, value::SOME},
@@ -26,12 +26,13 @@ pub(crate) const GENERAL: Tool = Tool {
         }),
         ("joined-shell", |s| {
             s.call.name == "joined-shell"
-                || SHELLS.contains(&s.call.name.as_str()) && super::network::is_joined(s.call)
+                || SHELLS.contains(&s.call.name.as_str()) && network::is_joined(s.call)
         }),
         ("unknown-script", runs_what_is_unknown),
         ("loaded-code", |s| s.call.name == "loaded-code"),
         ("deletes-unknown", |s| s.call.name == "unknown-deletes"),
         ("hidden-verb", |s| s.call.name == "hidden-verb"),
+        ("sent-secret", |s| s.call.name == "sent-secret"),
         ("fork-bomb", |s| s.call.name == "fork-bomb"),
         ("decoded-code", |s| s.call.name == "decoded-code"),
         ("remote-code", |s| s.call.name == "remote-code"),
@@ -277,6 +278,7 @@ pub(crate) const GENERAL: Tool = Tool {
         },
         contents::EMPTIED,
         sealed::READ,
+        network::SENT,
     ],
 };
 

@@ -52,6 +52,7 @@ mod subject;
 mod sudo;
 mod system;
 mod terraform;
+mod upload;
 
 #[cfg(test)]
 mod tests;
@@ -170,6 +171,7 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     migration::TOOLS,
     kubernetes::TOOLS,
     network::TOOLS,
+    upload::TOOLS,
     key::TOOLS,
     guest::TOOLS,
     device::TOOLS,

@@ -45,6 +45,7 @@ impl Reader<'_> {
         {
             self.at += end + 1;
         }
+        let reads = self.starts("<&");
         let kind = if self.starts("<(") || self.starts(">(") {
             self.at = before;
             return None;
@@ -84,7 +85,7 @@ impl Reader<'_> {
         Some(Redirect {
             kind,
             descriptor,
-            output,
+            output: output && !reads,
             target: Target::Word(target),
         })
     }

@@ -18,6 +18,9 @@ pub(super) struct Plan {
     pub(super) output: Option<(String, bool)>,
 }
 
+/// Where goes what is written to a descriptor that leads to the network.
+const JOINED: &str = "/dev/tcp/joined";
+
 impl Walker<'_> {
     pub(super) fn redirect(&mut self, redirects: &[Redirect], input: Option<&Value>) -> Plan {
         let mut plan = Plan {
@@ -57,6 +60,7 @@ impl Walker<'_> {
                         Some(content) => content.clone(),
                         None => Value::from(Source {
                             secret: keeps_secrets(&path),
+                            entire: keeps_secrets(&path),
                             file: true,
                             ..Source::default()
                         }),
@@ -68,6 +72,11 @@ impl Walker<'_> {
                     self.feed(redirect, content.unwrap_or_default(), &mut plan);
                 }
                 RedirectKind::Duplicate => {
+                    // `>&3` of a descriptor that leads there.
+                    let is_further = value.text.parse::<u8>().is_ok_and(|number| number > 2);
+                    if self.state.joined && redirect.output && is_further {
+                        plan.output = Some((JOINED.to_owned(), true));
+                    }
                     if self.state.joined && plan.input.is_none() {
                         plan.input = Some(Value::from(Source {
                             remote: true,
@@ -132,7 +141,14 @@ impl Walker<'_> {
         ) {
             return output;
         }
-        if path != "/dev/null" {
+        let address = path.strip_prefix("/dev/tcp/");
+        let address = address.or_else(|| path.strip_prefix("/dev/udp/"));
+        if let Some(address) = address {
+            if output.source.secret && !is_near(address) {
+                let words = ["sent-secret", path].map(Arg::plain);
+                self.inner(">", &words, None);
+            }
+        } else if path != "/dev/null" {
             self.write_file(path, output, *appends);
         }
         Value::default()
@@ -152,6 +168,12 @@ impl Walker<'_> {
             there.append(&content);
         }
     }
+}
+
+/// Whether an address of the shell's leads to this machine.
+fn is_near(address: &str) -> bool {
+    let host = address.split('/').next().unwrap_or(address);
+    matches!(host, "localhost" | "::1") || host.starts_with("127.")
 }
 
 /// The path by which a descriptor is read.

@@ -99,7 +99,7 @@ impl Walker<'_> {
         self.record(Call {
             settings: settings.clone(),
             name: name.clone(),
-            words: words.clone(),
+            words: self.with_held(&words),
             input: input.clone(),
             fed_from: self.fed_from.clone(),
             script: script.clone(),

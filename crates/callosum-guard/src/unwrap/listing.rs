@@ -16,6 +16,8 @@ pub(super) const LISTED: Source = Source {
     remote: false,
     decoded: false,
     secret: false,
+    entire: false,
+    holds: false,
     listed: true,
     refs: false,
     named: false,

@@ -27,6 +27,7 @@ mod perhaps;
 mod plain;
 mod processes;
 mod renamed;
+mod secrets;
 pub(crate) mod setting;
 mod state;
 mod text;

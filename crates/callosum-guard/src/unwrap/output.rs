@@ -7,12 +7,13 @@ use super::{
     folder::may_name,
     listing::{LISTED, picks_out},
     processes::{of_kind, tells_all},
+    secrets::told_of,
     text::{decoded, printf, set, substituted, translated},
     value::{Arg, MAYBE, SOME, Source, Value, is_known, source_of},
     walk::Walker,
     wrapper::takes_next,
 };
-use crate::{fetch, protect::keeps_secrets, query, shell::ansi};
+use crate::{fetch, query, shell::ansi};
 
 impl Walker<'_> {
     /// What a command that runs no other would write.
@@ -33,6 +34,7 @@ impl Walker<'_> {
         // `ps | grep callosum` as well: only `kill` takes them for numbers of processes.
         source.ours |= matches!(name, "pgrep" | "pidof" | "grep" | "egrep" | "awk" | "lsof")
             && all.iter().any(|word| word.text.contains("callosum"));
+        source = told_of(name, words, source);
         source.of_kind = of_kind(name, words, source);
         source.listed &= !picks_out(name, words);
         source.of_user &= !picks_out(name, words);
@@ -105,10 +107,7 @@ impl Walker<'_> {
                         None if file.text == "/dev/stdin" => {
                             whole.append(&input.cloned().unwrap_or_default());
                         }
-                        None => whole.append(&Value::from(Source {
-                            secret: source.secret || keeps_secrets(&file.text),
-                            ..source
-                        })),
+                        None => whole.append(&Value::from(source)),
                     }
                 }
                 whole
@@ -128,11 +127,7 @@ impl Walker<'_> {
                         && word.text.contains(['d', 'D', 'r'])
                 });
                 if !decodes {
-                    let secret = all.iter().any(|word| keeps_secrets(&word.text));
-                    return Value::from(Source {
-                        secret: source.secret || secret,
-                        ..source
-                    });
+                    return Value::from(source);
                 }
                 let known = input
                     .filter(|input| input.is_known())
@@ -154,10 +149,9 @@ impl Walker<'_> {
                 self.downloads(name, all, remote);
                 Value::from(remote)
             }
-            "printenv" | "tar" | "gtar" | "zip" | "grep" => Value::from(Source {
-                secret: source.secret
-                    || name == "printenv" && all.is_empty()
-                    || all.iter().any(|word| keeps_secrets(&word.text)),
+            "printenv" if all.is_empty() => Value::from(Source {
+                secret: true,
+                entire: true,
                 ..source
             }),
             "rev" => match input.filter(|input| input.is_known()) {

@@ -3,7 +3,7 @@
 use super::{
     listing::picks_out,
     value::{Arg, Source},
-    wrapper::{first_operand, takes_next},
+    wrapper::{first_operand, operands, takes_next},
 };
 use crate::rule::is_of_many;
 
@@ -120,17 +120,6 @@ fn wanted_by_awk(condition: &str) -> Vec<&str> {
         rest = &rest[at + length + 2..];
     }
     wanted
-}
-
-/// The words of a program that are neither options nor what these take.
-fn operands<'w>(words: &'w [Arg], takes: &'w str) -> impl Iterator<Item = &'w Arg> {
-    let is_option = |word: &Arg| word.text.starts_with('-');
-    words.iter().enumerate().filter_map(move |(at, word)| {
-        let before = at.checked_sub(1).and_then(|at| words.get(at));
-        let is_value =
-            before.is_some_and(|option| is_option(option) && takes_next(&option.text, takes));
-        (!is_option(word) && !is_value).then_some(word)
-    })
 }
 
 /// What an option is given, as its own word, joined to it, or behind other letters.

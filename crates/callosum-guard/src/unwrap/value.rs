@@ -24,6 +24,10 @@ pub(crate) struct Source {
     pub(crate) decoded: bool,
     /// Out of a file that keeps keys or passwords.
     pub(crate) secret: bool,
+    /// All that such a file holds, and not one value that was picked out of it.
+    pub(crate) entire: bool,
+    /// The name of a file that such were put into on the way.
+    pub(crate) holds: bool,
     /// A list of the files of a tree that nothing was picked out of.
     pub(crate) listed: bool,
     /// Names of tags or of remotes, and none of files.
@@ -61,6 +65,8 @@ impl Source {
             remote: self.remote || other.remote,
             decoded: self.decoded || other.decoded,
             secret: self.secret || other.secret,
+            entire: self.entire || other.entire,
+            holds: self.holds || other.holds,
             listed: self.listed || other.listed,
             // Of a list that has files as well some may be named.
             refs: (self.refs || other.refs) && !self.lists_files() && !other.lists_files(),

@@ -275,6 +275,17 @@ pub(super) fn first_operand(words: &[Arg], from: usize, takes: &str) -> usize {
     words.len()
 }
 
+/// The words of a program that are neither options nor what these take.
+pub(super) fn operands<'w>(words: &'w [Arg], takes: &'w str) -> impl Iterator<Item = &'w Arg> {
+    let is_option = |word: &Arg| word.text.starts_with('-') && word.text != "-";
+    words.iter().enumerate().filter_map(move |(at, word)| {
+        let before = at.checked_sub(1).and_then(|at| words.get(at));
+        let is_value =
+            before.is_some_and(|option| is_option(option) && takes_next(&option.text, takes));
+        (!is_option(word) && !is_value).then_some(word)
+    })
+}
+
 /// Whether an option takes the word behind it.
 pub(crate) fn takes_next(option: &str, takes: &str) -> bool {
     let listed = |option: &str| takes.split(' ').any(|one| one == option);

@@ -4,6 +4,7 @@ use super::code;
 use crate::unwrap::{
     listing::picks_out,
     processes::of_kind,
+    secrets::told_of,
     value::{Arg, Source, Value},
     walk::Walker,
     wrapper::first_operand,
@@ -107,6 +108,7 @@ impl Walker<'_> {
                 self.code(language, &source);
             }
             let mut source = input.map(|input| input.source).unwrap_or_default();
+            source = told_of(name, words, source);
             source.of_kind = of_kind(name, words, source);
             source.of_user &= !picks_out(name, words);
             return Value::from(source);
@@ -164,13 +166,20 @@ impl Walker<'_> {
             [first, words @ ..] if first.text == "--" => words,
             words => words,
         };
+        let is_fed_secrets = input.is_some_and(|input| input.source.secret);
         let input = input.filter(|input| input.is_known() && !input.text.is_empty());
         code::Given {
+            is_fed_secrets,
             words: words.iter().map(|word| word.text.clone()).collect(),
             patterns: words
                 .iter()
                 .filter(|word| word.glob)
                 .map(|word| word.text.clone())
+                .collect(),
+            sources: words
+                .iter()
+                .filter(|word| word.source != Source::default())
+                .map(|word| (word.text.clone(), word.source))
                 .collect(),
             by_file: false,
             input: input.map(|input| input.text.clone()),
@@ -266,6 +275,7 @@ impl Walker<'_> {
             }
             code::Effect::Words(words) => {
                 let words = words.into_iter().map(|text| Arg {
+                    source: given.sources.get(&text).copied().unwrap_or_default(),
                     glob: given.patterns.contains(&text),
                     ..Arg::plain(text)
                 });

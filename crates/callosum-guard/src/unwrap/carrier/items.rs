@@ -228,6 +228,9 @@ impl Walker<'_> {
                         // What is not known of it is said below.
                         if written.is_known() {
                             output.append(&written);
+                        } else {
+                            output.source.secret |= written.source.secret;
+                            output.source.entire |= written.source.entire;
                         }
                     }
                     here = end;

@@ -61,7 +61,9 @@ impl Walker<'_> {
         self.cargo_make(name, words, input);
         self.console(name, words, input);
         let folder = self.folder_named_by(name, words);
-        let output = self.carry_named(name, words, input);
+        let mut output = self.carry_named(name, words, input);
+        self.pack_secrets(name, words, input);
+        output.source = output.source.join(self.secrets_printed(name, words));
         folder.unwrap_or(output)
     }
 
@@ -162,9 +164,11 @@ impl Walker<'_> {
             at += 1 + usize::from(takes);
         }
         let to = folder.or_else(|| operands.pop());
-        let Some(to) = to.map(|to| self.state.absolute(&to.text)) else {
+        let Some(to) = to else {
             return Value::default();
         };
+        let is_folder = folder.is_some() || self.is_folder(&to.text);
+        let to = self.state.absolute(&to.text);
         for from in operands.into_iter().take(MAX_ITEMS) {
             let path = self.state.absolute(&from.text);
             let within = format!("{}/{}", to.trim_end_matches('/'), path::name(&path));
@@ -177,6 +181,12 @@ impl Walker<'_> {
             let Some(content) = self.state.files.get(&path).cloned() else {
                 // What was known of the target is so no more.
                 self.state.files.remove(&to);
+                if let Some(content) = self.secret_in(&path) {
+                    self.write_file(&within, content.clone(), false);
+                    if !is_folder {
+                        self.write_file(&to, content, false);
+                    }
+                }
                 continue;
             };
             if matches!(name, "mv" | "gmv") {

@@ -106,6 +106,7 @@ impl Walker<'_> {
             if name == "env" && inner.is_empty() {
                 return Value::from(Source {
                     secret: true,
+                    entire: true,
                     ..Source::default()
                 });
             }

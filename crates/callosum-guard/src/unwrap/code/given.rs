@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Language, token::Token};
-use crate::unwrap::value::is_known;
+use crate::unwrap::value::{Source, is_known};
 
 /// What is known of that.
 #[derive(Clone, Debug, Default)]
@@ -12,8 +12,12 @@ pub(in crate::unwrap) struct Given {
     pub(in crate::unwrap) words: Vec<String>,
     /// Those of them that the shell fills in with names of files.
     pub(in crate::unwrap) patterns: BTreeSet<String>,
+    /// Where those of them come from of which that matters.
+    pub(in crate::unwrap) sources: BTreeMap<String, Source>,
     /// Whether the program stands in a file, rather than in an option.
     pub(in crate::unwrap) by_file: bool,
+    /// Whether what it reads comes from where secrets are kept.
+    pub(in crate::unwrap) is_fed_secrets: bool,
     /// What it reads, where that is known.
     pub(in crate::unwrap) input: Option<String>,
     pub(in crate::unwrap) environment: BTreeMap<String, String>,

@@ -6,7 +6,7 @@
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
 //! in `fold`, what names hold in `held`, what stands around a call in `call`, what it is given from outside in `given`, what a call says besides words in `settings`, what objects do to their path in `path`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
-//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, functions that it names otherwise in `import`, loops without a name for what they go through in `each`, what it decodes and then runs in
+//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, what it sends of secrets in `sent`, functions that it names otherwise in `import`, loops without a name for what they go through in `each`, what it decodes and then runs in
 //! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
 mod call;
@@ -32,6 +32,7 @@ mod path;
 mod quoting;
 mod repository;
 mod rounds;
+mod sent;
 mod service;
 mod settings;
 mod token;
@@ -169,6 +170,7 @@ pub(super) fn effects_given(
     if control::joins_a_shell(&tokens) {
         found.push(words(&["joined-shell"]));
     }
+    found.extend(sent::effects(&tokens, given.is_fed_secrets));
     guess::strings(&literal, &mut found);
     found.extend(decoded::effects(language, &tokens, home));
     let fetches = names(&["urlopen", "urlretrieve", "fetch", "requests"])

@@ -345,9 +345,14 @@ impl Reader {
             }
             Some("curl") => {
                 for word in &mut rest {
-                    if word.eq_ignore_ascii_case("-outfile") {
-                        "-o".clone_into(word);
-                    }
+                    let option = match word.to_ascii_lowercase().as_str() {
+                        "-outfile" => "-o",
+                        "-infile" => "-T",
+                        "-body" => "-d",
+                        "-uri" => "--url",
+                        _ => continue,
+                    };
+                    option.clone_into(word);
                 }
                 rest.retain(|word| !word.to_ascii_lowercase().starts_with("-useb"));
                 let _ = write!(out, "curl {}", rest.join(" "));

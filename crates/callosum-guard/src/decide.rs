@@ -298,7 +298,9 @@ fn look(
         if let Some(objection) = protect::objection_to(&path, call.cwd.as_deref(), &facts, reach) {
             let decision = objection.severity.decision(policy.strictness);
             note(objection.id, decision);
-            if decision > Decision::Allow {
+            // What was said of one of its paths need not be said of each.
+            let is_said = |hit: &Hit| hit.rule == objection.id && hit.decision >= decision;
+            if decision > Decision::Allow && !hits.iter().any(is_said) {
                 hits.push(Hit {
                     decision,
                     rule: objection.id.to_owned(),

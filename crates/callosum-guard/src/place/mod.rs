@@ -130,7 +130,6 @@ fn takes_in_no_folder(pattern: &str) -> bool {
 fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     let mut cut = text;
     let mut pattern = false;
-    let mut takes_hidden = false;
     // `x/*`, `x/.*`, `x/**`, `x/*/` and `x/{*,.*}` are everything in x.
     if cut.ends_with("*/") {
         cut = cut.trim_end_matches('/');
@@ -141,7 +140,6 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
             break;
         }
         pattern = true;
-        takes_hidden |= last.starts_with('.') && glob::matches(last, ".git");
         cut = &cut[..cut.len() - last.len()];
         if cut.is_empty() {
             cut = ".";
@@ -185,14 +183,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     }
     if let Some(root) = root.filter(|root| is_ground(root, facts)) {
         if absolute == root {
-            let is_top = facts.git_dir.as_deref().is_some_and(|git| {
-                let own = git.strip_prefix(root);
-                own.is_some_and(|own| own.trim_start_matches('/') == ".git")
-            });
-            return if takes_hidden && is_top {
-                // `.[!.]*` takes the repository along.
-                Place::Git
-            } else if pattern {
+            return if pattern {
                 Place::Everything
             } else {
                 Place::Project

@@ -39,10 +39,10 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[
             ("open-to-all", |s| {
-                mode(s).is_some_and(|mode| opens(mode, 7))
+                !s.call.contained && mode(s).is_some_and(|mode| opens(mode, 7))
             }),
             ("writable-by-all", |s| {
-                mode(s).is_some_and(|mode| opens(mode, 2))
+                !s.call.contained && mode(s).is_some_and(|mode| opens(mode, 2))
             }),
             ("closed-to-all", |s| {
                 mode(s).is_some_and(|mode| {
@@ -282,13 +282,16 @@ fn taken_over(subject: &Subject<'_>) -> bool {
     })
 }
 
-/// Whether a path is of what a service in a container serves or keeps, whose owner is told to its image's own user.
+/// Whether a path is of what a container is for, whose owner is told to its image's own user: all but what it starts from.
 fn is_served(subject: &Subject<'_>, written: &str) -> bool {
+    const SYSTEM: [&str; 9] = [
+        "", "bin", "boot", "dev", "etc", "lib", "lib64", "sbin", "usr",
+    ];
     let at = path::absolute(written, subject.call.cwd.as_deref());
-    let kept = ["/var/lib/", "/var/log/", "/var/cache/"];
-    let is_of_service =
-        path::is_within(&at, "/var/www") || kept.iter().any(|kept| at.starts_with(kept));
-    subject.call.elsewhere && is_of_service
+    let mut parts = at.split('/').skip(1);
+    let (first, second) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+    let is_of_system = SYSTEM.contains(&first) || first == "var" && second.is_empty();
+    subject.call.contained && at.starts_with('/') && !is_of_system
 }
 
 /// Whether it is about files that were found anywhere in the system.

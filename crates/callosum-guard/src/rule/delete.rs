@@ -3,7 +3,7 @@
 
 use super::{Rule, Severity, Subject, Tool};
 use crate::{
-    link, path,
+    glob, link, path,
     place::Place,
     unwrap::value::{MAYBE, SOME},
 };
@@ -77,6 +77,7 @@ pub(super) const TOOLS: &[Tool] = &[
                         && s.place(&word.text) != Place::Free
                 })
             }),
+            ("takes-repository", takes_repository),
             ("root", |s| s.has("--no-preserve-root") && recursive(s)),
             ("only-caches", |s| {
                 let mut outside = s.operands.iter().map(|(word, _)| word.text.as_str());
@@ -122,7 +123,7 @@ pub(super) const TOOLS: &[Tool] = &[
             },
             Rule {
                 id: "rm.git",
-                when: &["@git"],
+                when: &["@git", "&recursive &takes-repository"],
                 severity: Severity::Block,
                 reason: "it deletes the repository with its history",
                 alternatives: &["git status"],
@@ -448,6 +449,23 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
 ];
+
+/// Whether a pattern for what begins with a point takes in the project's repository: `.[!.]*`.
+fn takes_repository(subject: &Subject<'_>) -> bool {
+    let (root, git) = (&subject.facts.root, &subject.facts.git_dir);
+    let (Some(root), Some(git)) = (root, git) else {
+        return false;
+    };
+    let is_top = git.rsplit_once('/') == Some((root.as_str(), ".git"));
+    is_top
+        && subject.operands.iter().any(|(word, _)| {
+            let (folder, last) = word.text.rsplit_once('/').unwrap_or((".", &word.text));
+            last.starts_with('.')
+                && last.contains(['*', '?', '['])
+                && glob::matches(last, ".git")
+                && subject.place(folder) == Place::Project
+        })
+}
 
 fn recursive(subject: &Subject<'_>) -> bool {
     let named = matches!(subject.call.name.as_str(), "rimraf" | "del-cli" | "rmrf");

@@ -122,13 +122,19 @@ pub(super) const TOOLS: &[Tool] = &[
                 let moved = s.has("-C") || s.has("--directory") || s.has("-d");
                 unpacks && !moved && is_of_system(s, ".")
             }),
-            ("unpacks-outside", |s| {
+            // `tar xzPf a.tgz`
+            ("from-root", |s| {
+                let letters = s.call.words.get(1).map_or("", |word| word.text.as_str());
+                let are_letters = !letters.starts_with('-') && !letters.contains(['.', '/', '=']);
+                s.call.name.contains("tar")
+                    && are_letters
+                    && letters.contains('x')
+                    && letters.contains('P')
+            }),
+            ("unpacks-into-system", |s| {
                 let unpacked = Unpacked::of(s.call, s.facts).filter(|unpacked| unpacked.overwrites);
                 let to = unpacked.map(|unpacked| unpacked.within);
-                to.is_some_and(|to| {
-                    to.iter()
-                        .any(|to| is_of_system(s, to) || s.place(to) == Place::Outside)
-                })
+                to.is_some_and(|to| to.iter().any(|to| is_of_system(s, to)))
             }),
             ("into-system", |s| {
                 s.value("-C")
@@ -146,8 +152,9 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &[
                 "&into-system",
                 "&in-system",
-                "&unpacks-outside",
+                "&unpacks-into-system",
                 "--absolute-names|-P -x",
+                "&from-root",
                 "--remove-files",
             ],
             severity: Severity::Ask,

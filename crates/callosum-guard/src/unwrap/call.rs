@@ -42,6 +42,8 @@ pub(crate) struct Call {
     pub(crate) settings: Vec<Setting>,
     /// Whether it runs on another machine or in a container.
     pub(crate) elsewhere: bool,
+    /// Whether it runs in a container that is given no folder of ours.
+    pub(crate) contained: bool,
     /// Whether it was only guessed that these words are a command.
     pub(crate) guessed: bool,
     /// The variables of its environment by which it picks a database; of what is not known the text is empty.

@@ -175,6 +175,7 @@ impl Walker<'_> {
             via: self.via.clone(),
             cwd: self.state.cwd.clone(),
             elsewhere: self.elsewhere,
+            contained: self.contained,
             guessed: self.guessed,
             ..call
         };

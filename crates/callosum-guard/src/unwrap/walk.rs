@@ -40,6 +40,7 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
         depth: 0,
         via: String::new(),
         elsewhere: false,
+        contained: false,
         guessed: false,
         piped: 0,
         recursions: 0,
@@ -71,6 +72,7 @@ pub(super) struct Walker<'a> {
     pub(super) depth: usize,
     pub(super) via: String,
     pub(super) elsewhere: bool,
+    pub(super) contained: bool,
     pub(super) guessed: bool,
     /// How many pipelines are around the command.
     pub(super) piped: usize,

@@ -4,7 +4,7 @@ use super::{
     super::{Rule, Severity, Subject, Tool, can_be_made_again},
     reference::in_temporary,
 };
-use crate::{place::Place, unwrap::setting as kept};
+use crate::{path as paths, place::Place, unwrap::setting as kept};
 
 pub(super) const CLEAN: Tool = Tool {
     names: &["git"],
@@ -90,6 +90,6 @@ fn cleans_what_can_be_made_again(subject: &Subject<'_>) -> bool {
             let is_plain = path.is_known() && !path.text.starts_with(':') && !path.glob;
             is_plain
                 && subject.place(&path.text) == Place::Inside
-                && can_be_made_again(&path.text, None)
+                && can_be_made_again(&paths::absolute(&path.text, None), None)
         })
 }

@@ -194,12 +194,16 @@ impl Walker<'_> {
         whole.extend(own.map(|(program, _)| Arg::plain(program)));
         whole.extend(inner);
         let given = given_variables(words.get(..at).unwrap_or(words));
-        self.elsewhere(|walker| {
+        let is_container = !shares && !is_of_cluster;
+        let before = std::mem::replace(&mut self.contained, is_container);
+        let output = self.elsewhere(|walker| {
             for (name, value) in given {
                 walker.state.give(name, Value::known(value));
             }
             walker.inner("exec", &whole, input)
-        })
+        });
+        self.contained = before;
+        output
     }
 }
 

@@ -372,15 +372,16 @@ impl Walker<'_> {
         }
         // Of numbers of processes it matters where they come from.
         let from = input.map(|input| input.source).unwrap_or_default();
-        if from.of_kind || from.of_user || from.ours {
+        let are_numbers = from.of_kind || from.of_user || from.ours;
+        if are_numbers && end == words.len() && !command.is_empty() {
             let item = Value::from(from);
             let text = if command.contains("{}") {
-                command.replace("{}", "$ITEM")
+                command.replace("{}", "$PARALLEL_ITEM")
             } else {
-                format!("{command} $ITEM")
+                format!("{command} $PARALLEL_ITEM")
             };
             return self.apart(|walker| {
-                walker.state.set("ITEM", item);
+                walker.state.set("PARALLEL_ITEM", item);
                 walker.nested("parallel", &text, None)
             });
         }

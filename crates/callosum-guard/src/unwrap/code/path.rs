@@ -10,7 +10,16 @@ pub(super) fn is_method(language: &Language, method: &str) -> bool {
     match language.name {
         "python -c" => matches!(
             method,
-            "write_text" | "write_bytes" | "unlink" | "rmdir" | "rename" | "replace" | "open"
+            "write_text"
+                | "write_bytes"
+                | "unlink"
+                | "rmdir"
+                | "rename"
+                | "replace"
+                | "open"
+                | "glob"
+                | "rglob"
+                | "iterdir"
         ),
         "ruby -e" => matches!(
             method,

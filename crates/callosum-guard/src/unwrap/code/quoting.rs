@@ -15,7 +15,7 @@ const QUOTES: [&str; 7] = [
 ];
 
 /// Functions that give back what they are given, as far as that matters.
-const KEEPS: [&str; 15] = [
+const KEEPS: [&str; 17] = [
     "str",
     "String",
     "fspath",
@@ -31,6 +31,8 @@ const KEEPS: [&str; 15] = [
     "escapeshellcmd",
     "encode",
     "expanduser",
+    "Path",
+    "PurePath",
 ];
 
 /// Functions that make a line of a list.

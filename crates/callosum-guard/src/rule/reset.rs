@@ -40,7 +40,6 @@ const RESETS: &[(&[&str], &str)] = &[
     (&["diesel", "sqlx"], "database drop|reset"),
     (&["loco"], "db drop|reset|truncate"),
     (&["sea-orm-cli"], "migrate fresh|reset|refresh"),
-    (&["alembic", "flask"], "downgrade base"),
     (&["aerich"], "downgrade -v|--version 0"),
     (&["aerich"], "downgrade -v0|--version=0"),
     (&["manage.py"], "flush|reset_db"),
@@ -63,7 +62,17 @@ const RESETS: &[(&[&str], &str)] = &[
     (&["dbmate", "migrate"], "drop"),
     (&["migrate"], "down -all|--all"),
     (&["goose"], "reset|down-to"),
+    (
+        &["mvn", "mvnw", "gradle", "gradlew"],
+        "flyway:clean|flywayClean|liquibase:dropAll",
+    ),
 ];
+
+/// Programs that only tell what they would do where they are told `--dry-run`.
+const TELL: [&str; 4] = ["dotnet", "phinx", "atlas", "hasura"];
+
+/// Words of a runner behind which the program stands that it starts.
+const RUN: [&str; 4] = ["run", "exec", "dlx", "x"];
 
 /// Options, with a value, of what starts a program by its own first word: `cargo sqlx`, `pnpm prisma`.
 const TAKES: [&str; 10] = [
@@ -97,19 +106,29 @@ pub(super) fn resets(call: &Call) -> bool {
         return false;
     }
     let has = |wanted: &str| words.contains(&wanted);
-    if WORDS.iter().any(|word| has(word)) || has("migrate:rollback") && has("--all") {
+    // `mix do ecto.drop, ecto.create`
+    let is_said = |word: &&str| WORDS.contains(&word.trim_end_matches(','));
+    if words.iter().any(is_said)
+        || has("migrate:rollback") && has("--all")
+        || has("db:migrate") && has("VERSION=0")
+    {
+        return true;
+    }
+    // Alembic's words, by whatever it is driven: `python manage.py db downgrade base`.
+    if says(&words[1..], "downgrade base") {
         return true;
     }
     if has("db:rollback") {
         let mut steps = words.iter().filter_map(|word| word.strip_prefix("STEP="));
         return steps.any(|steps| steps != "1");
     }
-    !has("--dry-run")
-        && found.is_some_and(|at| {
-            let (program, rest) = (base(words[at]), &words[at + 1..]);
-            let mut resets = RESETS.iter();
-            resets.any(|(programs, wanted)| programs.contains(&program) && says(rest, wanted))
-        })
+    found.is_some_and(|at| {
+        let (program, rest) = (base(words[at]), &words[at + 1..]);
+        let only_tells = TELL.contains(&program) && has("--dry-run");
+        let mut resets = RESETS.iter();
+        resets.any(|(programs, wanted)| programs.contains(&program) && says(rest, wanted))
+            && !only_tells
+    })
 }
 
 /// The name of a program without its folder, and without the version that a runner is told.
@@ -118,13 +137,17 @@ pub(super) fn base(word: &str) -> &str {
     name.split_once('@').map_or(name, |(name, _)| name)
 }
 
-/// Where the first word stands that is no option, no value of one, and no toolchain.
+/// Where the first word stands that is no option, no value of one, no toolchain, and no word of the runner's own:
+/// `yarn workspace api run prisma`.
 fn started(words: &[&str]) -> Option<usize> {
+    let is_of_cargo = words.first().is_some_and(|word| base(word) == "cargo");
     let mut is_value = false;
     (1..words.len()).find(|at| {
         let word = words[*at];
-        let was_value = std::mem::replace(&mut is_value, TAKES.contains(&word));
-        !was_value && !word.starts_with(['-', '+'])
+        let takes = TAKES.contains(&word) || word == "workspace" && !is_of_cargo;
+        let was_value = std::mem::replace(&mut is_value, takes);
+        let is_own = is_value || RUN.contains(&word) && !is_of_cargo;
+        !was_value && !is_own && !word.starts_with(['-', '+'])
     })
 }
 
@@ -136,7 +159,7 @@ fn says(words: &[&str], wanted: &str) -> bool {
             let mut wanted = wanted.split('|');
             wanted.any(|one| match one.strip_suffix('*') {
                 Some(start) => word.starts_with(start),
-                None => **word == one,
+                None => **word == one || is_joined(word, one),
             })
         };
         if wanted.starts_with('-') {
@@ -145,6 +168,15 @@ fn says(words: &[&str], wanted: &str) -> bool {
             operands.any(|word| fits(&word))
         }
     })
+}
+
+/// Whether an option of one letter stands among others that are joined: `-nf`.
+fn is_joined(word: &str, option: &str) -> bool {
+    let letters = word.strip_prefix('-').unwrap_or_default();
+    let (Some(letter), 2) = (option.strip_prefix('-'), option.len()) else {
+        return false;
+    };
+    letters.chars().all(|letter| letter.is_ascii_alphabetic()) && letters.contains(letter)
 }
 
 #[cfg(test)]
@@ -160,5 +192,7 @@ mod tests {
         assert!(!says(&words, "drop database"));
         assert!(!says(&words, "database drop --force"));
         assert!(says(&["--db-url=x"], "--db-url=*"));
+        assert!(says(&["drop", "-nf"], "drop -f|--force"));
+        assert!(!says(&["drop", "--if-exists"], "drop -f|--force"));
     }
 }

@@ -171,7 +171,7 @@ pub(super) const TOOLS: &[Tool] = &[
             "pg_resetwal",
             "pg_dropcluster",
         ],
-        takes: "-h -p -U -u -d",
+        takes: "-h -p -U -u -d --dbname",
         one_dash: false,
         tests: &[("destroys", |s| match s.call.name.as_str() {
             "dropdb" => {
@@ -188,7 +188,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 )
             }),
             "mongorestore" => s.has("--drop"),
-            "pg_restore" => s.has("--clean") || s.has("-c"),
+            "pg_restore" => {
+                // With `--create` it is the database of the dump that goes.
+                let named = s.value("-d").or_else(|| s.value("--dbname"));
+                let is_scratch =
+                    named.is_some_and(|name| !name.contains(' ') && says_scratch(name));
+                let creates = s.has("--create") || s.has("-C");
+                (s.has("--clean") || s.has("-c")) && (creates || !is_scratch)
+            }
             _ => false,
         })],
         rules: &[Rule {
@@ -204,11 +211,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 "mysqladmin -u root drop prod",
                 "mongorestore --drop dump/",
                 "pg_restore --clean -d prod x.dump",
+                "pg_restore --clean --create -d shop_test x.dump",
             ],
             #[cfg(test)]
             spares: &[
                 "dropdb --help",
                 "dropdb shop_test",
+                "pg_restore -d app_test --clean x.dump",
                 "dropdb --if-exists tmp-import",
                 "mysqladmin status",
                 "mongorestore dump/",

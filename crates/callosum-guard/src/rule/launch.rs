@@ -4,6 +4,7 @@ use super::{
     Rule, Severity, Subject, Tool,
     deploy::{is_deploying, names_production, parts},
     emulator::is_loopback,
+    on_trial::values,
 };
 
 const REASON: &str = "it changes what everybody has";
@@ -49,6 +50,10 @@ pub(super) const TOOLS: &[Tool] = &[
                 "sam deploy --no-confirm-changeset",
                 "modal deploy app.py",
                 "npx convex deploy -y",
+                "railway up --service test-api",
+                "modal deploy test_app.py",
+                "gcloud app deploy --project internal-tools",
+                "sam deploy --stack-name alpha-centauri",
                 "hasura deploy --endpoint https://prod.shop.example",
                 "dagger call deploy --env prod",
                 "npx convex deploy --cmd 'npm run test'",
@@ -185,9 +190,57 @@ fn is_lane_of_release(subject: &Subject<'_>) -> bool {
     parts(lane).any(|part| is_deploying(&part))
 }
 
-/// Whether a word of the command says that it is about a place where things are tried out.
+/// Whether the command says that it is about a place where things are tried out.
 fn is_for_trial(subject: &Subject<'_>) -> bool {
-    const SAYS: [&str; 17] = [
+    let words: Vec<&str> = subject
+        .call
+        .words
+        .iter()
+        .map(|word| word.text.as_str())
+        .collect();
+    let mut said = words.iter().skip(1).filter(|word| !word.contains(' '));
+    if said.any(|word| names_production(word)) {
+        return false;
+    }
+    let options: &[&str] = match subject.call.name.as_str() {
+        "railway" => &["-e", "--environment", "-p", "--project"],
+        "deployctl" | "gcloud" => &["-p", "--project"],
+        "az" => &[
+            "-n",
+            "--name",
+            "-g",
+            "--resource-group",
+            "-s",
+            "--slot",
+            "--subscription",
+        ],
+        "sam" => &["--config-env", "--stack-name"],
+        "modal" => &["-e", "--env"],
+        "hasura" => &["--endpoint"],
+        "fastlane" => return is_lane_of_trial(subject, &words),
+        _ => &["-e", "--env", "--environment", "--stage"],
+    };
+    values(&words, options).any(is_stage)
+}
+
+/// Whether a lane, what it is told (`track:internal`), or a track is one for those who try things out.
+fn is_lane_of_trial(subject: &Subject<'_>, words: &[&str]) -> bool {
+    let is_of_trial = |name: &str| {
+        is_stage(name) || parts(name).any(|part| matches!(part.as_str(), "alpha" | "internal"))
+    };
+    let lanes = subject.operands.iter().filter(|(_, is_value)| !is_value);
+    let mut lanes = lanes.map(|(word, _)| word.text.as_str());
+    lanes.any(|lane| match lane.split_once(':') {
+        Some((told, value)) => {
+            matches!(told, "track" | "env" | "environment" | "stage") && is_of_trial(value)
+        }
+        None => is_of_trial(lane),
+    }) || values(words, &["--track", "--env"]).any(is_of_trial)
+}
+
+/// Whether a name is that of a stage, an environment or a project where things are tried out.
+pub(super) fn is_stage(name: &str) -> bool {
+    const SAYS: [&str; 15] = [
         "staging",
         "stage",
         "dev",
@@ -201,20 +254,8 @@ fn is_for_trial(subject: &Subject<'_>) -> bool {
         "sandbox",
         "demo",
         "beta",
-        "alpha",
-        "internal",
         "nonprod",
         "preprod",
     ];
-    // What an option is called says nothing, nor does a text that another program is given.
-    let words = || {
-        let words = subject.call.words.iter().skip(1);
-        let words = words.map(|word| match word.text.split_once('=') {
-            Some((option, value)) if option.starts_with('-') => value,
-            _ => word.text.as_str(),
-        });
-        words.filter(|word| !word.starts_with('-') && !word.contains(' '))
-    };
-    !words().any(names_production)
-        && words().any(|word| parts(word).any(|part| SAYS.contains(&part.as_str())))
+    !names_production(name) && parts(name).any(|part| SAYS.contains(&part.as_str()))
 }

@@ -163,6 +163,9 @@ const KINDS_OF_GOOSE: [&str; 12] = [
     "duckdb",
 ];
 
+/// What npm takes its registry from.
+const REGISTRIES: [&str; 2] = ["NPM_CONFIG_REGISTRY", "npm_config_registry"];
+
 /// What an address begins with where it is that of a file, or of a database in memory.
 const OF_FILES: [&str; 8] = [
     "sqlite3:",
@@ -177,11 +180,13 @@ const OF_FILES: [&str; 8] = [
 
 /// The variables that a command of this name may go by.
 pub(crate) fn variables(call: &Call) -> impl Iterator<Item = &'static str> {
+    let registries = matches!(call.name.as_str(), "npm" | "pnpm").then_some(REGISTRIES);
     let mut tools = migration::TOOLS.iter();
     let is_asked = tools.any(|tool| tool.names.contains(&call.name.as_str()));
     let framework = is_asked.then(|| framework_of(call)).flatten();
     let names = framework.map(|framework| [framework.stages, framework.addresses].concat());
-    names.into_iter().flatten()
+    let registries = registries.into_iter().flatten();
+    names.into_iter().flatten().chain(registries)
 }
 
 /// Whether a program of this name is one of those.

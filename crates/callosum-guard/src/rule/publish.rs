@@ -9,7 +9,12 @@ pub(super) const TOOLS: &[Tool] = &[
         takes: "-w --workspace --registry --tag --otp -C --prefix --filter",
         one_dash: false,
         tests: &[("at-home", |s| {
-            s.value("--registry").is_some_and(is_loopback)
+            let mut kept = s.call.environment.iter();
+            let is_registry = |name: &str| name.eq_ignore_ascii_case("npm_config_registry");
+            match s.value("--registry") {
+                Some(registry) => is_loopback(registry),
+                None => kept.any(|(name, place)| is_registry(name) && is_loopback(place)),
+            }
         })],
         rules: &[
             Rule {
@@ -35,6 +40,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "npm pack",
                     "npm run publish:docs",
                     "npm publish --registry http://localhost:4873",
+                    "NPM_CONFIG_REGISTRY=http://localhost:4873 npm publish",
                     "npm install",
                 ],
             },

@@ -1,6 +1,9 @@
 //! Publishing and deploying by tools of one language or of one service, and what they name that is for trying it out.
 
-use super::{Rule, Severity, Subject, Tool, emulator::is_loopback};
+use super::{
+    Rule, Severity, Subject, Tool, emulator::is_loopback, launch::is_stage, on_trial::values,
+};
+use crate::unwrap::value;
 
 pub(super) const TOOLS: &[Tool] = &[Tool {
     names: &[
@@ -85,6 +88,11 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             "vercel --prod",
             "./gradlew publishToMavenCentral",
             "cap production deploy",
+            "cap production deploy:check deploy",
+            "./gradlew publish -Pm=1",
+            "mvn release:perform -Dmaven.deploy.skip=true",
+            "kamal deploy -r test",
+            "serverless deploy --stage prod",
             "kamal deploy",
             "./gradlew :lib:publishToMavenCentral",
             "gradle publishMavenPublicationToSonatypeRepository",
@@ -114,6 +122,9 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             "vercel deploy --yes",
             "deno test",
             "cap -T",
+            "cap staging deploy",
+            "serverless deploy --stage dev",
+            "dotnet nuget push a.nupkg -s ./local-feed",
             "kamal details",
             "./gradlew publishToMavenLocal",
             "./gradlew :lib:publishToMavenLocal",
@@ -203,7 +214,9 @@ fn releases(subject: &Subject<'_>) -> bool {
                 || first.contains("disable")
                 || first.contains("remove")
         }
-        "serverless" | "sls" => matches!(first, "deploy" | "remove"),
+        "serverless" | "sls" => {
+            first == "remove" || first == "deploy" && subject.operand(1) != "list"
+        }
         "eas" => {
             matches!(first, "submit" | "update")
                 || first == "build"
@@ -218,10 +231,11 @@ fn releases(subject: &Subject<'_>) -> bool {
                 || first == "pg:drop"
                 || first == "ps:stop"
         }
-        "cap" => subject
-            .operands
-            .iter()
-            .any(|(word, _)| word.text.starts_with("deploy")),
+        "cap" => {
+            let looks = |task: &str| task == "deploy:check" || task.starts_with("deploy:check:");
+            let mut words = subject.operands.iter().map(|(word, _)| word.text.as_str());
+            words.any(|word| word.starts_with("deploy") && !looks(word))
+        }
         "kamal" => matches!(first, "deploy" | "redeploy" | "rollback"),
         "railway" => matches!(first, "down" | "delete") || subject.operand(1) == "delete",
         _ => false,
@@ -244,30 +258,73 @@ fn builds_for_others(subject: &Subject<'_>) -> bool {
     let goal_gives = |word: &str| {
         word == "deploy" || word.starts_with("deploy:") || word.starts_with("release:")
     };
-    let only_tells = subject.has("--dry-run") || is_of_gradle && subject.has("-m");
-    let skips = subject.call.words.iter().any(|word| {
-        let value = word.text.strip_prefix("-Dmaven.deploy.skip");
-        value.is_some_and(|value| matches!(value, "" | "=true"))
-    });
+    let is_written = |wanted: &str| subject.call.words.iter().any(|word| word.text == wanted);
+    let only_tells = subject.has("--dry-run") || is_of_gradle && is_written("-m");
+    // A release is made by another maven, which is not told of it.
+    let skips = |word: &str| {
+        let is_skipped =
+            is_written("-Dmaven.deploy.skip") || is_written("-Dmaven.deploy.skip=true");
+        subject.call.name == "mvn" && !word.starts_with("release:") && is_skipped
+    };
     let mut words = subject.operands.iter().map(|(word, _)| word.text.as_str());
-    !only_tells && !skips && words.any(|word| task_gives(word) || goal_gives(word))
+    !only_tells && words.any(|word| (task_gives(word) || goal_gives(word)) && !skips(word))
 }
 
-/// Whether it is published to where publishing is tried out, or to this machine.
+/// Whether it is published to where publishing is tried out or to this machine, or deployed to such a stage.
 fn is_for_trial(subject: &Subject<'_>) -> bool {
-    const PLACES: [&str; 7] = [
-        "-r",
-        "--repository",
-        "--repository-url",
-        "--publish-url",
-        "--index",
-        "--registry",
-        "--source",
-    ];
-    let mut places = PLACES.iter().filter_map(|option| subject.value(option));
-    places.any(|place| {
+    is_to_place_of_trial(subject) || is_to_stage_of_trial(subject)
+}
+
+fn is_to_place_of_trial(subject: &Subject<'_>) -> bool {
+    let options: &[&str] = match subject.call.name.as_str() {
+        "twine" | "poetry" | "pdm" | "hatch" | "flit" | "maturin" => {
+            &["-r", "--repository", "--repository-url", "--repo"]
+        }
+        "uv" => &["--publish-url", "--index"],
+        "gem" => &["--host"],
+        "dotnet" | "nuget" => &["-s", "--source", "-Source"],
+        "lerna" | "jsr" | "changeset" => &["--registry"],
+        _ => return false,
+    };
+    let is_of_nuget = matches!(subject.call.name.as_str(), "dotnet" | "nuget");
+    // A folder of packages.
+    let is_folder = |place: &str| {
+        let is_path = ["./", "../", "/", "~/"]
+            .iter()
+            .any(|start| place.starts_with(start));
+        is_path && !place.starts_with("//") && value::is_known(place)
+    };
+    let is_of_trial = |place: &str| {
         matches!(place, "testpypi" | "test-pypi" | "test" | "local")
             || place.contains("//test.pypi.org")
             || place.contains("://") && is_loopback(place)
-    })
+            || is_of_nuget && is_folder(place)
+    };
+    let words: Vec<&str> = subject
+        .call
+        .words
+        .iter()
+        .map(|word| word.text.as_str())
+        .collect();
+    let mut places = values(&words, options).peekable();
+    places.peek().is_some() && places.all(is_of_trial)
+}
+
+fn is_to_stage_of_trial(subject: &Subject<'_>) -> bool {
+    let options: &[&str] = match (subject.call.name.as_str(), subject.operand(0)) {
+        ("cap", stage) => return is_stage(stage),
+        ("serverless" | "sls", "deploy") => &["--stage", "-s"],
+        ("wrangler", "deploy" | "publish") => &["--env", "-e"],
+        ("firebase", "deploy") => &["--project", "-P"],
+        ("kamal", _) => &["--destination", "-d"],
+        _ => return false,
+    };
+    let words: Vec<&str> = subject
+        .call
+        .words
+        .iter()
+        .map(|word| word.text.as_str())
+        .collect();
+    let mut stages = values(&words, options).peekable();
+    stages.peek().is_some() && stages.all(is_stage)
 }

@@ -67,7 +67,7 @@ pub(crate) use self::{
     general::{GENERAL, is_opaque},
     git::git_folder,
     kind::is_of_many,
-    on_trial::variables,
+    on_trial::{SETTINGS, variables},
     subject::Subject,
 };
 use crate::verdict::Decision;

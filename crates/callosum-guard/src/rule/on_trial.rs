@@ -163,6 +163,9 @@ const KINDS_OF_GOOSE: [&str; 12] = [
     "duckdb",
 ];
 
+/// Stands among the variables for the file that `dotenv -e` takes them from; no shell can set one of that name.
+pub(crate) const SETTINGS: &str = "settings of dotenv";
+
 /// What npm takes its registry from.
 const REGISTRIES: [&str; 2] = ["NPM_CONFIG_REGISTRY", "npm_config_registry"];
 
@@ -184,7 +187,13 @@ pub(crate) fn variables(call: &Call) -> impl Iterator<Item = &'static str> {
     let mut tools = migration::TOOLS.iter();
     let is_asked = tools.any(|tool| tool.names.contains(&call.name.as_str()));
     let framework = is_asked.then(|| framework_of(call)).flatten();
-    let names = framework.map(|framework| [framework.stages, framework.addresses].concat());
+    let names = framework.map(|framework| {
+        let of_file: &[&str] = match framework.addresses {
+            [] => &[],
+            _ => &[SETTINGS],
+        };
+        [framework.stages, framework.addresses, of_file].concat()
+    });
     let registries = registries.into_iter().flatten();
     names.into_iter().flatten().chain(registries)
 }
@@ -252,10 +261,14 @@ pub(super) fn is_on_trial(subject: &Subject<'_>) -> bool {
     let kept = kept.filter(|_| said.is_none());
     let mut addresses = said.into_iter().chain(kept).peekable();
     if addresses.peek().is_some() {
-        return addresses.all(|address| match is("hasura") {
-            true => is_loopback(address),
-            false => is_passing(subject, address),
+        let is_of_hasura = is("hasura");
+        return addresses.all(|address| {
+            is_of_hasura && is_loopback(address) || !is_of_hasura && is_passing(subject, address)
         });
+    }
+    let settings = variable(&SETTINGS).filter(|_| framework.stages.is_empty());
+    if let Some(settings) = settings {
+        return says_test(crate::path::name(settings));
     }
     let stage = match assigned(framework.stages) {
         Some(stage) => Some(stage),

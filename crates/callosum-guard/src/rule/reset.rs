@@ -105,6 +105,11 @@ pub(super) fn resets(call: &Call) -> bool {
     if starts && found.is_none() {
         return false;
     }
+    // What `dotenv` runs is a command of its own, with the variables that it was given.
+    let of_npx = started(&words).filter(|_| call.name == "npx");
+    if of_npx.is_some_and(|at| matches!(base(words[at]), "dotenv" | "dotenv-cli")) {
+        return false;
+    }
     let has = |wanted: &str| words.contains(&wanted);
     // `mix do ecto.drop, ecto.create`
     let is_said = |word: &&str| WORDS.contains(&word.trim_end_matches(','));

@@ -1,11 +1,28 @@
 //! Programs of the table that run the words behind their own options, and `env`.
 
 use super::joined;
+use crate::rule::SETTINGS;
 use crate::unwrap::{
     value::{Arg, Source, Value, shown},
     walk::Walker,
     wrapper::{self, first_operand},
 };
+
+/// The one file that `dotenv` takes variables from, where it is told of no other and of no variable besides.
+fn settings_of_dotenv(words: &[Arg]) -> Option<&str> {
+    match words {
+        [option, file, rest @ ..]
+            if matches!(option.text.as_str(), "-e" | "-f")
+                && file.value().is_known()
+                && rest
+                    .iter()
+                    .all(|word| matches!(word.text.as_str(), "--" | "run" | "-o")) =>
+        {
+            Some(&file.text)
+        }
+        _ => None,
+    }
+}
 
 impl Walker<'_> {
     pub(super) fn wrapped(
@@ -84,8 +101,15 @@ impl Walker<'_> {
                         && word.text.contains(['s', 'i'])
             });
         at += wrapper.skip;
+        let settings = match name {
+            "dotenv" => settings_of_dotenv(&words[names.min(at)..at.min(words.len())]),
+            _ => None,
+        };
         // Assignments before the command, where the program takes them.
         self.apart(|walker| {
+            if let Some(settings) = settings {
+                walker.state.set(SETTINGS, Value::known(settings));
+            }
             while let Some((name, value)) = words.get(at).and_then(|word| word.text.split_once('='))
             {
                 // `twine==5.0` is a package.

@@ -36,15 +36,18 @@ fn value<'w>(words: &'w [Arg], option: &str) -> Option<&'w str> {
 }
 
 /// Whether an address leads to this machine.
-pub(super) fn is_loopback(address: &str) -> bool {
+pub(crate) fn is_loopback(address: &str) -> bool {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let place = rest.split('/').next().unwrap_or(rest);
+    let place = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     let place = place.rsplit('@').next().unwrap_or(place);
-    if place.starts_with("[::1]") {
+    if place.starts_with("[::1]") || place == "::1" {
         return true;
     }
     let host = place.split(':').next().unwrap_or(place);
-    let is_number = host.split('.').count() == 4 && host.starts_with("127.");
+    let mut parts = host.split('.');
+    let is_number = host.starts_with("127.")
+        && parts.clone().count() == 4
+        && parts.all(|part| part.parse::<u8>().is_ok());
     matches!(host, "localhost" | "0.0.0.0" | "localhost.localstack.cloud") || is_number
 }
 

@@ -63,7 +63,7 @@ pub use self::contents::can_be_made_again;
 pub(crate) use self::{
     alternative::alternatives,
     delete::DELETERS,
-    emulator::is_emulated,
+    emulator::{is_emulated, is_loopback},
     general::{GENERAL, is_opaque},
     git::git_folder,
     kind::is_of_many,

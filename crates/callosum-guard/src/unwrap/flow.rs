@@ -8,6 +8,7 @@ use super::{
 use crate::{
     path,
     protect::keeps_secrets,
+    rule::is_loopback,
     shell::tree::{Redirect, RedirectKind, Target},
 };
 
@@ -144,7 +145,7 @@ impl Walker<'_> {
         let address = path.strip_prefix("/dev/tcp/");
         let address = address.or_else(|| path.strip_prefix("/dev/udp/"));
         if let Some(address) = address {
-            if output.source.secret && !is_near(address) {
+            if output.source.secret && !is_loopback(address) {
                 let words = ["sent-secret", path].map(Arg::plain);
                 self.inner(">", &words, None);
             }
@@ -168,12 +169,6 @@ impl Walker<'_> {
             there.append(&content);
         }
     }
-}
-
-/// Whether an address of the shell's leads to this machine.
-fn is_near(address: &str) -> bool {
-    let host = address.split('/').next().unwrap_or(address);
-    matches!(host, "localhost" | "::1") || host.starts_with("127.")
 }
 
 /// The path by which a descriptor is read.

@@ -4,11 +4,12 @@
 //! reads one value out of such a file and uses it says more than that name.
 
 use super::{
-    Effect, arguments, last,
+    Effect, last,
     token::Token::{self, Name, Sign, Text},
     words,
 };
-use crate::protect::keeps_secrets;
+use crate::{protect::keeps_secrets, rule::is_loopback};
+use std::collections::BTreeMap;
 
 /// Functions that give what stands in a file.
 const READS: [&str; 17] = [
@@ -78,43 +79,236 @@ const SAFE_BY: [&str; 9] = [
     "httpsAgent",
 ];
 
+/// Functions whose result still tells all that they are given.
+const WHOLE: [&str; 12] = [
+    "await",
+    "require",
+    "str",
+    "bytes",
+    "dumps",
+    "quote",
+    "hexlify",
+    "compress",
+    "b64encode",
+    "urlsafe_b64encode",
+    "base64_encode",
+    "encode64",
+];
+
 /// How many pieces of a program may stand between what belongs together.
 const NEAR: usize = 6;
 
+/// Functions behind which only a part is left of what they are called on.
+const PICKS: [&str; 5] = ["match", "get", "group", "find", "dig"];
+
+/// Functions behind which still all is there, and which of it may then be picked.
+const PASSES: [&str; 16] = [
+    "read",
+    "read_text",
+    "toString",
+    "text",
+    "json",
+    "decode",
+    "encode",
+    "strip",
+    "rstrip",
+    "trim",
+    "chomp",
+    "split",
+    "splitlines",
+    "readlines",
+    "lines",
+    "explode",
+];
+
+/// Functions that are given what was read, and out of whose result it may be picked.
+const TAKES_APART: [&str; 8] = [
+    "search",
+    "match",
+    "findall",
+    "loads",
+    "load",
+    "safe_load",
+    "parse",
+    "parse_env",
+];
+
+/// So many pieces of a call are looked at.
+const MAX_ARGUMENTS: usize = 512;
+
 /// What a program sends that it has read where secrets are kept, or that is fed to it from there.
+///
+/// Each piece is looked at once, and a call looks for the first that counts between its brackets.
 pub(super) fn effects(tokens: &[Token], is_fed: bool) -> Option<Effect> {
-    let named: Vec<(&str, &str)> = tokens
-        .iter()
-        .enumerate()
-        .filter_map(|(at, _)| {
-            let read = read_at(tokens, at, is_fed)?;
-            Some((name_of(tokens, at)?, read))
+    let pairs = pairs(tokens);
+    let read = |at| {
+        let read = read_at(tokens, at, is_fed)?;
+        (!is_picked(tokens, at, &pairs)).then_some(read)
+    };
+    let mut named = BTreeMap::new();
+    for at in 0..tokens.len() {
+        if let Some(file) = read(at)
+            && let Some(name) = name_of(tokens, at)
+        {
+            named.entry(name).or_insert(file);
+        }
+    }
+    let sent: Vec<(usize, &str)> = (0..tokens.len())
+        .filter_map(|at| {
+            let kept = || kept_at(tokens, at, &named).filter(|_| !is_picked(tokens, at, &pairs));
+            let file = read(at).or_else(kept)?;
+            (!makes_safe(tokens, at)).then_some((at, file))
         })
         .collect();
-    let mut calls = tokens.iter().enumerate().filter(|(at, token)| {
-        let is_called = tokens.get(at + 1) == Some(&Sign('('));
-        is_called && matches!(token, Name(name) if SENDS.contains(&last(name)))
-    });
-    calls.find_map(|(at, _)| {
-        let given = arguments(tokens, at + 1);
-        let is_near = given.iter().any(|token| match token {
-            Text(text) => ["//localhost", "//127.", "//[::1]"]
-                .iter()
-                .any(|host| text.contains(host)),
-            _ => false,
-        });
+    let places = |wanted: fn(&Token) -> bool| -> Vec<usize> {
+        let all = tokens.iter().enumerate();
+        all.filter(|(_, token)| wanted(token))
+            .map(|(at, _)| at)
+            .collect()
+    };
+    let statements = places(|token| *token == Sign(';'));
+    let near = places(|token| matches!(token, Text(text) if names_this_machine(text)));
+    let secret = places(|token| matches!(token, Text(file) if keeps_secrets(file)));
+    let first = |of: &[usize], from: usize| {
+        let at = of.partition_point(|at| *at < from);
+        of.get(at).copied().unwrap_or(tokens.len())
+    };
+    (0..tokens.len()).find_map(|at| {
+        let open = at + 1;
+        if !sends(tokens, at) {
+            return None;
+        }
+        let end = pairs[open]
+            .unwrap_or(tokens.len())
+            .min(first(&statements, open))
+            .min(open + MAX_ARGUMENTS);
         let uploads = matches!(&tokens[at], Name(name) if UPLOADS.contains(&last(name)));
-        let uploaded = given.iter().find_map(|token| match token {
-            Text(file) if uploads && keeps_secrets(file) => Some(file.as_str()),
+        let uploaded = match tokens.get(first(&secret, open)) {
+            Some(Text(file)) if uploads && first(&secret, open) < end => Some(file.as_str()),
             _ => None,
-        });
-        let read = (0..given.len()).find_map(|at| {
-            let sent = read_at(&given, at, is_fed).or_else(|| kept_at(&given, at, &named))?;
-            (!makes_safe(&given, at)).then_some(sent)
-        });
-        let file = uploaded.or(read).filter(|_| !is_near)?;
-        Some(words(&["sent-secret", file]))
+        };
+        let told = || {
+            let (at, file) = *sent.get(sent.partition_point(|(at, _)| *at < open))?;
+            (last_piece(tokens, at) < end).then_some(file)
+        };
+        let file = uploaded.or_else(told)?;
+        (first(&near, open) >= end).then(|| words(&["sent-secret", file]))
     })
+}
+
+/// Whether a function is called here that sends what it is given.
+fn sends(tokens: &[Token], at: usize) -> bool {
+    let is_called = tokens.get(at + 1) == Some(&Sign('('));
+    is_called && matches!(&tokens[at], Name(name) if SENDS.contains(&last(name)))
+}
+
+/// Whether a text is, or has in it, an address on this machine.
+fn names_this_machine(text: &str) -> bool {
+    text.split("//").skip(1).any(is_loopback)
+}
+
+/// Of each bracket the place of the other that belongs to it.
+fn pairs(tokens: &[Token]) -> Vec<Option<usize>> {
+    let mut pairs = vec![None; tokens.len()];
+    let mut opened = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Sign('(' | '[' | '{') => opened.push(at),
+            Sign(')' | ']' | '}') => {
+                if let Some(open) = opened.pop() {
+                    pairs[open] = Some(at);
+                    pairs[at] = Some(open);
+                }
+            }
+            _ => {}
+        }
+    }
+    pairs
+}
+
+/// Where the piece ends by which a read is known that begins here.
+fn last_piece(tokens: &[Token], at: usize) -> usize {
+    match tokens[at] {
+        Text(_) => {
+            let mut behind = tokens[at + 1..].iter();
+            let closes = behind.position(|token| *token != Sign(')'));
+            at + 1 + closes.unwrap_or(0)
+        }
+        _ => at,
+    }
+}
+
+/// Whether of what is read here no more than a part is used: `open(…).read().split("KEY=")[1]`.
+fn is_picked(tokens: &[Token], at: usize, pairs: &[Option<usize>]) -> bool {
+    let mut at = at + 1;
+    for _ in 0..NEAR * 4 {
+        let Some(token) = tokens.get(at) else {
+            return false;
+        };
+        let behind = |open: usize| pairs[open].map_or(tokens.len(), |close| close + 1);
+        at = match token {
+            Sign('?' | '.') => at + 1,
+            Sign('(') => behind(at),
+            Sign('[') => {
+                let within = tokens.get(at + 1..behind(at) - 1).unwrap_or_default();
+                // Neither `[:99]`, which is the begin of it, nor a list in the next line.
+                let picks = !within.is_empty()
+                    && within.len() <= NEAR
+                    && !within
+                        .iter()
+                        .any(|token| matches!(token, Sign(':' | '(' | ',')));
+                if picks {
+                    return true;
+                }
+                behind(at)
+            }
+            Sign(')') => {
+                let Some(open) = pairs[at] else {
+                    return false;
+                };
+                let function = open.checked_sub(1).and_then(|at| tokens.get(at));
+                let goes_on = match function {
+                    Some(Name(name)) => {
+                        let name = last(name);
+                        !SENDS.contains(&name)
+                            && (TAKES_APART.contains(&name) || WHOLE.contains(&name))
+                    }
+                    _ => true,
+                };
+                if !goes_on {
+                    return false;
+                }
+                at + 1
+            }
+            Name(name) if tokens.get(at + 1) == Some(&Sign('(')) => {
+                if PICKS.contains(&name.as_str()) {
+                    let given = tokens.get(at + 2..behind(at + 1)).unwrap_or_default();
+                    return says_which(given);
+                }
+                if !PASSES.contains(&name.as_str()) {
+                    return false;
+                }
+                at + 1
+            }
+            _ => return false,
+        };
+    }
+    false
+}
+
+/// Whether what a function is given says which part is wanted, as neither `/.*/` nor an address does.
+fn says_which(given: &[Token]) -> bool {
+    let mut near = given.iter().take(NEAR * 2);
+    let is_address = |token: &Token| matches!(token, Text(text) if text.contains("://"));
+    !near.clone().any(is_address)
+        && near.any(|token| match token {
+            Name(text) | Text(text) => {
+                let mut runs = text.split(|letter: char| !letter.is_alphanumeric());
+                runs.any(|run| run.len() > 1)
+            }
+            Sign(sign) => sign.is_ascii_digit(),
+            Token::Run(_) => false,
+        })
 }
 
 /// Where secrets come from that are read here: the file that keeps them, or what is fed.
@@ -175,20 +369,6 @@ fn name_of(tokens: &[Token], at: usize) -> Option<&str> {
 /// Whether what is read is still told by what stands around it: `b64encode(open(…).read())`, but not
 /// `sign(x, open(…).read())`.
 fn keeps_it_whole(token: &Token) -> bool {
-    const WHOLE: [&str; 12] = [
-        "await",
-        "require",
-        "str",
-        "bytes",
-        "dumps",
-        "quote",
-        "hexlify",
-        "compress",
-        "b64encode",
-        "urlsafe_b64encode",
-        "base64_encode",
-        "encode64",
-    ];
     match token {
         Sign(sign) => *sign != ',',
         Name(name) => WHOLE.contains(&last(name)),
@@ -198,8 +378,8 @@ fn keeps_it_whole(token: &Token) -> bool {
 }
 
 /// The file that is kept under the name which stands here, where all of it is meant.
-fn kept_at<'t>(tokens: &[Token], at: usize, named: &[(&str, &'t str)]) -> Option<&'t str> {
-    const WHOLE: [&str; 7] = [
+fn kept_at<'t>(tokens: &[Token], at: usize, named: &BTreeMap<&str, &'t str>) -> Option<&'t str> {
+    const STILL: [&str; 7] = [
         "read",
         "encode",
         "decode",
@@ -214,16 +394,19 @@ fn kept_at<'t>(tokens: &[Token], at: usize, named: &[(&str, &'t str)]) -> Option
     // `{body:b}` is one piece.
     let name = name.rsplit(':').next().unwrap_or(name);
     let (first, rest) = name.split_once('.').unwrap_or((name, ""));
-    let (_, file) = named.iter().find(|(named, _)| *named == first)?;
+    let file = named.get(first)?;
     let is_set = tokens.get(at + 1) == Some(&Sign('='));
     let is_part = tokens.get(at + 1) == Some(&Sign('['));
-    let is_whole = rest.is_empty() || WHOLE.contains(&rest);
+    let is_whole = rest.is_empty() || STILL.contains(&rest);
     (is_whole && !is_part && !is_set).then_some(*file)
 }
 
 /// Whether what stands here is given under a name for what the connection is made safe by.
 fn makes_safe(tokens: &[Token], at: usize) -> bool {
-    let near = &tokens[at.saturating_sub(NEAR)..=at];
+    let from = at.saturating_sub(NEAR);
+    // What stands before the call in question says nothing of what it is given.
+    let call = (from..at).rev().find(|at| sends(tokens, *at));
+    let near = &tokens[call.map_or(from, |call| call + 1)..=at];
     let is_safe = |name: &str| SAFE_BY.contains(&name);
     // `key: require('fs').readFileSync(…)`, of which a sign between two names is no piece by itself.
     for (at, token) in near.iter().enumerate().rev() {

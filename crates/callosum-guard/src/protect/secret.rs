@@ -46,11 +46,28 @@ pub(crate) fn keeps_secrets(file: &str) -> bool {
 
 /// Whether a file of keys is by its name one of certificates, which are shown to everybody.
 fn is_public(name: &str) -> bool {
-    let shown = ["cert", "chain", "bundle", "pub"];
-    let is_of_authority = |part: &str| matches!(part, "ca" | "cacert" | "crt");
-    !name.contains("key")
-        && (shown.iter().any(|part| name.contains(part))
-            || name.split(['-', '_', '.']).any(is_of_authority))
+    let mut parts = name.split(['-', '_', '.', ' ']);
+    let is_shown = |part: &str| {
+        let part = part.strip_suffix('s').unwrap_or(part);
+        let part = part.strip_prefix("full").unwrap_or(part);
+        let part = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        matches!(
+            part,
+            "ca" | "cacert"
+                | "crt"
+                | "cert"
+                | "certificate"
+                | "chain"
+                | "certchain"
+                | "cabundle"
+                | "bundle"
+                | "pub"
+                | "public"
+                | "pubkey"
+        )
+    };
+    let is_kept = |part: &str| part.contains("priv") || part.contains("key") && part != "pubkey";
+    !parts.clone().any(is_kept) && parts.any(is_shown)
 }
 
 /// The file that a word names where a program is told what to send: `FILE`, `@FILE`, `x=@FILE;type=y`, `x=<FILE`,
@@ -88,6 +105,11 @@ mod tests {
             "/home/u/.aws/*",
             "certs/server.pem",
             "cert-key.pem",
+            "ca-private.pem",
+            "private-chain.pem",
+            "public_and_private.pem",
+            "certsrv.pem",
+            "republic.pem",
         ] {
             assert!(keeps_secrets(file), "{file}");
         }
@@ -96,6 +118,10 @@ mod tests {
             ".env.sample",
             ".env.gpg",
             "fullchain.pem",
+            "chain1.pem",
+            "ca-bundle.pem",
+            "certs.pem",
+            "public.pem",
             "certs/root-ca.pem",
             "/home/u/.ssh/id_rsa.pub",
             "/home/u/.ssh/*.pub",

@@ -2,7 +2,8 @@
 
 use super::{
     Rule, Severity, Subject, Tool,
-    upload::{gives_secret, is_fed, is_there, names_secret, says_secret},
+    emulator::is_loopback,
+    upload::{gives_secret, held, is_fed, is_there, names_secret, says_secret},
 };
 use crate::{path, unwrap::Call};
 
@@ -217,22 +218,13 @@ fn sends_secret(subject: &Subject<'_>) -> bool {
     const HEADS: [&str; 2] = ["-H", "--header"];
     let operands = subject.operands.iter().map(|(word, _)| *word);
     let addresses = operands.clone().map(|word| word.text.as_str());
-    let near = addresses.chain(subject.values("--url")).any(|address| {
-        let host = address.split("://").last().unwrap_or("");
-        ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"]
-            .iter()
-            .any(|local| host.starts_with(local))
-    });
+    let near = addresses.chain(subject.values("--url")).any(is_loopback);
     let values =
         |options: &'static [&'static str]| options.iter().flat_map(|option| subject.values(option));
-    let is_file = |value: &str| gives_secret(subject, value);
-    let is_said = |value: &str| {
-        let mut words = subject.call.words.iter();
-        words.any(|word| word.source.secret && word.text.ends_with(value))
-    };
+    let held = held(subject);
+    let is_file = |value: &str| gives_secret(&held, value);
     let given = values(&FILES).any(is_file)
         || values(&SENDS).any(|value| value.contains(['@', '<']) && is_file(value))
-        || values(&SENDS).any(is_said)
         || values(&HEADS).any(|value| value.starts_with('@') && is_file(value));
     // `http x.io @FILE`, `xh x.io key=@FILE`
     let by_operand = matches!(
@@ -252,7 +244,8 @@ fn joins_secret(subject: &Subject<'_>) -> bool {
         let is_file = opens.clone().any(|one| kind.eq_ignore_ascii_case(one));
         is_file.then(|| file.split(',').next().unwrap_or(file))
     });
-    subject.call.name == "socat" && files.any(|file| gives_secret(subject, file))
+    let held = held(subject);
+    subject.call.name == "socat" && files.any(|file| gives_secret(&held, file))
 }
 
 /// Whether a file that keeps secrets goes from this machine to another.

@@ -11,12 +11,12 @@ use super::{
 use crate::protect::{self, keeps_secrets, sent_file};
 
 /// Programs that print the files that they are given, as they are or in another form.
-const READERS: [&str; 61] = [
+const READERS: [&str; 60] = [
     "cat", "tac", "head", "tail", "sort", "uniq", "nl", "less", "more", "bat", "batcat", "base64",
     "base32", "gbase64", "basenc", "openssl", "xxd", "od", "hexdump", "uuencode", "gzip", "pigz",
     "xz", "zstd", "bzip2", "lz4", "brotli", "gpg", "age", "tar", "gtar", "bsdtar", "zip", "7z",
     "grep", "egrep", "fgrep", "rg", "ag", "ack", "awk", "gawk", "mawk", "sed", "gsed", "jq", "yq",
-    "cut", "strings", "fold", "paste", "rev", "pv", "dd", "fmt", "column", "iconv", "diff", "tee",
+    "cut", "strings", "fold", "paste", "rev", "pv", "dd", "fmt", "column", "iconv", "diff",
     "dos2unix", "look",
 ];
 
@@ -58,6 +58,9 @@ impl Walker<'_> {
     }
 
     fn secrets_read(&self, name: &str, words: &[Arg]) -> Source {
+        if encrypts(name, words) {
+            return Source::default();
+        }
         let files = files_read(name, words);
         let secrets = files.into_iter().filter_map(|file| self.secret_in(file));
         let read = secrets.fold(Source::default(), |all, content| all.join(content.source));
@@ -100,6 +103,7 @@ impl Walker<'_> {
             return;
         }
         let fed = input.map(|input| input.source).unwrap_or_default();
+        let fed = told_of(name, words, fed);
         let read = self.secrets_read(name, words);
         if !read.secret && !fed.secret {
             return;
@@ -159,7 +163,8 @@ impl Walker<'_> {
 /// What is left of where a text comes from, once a program has taken something out of it.
 pub(super) fn told_of(name: &str, words: &[Arg], source: Source) -> Source {
     let verb = words.get(1).map_or("", |word| word.text.as_str());
-    let measures = MEASURES.contains(&name) || name == "openssl" && verb == "dgst";
+    let measures =
+        MEASURES.contains(&name) || name == "openssl" && verb == "dgst" || encrypts(name, words);
     Source {
         secret: source.secret && !measures,
         entire: source.entire && !measures && !picks_a_value(name, words),
@@ -167,15 +172,98 @@ pub(super) fn told_of(name: &str, words: &[Arg], source: Source) -> Source {
     }
 }
 
+/// Whether what a program gives can be read by none but those who have a key to it.
+fn encrypts(name: &str, words: &[Arg]) -> bool {
+    let all = words.get(1..).unwrap_or_default();
+    let mut given = all.iter().map(|word| word.text.as_str());
+    let has = |options: &[&str]| all.iter().any(|word| options.contains(&word.text.as_str()));
+    match name {
+        "gpg" | "gpg2" => {
+            // Letters behind one that takes a value are that value.
+            let joined = |word: &str| {
+                let letters = word.strip_prefix('-').unwrap_or("");
+                let letters = letters.split(['r', 'R', 'o', 'u']).next().unwrap_or("");
+                !letters.starts_with('-') && letters.contains(['c', 'e'])
+            };
+            !has(&["-d", "--decrypt"]) && (has(&["--symmetric", "--encrypt"]) || given.any(joined))
+        }
+        "age" | "rage" => !has(&["-d", "--decrypt"]),
+        "openssl" => {
+            const CIPHERS: [&str; 8] = [
+                "aes", "aria", "camellia", "chacha20", "des", "bf", "cast", "sm4",
+            ];
+            let verb = all.first().map_or("", |word| word.text.as_str());
+            let is_cipher = |word: &str| CIPHERS.iter().any(|one| word.starts_with(one));
+            let mut options = given.filter_map(|word| word.strip_prefix('-'));
+            match verb {
+                "enc" => !has(&["-d", "-none"]) && options.any(is_cipher),
+                "smime" | "cms" | "pkeyutl" | "rsautl" => has(&["-encrypt"]),
+                _ => is_cipher(verb) && !has(&["-d"]),
+            }
+        }
+        _ => false,
+    }
+}
+
 /// Whether a program takes one value out of what it reads.
 fn picks_a_value(name: &str, words: &[Arg]) -> bool {
+    let all = words.get(1..).unwrap_or_default();
     match name {
         "jq" | "yq" => {
             let filter = words.get(first_operand(words, 1, ""));
             filter.is_some_and(|filter| !matches!(filter.text.as_str(), "." | ""))
         }
+        // One line.
+        "head" | "tail" => {
+            let mut pairs = all.array_windows();
+            pairs.any(|[option, count]| option.text == "-n" && count.text == "1")
+                || all
+                    .iter()
+                    .any(|word| matches!(word.text.as_str(), "-1" | "-n1" | "--lines=1"))
+        }
+        // `s/KEY=//` leaves what the key is set to.
+        "sed" | "gsed" => {
+            picks_out(name, words)
+                || operands(all, "")
+                    .next()
+                    .is_some_and(|program| takes_name_away(&program.text))
+        }
+        // `{print $6}` of a file whose lines have a name before the value.
+        "awk" | "gawk" | "mawk" => {
+            let program = operands(all, "").next();
+            picks_out(name, words) || program.is_some_and(|program| prints_field(&program.text))
+        }
         _ => picks_out(name, words),
     }
+}
+
+/// Whether a program for `sed` takes the name of a value away that stands before it.
+fn takes_name_away(program: &str) -> bool {
+    let Some(rest) = program.trim().strip_prefix('s') else {
+        return false;
+    };
+    let Some(sign) = rest.chars().next() else {
+        return false;
+    };
+    let mut parts = rest[sign.len_utf8()..].split(sign);
+    let (Some(wanted), Some(put)) = (parts.next(), parts.next()) else {
+        return false;
+    };
+    let wanted = wanted.trim_start_matches('^').strip_suffix('=');
+    let is_name = |name: &str| {
+        let mut letters = name.chars();
+        name.len() > 1 && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
+    };
+    put.is_empty() && wanted.is_some_and(is_name)
+}
+
+/// Whether a program for `awk` prints one field of each line, which is not the first.
+fn prints_field(program: &str) -> bool {
+    let print = program.trim().strip_prefix('{');
+    let print = print.and_then(|print| print.strip_suffix('}'));
+    let field = print.and_then(|print| print.trim().strip_prefix("print"));
+    let field = field.and_then(|field| field.trim().strip_prefix('$'));
+    field.is_some_and(|field| field.parse::<u8>().is_ok_and(|number| number > 1))
 }
 
 /// The files that a program is given to read, by its words.

@@ -28,6 +28,7 @@ pub(crate) fn keeps_secrets(file: &str) -> bool {
         | "credentials.json"
         | "application_default_credentials.json" => true,
         "credentials" => within(".aws"),
+        "environ" => file.starts_with("/proc/"),
         "config" => within(".kube"),
         "config.json" => within(".docker"),
         "hosts.yml" => within("gh"),

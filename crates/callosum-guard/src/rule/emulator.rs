@@ -72,12 +72,15 @@ mod tests {
             "https://127.0.0.1",
             "http://[::1]:8000/x",
             "http://user@localhost/",
+            "http://localhost?x=1",
+            "::1",
         ] {
             assert!(is_loopback(address), "{address}");
         }
         for address in [
             "https://localhost.example.com",
             "http://127.example.com",
+            "127.a.example.com",
             "https://s3.amazonaws.com",
             "http://10.0.0.1:4566",
             "http://localhost@example.com/",

@@ -3,7 +3,7 @@
 use super::{
     call::Call,
     flow::from,
-    value::{Arg, SOME, Value, shown},
+    value::{Arg, SOME, Source, Value, shown},
     walk::Walker,
     wrapper::first_operand,
 };
@@ -91,6 +91,14 @@ impl Walker<'_> {
                 self.state.cwd = None;
                 Some(Value::default())
             }
+            "set" | "export" | "declare" | "typeset" if tells_all(words) => Some(Value {
+                source: Source {
+                    secret: true,
+                    entire: true,
+                    ..Source::default()
+                },
+                ..Value::default()
+            }),
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 let refers = words.iter().any(|word| word.text == "-n") && name != "export";
                 let hands_on = name == "export" || words.iter().any(|word| word.text == "-x");
@@ -382,4 +390,11 @@ impl Walker<'_> {
             self.state.set(&name.text, value);
         }
     }
+}
+
+/// Whether a builtin that sets variables is given none, and so tells all that there are.
+fn tells_all(words: &[Arg]) -> bool {
+    let mut given = words.iter().skip(1);
+    given.all(|word| matches!(word.text.as_str(), "-p" | "-x" | "-px" | "-xp"))
+        && (words.len() == 1 || words[0].text != "set")
 }

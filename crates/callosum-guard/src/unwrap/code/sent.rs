@@ -80,7 +80,9 @@ const SAFE_BY: [&str; 9] = [
 ];
 
 /// Functions whose result still tells all that they are given.
-const WHOLE: [&str; 12] = [
+const WHOLE: [&str; 14] = [
+    "dict",
+    "stringify",
     "await",
     "require",
     "str",
@@ -313,7 +315,38 @@ fn says_which(given: &[Token]) -> bool {
 
 /// Where secrets come from that are read here: the file that keeps them, or what is fed.
 fn read_at(tokens: &[Token], at: usize, is_fed: bool) -> Option<&str> {
-    file_at(tokens, at).or_else(|| fed_at(tokens, at).filter(|_| is_fed))
+    let fed = || fed_at(tokens, at).filter(|_| is_fed);
+    file_at(tokens, at)
+        .or_else(fed)
+        .or_else(|| environment_at(tokens, at))
+}
+
+/// The environment, where all of it is meant: neither `os.environ["KEY"]` nor what a command is started with.
+fn environment_at(tokens: &[Token], at: usize) -> Option<&'static str> {
+    const ALL: [&str; 8] = [
+        "os.environ",
+        "environ",
+        "os.environ.copy",
+        "os.environ.items",
+        "process.env",
+        "ENV",
+        "ENV.to_h",
+        "Deno.env.toObject",
+    ];
+    let Name(name) = tokens.get(at)? else {
+        return None;
+    };
+    // `body:process.env` is one piece.
+    let (key, name) = name.rsplit_once(':').unwrap_or(("", name));
+    let before = tokens.get(at.saturating_sub(2)..at)?;
+    let is_handed_on = match before {
+        [.., Name(word)] => word == "in",
+        [Name(key) | Text(key), Sign('=' | ':')] => {
+            key == "env" && matches!(tokens.get(at + 1), Some(Sign(')' | ',' | '}')))
+        }
+        _ => key == "env",
+    };
+    (ALL.contains(&name) && !is_handed_on).then_some("/proc/self/environ")
 }
 
 /// The file with secrets in it that is read here.

@@ -1,4 +1,4 @@
-//! Backups: what is gone from where everything else would be brought back from.
+//! Backups, and stores of data that is versioned: what is gone from where everything else would be brought back from.
 
 use super::{Rule, Severity, Tool};
 

@@ -192,12 +192,7 @@ fn is_lane_of_release(subject: &Subject<'_>) -> bool {
 
 /// Whether the command says that it is about a place where things are tried out.
 fn is_for_trial(subject: &Subject<'_>) -> bool {
-    let words: Vec<&str> = subject
-        .call
-        .words
-        .iter()
-        .map(|word| word.text.as_str())
-        .collect();
+    let words = subject.call.texts();
     let mut said = words.iter().skip(1).filter(|word| !word.contains(' '));
     if said.any(|word| names_production(word)) {
         return false;

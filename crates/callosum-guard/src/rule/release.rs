@@ -300,12 +300,7 @@ fn is_to_place_of_trial(subject: &Subject<'_>) -> bool {
             || place.contains("://") && is_loopback(place)
             || is_of_nuget && is_folder(place)
     };
-    let words: Vec<&str> = subject
-        .call
-        .words
-        .iter()
-        .map(|word| word.text.as_str())
-        .collect();
+    let words = subject.call.texts();
     let mut places = values(&words, options).peekable();
     places.peek().is_some() && places.all(is_of_trial)
 }
@@ -319,12 +314,7 @@ fn is_to_stage_of_trial(subject: &Subject<'_>) -> bool {
         ("kamal", _) => &["--destination", "-d"],
         _ => return false,
     };
-    let words: Vec<&str> = subject
-        .call
-        .words
-        .iter()
-        .map(|word| word.text.as_str())
-        .collect();
+    let words = subject.call.texts();
     let mut stages = values(&words, options).peekable();
     stages.peek().is_some() && stages.all(is_stage)
 }

@@ -90,7 +90,7 @@ const TAKES: [&str; 10] = [
 
 /// Whether a command deletes what is in a database, or takes back all that its migrations have made.
 pub(super) fn resets(call: &Call) -> bool {
-    let words: Vec<&str> = call.words.iter().map(|word| word.text.as_str()).collect();
+    let words = call.texts();
     let is_known = |word: &str| {
         let name = base(word);
         is_framework(name) || RESETS.iter().any(|(programs, _)| programs.contains(&name))

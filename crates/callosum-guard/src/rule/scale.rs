@@ -54,12 +54,7 @@ fn to_nothing(subject: &Subject<'_>) -> bool {
         "--count",
     ];
     const SCALES: [&str; 4] = ["ps:scale", "dyno:scale", "scale", "resize"];
-    let words: Vec<&str> = subject
-        .call
-        .words
-        .iter()
-        .map(|word| word.text.as_str())
-        .collect();
+    let words = subject.call.texts();
     let by_option = COUNTS.iter().any(|option| {
         let next = words
             .windows(2)

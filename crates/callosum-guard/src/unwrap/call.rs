@@ -54,6 +54,13 @@ pub(crate) struct Call {
     pub(crate) open: bool,
 }
 
+impl Call {
+    /// The texts of all its words.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        self.words.iter().map(|word| word.text.as_str()).collect()
+    }
+}
+
 /// What a walk found.
 #[derive(Debug, Default)]
 pub(crate) struct Found {

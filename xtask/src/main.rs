@@ -333,13 +333,16 @@ fn cargo() -> Command {
     command_of_the_developer("cargo")
 }
 
-/// A program as the developer's own shell would start it.
+/// A program as the developer's own shell would start it: cargo leads what it runs to libraries of its own, each of
+/// whose folders the loader would look through first.
 #[expect(
     clippy::disallowed_methods,
     reason = "a chore starts the developer's own programs, in the developer's own environment"
 )]
 fn command_of_the_developer(program: impl AsRef<std::ffi::OsStr>) -> Command {
-    Command::new(program)
+    let mut command = Command::new(program);
+    command.env_remove("LD_LIBRARY_PATH");
+    command
 }
 
 #[expect(

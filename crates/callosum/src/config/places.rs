@@ -128,20 +128,24 @@ fn is_default(root: &Path, settings: &Settings, key: Key) -> bool {
 
 /// Whether writing to `path` would write outside of `root`, or into a `.git`.
 ///
-/// What is there of the path is resolved; what is not there yet must be plain names.
+/// What is there of the path is resolved, but for the root, which has been; what is not there yet must be plain names.
 fn leads_out(disk: &Disk, root: &Path, path: &Path) -> Result<bool, DiskError> {
     for there in path.ancestors() {
-        if !disk.exists(there)? {
+        let inside = if there == root {
+            PathBuf::new()
+        } else if !disk.exists(there)? {
             continue;
-        }
-        let real = match disk.canonicalize(there) {
-            Ok(real) => real,
-            // A link to nothing: whoever writes to it creates its target.
-            Err(error) if error.is_absent() => return Ok(true),
-            Err(error) => return Err(error),
-        };
-        let Ok(inside) = real.strip_prefix(root) else {
-            return Ok(true);
+        } else {
+            let real = match disk.canonicalize(there) {
+                Ok(real) => real,
+                // A link to nothing: whoever writes to it creates its target.
+                Err(error) if error.is_absent() => return Ok(true),
+                Err(error) => return Err(error),
+            };
+            let Ok(inside) = real.strip_prefix(root) else {
+                return Ok(true);
+            };
+            inside.to_owned()
         };
         let missing = path.strip_prefix(there).unwrap_or(Path::new(""));
         let is_plain = missing

@@ -11,6 +11,9 @@ use std::{
 
 use callosum_host::{Disk, disk::EntryKind};
 
+/// Bytes of a path that the system takes (`PATH_MAX`); a longer one leads to nothing.
+const LONGEST: usize = 4096;
+
 /// What has been found out about paths.
 pub(super) struct Leads<'d> {
     disk: &'d Disk,
@@ -27,6 +30,9 @@ impl<'d> Leads<'d> {
 
     /// The path with all links followed; `None` where it leads to nothing, or nobody may look.
     pub(super) fn end(&self, path: &Path) -> Option<PathBuf> {
+        if path.as_os_str().len() >= LONGEST {
+            return None;
+        }
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
         }
@@ -44,7 +50,9 @@ impl<'d> Leads<'d> {
     /// The path with the links followed on the way to it, as far as its folders are there.
     pub(super) fn named(&self, path: &Path) -> PathBuf {
         for folder in path.ancestors().skip(1) {
-            if let (Some(end), Ok(rest)) = (self.end(folder), path.strip_prefix(folder)) {
+            if let Some(end) = self.end(folder)
+                && let Ok(rest) = path.strip_prefix(folder)
+            {
                 return end.join(rest);
             }
         }
@@ -103,6 +111,11 @@ mod tests {
             let told = disk.canonicalize(&path).ok();
             assert_eq!(leads.end(&path), told, "{}", path.display());
             assert_eq!(leads.end(&path), told, "again, {}", path.display());
+        }
+        for parts in [LONGEST / 2 - 1, LONGEST / 2, 200_000] {
+            let path = PathBuf::from("/a".repeat(parts));
+            assert_eq!(leads.end(&path), None, "{parts} parts");
+            assert_eq!(leads.named(&path), path, "{parts} parts");
         }
         assert_eq!(leads.named(&top.join("relative/x/y")), top.join("a/x/y"));
         assert_eq!(

@@ -132,6 +132,10 @@ impl Disk {
             }) => return Ok(false),
             // A link that leads to a folder will do; anything else fails below, with its reason.
             Ok(_) if uninterrupted(|| self.file_system.list_dir(path)).is_ok() => return Ok(false),
+            // Too long, for each of its parents as well but for the last few: there may be any number of them.
+            Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
+                return Err(DiskError::on(Operation::CreateFolder, path)(error));
+            }
             Ok(_) | Err(_) => {}
         }
         let parent = path
@@ -350,5 +354,17 @@ mod tests {
         file.set_len(1 << 43).unwrap();
         let error = disk.read(&path).unwrap_err();
         assert!(error.source.to_string().contains("more than"), "{error}");
+    }
+
+    /// REQ-SEC-001: a path of any length is refused, without a call within a call for each of its folders.
+    #[test]
+    fn a_folder_whose_path_is_too_long_is_not_created() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let path = folder.path().join("a/".repeat(1_000_000));
+        let error = disk.create_private_dir(&path).unwrap_err();
+        assert_eq!(error.source.kind(), io::ErrorKind::InvalidFilename);
+        assert!(!disk.exists(&folder.path().join("a")).unwrap());
+        assert!(disk.create_private_dir(&folder.path().join("b/c")).unwrap());
     }
 }

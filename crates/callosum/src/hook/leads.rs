@@ -12,7 +12,7 @@ use std::{
 use callosum_host::{Disk, disk::EntryKind};
 
 /// Bytes of a path that the system takes (`PATH_MAX`); a longer one leads to nothing.
-const LONGEST: usize = 4096;
+pub(super) const LONGEST: usize = 4096;
 
 /// What has been found out about paths.
 pub(super) struct Leads<'d> {

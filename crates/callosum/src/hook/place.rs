@@ -15,7 +15,7 @@ use callosum_ledger::Journal;
 use super::{
     event::Event,
     given,
-    leads::Leads,
+    leads::{LONGEST, Leads},
     seen::seen,
     worktree::{git_dir, is_linked, shared, trees},
 };
@@ -140,7 +140,7 @@ pub(super) fn folders(
     said: Option<&Path>,
 ) -> (Option<PathBuf>, Option<PathBuf>) {
     let own = std::env::current_dir().ok();
-    let said = said.filter(|folder| folder.is_absolute());
+    let said = said.filter(|folder| folder.is_absolute() && folder.as_os_str().len() < LONGEST);
     let cwd = said.map(Path::to_owned).or_else(|| own.clone());
     let cwd = cwd.map(|cwd| real(disk, cwd));
     let named = PROJECT.iter().find_map(|name| environment.path(name));

@@ -32,8 +32,9 @@ impl Reader<'_> {
         let rest = self.rest();
         // `2>`, `{name}>`
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let output = digits == 0 || &rest[..digits] == "1";
+        let mut output = digits == 0 || &rest[..digits] == "1";
         let descriptor = rest[..digits].parse().ok();
+        let mut name = None;
         if digits > 0 && matches!(rest.as_bytes().get(digits), Some(b'<' | b'>')) {
             self.at += digits;
         } else if rest.starts_with('{')
@@ -43,6 +44,8 @@ impl Reader<'_> {
                 .all(|b| b.is_ascii_alphanumeric() || b == b'_')
             && matches!(rest.as_bytes().get(end + 1), Some(b'<' | b'>'))
         {
+            name = Some(rest[1..end].to_owned());
+            output = false;
             self.at += end + 1;
         }
         let reads = self.starts("<&");
@@ -63,7 +66,7 @@ impl Reader<'_> {
             RedirectKind::ReadWrite
         } else if self.eat(">&") || self.eat("<&") {
             self.blanks();
-            let file = !matches!(self.peek(), Some('0'..='9' | '-' | '$'));
+            let file = !matches!(self.peek(), Some('0'..='9' | '-' | '$')) && !self.starts("\"$");
             if file {
                 RedirectKind::Truncate
             } else {
@@ -85,6 +88,7 @@ impl Reader<'_> {
         Some(Redirect {
             kind,
             descriptor,
+            name,
             output: output && !reads,
             target: Target::Word(target),
         })
@@ -109,6 +113,7 @@ impl Reader<'_> {
         Redirect {
             kind: RedirectKind::Text,
             descriptor,
+            name: None,
             output: false,
             target: Target::Body(body),
         }

@@ -72,6 +72,8 @@ pub(crate) struct Redirect {
     pub(crate) kind: RedirectKind,
     /// The descriptor, where it is written.
     pub(crate) descriptor: Option<u8>,
+    /// The variable that is told its number: `{name}>`.
+    pub(crate) name: Option<String>,
     /// Whether it takes what the command writes to its standard output.
     pub(crate) output: bool,
     pub(crate) target: Target,

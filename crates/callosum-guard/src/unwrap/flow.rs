@@ -2,6 +2,7 @@
 
 use super::{
     call::{Call, Write},
+    descriptor::Descriptors,
     value::{Arg, MAX_VALUE, Source, Value},
     walk::Walker,
 };
@@ -17,9 +18,11 @@ pub(super) struct Plan {
     pub(super) input: Option<Value>,
     pub(super) writes: Vec<Write>,
     pub(super) output: Option<(String, bool)>,
+    /// What descriptors lead to again, once the command is done.
+    pub(super) before: Option<Descriptors>,
 }
 
-/// Where goes what is written to a descriptor that leads to the network.
+/// Where goes what is written to a descriptor of which it is not known that it leads elsewhere than to the network.
 const JOINED: &str = "/dev/tcp/joined";
 
 impl Walker<'_> {
@@ -28,6 +31,7 @@ impl Walker<'_> {
             input: input.cloned(),
             writes: Vec::new(),
             output: None,
+            before: (!redirects.is_empty()).then(|| self.state.descriptors.clone()),
         };
         self.fed_from = None;
         for redirect in redirects {
@@ -43,7 +47,15 @@ impl Walker<'_> {
                 Target::Word(word) => self.whole(word),
             };
             let path = self.state.absolute(&value.text);
-            match redirect.kind {
+            let path = self.behind_descriptor(&path).unwrap_or(&path).to_owned();
+            let kind = match redirect.kind {
+                // `>&"$file"`
+                RedirectKind::Duplicate if redirect.output && is_file(&value) => {
+                    RedirectKind::Truncate
+                }
+                kind => kind,
+            };
+            match kind {
                 RedirectKind::Text => {
                     let mut value = value;
                     value.text.push('\n');
@@ -73,9 +85,8 @@ impl Walker<'_> {
                     self.feed(redirect, content.unwrap_or_default(), &mut plan);
                 }
                 RedirectKind::Duplicate => {
-                    // `>&3` of a descriptor that leads there.
-                    let is_further = value.text.parse::<u8>().is_ok_and(|number| number > 2);
-                    if self.state.joined && redirect.output && is_further {
+                    self.duplicated(redirect, &value.text, &mut plan);
+                    if self.state.joined && redirect.output && !value.is_known() {
                         plan.output = Some((JOINED.to_owned(), true));
                     }
                     if self.state.joined && plan.input.is_none() {
@@ -86,8 +97,9 @@ impl Walker<'_> {
                     }
                 }
                 RedirectKind::Truncate | RedirectKind::Append | RedirectKind::ReadWrite => {
-                    let appends = redirect.kind == RedirectKind::Append;
-                    self.state.joined |= path.starts_with("/dev/tcp/");
+                    let appends = kind == RedirectKind::Append;
+                    self.state.joined |= address(&path).is_some();
+                    self.opened(redirect, &path);
                     if redirect.output {
                         plan.output = Some((path.clone(), appends));
                     }
@@ -133,32 +145,46 @@ impl Walker<'_> {
 
     /// Keeps what was written to a file, and gives what is left for a pipe.
     pub(super) fn keep(&mut self, output: Value, plan: &Plan) -> Value {
-        let Some((path, appends)) = &plan.output else {
+        let of_shell = || Some((self.output_of_shell()?.to_owned(), true));
+        let Some((path, appends)) = plan.output.clone().or_else(of_shell) else {
+            self.close(plan);
             return output;
         };
+        self.close(plan);
         if matches!(
             path.as_str(),
             "/dev/stdout" | "/dev/fd/1" | "/dev/stderr" | "/dev/tty"
         ) {
             return output;
         }
-        let address = path.strip_prefix("/dev/tcp/");
-        let address = address.or_else(|| path.strip_prefix("/dev/udp/"));
-        if let Some(address) = address {
-            if output.source.secret && !is_loopback(address) {
-                let words = ["sent-secret", path].map(Arg::plain);
-                self.inner(">", &words, None);
-            }
-        } else if path != "/dev/null" {
-            self.write_file(path, output, *appends);
+        if path != "/dev/null" {
+            self.write_file(&path, output, appends);
         }
         Value::default()
     }
 
-    /// Remembers what a file holds.
+    /// Has descriptors lead where they did before the command.
+    fn close(&mut self, plan: &Plan) {
+        if let Some(before) = &plan.before {
+            self.state.descriptors.clone_from(before);
+        }
+    }
+
+    /// Remembers what a file holds, and tells of what goes to another machine by it.
     pub(super) fn write_file(&mut self, path: &str, content: Value, appends: bool) {
+        let path = self.behind_descriptor(path).unwrap_or(path).to_owned();
+        let path = path.as_str();
+        if let Some(address) = address(path) {
+            if content.source.secret && !is_loopback(address) {
+                let words = ["sent-secret", path].map(Arg::plain);
+                self.inner(">", &words, None);
+            }
+            return;
+        }
         if let Some(script) = self.state.takers.get(path).cloned() {
-            self.apart(|walker| walker.under(">(…)", |w| w.script(&script, Some(&content))));
+            if !content.text.is_empty() {
+                self.caught(|walker| walker.under(">(…)", |w| w.script(&script, Some(&content))));
+            }
             return;
         }
         let there = self.state.files.entry(path.to_owned()).or_default();
@@ -169,6 +195,18 @@ impl Walker<'_> {
             there.append(&content);
         }
     }
+}
+
+/// Whether what `>&` is given is known to be no number of a descriptor.
+fn is_file(value: &Value) -> bool {
+    let number = value.text.trim_end_matches('-');
+    value.is_known() && !value.text.is_empty() && !number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The address that a path leads to by the network.
+fn address(path: &str) -> Option<&str> {
+    let address = path.strip_prefix("/dev/tcp/");
+    address.or_else(|| path.strip_prefix("/dev/udp/"))
 }
 
 /// The path by which a descriptor is read.

@@ -108,7 +108,9 @@ impl Walker<'_> {
             ..Call::default()
         });
         if name == "git" {
-            return self.git(&words, &settings);
+            let mut output = self.git(&words, &settings);
+            output.source = output.source.join(self.secrets_printed("git", &words));
+            return output;
         }
         self.carry(&name, &words, script, input)
     }

@@ -3,6 +3,7 @@
 
 use super::{
     call::Call,
+    keepers::kept_by,
     listing::picks_out,
     value::{Arg, Source, Value},
     walk::Walker,
@@ -48,12 +49,12 @@ const MEASURES: [&str; 9] = [
 ];
 
 impl Walker<'_> {
-    /// What a program prints of secrets by the files that it is given.
+    /// What a program prints of secrets by the files that it is given, or of those that it keeps itself.
     pub(super) fn secrets_printed(&self, name: &str, words: &[Arg]) -> Source {
         if READERS.contains(&name) {
-            self.secrets_read(name, words)
+            self.secrets_read(name, words).join(kept_by(name, words))
         } else {
-            Source::default()
+            kept_by(name, words)
         }
     }
 

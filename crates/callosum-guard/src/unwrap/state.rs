@@ -9,6 +9,7 @@ use std::{
 };
 
 use super::{
+    descriptor::Descriptors,
     perhaps::Whereabouts,
     value::{Arg, MAX_VALUE, MAX_VALUES, MAYBE, Value},
 };
@@ -44,6 +45,8 @@ pub(crate) struct State {
     pub(crate) running: Vec<String>,
     /// Names that stand for others, as `declare -n` makes them.
     pub(crate) references: BTreeMap<String, String>,
+    /// What descriptors were opened to.
+    pub(super) descriptors: Descriptors,
     /// Whether a descriptor leads to the network.
     pub(crate) joined: bool,
     /// Whether the text is for fish, of which `set` is another.

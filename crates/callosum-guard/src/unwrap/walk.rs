@@ -320,9 +320,14 @@ impl Walker<'_> {
     fn pipeline(&mut self, commands: &[Command], input: Option<&Value>) -> Value {
         self.piped += 1;
         let mut flowing = input.cloned();
-        for command in commands {
-            let output = self.apart(|walker| walker.command(command, flowing.as_ref()));
-            flowing = Some(output);
+        let last = commands.len().saturating_sub(1);
+        for (at, command) in commands.iter().enumerate() {
+            let fed = flowing.as_ref();
+            flowing = Some(if at < last {
+                self.caught(|walker| walker.command(command, fed))
+            } else {
+                self.apart(|walker| walker.command(command, fed))
+            });
         }
         self.piped -= 1;
         flowing.unwrap_or_default()
@@ -420,7 +425,7 @@ impl Walker<'_> {
 
     fn simple(&mut self, simple: &Simple, input: Option<&Value>) -> Value {
         let words = self.expand_all(&simple.words);
-        let plan = self.redirect(&simple.redirects, input);
+        let mut plan = self.redirect(&simple.redirects, input);
         if words.is_empty() {
             self.assign(simple);
             for assignment in &simple.assignments {
@@ -438,11 +443,11 @@ impl Walker<'_> {
             return self.keep(read.unwrap_or_default().apart(), &plan);
         }
         // `exec < file`: all that follows reads it.
-        if words.len() == 1
-            && words[0].text == "exec"
-            && let Some(input) = &plan.input
-        {
-            self.state.files.insert(INPUT.to_owned(), input.clone());
+        if words.len() == 1 && words[0].text == "exec" {
+            self.stay_open(&mut plan);
+            if let Some(input) = &plan.input {
+                self.state.files.insert(INPUT.to_owned(), input.clone());
+            }
         }
         if let Some(alias) = simple.words.first().and_then(|word| self.alias(word)) {
             let text = format!("{alias} {}", shown(&words[1..]));
@@ -485,7 +490,7 @@ impl Walker<'_> {
 
     /// What `$(…)` comes to.
     pub(super) fn substitute(&mut self, script: &Script) -> Value {
-        let mut value = self.apart(|walker| walker.under("$(…)", |w| w.script(script, None)));
+        let mut value = self.caught(|walker| walker.under("$(…)", |w| w.script(script, None)));
         let kept = value.text.trim_end_matches('\n').len();
         value.text.truncate(kept);
         value.text.retain(|c| c != '\0');
@@ -494,7 +499,7 @@ impl Walker<'_> {
 
     /// The name of the file through which `<(…)` is read, or `>(…)` written.
     pub(super) fn process(&mut self, script: &Script, takes: bool) -> String {
-        let output = self.apart(|walker| walker.under("<(…)", |w| w.script(script, None)));
+        let output = self.caught(|walker| walker.under("<(…)", |w| w.script(script, None)));
         self.processes += 1;
         let path = format!("/dev/fd/callosum-{}", self.processes);
         if takes {

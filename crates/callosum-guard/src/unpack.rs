@@ -87,16 +87,11 @@ impl Unpacked {
                 )
             }
             "ditto" => (subject.has("-x"), true, words().next_back()),
-            name if name.starts_with("python") => {
+            // Modules of Python's.
+            "tarfile" | "zipfile" => {
                 let said: Vec<&str> = words().collect();
                 match said[..] {
-                    [
-                        "-m",
-                        "zipfile" | "tarfile",
-                        "-e" | "--extract",
-                        _,
-                        ref rest @ ..,
-                    ] => (true, true, rest.first().copied()),
+                    ["-e" | "--extract", _, ref rest @ ..] => (true, true, rest.first().copied()),
                     _ => return None,
                 }
             }

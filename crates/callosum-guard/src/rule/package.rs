@@ -109,7 +109,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     Tool {
         names: &[
-            "tar", "gtar", "unzip", "bsdtar", "7z", "cpio", "bsdcpio", "pax",
+            "tar", "gtar", "unzip", "bsdtar", "7z", "cpio", "bsdcpio", "pax", "tarfile", "zipfile",
         ],
         takes: "-f -C -d --directory --file --exclude",
         one_dash: false,
@@ -166,6 +166,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "tar xzf a.tgz -C /usr",
                 "unzip a.zip -d /etc",
                 "cpio -id -D ~ < a.cpio",
+                "python3 -m tarfile -e a.tar /",
+                "python3 -c \"import zipfile; zipfile.ZipFile('a.zip').extractall('/etc')\"",
                 "cd ~ && cpio -idu < a.cpio",
                 "tar -cf a.tar --remove-files src",
             ],
@@ -173,6 +175,8 @@ pub(super) const TOOLS: &[Tool] = &[
             spares: &[
                 "tar xzf a.tgz",
                 "tar -xf a.tar -C build",
+                "python3 -m zipfile -e a.zip build",
+                "python3 -c \"import tarfile; tarfile.open('a.tar').extractall('build')\"",
                 "cpio -id -D build < a.cpio",
                 "cpio -t -D / < a.cpio",
                 "tar -czf a.tgz -C / etc/hosts",

@@ -69,3 +69,42 @@ pub(super) fn before(tokens: &[Token], at: usize) -> Option<String> {
     }
     None
 }
+
+/// What a call is given, from comma to comma, of the pieces between its brackets or without any.
+pub(super) fn parts(given: &[Token]) -> Vec<&[Token]> {
+    let given = match given {
+        [Token::Sign('('), inner @ ..] => inner,
+        all => all,
+    };
+    let mut depth = 0usize;
+    let parts = given.split(|token| {
+        match token {
+            Token::Sign('(' | '[' | '{') => depth += 1,
+            Token::Sign(')' | ']' | '}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && *token == Token::Sign(',')
+    });
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+/// The number that stands there alone, without what says that it is octal: `-1`, `0o755`.
+pub(super) fn number(part: &[Token]) -> Option<String> {
+    let mut number = String::new();
+    for token in part {
+        match token {
+            Token::Sign('-') if number.is_empty() => number.push('-'),
+            Token::Sign(sign) if sign.is_ascii_digit() => number.push(*sign),
+            Token::Name(name) if number == "0" => {
+                let digits = name.strip_prefix('o').filter(|digits| {
+                    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+                })?;
+                number.push_str(digits);
+            }
+            _ => return None,
+        }
+    }
+    number
+        .ends_with(|letter: char| letter.is_ascii_digit())
+        .then_some(number)
+}

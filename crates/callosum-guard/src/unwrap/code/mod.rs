@@ -6,7 +6,7 @@
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
 //! in `fold`, what names hold in `held`, what stands around a call in `call`, what it is given from outside in `given`, what a call says besides words in `settings`, what objects do to their path in `path`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
-//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, what it sends of secrets in `sent`, functions that it names otherwise in `import`, loops without a name for what they go through in `each`, what it decodes and then runs in
+//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, what it sends of secrets in `sent`, what it does to processes in `process` and to permissions in `mode`, functions that it names otherwise in `import`, loops without a name for what they go through in `each`, what it decodes and then runs in
 //! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
 mod call;
@@ -27,8 +27,10 @@ mod import;
 mod language;
 mod library;
 mod listing;
+mod mode;
 mod model;
 mod path;
+mod process;
 mod quoting;
 mod repository;
 mod rounds;
@@ -264,7 +266,12 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
     let whole = name;
     let name = last(name);
     let called = matches!(tokens.get(at + 1), Some(Token::Sign('(' | '{' | '[')));
+    // `kill 9, -1`, `chmod 0777, "a"`
+    let is_numbered = matches!(language.name, "perl -e" | "ruby -e")
+        && matches!(name, "kill" | "chmod" | "chown")
+        && matches!(tokens.get(at + 1), Some(Token::Sign('0'..='9' | '-' | ':')));
     let bare = matches!(tokens.get(at + 1), Some(Token::Text(_)))
+        || is_numbered
         || matches!(tokens.get(at + 1), Some(Token::Name(near)) if last(near) == "glob");
     // `Pathname.new("x").rmtree`, and `p.unlink` of one that a name holds
     let is_held = whole.starts_with('.') && DELETE_ONE.contains(&name);
@@ -341,7 +348,10 @@ fn look(program: &Program<'_>, name: &str, at: usize, found: &mut Vec<Effect>) {
         return;
     }
     let named = &program.named;
-    let asked = service::asked(whole, tokens, at, &arguments, named)
+    let asked = process::asked(language, whole, tokens, &arguments, named)
+        .or_else(|| path::told(language, whole, tokens, at, &arguments, home))
+        .or_else(|| mode::asked(language, whole, &arguments, home))
+        .or_else(|| service::asked(whole, tokens, at, &arguments, named))
         .or_else(|| repository::asked(whole, &arguments, named))
         .or_else(|| model::asked(whole, tokens, at, &arguments, named));
     if let Some(effect) = asked {

@@ -51,13 +51,6 @@ pub(super) fn asked(
         }
         // paramiko, node-ssh
         "exec_command" | "execCommand" => Some(words(&["ssh", "host", &first_text(given)?])),
-        // `os.kill(-1, 9)`
-        "kill" if matches!(given.get(1..3), Some([Token::Sign('-'), Token::Sign('1')])) => {
-            Some(words(&["kill", "-9", "-1"]))
-        }
-        "kill" if kills_what_is_listed(tokens, given) => {
-            Some(Effect::Shell("ps -eo pid | xargs kill -9".to_owned()))
-        }
         _ if mentions(&["kubernetes", "@kubernetes/client-node"]) => of_cluster(own, given),
         _ if mentions(&["docker", "dockerode"]) => of_containers(whole, tokens, given),
         _ if mentions(&["boto3"]) => of_cloud(&client(tokens)?, own),
@@ -70,16 +63,6 @@ pub(super) fn asked(
         }
         _ => request(own, tokens, given),
     }
-}
-
-/// Whether each process is killed that `ps` lists, and none is picked out.
-fn kills_what_is_listed(tokens: &[Token], given: &[Token]) -> bool {
-    let lists = tokens.iter().any(|token| match token {
-        Token::Text(text) => text.split_whitespace().next() == Some("ps"),
-        _ => false,
-    });
-    let is_known = given.iter().any(|token| matches!(token, Token::Text(_)));
-    lists && !is_known && !names_any(tokens, &["if", "grep", "pgrep", "filter", "getpid"])
 }
 
 /// A request to delete what stands at an address.

@@ -1,11 +1,17 @@
 //! Files that a program writes, and what it writes to them where that is one string.
 
-use super::{Effect, arguments, at_home, before, function::WRITE, last, token::Token};
+use super::{
+    Effect, arguments, at_home, before, call::parts, function::WRITE, last, names_any,
+    token::Token, words,
+};
 
 /// What this function writes, called where it stands.
 pub(super) fn by_function(whole: &str, tokens: &[Token], at: usize, home: &str) -> Option<Effect> {
     let name = last(whole);
     let arguments = arguments(tokens, at + 1);
+    if let Some(effect) = unpacked(name, tokens, &arguments, home) {
+        return Some(effect);
+    }
     let texts = || {
         arguments.iter().filter_map(|token| match token {
             Token::Text(text) => Some(text.as_str()),
@@ -34,6 +40,22 @@ pub(super) fn by_function(whole: &str, tokens: &[Token], at: usize, home: &str) 
         .any(|token| matches!(token, Token::Sign('+' | '.' | '%')));
     let content = content.filter(|_| is_all).map(str::to_owned);
     Some(Effect::Writes(at_home(path, home), content))
+}
+
+/// The archive that is taken apart, where it is said into which folder.
+fn unpacked(name: &str, tokens: &[Token], arguments: &[Token], home: &str) -> Option<Effect> {
+    let parts = parts(arguments);
+    let folder = match name {
+        "extractall" | "extractAllTo" | "extractTo" => parts.first()?,
+        "unpack_archive" => parts.get(1)?,
+        "extract" if names_any(tokens, &["tarfile", "zipfile"]) => parts.get(1)?,
+        _ => return None,
+    };
+    let [.., Token::Text(folder)] = folder else {
+        return None;
+    };
+    let folder = at_home(folder.clone(), home);
+    Some(words(&["tar", "-x", "-f", "archive", "-C", &folder]))
 }
 
 /// What is written to a file that was just opened: `open(…).write("…")`, or `f.write("…")` where

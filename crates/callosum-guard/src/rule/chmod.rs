@@ -113,6 +113,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "chmod 000 /etc/passwd",
                     "chmod -R a-rwx .",
                     "find / -perm -4000 -exec chmod u-s {} \\;",
+                    "find ~ -type f -print0 | xargs -0 chmod 600",
                 ],
                 #[cfg(test)]
                 spares: &[
@@ -132,12 +133,15 @@ pub(super) const TOOLS: &[Tool] = &[
                     "chmod -R 755 /srv/other",
                     "chmod -R go-rwx /home/u/other",
                     "chmod --recursive u+w ../other",
+                    "find ../other -type f -exec chmod 644 {} +",
                 ],
                 #[cfg(test)]
                 spares: &[
                     "chmod 600 /home/u/.netrc",
                     "chmod -R 755 target",
                     "chmod -R u+w /tmp/x",
+                    "find dist -type f -exec chmod 644 {} +",
+                    "find /home/u/bin -name '*.sh' -exec chmod u+x {} +",
                 ],
             },
             Rule {
@@ -158,7 +162,7 @@ pub(super) const TOOLS: &[Tool] = &[
         takes: "--reference --from",
         one_dash: false,
         tests: &[
-            ("of-system", taken_over),
+            ("of-system", |s| taken_over(s) || gathered(s)),
             ("recursive", recursive),
             ("here", |s| !s.call.elsewhere),
         ],
@@ -189,6 +193,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 catches: &[
                     "chown -R www-data:www-data /home/u/projects",
                     "chgrp -R staff ../other",
+                    "find ../other -exec chown u {} +",
                     "chown -R u /srv/other",
                 ],
                 #[cfg(test)]
@@ -300,6 +305,8 @@ fn gathered(subject: &Subject<'_>) -> bool {
     words.any(|word| word.contains(SOME) && subject.place(word) == Place::Vital)
 }
 
+/// Whether it is about all that stands in a folder.
 fn recursive(subject: &Subject<'_>) -> bool {
-    subject.has("-R") || subject.has("--recursive")
+    let mut words = subject.operands.iter();
+    subject.has("-R") || subject.has("--recursive") || words.any(|(word, _)| word.source.within)
 }

@@ -30,6 +30,7 @@ pub(super) const LISTED: Source = Source {
     made: false,
     file: false,
     found: false,
+    within: false,
 };
 
 impl Walker<'_> {
@@ -201,13 +202,14 @@ fn picks(words: &[Arg]) -> bool {
 /// Whether a filter lets through only what fits something that was named.
 ///
 /// The marks of `git status` name no file: `grep '^??'` and `awk '/^ M/'` leave all that is new
-/// or changed.
+/// or changed. What says of each line how it stands names none either.
 pub(super) fn picks_out(name: &str, words: &[Arg]) -> bool {
+    const MARKS: [&str; 3] = ["worktree", "LISTEN", "ESTABLISHED"];
     let names = |text: &str| {
         let letters = text.split(|c: char| !c.is_alphanumeric() && c != '_');
         letters
             .into_iter()
-            .any(|run| run.len() > 1 && run != "worktree")
+            .any(|run| run.len() > 1 && !MARKS.contains(&run))
     };
     let words = words.get(1..).unwrap_or_default();
     let inverts = words.iter().any(|word| {

@@ -37,6 +37,7 @@ impl Walker<'_> {
         source = told_of(name, words, source);
         source.of_kind = of_kind(name, words, source);
         source.listed &= !picks_out(name, words);
+        source.within &= !picks_out(name, words);
         source.of_user &= !picks_out(name, words);
         if name == "pgrep" {
             source.of_user |= self.picks_user(all);

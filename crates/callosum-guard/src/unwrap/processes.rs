@@ -18,15 +18,54 @@ pub(super) fn tells_all(name: &str, words: &[Arg]) -> bool {
     };
     match name {
         "ps" => !words.iter().any(is_picked),
-        // Options by which it only prints otherwise.
-        "lsof" => words.iter().all(|word| {
-            let letters = word.text.strip_prefix('-').unwrap_or("x");
-            letters.chars().all(|letter| "nPwblt".contains(letter))
-        }),
+        "lsof" => !picked_by_lsof(words),
         "Get-Process" => words.is_empty(),
         "tasklist" | "top" => true,
         _ => false,
     }
+}
+
+/// Whether `lsof` is told a file, a port or anything else by which processes are picked. All that listen, or have any
+/// connection, are picked by neither `-i` nor the name of a protocol, and all of a user by nothing.
+fn picked_by_lsof(words: &[Arg]) -> bool {
+    /// Letters by which it only prints otherwise.
+    const PRINTS: &str = "nPwblOVRNUt";
+    /// The same with what they are told, and those by which it tells how a connection stands.
+    const TAKES: [char; 5] = ['F', 'T', 'r', 'S', 's'];
+    let says_protocol = |text: &str| {
+        let text = text.trim_start_matches(['4', '6']);
+        matches!(
+            text.to_ascii_lowercase().as_str(),
+            "" | "tcp" | "udp" | "4" | "6"
+        )
+    };
+    let mut rest = words.iter().map(|word| word.text.as_str()).peekable();
+    while let Some(word) = rest.next() {
+        let Some(letters) = word.strip_prefix('-') else {
+            return true;
+        };
+        for (at, letter) in letters.char_indices() {
+            let value = &letters[at + letter.len_utf8()..];
+            if letter == 'i' {
+                if !says_protocol(value) {
+                    return true;
+                }
+                rest.next_if(|next| value.is_empty() && says_protocol(next));
+                break;
+            }
+            if letter == 'u' {
+                rest.next_if(|_| value.is_empty());
+                break;
+            }
+            if TAKES.contains(&letter) {
+                break;
+            }
+            if !PRINTS.contains(letter) {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Whether what a program prints are the processes of a kind that much else runs as, all of them.

@@ -52,6 +52,8 @@ pub(crate) struct Source {
     pub(crate) file: bool,
     /// Whether it is a file that was looked for by its name, and stands in some folder below the one that is said.
     pub(crate) found: bool,
+    /// Whether it stands for whatever is in the folder that is said, at any depth.
+    pub(crate) within: bool,
 }
 
 impl Source {
@@ -80,6 +82,7 @@ impl Source {
             made: self.made || other.made,
             file: self.file || other.file,
             found: self.found || other.found,
+            within: self.within || other.within,
         }
     }
 }

@@ -122,6 +122,7 @@ impl Walker<'_> {
         let mut by_state = false;
         let mut by_name = false;
         let mut is_deep = false;
+        let mut is_flat = false;
         let mut not = false;
         let mut here = at;
         while here < words.len() {
@@ -159,6 +160,7 @@ impl Walker<'_> {
                     here += 1;
                 }
                 "-empty" => narrow |= !not,
+                "-maxdepth" => is_flat = matches!(value, "0" | "1"),
                 "-mindepth" => is_deep = !matches!(value, "0" | "1"),
                 _ => {}
             }
@@ -199,7 +201,13 @@ impl Walker<'_> {
                 } else if self.is_inside(&folder.text) && !self.is_tree(&folder.text) {
                     Arg::plain(format!("{}/*", folder.text.trim_end_matches('/')))
                 } else {
-                    folder.clone()
+                    Arg {
+                        source: Source {
+                            within: !is_flat,
+                            ..folder.source
+                        },
+                        ..folder.clone()
+                    }
                 }
             })
             .collect();
@@ -281,7 +289,10 @@ impl Walker<'_> {
             output.append(&Value::unknown());
         }
         if !narrow && folders.iter().any(names) {
-            output.source = LISTED;
+            output.source = Source {
+                within: output.source.within,
+                ..LISTED
+            };
         }
         output
     }
@@ -330,6 +341,7 @@ impl Walker<'_> {
         if !picks && self.is_tree(folder) {
             item.source = LISTED;
         }
+        item.source.within = !picks;
         if let Some(at) = exec {
             let mut command = words[at + 1..].to_vec();
             command.retain(|word| word.text != ";");

@@ -36,6 +36,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         "node",
         "ace",
         "cargo",
+        "npm",
         "pnpm",
         "yarn",
         "bun",
@@ -94,6 +95,8 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "python manage.py flush --no-input",
                 "php artisan migrate:fresh",
                 "sqlx database drop -y",
+                "npm run typeorm -- schema:drop",
+                "rails db:seed:replant",
                 "mix ecto.reset",
                 "npx supabase db reset --linked",
                 "dotnet ef database drop --force",
@@ -123,6 +126,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             #[cfg(test)]
             spares: &[
                 "rails db:migrate",
+                "rake -T db:drop",
                 "RAILS_ENV=test rails db:drop",
                 "npx prisma migrate dev",
                 "python manage.py migrate",

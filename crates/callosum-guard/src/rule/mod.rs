@@ -46,6 +46,7 @@ mod reset;
 mod revision;
 mod scale;
 mod sealed;
+mod site;
 mod statement;
 mod store;
 mod subject;
@@ -163,6 +164,7 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     package::TOOLS,
     publish::TOOLS,
     release::TOOLS,
+    site::TOOLS,
     forge::TOOLS,
     terraform::TOOLS,
     cloud::TOOLS,

@@ -78,7 +78,11 @@ pub(super) const TOOLS: &[Tool] = &[
             },
             Rule {
                 id: "npm.mark",
-                when: &["deprecate !&at-home", "dist-tag|tag rm|add !&at-home"],
+                when: &[
+                    "deprecate !&at-home",
+                    "dist-tag|dist-tags|tag rm|remove|add !&at-home",
+                    "npm tag rm|remove|add !&at-home",
+                ],
                 severity: Severity::Ask,
                 reason: "all who install the package are told another thing, or given another version, from then on",
                 alternatives: &[
@@ -94,9 +98,15 @@ pub(super) const TOOLS: &[Tool] = &[
                     "npm deprecate x@1 ''",
                     "npm dist-tag rm x latest",
                     "npm dist-tag add x@2 latest",
+                    "yarn npm tag add x@2 latest",
                 ],
                 #[cfg(test)]
-                spares: &["npm dist-tag ls x", "npm view x dist-tags", "npm outdated"],
+                spares: &[
+                    "npm dist-tag ls x",
+                    "yarn npm tag list x",
+                    "npm view x dist-tags",
+                    "npm outdated",
+                ],
             },
         ],
     },

@@ -19,8 +19,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             let is_of_tests = s.value("-n") == Some("15") && is_local(s.value("-h"));
             texts(s).iter().flat_map(|text| text.lines()).any(|line| {
                 let lower = line.trim().to_ascii_lowercase();
-                let scripted = lower.starts_with("eval ") && lower.contains("flush");
-                scripted
+                scripted(&lower)
                     || [
                         "flushall",
                         "flushdb",
@@ -61,6 +60,9 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "redis-cli -n 15 flushall",
                 "echo FLUSHALL | redis-cli",
                 "redis-cli shutdown nosave",
+                "redis-cli eval \"return redis.call('flushall')\" 0",
+                "redis-cli eval \"for _,k in ipairs(redis.call('keys','*')) do redis.call('del',k) end\" 0",
+                "echo \"redis.call('flushdb')\" > w.lua; redis-cli --eval w.lua",
                 "redis-cli GRAPH.DELETE social",
                 "redis-cli unlink $(redis-cli keys '*')",
                 "redis-cli --scan | xargs redis-cli del",
@@ -69,6 +71,9 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             spares: &[
                 "redis-cli dbsize",
                 "redis-cli get flush",
+                "redis-cli eval \"return redis.call('dbsize')\" 0",
+                "redis-cli eval \"return redis.call('del', KEYS[1])\" 1 a",
+                "redis-cli --eval count.lua",
                 "redis-cli -n 15 flushdb",
                 "redis-cli ping",
                 "redis-cli del key1",
@@ -95,6 +100,20 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         },
     ],
 }];
+
+/// Whether a script that is run empties a database, or deletes each key that it lists. A file is as it came in.
+fn scripted(line: &str) -> bool {
+    let calls = line.contains("redis.call") || line.contains("redis.pcall");
+    let is_script = calls || line.starts_with("eval ");
+    let says = |word: &str| {
+        let quoted = [format!("'{word}'"), format!("\"{word}\"")];
+        quoted.iter().any(|word| line.contains(word.as_str()))
+    };
+    is_script
+        && (says("flushall")
+            || says("flushdb")
+            || says("keys") && says("*") && (says("del") || says("unlink")))
+}
 
 /// Whether keys of Redis' are deleted by their names.
 fn deletes_keys(subject: &Subject<'_>) -> bool {

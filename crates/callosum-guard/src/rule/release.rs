@@ -52,7 +52,6 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         "heroku",
         "railway",
         "render",
-        "surge",
         "cap",
         "kamal",
         "dart",

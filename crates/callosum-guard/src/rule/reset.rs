@@ -7,7 +7,7 @@ use super::on_trial::is_framework;
 use crate::{path, unwrap::Call};
 
 /// Words that say it whatever program they are given to.
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 24] = [
     "db:drop",
     "db:reset",
     "db:migrate:reset",
@@ -16,6 +16,8 @@ const WORDS: [&str; 22] = [
     "migrate:fresh",
     "migrate:reset",
     "db:schema:load",
+    "db:structure:load",
+    "db:seed:replant",
     "db:drop:all",
     "ecto.drop",
     "ecto.reset",
@@ -95,7 +97,10 @@ pub(super) fn resets(call: &Call) -> bool {
         let name = base(word);
         is_framework(name) || RESETS.iter().any(|(programs, _)| programs.contains(&name))
     };
-    let starts = matches!(call.name.as_str(), "cargo" | "pnpm" | "yarn" | "bun");
+    let starts = matches!(
+        call.name.as_str(),
+        "cargo" | "npm" | "pnpm" | "yarn" | "bun"
+    );
     // What else it is told may have the name of a program, or be a task: `cargo run -- migrate drop`, `yarn db:reset`.
     let found = if starts {
         started(&words).filter(|at| is_known(words[*at]))
@@ -111,6 +116,15 @@ pub(super) fn resets(call: &Call) -> bool {
         return false;
     }
     let has = |wanted: &str| words.contains(&wanted);
+    // `rake -T db:drop` lists tasks.
+    let lists = matches!(call.name.as_str(), "rake" | "rails");
+    if lists
+        && ["-T", "--tasks", "-D", "-P", "-W"]
+            .iter()
+            .any(|one| has(one))
+    {
+        return false;
+    }
     // `mix do ecto.drop, ecto.create`
     let is_said = |word: &&str| WORDS.contains(&word.trim_end_matches(','));
     if words.iter().any(is_said)

@@ -49,24 +49,9 @@ impl Walker<'_> {
         if words[0].glob && words[0].text.contains('/') && name.contains(['*', '?', '[']) {
             self.any_of(&name, &words, input.as_ref());
         }
-        // `git-reset` is `git reset`.
+        // `git-reset` is `git reset`, but for programs that only have such a name.
         if let Some(verb) = name.strip_prefix("git-")
-            && matches!(
-                verb,
-                "reset"
-                    | "push"
-                    | "clean"
-                    | "checkout"
-                    | "restore"
-                    | "branch"
-                    | "stash"
-                    | "update-ref"
-                    | "reflog"
-                    | "gc"
-                    | "prune"
-                    | "filter-branch"
-                    | "rm"
-            )
+            && !matches!(verb, "xargs" | "bash" | "cmd")
         {
             let verb = Arg::plain(verb);
             words[0] = Arg::plain("git");

@@ -92,7 +92,7 @@ impl Walker<'_> {
                 self.composed(name, words);
             }
             // A file of statements is as if it came in.
-            "mongosh" | "mongo" => {
+            "mongosh" | "mongo" | "redis-cli" | "valkey-cli" | "keydb-cli" => {
                 let statements = self.written(words, &[]).concat();
                 if !statements.is_empty()
                     && let Some(call) = self.found.calls.last_mut()

@@ -14,6 +14,7 @@ mod loaded;
 mod makefile;
 mod many;
 mod package;
+mod packaged;
 mod places;
 mod prefix;
 mod recipes;
@@ -60,6 +61,7 @@ impl Walker<'_> {
         self.compiler(name, words, input);
         self.cargo_make(name, words, input);
         self.console(name, words, input);
+        self.packaged(name, words, input);
         let folder = self.folder_named_by(name, words);
         let mut output = self.carry_named(name, words, input);
         self.pack_secrets(name, words, input);

@@ -1,0 +1,127 @@
+//! Programs of a project's packages that a package manager runs by their bare name: `yarn rimraf dist`, `pnpm vercel`,
+//! `bun run gh-pages`. What is installed goes by the same name as a script would, which is not known here.
+
+use crate::unwrap::{
+    value::{Arg, Value},
+    walk::Walker,
+    wrapper::first_operand,
+};
+
+/// Options of the managers that take the next word.
+const TAKES: &str = "-C --dir --cwd --filter -F --filter-prod --prefix --top-level -w --workspace";
+
+/// Words that are a manager's own.
+const OWN: [&str; 89] = [
+    "add",
+    "approve-builds",
+    "audit",
+    "autoclean",
+    "bin",
+    "build",
+    "c",
+    "cache",
+    "cat-file",
+    "cat-index",
+    "check",
+    "clean",
+    "completion",
+    "config",
+    "constraints",
+    "create",
+    "dedupe",
+    "deploy",
+    "dlx",
+    "doctor",
+    "env",
+    "exec",
+    "explain",
+    "fetch",
+    "find-hash",
+    "get",
+    "global",
+    "help",
+    "i",
+    "ignored-builds",
+    "import",
+    "info",
+    "init",
+    "install",
+    "install-test",
+    "it",
+    "la",
+    "licenses",
+    "link",
+    "list",
+    "ll",
+    "ln",
+    "login",
+    "logout",
+    "ls",
+    "npm",
+    "outdated",
+    "owner",
+    "pack",
+    "patch",
+    "patch-commit",
+    "patch-remove",
+    "plugin",
+    "pm",
+    "policies",
+    "prune",
+    "publish",
+    "rb",
+    "rebuild",
+    "recursive",
+    "remove",
+    "repl",
+    "restart",
+    "rm",
+    "root",
+    "search",
+    "self-update",
+    "server",
+    "set",
+    "setup",
+    "stage",
+    "start",
+    "stop",
+    "store",
+    "t",
+    "tag",
+    "team",
+    "test",
+    "tst",
+    "un",
+    "uninstall",
+    "unlink",
+    "unplug",
+    "up",
+    "update",
+    "upgrade",
+    "version",
+    "why",
+    "x",
+];
+
+impl Walker<'_> {
+    /// Follows the program that a package manager is told to run.
+    pub(super) fn packaged(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
+        if !matches!(name, "yarn" | "pnpm" | "bun") {
+            return;
+        }
+        let mut at = first_operand(words, 1, TAKES);
+        let is = |at: usize, wanted: &str| words.get(at).is_some_and(|word| word.text == wanted);
+        if name == "yarn" && is(at, "workspace") {
+            at = first_operand(words, at + 2, TAKES);
+        }
+        if is(at, "run") {
+            at = first_operand(words, at + 1, TAKES);
+        }
+        let Some(program) = words.get(at) else { return };
+        let text = program.text.as_str();
+        let is_name = program.is_known() && !text.contains(['/', '.', ':', ' ']);
+        if is_name && !OWN.contains(&text) {
+            self.inner(name, &words[at..], input);
+        }
+    }
+}

@@ -27,12 +27,14 @@ impl Walker<'_> {
     fn listed(&mut self, name: &str, list: &[Word]) -> Vec<Value> {
         let values: Vec<Value> = self.expand_all(list).iter().map(Arg::value).collect();
         let mut plain = Vec::with_capacity(values.len());
+        // Behind a key that is a text a tilde stays one.
+        let is_number = |key: &str| key.bytes().all(|byte| byte.is_ascii_digit());
         for value in values {
             let keyed = value
                 .text
                 .strip_prefix('[')
                 .and_then(|rest| rest.split_once("]="))
-                .map(|(key, rest)| (format!("{name}[{key}]"), rest.to_owned()));
+                .map(|(key, rest)| (format!("{name}[{key}]"), self.tilde(rest, is_number(key))));
             plain.push(match keyed {
                 Some((key, text)) => {
                     let value = Value { text, ..value };

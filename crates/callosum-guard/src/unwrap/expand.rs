@@ -96,7 +96,7 @@ impl Walker<'_> {
         whole
     }
 
-    fn tilde(&self, text: &str, first: bool) -> String {
+    pub(super) fn tilde(&self, text: &str, first: bool) -> String {
         let Some(rest) = text.strip_prefix('~').filter(|_| first) else {
             return text.to_owned();
         };
@@ -253,6 +253,13 @@ impl Walker<'_> {
                 let arguments = self.lookup("@").unwrap_or_default();
                 vec![arguments.last().cloned().unwrap_or_else(Value::unknown)]
             }
+            Change::Indirect if is_whole(&parameter.name) => {
+                let keys = self.state.keys(&parameter.name);
+                match keys {
+                    keys if keys.is_empty() => vec![Value::unknown()],
+                    keys => keys.into_iter().map(Value::known).collect(),
+                }
+            }
             Change::Indirect => {
                 let name = values
                     .and_then(|values| values.into_iter().next())
@@ -335,6 +342,10 @@ impl Walker<'_> {
         {
             return Some(values.to_vec());
         }
+        // `${list[$at]}`, `${list[at]}`
+        if let Some(at) = index.and_then(|index| self.index(index)) {
+            return self.lookup(&format!("{base}[{at}]"));
+        }
         if let Some(values) = self.state.get(base) {
             return Some(match index {
                 Some("@" | "*") => values.to_vec(),
@@ -373,6 +384,21 @@ impl Walker<'_> {
             _ => return None,
         };
         Some(vec![value])
+    }
+}
+
+impl Walker<'_> {
+    /// What the variable holds by which a list is looked into.
+    fn index(&self, written: &str) -> Option<&str> {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let name = written.trim_matches(['"', '{', '}']);
+        match name.strip_prefix('$') {
+            Some(name) => {
+                let held = self.state.known(name.trim_matches(['{', '}']))?;
+                (!held.contains(['$', '[', ']'])).then_some(held)
+            }
+            None => self.state.known(name).filter(|held| is_number(held)),
+        }
     }
 }
 

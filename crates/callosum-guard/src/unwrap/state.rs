@@ -70,6 +70,22 @@ impl State {
         self.variables.get(name).map(Vec::as_slice)
     }
 
+    /// The keys of a list that is named `name[@]`, or the numbers of its values where it has none.
+    pub(super) fn keys(&self, whole: &str) -> Vec<String> {
+        let name = whole.trim_end_matches(['@', '*', ']']);
+        let keyed = self.variables.range(name.to_owned()..);
+        let keyed = keyed.map_while(|(key, _)| key.strip_prefix(name));
+        let keys: Vec<String> = keyed
+            .map(|key| key.trim_end_matches(']').to_owned())
+            .take(MAX_VALUES)
+            .collect();
+        if !keys.is_empty() {
+            return keys;
+        }
+        let values = self.get(name.trim_end_matches('[')).unwrap_or_default();
+        (0..values.len()).map(|at| at.to_string()).collect()
+    }
+
     /// Gives none of the variables to a program that is started from now on.
     pub(super) fn keep_variables(&mut self) {
         self.own.extend(self.variables.keys().cloned());

@@ -118,6 +118,25 @@ fn only_checks(name: &str, words: &[Arg]) -> bool {
     options.iter().any(checks) && !options.iter().any(|option| option.starts_with('+'))
 }
 
+/// Where the words begin that a shell is given which reads its commands: behind `-s`.
+fn behind_input(words: &[Arg]) -> usize {
+    let mut texts = words.iter().map(|word| word.text.as_str()).enumerate();
+    let said = texts.find(|(at, text)| {
+        *at > 0 && text.starts_with('-') && !text.starts_with("--") && text.contains('s')
+    });
+    let Some((said, _)) = said else {
+        return words.len();
+    };
+    let rest = words.get(said + 1..).unwrap_or_default();
+    match rest
+        .iter()
+        .position(|word| !word.text.starts_with('-') || word.text == "--")
+    {
+        Some(at) => said + 1 + at + usize::from(rest[at].text == "--"),
+        None => words.len(),
+    }
+}
+
 /// Whether a shell is told to end where a command fails: `bash -e`.
 fn is_strict(name: &str, words: &[Arg]) -> bool {
     let options = words.iter().skip(1).map(|word| word.text.as_str());
@@ -245,7 +264,7 @@ impl Walker<'_> {
                 let at = match called(name, words) {
                     Called::Text(at) => at + 2,
                     Called::Encoded(at) | Called::File(at) => at + 1,
-                    Called::Input => words.len(),
+                    Called::Input => behind_input(words),
                 };
                 words.get(at..).unwrap_or_default().to_vec()
             }

@@ -134,6 +134,12 @@ impl Walker<'_> {
                     ..Source::default()
                 });
             }
+            // `uv run -` is `uv run python -`.
+            if wrapper.names == "uv run" && inner.first().is_some_and(|word| word.text == "-") {
+                let mut whole = vec![Arg::plain("python3")];
+                whole.extend_from_slice(inner);
+                return walker.inner(wrapper.names, &whole, input);
+            }
             // `uv run a.py` is `uv run python a.py`.
             if wrapper.names.ends_with(" run")
                 && inner

@@ -149,6 +149,11 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
             _ => None,
         };
         if let Some((text, length)) = found {
+            // `a = "b"`, and in the next line `Path("c").touch()`: no two strings side by side, which are one.
+            let is_called = behind.first() == Some(&Token::Sign('('));
+            if is_called && matches!(out.last(), Some(Token::Text(_))) {
+                out.push(Token::Sign(';'));
+            }
             out.push(Token::Text(text));
             at += length;
         } else {

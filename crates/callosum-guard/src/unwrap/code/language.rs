@@ -66,6 +66,14 @@ pub(in crate::unwrap) const LANGUAGES: &[Language] = &[
         backticks: true,
     },
     Language {
+        name: "raku -e",
+        programs: &["raku", "perl6"],
+        flags: &["-e"],
+        first: false,
+        hash: true,
+        backticks: false,
+    },
+    Language {
         name: "lua -e",
         programs: &["lua", "luajit"],
         flags: &["-e"],

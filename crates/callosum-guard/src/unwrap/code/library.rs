@@ -23,6 +23,11 @@ pub(super) fn calls(tokens: &[Token]) -> Vec<Effect> {
             found.push(run(&[program], tokens, at + 4));
             continue;
         }
+        // `git["reset", "--hard"]()`
+        if behind.first() == Some(&Token::Sign('[')) && imported.contains(&name.as_str()) {
+            found.push(run(&[name], tokens, at + 1));
+            continue;
+        }
         if behind.first() != Some(&Token::Sign('(')) {
             continue;
         }

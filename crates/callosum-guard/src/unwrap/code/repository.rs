@@ -43,6 +43,22 @@ pub(super) fn asked(whole: &str, given: &[Token], named: &Named<'_>) -> Option<E
     if whole.ends_with("head.reset") && says("working_tree") {
         return Some(hard());
     }
+    // `repo.remote().push("main", force=True)`
+    if own == "push" && named.any(&["Repo"]) {
+        let forces = given.array_windows().any(|[name, sign, value]| {
+            matches!((name, value), (Token::Name(name), Token::Name(value))
+                if matches!(name.as_str(), "force" | "f") && *sign == Token::Sign('=') && value == "True")
+        });
+        let spec = given.iter().find_map(|token| match token {
+            Token::Text(spec) if spec.starts_with(['+', ':']) => Some(spec.as_str()),
+            _ => None,
+        });
+        return match (forces, spec) {
+            (true, _) => Some(words(&["git", "push", "--force"])),
+            (false, Some(spec)) => Some(words(&["git", "push", "origin", spec])),
+            (false, None) => None,
+        };
+    }
     if !named.any(&["simpleGit", "simple-git"]) {
         return None;
     }

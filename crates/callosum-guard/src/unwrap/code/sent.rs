@@ -58,6 +58,9 @@ const SENDS: [&str; 22] = [
     "storbinary",
 ];
 
+/// Functions that may send in an address what they are given.
+const FETCHES: [&str; 3] = ["file_get_contents", "get", "fopen"];
+
 /// Functions that send the file which they are given the name of.
 const UPLOADS: [&str; 4] = [
     "upload_file",
@@ -171,13 +174,14 @@ pub(super) fn effects(tokens: &[Token], is_fed: bool) -> Option<Effect> {
     let statements = places(|token| *token == Sign(';'));
     let near = places(|token| matches!(token, Text(text) if names_this_machine(text)));
     let secret = places(|token| matches!(token, Text(file) if keeps_secrets(file)));
+    let requests = requests_elsewhere(tokens);
     let first = |of: &[usize], from: usize| {
         let at = of.partition_point(|at| *at < from);
         of.get(at).copied().unwrap_or(tokens.len())
     };
     (0..tokens.len()).find_map(|at| {
         let open = at + 1;
-        if !sends(tokens, at) {
+        if !(sends(tokens, at) || requests && ends_request(tokens, at)) {
             return None;
         }
         let end = pairs[open]
@@ -201,7 +205,28 @@ pub(super) fn effects(tokens: &[Token], is_fed: bool) -> Option<Effect> {
 /// Whether a function is called here that sends what it is given.
 fn sends(tokens: &[Token], at: usize) -> bool {
     let is_called = tokens.get(at + 1) == Some(&Sign('('));
-    is_called && matches!(&tokens[at], Name(name) if SENDS.contains(&last(name)))
+    let Name(name) = &tokens[at] else {
+        return false;
+    };
+    let near = tokens.get(at + 1..).unwrap_or_default().iter().take(NEAR);
+    let names_address = || {
+        near.into_iter()
+            .any(|token| matches!(token, Text(text) if text.contains("://")))
+    };
+    is_called && (SENDS.contains(&last(name)) || FETCHES.contains(&last(name)) && names_address())
+}
+
+/// Whether a program makes a request of which what is sent is told apart: `request({host: "x"}).end(…)`.
+fn requests_elsewhere(tokens: &[Token]) -> bool {
+    let names = |token: &Token| matches!(token, Name(name) if last(name) == "request");
+    let is_near = |token: &Token| matches!(token, Text(text) if is_loopback(text) || names_this_machine(text));
+    tokens.iter().any(names) && !tokens.iter().any(is_near)
+}
+
+/// Whether this tells what a request sends.
+fn ends_request(tokens: &[Token], at: usize) -> bool {
+    let is_called = tokens.get(at + 1) == Some(&Sign('('));
+    is_called && matches!(&tokens[at], Name(name) if matches!(last(name), "end" | "write"))
 }
 
 /// Whether a text is, or has in it, an address on this machine.

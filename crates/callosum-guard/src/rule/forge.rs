@@ -24,6 +24,13 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             method.is_some_and(|method| !method.eq_ignore_ascii_case("GET"))
                 && operands.any(|(word, _)| word.text.ends_with("/protection"))
         }),
+        ("forces", |s| {
+            let fields = ["-f", "-F", "--field", "--raw-field"];
+            let mut fields = fields.iter().flat_map(|option| s.values(option));
+            let mut operands = s.operands.iter();
+            fields.any(|field| field == "force=true")
+                && operands.any(|(word, _)| word.text.contains("/git/refs/"))
+        }),
         ("deletes", |s| {
             let text = s.text();
             let said = text.split_once("mutation").map_or("", |(_, said)| said);
@@ -69,6 +76,25 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "gh api /repos/o/r",
                 "gh issue list",
                 "gh api graphql -f query='query{viewer{login}}' -f note=delete",
+            ],
+        },
+        Rule {
+            id: "gh.force",
+            when: &["api &forces", "push -f|--force &is-hub"],
+            severity: Severity::Block,
+            reason: "it overwrites what others have pushed",
+            alternatives: &["gh repo view"],
+            #[cfg(test)]
+            catches: &[
+                "gh api -X PATCH repos/o/r/git/refs/heads/main -f sha=a -F force=true",
+                "gh api --method PATCH /repos/o/r/git/refs/heads/x --field force=true -f sha=a",
+                "hub push --force",
+            ],
+            #[cfg(test)]
+            spares: &[
+                "gh api repos/o/r/git/refs/heads/main",
+                "gh api -X PATCH repos/o/r/git/refs/heads/x -f sha=a",
+                "hub push origin fix",
             ],
         },
         Rule {

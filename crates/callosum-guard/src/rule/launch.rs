@@ -21,6 +21,7 @@ pub(super) const TOOLS: &[Tool] = &[
             "convex",
             "hasura",
             "dagger",
+            "doctl",
         ],
         takes: "-e --env --environment -s --service -n --name -g --resource-group -p --project --endpoint --config-env --stack-name --slot",
         one_dash: false,
@@ -40,6 +41,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "convex logs",
                 "hasura migrate status",
                 "dagger functions",
+                "doctl apps list",
             ],
             #[cfg(test)]
             catches: &[
@@ -56,6 +58,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "sam deploy --stack-name alpha-centauri",
                 "hasura deploy --endpoint https://prod.shop.example",
                 "dagger call deploy --env prod",
+                "doctl apps create-deployment 4f6c71e2",
                 "npx convex deploy --cmd 'npm run test'",
             ],
             #[cfg(test)]
@@ -77,6 +80,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "hasura deploy",
                 "hasura deploy --endpoint http://localhost:8080",
                 "dagger call test",
+                "doctl apps list",
+                "doctl apps logs 4f6c71e2",
                 "dagger call deploy --env staging",
             ],
         }],
@@ -165,6 +170,9 @@ fn launches(subject: &Subject<'_>) -> bool {
         }
         "sam" => first == "deploy" && !subject.has("--no-execute-changeset"),
         "modal" => first == "deploy",
+        "doctl" => {
+            matches!(first, "apps" | "app") && matches!(second, "create-deployment" | "update")
+        }
         "convex" => first == "deploy" && !subject.has("--preview-create"),
         "hasura" => {
             let endpoint = subject.value("--endpoint");

@@ -5,6 +5,35 @@ use super::{Rule, Severity, Subject, Tool};
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
         names: &[
+            "update-alternatives",
+            "alternatives",
+            "update-java-alternatives",
+        ],
+        takes: "--altdir --admindir --log",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "system.alternatives",
+            when: &["--set|--set-selections|--install|--remove|--remove-all|--auto|-s"],
+            severity: Severity::Ask,
+            reason: "everybody on the machine gets another program by this name",
+            alternatives: &["update-alternatives --list python", "alternatives --list"],
+            #[cfg(test)]
+            catches: &[
+                "update-alternatives --set python /usr/bin/python2",
+                "update-alternatives --install /usr/bin/cc cc /usr/bin/clang 60",
+                "alternatives --auto java",
+            ],
+            #[cfg(test)]
+            spares: &[
+                "update-alternatives --list python",
+                "update-alternatives --display cc",
+                "update-alternatives --query java",
+            ],
+        }],
+    },
+    Tool {
+        names: &[
             "iptables",
             "ip6tables",
             "nft",

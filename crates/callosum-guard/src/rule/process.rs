@@ -196,18 +196,28 @@ pub(super) const TOOLS: &[Tool] = &[
         tests: &[],
         rules: &[Rule {
             id: "system.kill-users-of",
-            when: &["-k|--kill -m|-M|-c|--mount|--ismountpoint"],
+            when: &[
+                "-k|--kill -m|-M|-c|--mount|--ismountpoint",
+                "-k|--kill @vital|@system|@project",
+            ],
             severity: Severity::Ask,
-            reason: "it ends every process that uses anything on that disk",
+            reason: "it ends every process that uses anything on that disk, or works in that folder",
             alternatives: &["fuser -v ."],
             #[cfg(test)]
             catches: &[
                 "fuser -km /",
                 "fuser -k -m /home",
                 "fuser --kill --mount /srv",
+                "fuser -k /",
+                "fuser -k .",
             ],
             #[cfg(test)]
-            spares: &["fuser -k 3000/tcp", "fuser -vm /", "fuser 8080/tcp"],
+            spares: &[
+                "fuser -k 3000/tcp",
+                "fuser -k app.log",
+                "fuser -vm /",
+                "fuser 8080/tcp",
+            ],
         }],
     },
     Tool {

@@ -34,7 +34,13 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
     Tool {
-        names: &["systemctl", "launchctl", "service", "rc-service"],
+        names: &[
+            "systemctl",
+            "launchctl",
+            "service",
+            "rc-service",
+            "loginctl",
+        ],
         takes: "-H -M -t -p",
         one_dash: false,
         tests: &[("user", |s| s.has("--user"))],
@@ -58,6 +64,25 @@ pub(super) const TOOLS: &[Tool] = &[
                     "systemctl status",
                     "systemctl list-units",
                     "systemctl --user status x",
+                ],
+            },
+            Rule {
+                id: "system.session",
+                when: &["terminate-user|kill-user|terminate-session|kill-session|terminate-seat"],
+                severity: Severity::Ask,
+                reason: "it ends all that a user runs, the agent and its shell among it",
+                alternatives: &["loginctl list-sessions"],
+                #[cfg(test)]
+                catches: &[
+                    "loginctl terminate-user u",
+                    "loginctl kill-session 2",
+                    "loginctl kill-user u",
+                ],
+                #[cfg(test)]
+                spares: &[
+                    "loginctl list-sessions",
+                    "loginctl enable-linger u",
+                    "loginctl show-user u",
                 ],
             },
             Rule {

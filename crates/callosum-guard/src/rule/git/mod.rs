@@ -153,6 +153,7 @@ const GIT: Tool = Tool {
                 "push &forced-refspec !-n|--dry-run",
                 "push --mirror !-n|--dry-run",
                 "push &forced-by-setting !-n|--dry-run",
+                "send-pack -f|--force|--mirror !-n|--dry-run",
             ],
             severity: Severity::Block,
             reason: "it overwrites what others have pushed",
@@ -167,6 +168,7 @@ const GIT: Tool = Tool {
                 "git push origin +main",
                 "git push -uf origin x",
                 "git push --mirror origin",
+                "git send-pack --force origin main",
             ],
             #[cfg(test)]
             spares: &[

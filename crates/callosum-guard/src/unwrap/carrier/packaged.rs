@@ -10,8 +10,8 @@ use crate::unwrap::{
 /// Options of the managers that take the next word.
 const TAKES: &str = "-C --dir --cwd --filter -F --filter-prod --prefix --top-level -w --workspace";
 
-/// Words that are a manager's own.
-const OWN: [&str; 89] = [
+/// Words that are a manager's own, and names that no package has but scripts may.
+const OWN: [&str; 93] = [
     "add",
     "approve-builds",
     "audit",
@@ -39,6 +39,7 @@ const OWN: [&str; 89] = [
     "find-hash",
     "get",
     "global",
+    "halt",
     "help",
     "i",
     "ignored-builds",
@@ -67,11 +68,13 @@ const OWN: [&str; 89] = [
     "plugin",
     "pm",
     "policies",
+    "poweroff",
     "prune",
     "publish",
     "rb",
     "rebuild",
     "recursive",
+    "reboot",
     "remove",
     "repl",
     "restart",
@@ -82,6 +85,7 @@ const OWN: [&str; 89] = [
     "server",
     "set",
     "setup",
+    "shutdown",
     "stage",
     "start",
     "stop",

@@ -60,6 +60,8 @@ const RESETS: &[(&[&str], &str)] = &[
     (&["atlas"], "schema clean"),
     (&["supabase"], "db reset --linked|--db-url|--db-url=*"),
     (&["dotnet"], "database drop"),
+    (&["dotnet"], "ef database update 0"),
+    (&["mix"], "ecto.rollback --all"),
     (&["drizzle-kit"], "push --force"),
     (&["dbmate", "migrate"], "drop"),
     (&["migrate"], "down -all|--all"),

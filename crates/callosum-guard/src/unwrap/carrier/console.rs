@@ -41,6 +41,17 @@ const CONSOLES: [Console; 7] = [
     console("iex", &["-S"], false, "elixir"),
 ];
 
+/// What a framework or a service is told that takes statements for the database which it knows.
+const DATABASES: [(&str, &[&str]); 7] = [
+    ("rails", &["dbconsole", "db"]),
+    ("manage.py", &["dbshell"]),
+    ("django-admin", &["dbshell"]),
+    ("artisan", &["db"]),
+    ("heroku", &["pg:psql", "psql"]),
+    ("fly", &["postgres", "pg"]),
+    ("flyctl", &["postgres", "pg"]),
+];
+
 /// Variables that say which database it is.
 const STAGES: [&str; 5] = ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "FLASK_ENV", "APP_ENV"];
 
@@ -61,12 +72,13 @@ impl Walker<'_> {
                 .get(1)
                 .is_some_and(|word| wanted.contains(&word.text.as_str()))
         };
-        let Some(console) = CONSOLES
-            .iter()
-            .find(|console| console.name == name && says(console.verbs))
-        else {
+        let mut consoles = CONSOLES.iter();
+        let console = consoles.find(|console| console.name == name && says(console.verbs));
+        let mut databases = DATABASES.iter();
+        let asks_database = databases.any(|(one, verbs)| *one == name && says(verbs));
+        if console.is_none() && !asks_database {
             return;
-        };
+        }
         let set = self.state.told();
         if STAGES
             .iter()
@@ -74,6 +86,9 @@ impl Walker<'_> {
         {
             return;
         }
+        let Some(console) = console else {
+            return self.database_shell(name, words, input);
+        };
         // `rails runner -e production CODE`
         let at = if console.is_word {
             first_operand(words, 2, "-e --environment")
@@ -95,6 +110,15 @@ impl Walker<'_> {
         if let (Some(source), Some(language)) = (source, language) {
             self.code(language, &source);
         }
+    }
+
+    /// Follows the statements that such a shell for a database is given: by `-c`, or as its input.
+    fn database_shell(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
+        let mut run = vec![Arg::plain("psql")];
+        let mut pairs = words.array_windows();
+        let given = pairs.find(|[option, _]| matches!(option.text.as_str(), "-c" | "--command"));
+        run.extend(given.into_iter().flatten().cloned());
+        self.inner(name, &run, input);
     }
 }
 

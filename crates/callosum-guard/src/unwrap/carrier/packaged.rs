@@ -1,6 +1,7 @@
 //! Programs of a project's packages that a package manager runs by their bare name: `yarn rimraf dist`, `pnpm vercel`,
 //! `bun run gh-pages`. What is installed goes by the same name as a script would, which is not known here.
 
+use super::prefix::program_of;
 use crate::unwrap::{
     value::{Arg, Value},
     walk::Walker,
@@ -110,6 +111,9 @@ const OWN: [&str; 93] = [
 impl Walker<'_> {
     /// Follows the program that a package manager is told to run.
     pub(super) fn packaged(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
+        if name == "deno" {
+            return self.fetched_by_deno(words, input);
+        }
         if !matches!(name, "yarn" | "pnpm" | "bun") {
             return;
         }
@@ -126,6 +130,17 @@ impl Walker<'_> {
         let is_name = program.is_known() && !text.contains(['/', '.', ':', ' ']);
         if is_name && !OWN.contains(&text) {
             self.inner(name, &words[at..], input);
+        }
+    }
+
+    /// Follows the program of a package that is fetched for it: `deno run -A npm:rimraf@5 dist`.
+    fn fetched_by_deno(&mut self, words: &[Arg], input: Option<&Value>) {
+        let named = words.iter().enumerate().skip(1).take(8);
+        let mut named = named.filter_map(|(at, word)| Some((at, word.text.strip_prefix("npm:")?)));
+        if let Some((at, package)) = named.next() {
+            let mut run = vec![Arg::plain(program_of(package).unwrap_or(package))];
+            run.extend_from_slice(&words[at + 1..]);
+            self.inner("deno", &run, input);
         }
     }
 }

@@ -251,7 +251,7 @@ const FETCHERS: [&str; 9] = [
 
 /// The program of a package that is named otherwise: `firebase-tools@latest`, `@railway/cli`; `None`
 /// where it has the package's name.
-fn program_of(package: &str) -> Option<&str> {
+pub(super) fn program_of(package: &str) -> Option<&str> {
     let (scope, name) = match package
         .strip_prefix('@')
         .and_then(|rest| rest.split_once('/'))

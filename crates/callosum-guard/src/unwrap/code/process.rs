@@ -32,6 +32,9 @@ const TELLS: [&str; 13] = [
     "status",
 ];
 
+/// So many pieces of a program are looked at for what a process is picked by.
+const MAX_PIECES: usize = 512;
+
 /// What this function does to processes, called where it stands.
 pub(super) fn asked(
     language: &Language,
@@ -43,8 +46,8 @@ pub(super) fn asked(
     let own = last(whole);
     if named.any(&["psutil"])
         && ENDS.contains(&own)
-        && names_any(tokens, &["process_iter", "pids"])
-        && let Some(effect) = ends_listed(tokens)
+        && named.any(&["process_iter", "pids"])
+        && let Some(effect) = ends_listed(tokens, named)
     {
         return Some(effect);
     }
@@ -81,16 +84,19 @@ fn of_everybody() -> Effect {
 }
 
 /// The end of each process that psutil lists, or of those of a kind that much else runs as.
-fn ends_listed(tokens: &[Token]) -> Option<Effect> {
-    if !names_any(tokens, &TELLS) {
+fn ends_listed(tokens: &[Token], named: &Named<'_>) -> Option<Effect> {
+    if !named.any(&TELLS) {
         return Some(of_everybody());
     }
-    let mut wanted = tokens.iter().filter_map(|token| match token {
-        Token::Text(text) if text != "pid" && !TELLS.contains(&text.as_str()) => {
-            Some(text.as_str())
-        }
-        _ => None,
-    });
+    let mut wanted = tokens
+        .iter()
+        .take(MAX_PIECES)
+        .filter_map(|token| match token {
+            Token::Text(text) if text != "pid" && !TELLS.contains(&text.as_str()) => {
+                Some(text.as_str())
+            }
+            _ => None,
+        });
     let first = wanted.next()?;
     let is_kind = is_of_many(first) && wanted.all(is_of_many);
     is_kind.then(|| words(&["pkill", first]))

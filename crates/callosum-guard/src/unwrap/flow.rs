@@ -1,4 +1,6 @@
-//! Where input comes from and output goes: redirections, and what is known of files.
+//! Where input comes from and output goes: redirections, substitutions, and what is known of files.
+
+use std::rc::Rc;
 
 use super::{
     call::{Call, Write},
@@ -10,7 +12,7 @@ use crate::{
     path,
     protect::keeps_secrets,
     rule::is_loopback,
-    shell::tree::{Redirect, RedirectKind, Target},
+    shell::tree::{Redirect, RedirectKind, Script, Target},
 };
 
 /// Where a command's input and output go.
@@ -161,6 +163,29 @@ impl Walker<'_> {
             self.write_file(&path, output, appends);
         }
         Value::default()
+    }
+
+    /// What `$(…)` comes to.
+    pub(super) fn substitute(&mut self, script: &Script) -> Value {
+        let mut value = self.caught(|walker| walker.under("$(…)", |w| w.script(script, None)));
+        let kept = value.text.trim_end_matches('\n').len();
+        value.text.truncate(kept);
+        value.text.retain(|c| c != '\0');
+        value
+    }
+
+    /// The name of the file through which `<(…)` is read, or `>(…)` written.
+    pub(super) fn process(&mut self, script: &Script, takes: bool) -> String {
+        let output = self.caught(|walker| walker.under("<(…)", |w| w.script(script, None)));
+        self.processes += 1;
+        let path = format!("/dev/fd/callosum-{}", self.processes);
+        if takes {
+            let script = Rc::new(script.clone());
+            self.state.takers.insert(path.clone(), script);
+        } else {
+            self.state.files.insert(path.clone(), output);
+        }
+        path
     }
 
     /// Has descriptors lead where they did before the command.

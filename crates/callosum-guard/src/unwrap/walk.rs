@@ -79,7 +79,7 @@ pub(super) struct Walker<'a> {
     pub(super) recursions: usize,
     /// Bytes that variables came to.
     pub(super) expanded: usize,
-    processes: usize,
+    pub(super) processes: usize,
     pub(super) state: State,
     /// The file that the command's input was redirected from.
     pub(super) fed_from: Option<String>,
@@ -486,29 +486,6 @@ impl Walker<'_> {
             })
         };
         self.keep(output, &plan)
-    }
-
-    /// What `$(…)` comes to.
-    pub(super) fn substitute(&mut self, script: &Script) -> Value {
-        let mut value = self.caught(|walker| walker.under("$(…)", |w| w.script(script, None)));
-        let kept = value.text.trim_end_matches('\n').len();
-        value.text.truncate(kept);
-        value.text.retain(|c| c != '\0');
-        value
-    }
-
-    /// The name of the file through which `<(…)` is read, or `>(…)` written.
-    pub(super) fn process(&mut self, script: &Script, takes: bool) -> String {
-        let output = self.caught(|walker| walker.under("<(…)", |w| w.script(script, None)));
-        self.processes += 1;
-        let path = format!("/dev/fd/callosum-{}", self.processes);
-        if takes {
-            let script = Rc::new(script.clone());
-            self.state.takers.insert(path.clone(), script);
-        } else {
-            self.state.files.insert(path.clone(), output);
-        }
-        path
     }
 
     /// Does what is only a guess.

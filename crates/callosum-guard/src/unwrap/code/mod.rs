@@ -6,7 +6,7 @@
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what strings are before they are looked at
 //! in `fold`, what names hold in `held`, what stands around a call in `call`, what it is given from outside in `given`, what a call says besides words in `settings`, what objects do to their path in `path`, what is quoted for a shell in `quoting`, what it writes to those that it runs in `fed`, which strings may be commands in `guess`, programs whose arguments are not known in `hidden`, which files it lists in `listing`, which it
-//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, what it sends of secrets in `sent`, what it does to processes in `process` and to permissions in `mode`, functions that it names otherwise in `import`, loops without a name for what they go through in `each`, what it decodes and then runs in
+//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`, to repositories in `repository` and to tables in `model`, statements for a database in `statement`, what it sends of secrets in `sent`, what it does to processes in `process` and to permissions in `mode`, functions that it names otherwise in `import`, loops without a name for what they go through in `each`, what it decodes and then runs in
 //! `decoded`, shells that it joins to a connection in `control`; compiled languages are read by `compiled`.
 
 mod call;
@@ -37,6 +37,7 @@ mod rounds;
 mod sent;
 mod service;
 mod settings;
+mod statement;
 mod token;
 mod written;
 
@@ -56,6 +57,7 @@ use self::{
     listing::{listed, look_at_listed},
     rounds::rounds,
     settings::Said,
+    statement::{asks_database, changes_database, has_tests},
     token::{Token, tokens},
 };
 
@@ -442,34 +444,6 @@ fn run(program: &Program<'_>, said: &Said, found: &mut Vec<Effect>) {
         effect = Effect::Within(at_home(folder.clone(), program.home), Box::new(effect));
     }
     found.push(effect);
-}
-
-/// Whether a program in Python has tests: `def test_x(db)`.
-fn has_tests(tokens: &[Token]) -> bool {
-    tokens.array_windows().any(|[first, second]| {
-        matches!((first, second), (Token::Name(def), Token::Name(name))
-            if def == "def" && name.starts_with("test_"))
-    })
-}
-
-/// Whether a text is a statement that changes a database.
-fn changes_database(text: &str) -> bool {
-    const VERBS: [&str; 5] = ["drop", "delete", "truncate", "alter", "update"];
-    let mut words = text.split_whitespace();
-    let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    // `truncate -s 0 x.log` is a command.
-    let is_statement = !second.is_empty() && !second.starts_with('-');
-    is_statement && VERBS.iter().any(|verb| first.eq_ignore_ascii_case(verb))
-}
-
-/// Whether a text is a statement that asks a database, or makes something in it, and no command.
-fn asks_database(text: &str) -> bool {
-    const VERBS: [&str; 6] = ["select", "insert", "create", "pragma", "with", "explain"];
-    let first = text.split_whitespace().next().unwrap_or("");
-    let is_command = ["&&", "||", "$(", "; do", "`"]
-        .iter()
-        .any(|sign| text.contains(sign));
-    !is_command && VERBS.iter().any(|verb| first.eq_ignore_ascii_case(verb))
 }
 
 /// Whether a command is a shell that reads what comes in.

@@ -101,6 +101,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "ps aux | grep '[n]ode' | awk '{print $2}' | xargs kill -9",
                     "ps aux | awk '/node/{print $2}' | xargs -r kill",
                     "kill $(lsof -t -c node)",
+                    "kill $(pgrep -u $USER node)",
                     "kill $(ps -C node -o pid=)",
                     "for p in $(pgrep node); do kill -9 $p; done",
                 ],
@@ -132,7 +133,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 #[cfg(test)]
                 spares: &[
                     "pgrep -u postgres",
-                    "kill $(pgrep -u $USER node)",
+                    "kill $(pgrep -u $USER next-server)",
                     "kill $(pgrep -u u -f vite)",
                     "kill $(pgrep -f vite)",
                     "kill $(ps aux | grep vite | grep -v grep | awk '{print $2}')",

@@ -89,24 +89,18 @@ pub(super) fn of_kind(name: &str, words: &[Arg], flowing: Source) -> bool {
     }
 }
 
-/// Whether `pgrep` looks for nothing but such a name. Those of one user, of one parent and the newest were picked.
+/// Whether `pgrep` looks for nothing but such a name. Those of one parent and the newest were picked; those of a user are
+/// all that this user may end.
 fn found_by_pgrep(words: &[Arg]) -> bool {
     const TAKES: &str = "-u -U -g -G -P -s -t -d -F -r -A --euid --uid --group --pgroup --parent --session --terminal --delimiter --pidfile --ns --nslist --signal --runstates --cgroup --env";
-    const PICKS: [&str; 6] = [
-        "--euid",
-        "--uid",
-        "--parent",
-        "--pidfile",
-        "--newest",
-        "--inverse",
-    ];
+    const PICKS: [&str; 4] = ["--parent", "--pidfile", "--newest", "--inverse"];
     let picks = words.iter().any(|word| {
         let text = word.text.as_str();
         match text.strip_prefix('-') {
             Some(long) if long.starts_with('-') => {
                 PICKS.contains(&text.split('=').next().unwrap_or(text))
             }
-            Some(letters) => letters.contains(['u', 'U', 'P', 'F', 'n', 'v']),
+            Some(letters) => letters.contains(['P', 'F', 'n', 'v']),
             None => false,
         }
     });
@@ -147,7 +141,7 @@ fn picks_a_kind(name: &str, words: &[Arg]) -> bool {
 }
 
 /// What a condition of awk holds a line against: patterns between slashes, and strings.
-fn wanted_by_awk(condition: &str) -> Vec<&str> {
+pub(super) fn wanted_by_awk(condition: &str) -> Vec<&str> {
     let mut wanted = Vec::new();
     let mut rest = condition;
     while let Some(at) = rest.find(['/', '"']) {

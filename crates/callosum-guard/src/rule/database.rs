@@ -84,6 +84,9 @@ pub(super) const TOOLS: &[Tool] = &[
                     "psql -c 'ALTER TABLE t DROP COLUMN c'",
                     "psql -c 'EXPLAIN ANALYZE DELETE FROM users'",
                     "psql latest -c 'DROP TABLE users'",
+                    "PGDATABASE=shop psql -c 'DROP TABLE users'",
+                    "PGDATABASE=shop_test psql -d shop -c 'DROP TABLE users'",
+                    "mysql shop_test -e 'use shop; drop table users'",
                     "bq query --nodry_run 'DROP TABLE d.t'",
                     "bq query --dry_run=false 'DROP TABLE d.t'",
                     "sqlite3 x.db <<< $'.tables\\ndelete from t;'",
@@ -101,6 +104,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     "sqlite3 /tmp/trial.db 'drop table t'",
                     "npx wrangler d1 execute x --local --command 'DROP TABLE t'",
                     "psql shop_test -c 'DROP TABLE users'",
+                    "PGDATABASE=shop_test psql -c 'DROP TABLE users'",
+                    "export PGDATABASE=shop_test; psql -f - <<< 'DROP TABLE users'",
                     "mysql -e 'DROP DATABASE IF EXISTS shop_test'",
                     "psql -c 'DROP INDEX CONCURRENTLY by_name'",
                     "psql -c 'EXPLAIN DELETE FROM users'",
@@ -138,7 +143,10 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[("stops", |s| {
             let mut words = s.operands.iter().map(|(word, _)| word.text.as_str());
-            words.any(|word| matches!(word, "stop" | "restart"))
+            let is_passing = ["-D", "--pgdata"]
+                .iter()
+                .any(|option| s.value(option).is_some_and(|at| s.place(at) == Place::Free));
+            words.any(|word| matches!(word, "stop" | "restart")) && !is_passing
         })],
         rules: &[Rule {
             id: "database.stop",
@@ -157,6 +165,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "pg_ctl -D data stop",
                 "pg_ctl stop -m fast",
                 "pg_ctl -D data -l log start",
+                "pg_ctl -D /tmp/pg -m immediate stop",
             ],
         }],
     },
@@ -272,6 +281,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "mongosh mongodb://localhost/shop_test --eval 'db.dropDatabase()'",
                 "mongosh 'mongodb://u:p@localhost:27017,127.0.0.1:27018/shop_test?replicaSet=r' --eval 'db.dropDatabase()'",
                 "mongosh shop_test --eval 'db.users.drop()'",
+                "mongosh --quiet shop_test --eval 'db.users.deleteMany({})'",
             ],
         }],
     },
@@ -324,7 +334,7 @@ fn is_scratch(subject: &Subject<'_>) -> bool {
         return subject.has("--local");
     }
     let named = match subject.call.name.as_str() {
-        "psql" => ["-d", "--dbname"],
+        "psql" | "pgcli" => ["-d", "--dbname"],
         "mysql" | "mariadb" => ["-D", "--database"],
         _ => return false,
     };
@@ -332,7 +342,26 @@ fn is_scratch(subject: &Subject<'_>) -> bool {
     // A statement is no name, and an address ends with one.
     let first = subject.operands.iter().find(|(_, value)| !value);
     let name = given.or(first.map(|(word, _)| word.text.as_str()));
-    name.is_some_and(|name| !name.contains(' ') && says_scratch(name))
+    let mut kept = subject.call.environment.iter();
+    let name = name.or_else(|| kept.next().map(|(_, name)| name.as_str()));
+    name.is_some_and(|name| !name.contains(' ') && says_scratch(name)) && !leads_on(subject)
+}
+
+/// The variable that a client of databases takes the name of its database from, where its words say none.
+pub(super) fn named_by(client: &str) -> Option<&'static str> {
+    matches!(client, "psql" | "pgcli").then_some("PGDATABASE")
+}
+
+/// Whether statements go on to a database that is none for tests: `\c shop`, `use shop`.
+fn leads_on(subject: &Subject<'_>) -> bool {
+    texts(subject).iter().any(|text| {
+        let mut statements = text.split([';', '\n']).map(str::split_whitespace);
+        statements.any(|mut words| {
+            let verb = words.next().unwrap_or("").to_ascii_lowercase();
+            matches!(verb.as_str(), "\\c" | "\\connect" | "use")
+                && words.next().is_some_and(|name| !says_scratch(name))
+        })
+    })
 }
 
 /// The same of a database of MongoDB's: one on this machine that is for tests by its name, and no other is gone to from it.
@@ -346,10 +375,9 @@ fn is_scratch_of_mongo(subject: &Subject<'_>) -> bool {
         "connect(",
         "use ",
     ];
-    let Some((address, false)) = subject.operands.first() else {
+    let Some(address) = first_of_mongo(subject) else {
         return false;
     };
-    let address = address.text.as_str();
     let (is_here, name) = if let Some((_, rest)) = address.split_once("://") {
         let (hosts, name) = rest.split_once('/').unwrap_or((rest, ""));
         let hosts = hosts.rsplit('@').next().unwrap_or(hosts);
@@ -363,6 +391,17 @@ fn is_scratch_of_mongo(subject: &Subject<'_>) -> bool {
         .iter()
         .any(|text| LEADS.iter().any(|way| text.contains(way)));
     is_here && !name.contains('/') && says_scratch(name) && !goes_on
+}
+
+/// The first operand of a client of MongoDB's: behind these options none is a value.
+fn first_of_mongo<'s>(subject: &'s Subject<'_>) -> Option<&'s str> {
+    const FLAGS: [&str; 5] = ["--quiet", "--norc", "--tls", "--ssl", "--verbose"];
+    let (first, maybe_value) = subject.operands.first()?;
+    let mut words = subject.call.words.array_windows();
+    let is_value = words.any(|[option, word]| {
+        word == *first && option.text.starts_with('-') && !FLAGS.contains(&option.text.as_str())
+    });
+    (!(*maybe_value && is_value)).then_some(first.text.as_str())
 }
 
 /// Whether a name says that what it names is for tests or for a while: `test`, `tmp_x`, `shop-dev`,

@@ -7,6 +7,7 @@
 
 use super::{
     Subject,
+    database::named_by,
     deploy::{names_production, parts},
     emulator::is_loopback,
     migration,
@@ -195,7 +196,8 @@ pub(crate) fn variables(call: &Call) -> impl Iterator<Item = &'static str> {
         [framework.stages, framework.addresses, of_file].concat()
     });
     let registries = registries.into_iter().flatten();
-    names.into_iter().flatten().chain(registries)
+    let names = names.into_iter().flatten().chain(registries);
+    names.chain(named_by(&call.name))
 }
 
 /// Whether a program of this name is one of those.

@@ -56,7 +56,7 @@ const PASSING: [&str; 13] = [
 ];
 
 /// Folders of what can be made again.
-const MADE: [&str; 15] = [
+const MADE: [&str; 17] = [
     "target",
     "build",
     "dist",
@@ -70,6 +70,8 @@ const MADE: [&str; 15] = [
     ".cache",
     "coverage",
     "__pycache__",
+    "__generated__",
+    "generated",
     ".next",
     ".turbo",
 ];

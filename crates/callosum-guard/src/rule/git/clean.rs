@@ -2,9 +2,13 @@
 
 use super::{
     super::{Rule, Severity, Subject, Tool, can_be_made_again},
-    reference::in_temporary,
+    reference::{folder, in_temporary},
 };
-use crate::{path as paths, place::Place, unwrap::setting as kept};
+use crate::{
+    path as paths,
+    place::Place,
+    unwrap::{setting as kept, value::Arg},
+};
 
 pub(super) const CLEAN: Tool = Tool {
     names: &["git"],
@@ -13,6 +17,7 @@ pub(super) const CLEAN: Tool = Tool {
     tests: &[
         ("in-temporary", in_temporary),
         ("made-again", cleans_what_can_be_made_again),
+        ("within", cleans_within),
         ("answered", |s| s.call.input.is_some()),
         ("unforced", |s| {
             let last = s
@@ -28,9 +33,9 @@ pub(super) const CLEAN: Tool = Tool {
         Rule {
             id: "git.clean",
             when: &[
-                "clean !-X -f|--force !-n|--dry-run !-i|--interactive !&in-temporary !&made-again",
-                "clean !-X -i|--interactive &answered !&in-temporary !&made-again",
-                "clean !-X &unforced !-n|--dry-run !-i|--interactive !&in-temporary !&made-again",
+                "clean !-X -f|--force !-n|--dry-run !-i|--interactive !&in-temporary !&made-again !&within",
+                "clean !-X -i|--interactive &answered !&in-temporary !&made-again !&within",
+                "clean !-X &unforced !-n|--dry-run !-i|--interactive !&in-temporary !&made-again !&within",
             ],
             severity: Severity::Block,
             reason: "it deletes files that git does not keep, for good",
@@ -40,7 +45,10 @@ pub(super) const CLEAN: Tool = Tool {
                 "git clean -fd",
                 "git clean -xdf",
                 "git clean --force",
-                "git clean -d -f src",
+                "git clean -fd .",
+                "git clean -fd src/*",
+                "git clean -ffd src",
+                "git -C .. clean -fd src",
                 "yes | git clean -i",
                 "git -c clean.requireForce=false clean -d",
                 "git config clean.requireForce no && git clean -dx",
@@ -57,6 +65,31 @@ pub(super) const CLEAN: Tool = Tool {
                 "git clone -q x /tmp/x && git -C /tmp/x clean -fd",
                 "git clean -fdx target",
                 "git clean -fdx -- node_modules packages/a/dist",
+            ],
+        },
+        Rule {
+            id: "git.clean-within",
+            when: &[
+                "clean !-X -f|--force !-n|--dry-run !-i|--interactive &within !&in-temporary !&made-again",
+                "clean !-X -i|--interactive &answered &within !&in-temporary !&made-again",
+                "clean !-X &unforced !-n|--dry-run !-i|--interactive &within !&in-temporary !&made-again",
+            ],
+            severity: Severity::Ask,
+            reason: "it deletes files in there that git does not keep",
+            alternatives: &["git clean -n {1..}", "git clean -n"],
+            #[cfg(test)]
+            catches: &[
+                "git clean -d -f src",
+                "git clean -f docs",
+                "git clean -fdx packages/a target",
+                "yes | git clean -i src",
+            ],
+            #[cfg(test)]
+            spares: &[
+                "git clean -nd src",
+                "git clean -fd src/generated",
+                "git clean -fdx target",
+                "git clean -i src",
             ],
         },
         Rule {
@@ -84,12 +117,33 @@ pub(super) const CLEAN: Tool = Tool {
 
 /// Whether all that is cleaned is named, inside of the project, and can be made again.
 fn cleans_what_can_be_made_again(subject: &Subject<'_>) -> bool {
-    let mut paths = subject.operands.iter().skip(1).map(|(word, _)| word);
-    paths.len() > 0
+    let is_made = |path: &str| can_be_made_again(&paths::absolute(path, None), None);
+    names_all(subject) && named(subject).all(|word| is_made(&word.text))
+}
+
+/// Whether all that is cleaned is named and inside of the project, and other repositories there stay.
+fn cleans_within(subject: &Subject<'_>) -> bool {
+    let words = subject.call.words.iter().map(|word| word.text.as_str());
+    let short = words.filter(|word| word.starts_with('-') && !word.starts_with("--"));
+    let forced = short.map(|word| word.matches('f').count()).sum::<usize>();
+    let forced_at_length = subject
+        .options
+        .iter()
+        .filter(|given| given.name == "--force");
+    names_all(subject) && forced + forced_at_length.count() < 2
+}
+
+/// Whether folders and files of the project are named, and nothing else.
+fn names_all(subject: &Subject<'_>) -> bool {
+    let at = folder(subject);
+    let mut paths = named(subject).peekable();
+    paths.peek().is_some()
         && paths.all(|path| {
             let is_plain = path.is_known() && !path.text.starts_with(':') && !path.glob;
-            is_plain
-                && subject.place(&path.text) == Place::Inside
-                && can_be_made_again(&paths::absolute(&path.text, None), None)
+            is_plain && subject.place(&paths::absolute(&path.text, Some(&at))) == Place::Inside
         })
+}
+
+fn named<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s Arg> {
+    subject.operands.iter().skip(1).map(|(word, _)| *word)
 }

@@ -1,6 +1,9 @@
 //! What git and its companions forget for good: commits, every tag, every remote.
 
-use super::super::{Rule, Severity, Tool};
+use super::{
+    super::{Rule, Severity, Tool},
+    reference::in_temporary,
+};
 use crate::unwrap::setting as kept;
 
 pub(super) const HISTORY: Tool = Tool {
@@ -22,6 +25,7 @@ pub(super) const HISTORY: Tool = Tool {
                             .is_some_and(|v| matches!(v, "now" | "all" | "0"))
             })
         }),
+        ("in-temporary", in_temporary),
         ("all-listed", |s| {
             s.operands.iter().any(|(word, _)| word.source.listed)
         }),
@@ -72,15 +76,15 @@ pub(super) const HISTORY: Tool = Tool {
         Rule {
             id: "git.history-loss",
             when: &[
-                "reflog expire|delete",
-                "gc &prunes-now",
-                "gc --prune=now",
-                "gc &prunes-by-setting",
-                "prune !-n|--dry-run",
-                "filter-branch",
-                "filter-repo !--analyze !--dry-run",
-                "replace -f|--force",
-                "lfs migrate import|export",
+                "reflog expire|delete !&in-temporary",
+                "gc &prunes-now !&in-temporary",
+                "gc --prune=now !&in-temporary",
+                "gc &prunes-by-setting !&in-temporary",
+                "prune !-n|--dry-run !&in-temporary",
+                "filter-branch !&in-temporary",
+                "filter-repo !--analyze !--dry-run !&in-temporary",
+                "replace -f|--force !&in-temporary",
+                "lfs migrate import|export !&in-temporary",
             ],
             severity: Severity::Block,
             reason: "it removes the commits by which a mistake could be undone",
@@ -102,6 +106,35 @@ pub(super) const HISTORY: Tool = Tool {
                 "git lfs migrate info",
                 "git filter-repo --analyze",
                 "git filter-repo --dry-run --invert-paths --path secret",
+            ],
+        },
+        Rule {
+            id: "git.history-loss-temporary",
+            when: &[
+                "reflog expire|delete &in-temporary",
+                "gc &prunes-now &in-temporary",
+                "gc --prune=now &in-temporary",
+                "gc &prunes-by-setting &in-temporary",
+                "prune !-n|--dry-run &in-temporary",
+                "filter-branch &in-temporary",
+                "filter-repo !--analyze !--dry-run &in-temporary",
+                "replace -f|--force &in-temporary",
+                "lfs migrate import|export &in-temporary",
+            ],
+            severity: Severity::Ask,
+            reason: "it removes the commits by which a mistake in there could be undone",
+            alternatives: &["git gc"],
+            #[cfg(test)]
+            catches: &[
+                "cd /tmp/x && git filter-branch --tree-filter 'rm x' HEAD",
+                "git -C /tmp/x filter-repo --path src",
+                "cd /tmp/x && git reflog expire --expire=now --all",
+            ],
+            #[cfg(test)]
+            spares: &[
+                "cd /tmp/x && git gc",
+                "git -C /tmp/x log",
+                "git -C /tmp/x filter-repo --analyze",
             ],
         },
     ],

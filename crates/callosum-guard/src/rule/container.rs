@@ -1,7 +1,7 @@
 //! Containers: the ways out of one, and what is kept in them.
 
 use super::{Rule, Severity, Subject, Tool, database::says_scratch};
-use crate::place::Place;
+use crate::{place::Place, unwrap::value::SOME};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -51,14 +51,20 @@ pub(super) const TOOLS: &[Tool] = &[
             ("for-tests", is_for_tests),
             ("scratch-volumes", |s| {
                 let mut volumes = s.operands.iter().skip(2).map(|(word, _)| &word.text);
-                volumes.len() > 0 && volumes.all(|volume| says_scratch(volume))
+                // What is not known of a name is none of its parts.
+                let says = |volume: &str| says_scratch(&volume.replace(SOME, "-"));
+                volumes.len() > 0 && volumes.all(|volume| says(volume))
             }),
             ("all-listed", |s| {
                 s.operands.iter().any(|(word, _)| word.source.listed)
             }),
             ("is-podman", |s| s.call.name == "podman"),
-            ("every-one", |s| {
-                s.operands.iter().any(|(word, _)| !word.is_known())
+            ("made-here", |s| {
+                // Of `rm`, `-v` takes no value.
+                let words = s.call.words.iter().skip(1);
+                let mut named = words.filter(|word| !word.text.starts_with('-')).skip(1);
+                named.next().is_some_and(|word| word.source.made)
+                    && named.all(|word| word.source.made)
             }),
         ],
         rules: &[
@@ -172,6 +178,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 catches: &[
                     "docker volume rm db",
                     "docker volume rm test_db prod_db",
+                    "docker volume rm $(docker volume ls -q)",
+                    "docker volume rm $(docker volume ls -qf name=shop)",
                     "docker compose down -v",
                     "docker system prune -a --volumes",
                     "docker volume prune -f",
@@ -184,6 +192,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker compose -f docker-compose.test.yml down -v",
                     "docker compose -p ci down --volumes",
                     "docker volume rm shop_test_pgdata",
+                    "docker volume ls -q --filter name=shop_test | xargs docker volume rm",
                 ],
             },
             Rule {
@@ -208,17 +217,16 @@ pub(super) const TOOLS: &[Tool] = &[
             Rule {
                 id: "docker.prune",
                 when: &[
-                    "system prune",
-                    "image|builder prune -a|--all",
-                    "rm -f|--force &every-one",
-                    "kill &every-one",
-                    "rmi -f|--force &every-one",
-                    "image rm -f|--force &every-one",
+                    "system|image prune -a|--all",
+                    "rm -f|--force &all-listed",
+                    "kill &all-listed",
+                    "rmi -f|--force &all-listed",
+                    "image rm -f|--force &all-listed",
                     "rmi|rm &all-listed",
                     "image|container rm|remove &all-listed",
                     "rm|rmi -a|--all &is-podman",
-                    "container rm -f &every-one",
-                    "rm -v",
+                    "container rm -f &all-listed",
+                    "rm -v !&made-here",
                     "swarm leave --force|-f",
                     "stack rm",
                     "service rm",
@@ -230,7 +238,11 @@ pub(super) const TOOLS: &[Tool] = &[
                 #[cfg(test)]
                 catches: &[
                     "docker system prune -af",
+                    "docker image prune --all",
                     "docker rm -f $(docker ps -aq)",
+                    "docker rm -f $(docker --context shop container ls -q --filter status=running)",
+                    "docker rm -v web",
+                    "docker ps -q | while read c; do docker rm -f $c; done",
                     "docker kill $(docker ps -q)",
                     "docker image rm $(docker images -q) -f",
                     "docker image rm $(docker images -q)",
@@ -241,9 +253,16 @@ pub(super) const TOOLS: &[Tool] = &[
                 #[cfg(test)]
                 spares: &[
                     "docker rm web",
+                    "docker rm -f $(docker ps -aq --filter name=shop)",
+                    "docker ps -aq -f label=com.shop | xargs -r docker rm -f",
+                    "C=$(docker run -d redis); docker rm -fv $C",
+                    "docker ps -a | grep shop- | awk '{print $1}' | xargs docker rm -f",
+                    "docker rm -f \"$NAME\"",
+                    "docker system prune -f",
                     "docker container prune -f",
                     "docker network prune -f",
                     "docker image prune -f",
+                    "docker builder prune -af",
                     "docker image ls",
                     "docker rmi old:1",
                     "docker rmi $(docker images -f dangling=true -q)",

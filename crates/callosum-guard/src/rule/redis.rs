@@ -1,6 +1,10 @@
 //! Stores of keys: all of them deleted, or as many as something else names.
 
-use super::{Rule, Severity, Subject, Tool, database::texts};
+use super::{
+    Rule, Severity, Subject, Tool,
+    database::texts,
+    deploy::{names_production, parts},
+};
 
 pub(super) const TOOLS: &[Tool] = &[Tool {
     names: &[
@@ -39,7 +43,10 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 || s.call.name == "etcdctl" && s.text().contains("snapshot restore")
         }),
         ("deletes-many", |s| {
-            deletes_keys(s) && s.operands.iter().any(|(word, _)| !word.is_known())
+            deletes_keys(s)
+                && s.operands.iter().any(|(word, _)| {
+                    !word.is_known() && (!is_made_again(&word.text) || goes_to_production(s))
+                })
         }),
         ("deletes-all", |s| {
             deletes_keys(s) && s.operands.iter().any(|(word, _)| word.source.listed)
@@ -88,14 +95,17 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             #[cfg(test)]
             catches: &[
                 "redis-cli keys 'x*' | xargs redis-cli del",
-                "redis-cli --scan --pattern 'cache:*' | xargs redis-cli DEL",
+                "redis-cli --scan --pattern 'sess:*' | xargs redis-cli DEL",
                 "redis-cli unlink $(redis-cli keys 'user:*')",
+                "redis-cli -h prod --scan --pattern 'cache:*' | xargs redis-cli -h prod del",
             ],
             #[cfg(test)]
             spares: &[
                 "redis-cli del key1 key2",
-                "redis-cli --scan --pattern 'cache:*'",
+                "redis-cli --scan --pattern 'user:*'",
                 "redis-cli --scan | xargs redis-cli ttl",
+                "redis-cli --scan --pattern 'cache:*' | xargs redis-cli del",
+                "redis-cli unlink $(redis-cli keys 'test_*')",
             ],
         },
     ],
@@ -119,4 +129,26 @@ fn scripted(line: &str) -> bool {
 fn deletes_keys(subject: &Subject<'_>) -> bool {
     let verb = subject.operand(0).to_ascii_lowercase();
     subject.call.name.ends_with("-cli") && matches!(verb.as_str(), "del" | "unlink")
+}
+
+/// Whether what is known of the names of keys says that they are put there anew when they are missed, or are for tests.
+fn is_made_again(keys: &str) -> bool {
+    const SAYS: [&str; 8] = [
+        "cache",
+        "caches",
+        "cached",
+        "tmp",
+        "temp",
+        "test",
+        "tests",
+        "ratelimit",
+    ];
+    let mut parts = parts(keys);
+    parts.any(|part| SAYS.contains(&part.as_str()))
+}
+
+/// Whether a command names a server that is for production.
+fn goes_to_production(subject: &Subject<'_>) -> bool {
+    let mut options = ["-h", "-u"].iter();
+    options.any(|option| subject.value(option).is_some_and(names_production))
 }

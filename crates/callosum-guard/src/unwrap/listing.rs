@@ -5,6 +5,7 @@
 //! sorted or had lines taken out is still everything but something.
 
 use super::{
+    processes::wanted_by_awk,
     value::{Arg, SOME, Source, Value},
     walk::Walker,
     wrapper::first_operand,
@@ -61,11 +62,10 @@ impl Walker<'_> {
                 .iter()
                 .any(|word| word.text.starts_with('-') && word.text.contains('i')),
             "docker" | "podman" | "nerdctl" => {
-                return lists_every_image(all).then(|| Value::from(LISTED));
+                let images = || lists_every_image(all).then(|| Value::from(LISTED));
+                return containers_told(all).or_else(images);
             }
-            "redis-cli" | "valkey-cli" | "keydb-cli" => {
-                return lists_every_key(all).then(|| Value::from(LISTED));
-            }
+            "redis-cli" | "valkey-cli" | "keydb-cli" => return keys_listed(all),
             "eza" | "exa" | "lsd" => {
                 let picks = |word: &Arg| word.text.contains('*');
                 !all.iter().any(picks)
@@ -161,8 +161,89 @@ fn lists_every_image(words: &[Arg]) -> bool {
         })
 }
 
-/// Whether `redis-cli --scan` or `redis-cli keys PATTERN` with these words prints every key.
-fn lists_every_key(words: &[Arg]) -> bool {
+/// What `docker ps` with these words prints: every container, or some that are named or were made last. Of what else
+/// prints such names, the container that `docker run -d` has made, and the volumes of a name.
+fn containers_told(words: &[Arg]) -> Option<Value> {
+    let words = words
+        .get(first_operand(words, 0, "-H -c -l --host --context --config --log-level")..)
+        .unwrap_or_default();
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let made = || Value {
+        text: SOME.to_string(),
+        source: Source {
+            made: true,
+            ..Source::default()
+        },
+    };
+    let options = match texts.as_slice() {
+        ["container", "ls" | "list" | "ps", options @ ..] | ["ps", options @ ..] => options,
+        ["container", "create", ..] | ["create", ..] => return Some(made()),
+        ["container", "run", options @ ..] | ["run", options @ ..] => {
+            let is_apart = |option: &&str| {
+                *option == "--detach" || letters(option).is_some_and(|all| all.contains('d'))
+            };
+            let mut options = options.iter().take_while(|word| word.starts_with('-'));
+            return options.any(is_apart).then(made);
+        }
+        ["volume", "ls" | "list", options @ ..] => {
+            let named = filters(options).find_map(|filter| filter.strip_prefix("name="));
+            return named.map(|name| Value::known(format!("{SOME}{name}{SOME}\n")));
+        }
+        _ => return None,
+    };
+    let is_of_last = |option: &&str| match letters(option) {
+        Some(letters) => {
+            let joined = letters.split(['f', '=']).next();
+            joined.is_some_and(|joined| joined.contains(['l', 'n']))
+        }
+        None => option.starts_with("--last") || *option == "--latest",
+    };
+    let is_narrow = options.iter().any(is_of_last) || filters(options).any(names_containers);
+    Some(if is_narrow {
+        Value::filled()
+    } else {
+        Value::from(LISTED)
+    })
+}
+
+/// The letters of short options that are joined in a word.
+fn letters(option: &str) -> Option<&str> {
+    option
+        .strip_prefix('-')
+        .filter(|rest| !rest.starts_with('-'))
+}
+
+/// What `docker ps` and its like are told to filter by: `-f x`, `-qf x`, `--filter=x`.
+fn filters<'w>(options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
+    options.iter().enumerate().filter_map(|(at, option)| {
+        let joined = match letters(option) {
+            Some(letters) => letters.split_once('f').map(|(_, rest)| rest),
+            None => option.strip_prefix("--filter"),
+        };
+        match joined {
+            Some("") => options.get(at + 1).copied(),
+            joined => joined.map(|joined| joined.trim_start_matches('=')),
+        }
+    })
+}
+
+/// Whether a filter of `docker ps` names some containers, or takes only those that do not run: those `prune` takes as well.
+fn names_containers(filter: &str) -> bool {
+    let Some((kind, value)) = filter.split_once('=') else {
+        return false;
+    };
+    match kind {
+        "status" => matches!(value, "exited" | "created" | "dead"),
+        "exited" => true,
+        "name" | "label" | "ancestor" | "id" | "network" | "volume" | "publish" | "expose"
+        | "before" | "since" | "pod" => value.contains(|c: char| c.is_alphanumeric() || c == SOME),
+        _ => false,
+    }
+}
+
+/// What `redis-cli --scan` or `redis-cli keys PATTERN` with these words prints: every key, or those that begin or end as
+/// the pattern does.
+fn keys_listed(words: &[Arg]) -> Option<Value> {
     let behind = |wanted: &str| {
         let at = words
             .iter()
@@ -170,7 +251,17 @@ fn lists_every_key(words: &[Arg]) -> bool {
         words.get(at + 1).map(|word| word.text.as_str())
     };
     let scans = words.iter().any(|word| word.text == "--scan");
-    behind("keys") == Some("*") || scans && matches!(behind("--pattern"), None | Some("*"))
+    let pattern = match behind("keys") {
+        Some(pattern) => pattern,
+        None if scans => behind("--pattern").unwrap_or("*"),
+        None => return None,
+    };
+    if pattern.chars().all(|c| matches!(c, '*' | '?')) {
+        return Some(Value::from(LISTED));
+    }
+    let some = SOME.to_string();
+    let text = pattern.replace(['*', '?', '[', ']'], &some);
+    Some(Value::known(text + "\n"))
 }
 
 /// Whether `git tag` with these words prints every tag.
@@ -238,4 +329,18 @@ pub(super) fn picks_out(name: &str, words: &[Arg]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether awk lets through only lines of a list that have a text which is named: neither a mark of git's, nor what is
+/// counted (`NF`, `NR > 10`).
+pub(super) fn picks_by_text(name: &str, words: &[Arg]) -> bool {
+    let program = words.get(first_operand(words, 1, "-F -v -f -E"));
+    let program = program.map_or("", |word| word.text.as_str());
+    let condition = program.split('{').next().unwrap_or(program);
+    let is_mark = |text: &str| {
+        let mut letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.all(|letter| "ACDMRTU".contains(letter))
+    };
+    let wanted = wanted_by_awk(condition);
+    picks_out(name, words) && !condition.contains("||") && wanted.iter().any(|text| !is_mark(text))
 }

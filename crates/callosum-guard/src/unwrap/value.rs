@@ -46,7 +46,7 @@ pub(crate) struct Source {
     pub(crate) undoing: bool,
     /// Names of files that were deleted.
     pub(crate) gone: bool,
-    /// The path of a tree that git was told to make before.
+    /// The path of a tree that git was told to make before, or the number of a container that was made.
     pub(crate) made: bool,
     /// What stands in a file that was there before, unchanged: to run it is to run the file.
     pub(crate) file: bool,

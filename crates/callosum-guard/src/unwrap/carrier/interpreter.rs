@@ -2,7 +2,7 @@
 
 use super::code;
 use crate::unwrap::{
-    listing::picks_out,
+    listing::{picks_by_text, picks_out},
     processes::of_kind,
     secrets::told_of,
     value::{Arg, Source, Value},
@@ -111,6 +111,7 @@ impl Walker<'_> {
             source = told_of(name, words, source);
             source.of_kind = of_kind(name, words, source);
             source.of_user &= !picks_out(name, words);
+            source.listed &= !picks_by_text(name, words);
             return Value::from(source);
         }
         if !any {

@@ -80,6 +80,12 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
             None => {}
         },
     }
+    // The repository of a clone that the same command has made holds no work yet.
+    let is_made = |path: &str| {
+        let mut words = call.words.iter();
+        words.any(|word| word.source.made && word.text == path)
+    };
+    all.retain(|(path, _)| call.name != "rm" || !is_made(path));
     let journals = puts_aside_records(call, facts)
         || all
             .iter()

@@ -78,6 +78,10 @@ pub(super) const TOOLS: &[Tool] = &[
                 })
             }),
             ("takes-repository", takes_repository),
+            ("of-clone", |s| {
+                let mut operands = s.operands.iter();
+                operands.all(|(word, _)| word.source.made || s.place(&word.text) != Place::Git)
+            }),
             ("root", |s| s.has("--no-preserve-root") && recursive(s)),
             ("only-caches", |s| {
                 let mut outside = s.operands.iter().map(|(word, _)| word.text.as_str());
@@ -123,18 +127,24 @@ pub(super) const TOOLS: &[Tool] = &[
             },
             Rule {
                 id: "rm.git",
-                when: &["@git", "&recursive &takes-repository"],
+                when: &["@git !&of-clone", "&recursive &takes-repository"],
                 severity: Severity::Block,
                 reason: "it deletes the repository with its history",
                 alternatives: &["git status"],
                 #[cfg(test)]
-                catches: &["rm -rf .git", "rm -r ./.git/objects", "rm .git/HEAD"],
+                catches: &[
+                    "rm -rf .git",
+                    "rm -r ./.git/objects",
+                    "rm .git/HEAD",
+                    "git clone https://x.io/t; cd t; rm -rf .git",
+                ],
                 #[cfg(test)]
                 spares: &[
                     "rm .gitignore",
                     "rm -f .gitattributes",
                     "rm -rf git",
                     "rm -f .git/index.lock",
+                    "git clone https://x.io/t.git && rm -rf t/.git",
                 ],
             },
             Rule {

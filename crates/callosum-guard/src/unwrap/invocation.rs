@@ -75,8 +75,8 @@ impl Walker<'_> {
             input => input,
         };
         let script = self.script_of(&name, &words, input.as_ref());
+        self.mark_made(&name, &mut words);
         let settings = if name == "git" {
-            self.mark_made(&mut words);
             setting::settings(&words, &self.state)
         } else {
             Vec::new()

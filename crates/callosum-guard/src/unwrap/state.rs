@@ -37,6 +37,8 @@ pub(crate) struct State {
     pub(crate) files: BTreeMap<String, Value>,
     /// Working trees that git was told to make.
     pub(crate) trees: BTreeSet<String>,
+    /// The repositories that git was told to clone, where what comes next runs only once that was done.
+    pub(crate) cloned: BTreeSet<String>,
     /// What takes what is written to a file, as `>(…)` does, by its path.
     pub(crate) takers: BTreeMap<String, Rc<Script>>,
     /// `$1` and on.

@@ -198,6 +198,7 @@ impl Walker<'_> {
         stood: Option<Whereabouts>,
     ) -> Value {
         let outer = self.left.take();
+        let cloned = self.state.cloned.clone();
         let asked = commands.iter().position(is_asked).map(|at| at + 1);
         let (mut stood, mut before) = (stood, None);
         let mut output = Value::default();
@@ -215,6 +216,9 @@ impl Walker<'_> {
         }
         if let Some(before) = before {
             self.perhaps(before);
+        }
+        if !self.state.strict {
+            self.state.cloned = cloned;
         }
         if let Some(stays) = std::mem::replace(&mut self.left, outer) {
             self.stand(stays);

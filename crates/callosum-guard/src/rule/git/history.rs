@@ -26,6 +26,10 @@ pub(super) const HISTORY: Tool = Tool {
             })
         }),
         ("in-temporary", in_temporary),
+        ("in-clone", |s| {
+            let is_made = s.call.words.first().is_some_and(|git| git.source.made);
+            is_made && !s.has("-C")
+        }),
         ("all-listed", |s| {
             s.operands.iter().any(|(word, _)| word.source.listed)
         }),
@@ -76,7 +80,7 @@ pub(super) const HISTORY: Tool = Tool {
         Rule {
             id: "git.history-loss",
             when: &[
-                "reflog expire|delete !&in-temporary",
+                "reflog expire|delete !-n|--dry-run !&in-temporary",
                 "gc &prunes-now !&in-temporary",
                 "gc --prune=now !&in-temporary",
                 "gc &prunes-by-setting !&in-temporary",
@@ -102,6 +106,7 @@ pub(super) const HISTORY: Tool = Tool {
             spares: &[
                 "git gc",
                 "git reflog",
+                "git reflog expire --dry-run --expire=now --all",
                 "git log --reflog",
                 "git lfs migrate info",
                 "git filter-repo --analyze",
@@ -111,15 +116,15 @@ pub(super) const HISTORY: Tool = Tool {
         Rule {
             id: "git.history-loss-temporary",
             when: &[
-                "reflog expire|delete &in-temporary",
-                "gc &prunes-now &in-temporary",
-                "gc --prune=now &in-temporary",
-                "gc &prunes-by-setting &in-temporary",
-                "prune !-n|--dry-run &in-temporary",
-                "filter-branch &in-temporary",
-                "filter-repo !--analyze !--dry-run &in-temporary",
-                "replace -f|--force &in-temporary",
-                "lfs migrate import|export &in-temporary",
+                "reflog expire|delete !-n|--dry-run &in-temporary !&in-clone",
+                "gc &prunes-now &in-temporary !&in-clone",
+                "gc --prune=now &in-temporary !&in-clone",
+                "gc &prunes-by-setting &in-temporary !&in-clone",
+                "prune !-n|--dry-run &in-temporary !&in-clone",
+                "filter-branch &in-temporary !&in-clone",
+                "filter-repo !--analyze !--dry-run &in-temporary !&in-clone",
+                "replace -f|--force &in-temporary !&in-clone",
+                "lfs migrate import|export &in-temporary !&in-clone",
             ],
             severity: Severity::Ask,
             reason: "it removes the commits by which a mistake in there could be undone",
@@ -133,6 +138,7 @@ pub(super) const HISTORY: Tool = Tool {
             #[cfg(test)]
             spares: &[
                 "cd /tmp/x && git gc",
+                "git clone -q . /tmp/x && cd /tmp/x && git filter-repo --path src",
                 "git -C /tmp/x log",
                 "git -C /tmp/x filter-repo --analyze",
             ],

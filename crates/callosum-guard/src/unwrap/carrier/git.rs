@@ -4,9 +4,9 @@ use super::joined;
 use crate::unwrap::{
     listing::{LISTED, lists_every_tag},
     setting::{self, KEPT, Setting},
-    value::{Arg, SOME, Source, Value, shown},
+    value::{Arg, SOME, Source, Value, is_known, shown},
     walk::Walker,
-    wrapper::first_operand,
+    wrapper::{first_operand, operands},
 };
 
 /// A list of all tags, or of all remotes.
@@ -16,13 +16,51 @@ const OF_NAMES: Source = Source {
 };
 
 impl Walker<'_> {
-    /// Marks the working trees among words of git's that it was told to make before.
-    pub(in crate::unwrap) fn mark_made(&self, words: &mut [Arg]) {
-        if self.state.trees.is_empty() {
+    /// Marks the working trees among words of git's that it was told to make before, its own name where it runs in a
+    /// clone, and the repository of a clone where that is deleted.
+    pub(in crate::unwrap) fn mark_made(&self, name: &str, words: &mut [Arg]) {
+        let (trees, cloned) = (&self.state.trees, &self.state.cloned);
+        let is_certain = self.state.others.is_empty();
+        if name == "git" && !trees.is_empty() {
+            for word in words.iter_mut() {
+                word.source.made = trees.contains(&self.state.absolute(&word.text));
+            }
+        }
+        if cloned.is_empty() || !is_certain {
             return;
         }
-        for word in words {
-            word.source.made = self.state.trees.contains(&self.state.absolute(&word.text));
+        match (name, words) {
+            ("git", [git, ..]) => git.source.made = cloned.contains(&self.state.absolute(".git")),
+            ("rm", words) => {
+                for word in words {
+                    word.source.made = cloned.contains(&self.state.absolute(&word.text));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Remembers a repository that is cloned, where nothing runs if that fails.
+    fn remember_clone(&mut self, rest: &[Arg]) {
+        const TAKES: &str = "-b --branch -o --origin -c --config --depth --reference --filter -j --jobs -u --upload-pack --template --shallow-since --shallow-exclude --separate-git-dir";
+        const BARE: [&str; 3] = ["--bare", "--mirror", "--separate-git-dir"];
+        let is_bare = |word: &Arg| BARE.iter().any(|option| word.text.starts_with(option));
+        if !(self.chained || self.state.strict) || rest.iter().any(is_bare) {
+            return;
+        }
+        let mut named = operands(rest, TAKES);
+        let (from, to) = (named.next(), named.next());
+        let name = |from: &Arg| {
+            let from = from.text.trim_end_matches('/');
+            let from = from.strip_suffix(".git").unwrap_or(from);
+            from.rsplit(['/', ':']).next().map(str::to_owned)
+        };
+        let to = to.map(|to| to.text.clone()).or_else(|| name(from?));
+        if let Some(to) = to.filter(|to| is_known(to) && !matches!(to.as_str(), "" | "." | "..")) {
+            let repository = self
+                .state
+                .absolute(&format!("{}/.git", to.trim_end_matches('/')));
+            self.state.cloned.insert(repository);
         }
     }
 
@@ -71,6 +109,9 @@ impl Walker<'_> {
             let text = joined(rest.get(from..).unwrap_or_default()).text;
             walker.nested("git", &text, None)
         };
+        if verb == "clone" && folder.is_none() {
+            self.remember_clone(&rest);
+        }
         match verb.as_str() {
             "bisect" if rest.first().is_some_and(|word| word.text == "run") => {
                 self.inner("git bisect run", &rest[1..], None);

@@ -1,7 +1,10 @@
 //! Containers: the ways out of one, and what is kept in them.
 
 use super::{Rule, Severity, Subject, Tool, database::says_scratch};
-use crate::{place::Place, unwrap::value::SOME};
+use crate::{
+    place::Place,
+    unwrap::value::{Arg, SOME},
+};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -59,12 +62,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 s.operands.iter().any(|(word, _)| word.source.listed)
             }),
             ("is-podman", |s| s.call.name == "podman"),
-            ("made-here", |s| {
+            ("passing", |s| {
                 // Of `rm`, `-v` takes no value.
                 let words = s.call.words.iter().skip(1);
                 let mut named = words.filter(|word| !word.text.starts_with('-')).skip(1);
-                named.next().is_some_and(|word| word.source.made)
-                    && named.all(|word| word.source.made)
+                let is_passing =
+                    |word: &Arg| word.source.made || says_scratch(&word.text.replace(SOME, "-"));
+                named.next().is_some_and(is_passing) && named.all(is_passing)
             }),
         ],
         rules: &[
@@ -224,9 +228,9 @@ pub(super) const TOOLS: &[Tool] = &[
                     "image rm -f|--force &all-listed",
                     "rmi|rm &all-listed",
                     "image|container rm|remove &all-listed",
-                    "rm|rmi -a|--all &is-podman",
+                    "rm|rmi -a|--all !--filter &is-podman",
                     "container rm -f &all-listed",
-                    "rm -v !&made-here",
+                    "rm -v !&passing",
                     "swarm leave --force|-f",
                     "stack rm",
                     "service rm",

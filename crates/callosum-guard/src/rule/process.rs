@@ -38,24 +38,28 @@ pub(super) const TOOLS: &[Tool] = &[
             }),
             ("of-user", |s| sources(s).any(|source| source.of_user)),
             ("vital-process", |s| {
-                s.operands.iter().any(|(word, _)| {
-                    matches!(
-                        word.text.as_str(),
-                        "1" | "init"
-                            | "systemd"
-                            | "sshd"
-                            | "dbus-daemon"
-                            | "Xorg"
-                            | "launchd"
-                            | "WindowServer"
-                            | "gnome-shell"
-                            | "loginwindow"
-                    )
-                }) && !s
-                    .call
-                    .words
-                    .iter()
-                    .any(|word| matches!(word.text.as_str(), "-0" | "-l" | "-L"))
+                // The first process of a container is that program's own.
+                let is_contained = s.call.contained || s.call.elsewhere && s.call.via == "exec";
+                !is_contained
+                    && s.operands.iter().any(|(word, _)| {
+                        matches!(
+                            word.text.as_str(),
+                            "1" | "init"
+                                | "systemd"
+                                | "sshd"
+                                | "dbus-daemon"
+                                | "Xorg"
+                                | "launchd"
+                                | "WindowServer"
+                                | "gnome-shell"
+                                | "loginwindow"
+                        )
+                    })
+                    && !s
+                        .call
+                        .words
+                        .iter()
+                        .any(|word| matches!(word.text.as_str(), "-0" | "-l" | "-L"))
             }),
         ],
         rules: &[
@@ -175,6 +179,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "kill -KILL -1",
                     "kill -9 1",
                     "pkill -9 -u root",
+                    "ssh web kill -9 1",
                     "kill -s 9 -- -1",
                     "pkill systemd",
                 ],
@@ -183,6 +188,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "kill 4242",
                     "kill -9 4242",
                     "kill -1 4242",
+                    "docker exec web kill -HUP 1",
                     "pkill -f server.js",
                     "trap 'kill 0' EXIT; npm run dev",
                     "kill -l",

@@ -4,6 +4,7 @@ use super::{
     Rule, Severity, Subject, Tool,
     database::texts,
     deploy::{names_production, parts},
+    emulator::is_loopback,
 };
 
 pub(super) const TOOLS: &[Tool] = &[Tool {
@@ -20,7 +21,11 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         ("flushes", |s| {
             // The last of Redis' own databases is the one that suites of tests empty.
             let is_local = |host| matches!(host, None | Some("localhost" | "127.0.0.1" | "::1"));
-            let is_of_tests = s.value("-n") == Some("15") && is_local(s.value("-h"));
+            let at = s
+                .value("-u")
+                .and_then(|address| address.strip_suffix("/15"));
+            let is_of_tests = s.value("-n") == Some("15") && is_local(s.value("-h"))
+                || at.is_some_and(is_loopback);
             texts(s).iter().flat_map(|text| text.lines()).any(|line| {
                 let lower = line.trim().to_ascii_lowercase();
                 scripted(&lower)
@@ -65,6 +70,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "redis-cli -h prod -n 1 flushdb",
                 "redis-cli -h prod -n 15 flushdb",
                 "redis-cli -n 15 flushall",
+                "redis-cli -u redis://localhost:6379/1 flushdb",
                 "echo FLUSHALL | redis-cli",
                 "redis-cli shutdown nosave",
                 "redis-cli eval \"return redis.call('flushall')\" 0",
@@ -82,6 +88,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "redis-cli eval \"return redis.call('del', KEYS[1])\" 1 a",
                 "redis-cli --eval count.lua",
                 "redis-cli -n 15 flushdb",
+                "redis-cli -u redis://localhost:6379/15 flushdb",
                 "redis-cli ping",
                 "redis-cli del key1",
             ],

@@ -186,8 +186,7 @@ fn containers_told(words: &[Arg]) -> Option<Value> {
             return options.any(is_apart).then(made);
         }
         ["volume", "ls" | "list", options @ ..] => {
-            let named = filters(options).find_map(|filter| filter.strip_prefix("name="));
-            return named.map(|name| Value::known(format!("{SOME}{name}{SOME}\n")));
+            return named_by_filter(options);
         }
         _ => return None,
     };
@@ -200,7 +199,7 @@ fn containers_told(words: &[Arg]) -> Option<Value> {
     };
     let is_narrow = options.iter().any(is_of_last) || filters(options).any(names_containers);
     Some(if is_narrow {
-        Value::filled()
+        named_by_filter(options).unwrap_or_else(Value::filled)
     } else {
         Value::from(LISTED)
     })
@@ -225,6 +224,13 @@ fn filters<'w>(options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
             joined => joined.map(|joined| joined.trim_start_matches('=')),
         }
     })
+}
+
+/// Names that hold what a filter asks of them.
+fn named_by_filter(options: &[&str]) -> Option<Value> {
+    let name = filters(options).find_map(|filter| filter.strip_prefix("name="))?;
+    let name = name.trim_matches(['^', '$', '/']);
+    Some(Value::known(format!("{SOME}{name}{SOME}\n")))
 }
 
 /// Whether a filter of `docker ps` names some containers, or takes only those that do not run: those `prune` takes as well.

@@ -209,6 +209,11 @@ fn encrypts(name: &str, words: &[Arg]) -> bool {
 /// Whether a program takes one value out of what it reads.
 fn picks_a_value(name: &str, words: &[Arg]) -> bool {
     let all = words.get(1..).unwrap_or_default();
+    // In such a file one value stands below the other, and what is done to each line picks none.
+    let reads_settings = || {
+        let mut names = all.iter().map(|word| crate::path::name(&word.text));
+        names.any(|name| name == ".env" || name.starts_with(".env."))
+    };
     match name {
         "jq" | "yq" => {
             let filter = words.get(first_operand(words, 1, ""));
@@ -224,14 +229,12 @@ fn picks_a_value(name: &str, words: &[Arg]) -> bool {
         }
         // `s/KEY=//` leaves what the key is set to.
         "sed" | "gsed" => {
-            picks_out(name, words)
-                || operands(all, "")
-                    .next()
-                    .is_some_and(|program| takes_name_away(&program.text))
+            let program = operands(all, "").next().filter(|_| !reads_settings());
+            picks_out(name, words) || program.is_some_and(|program| takes_name_away(&program.text))
         }
         // `{print $6}` of a file whose lines have a name before the value.
         "awk" | "gawk" | "mawk" => {
-            let program = operands(all, "").next();
+            let program = operands(all, "").next().filter(|_| !reads_settings());
             picks_out(name, words) || program.is_some_and(|program| prints_field(&program.text))
         }
         _ => picks_out(name, words),

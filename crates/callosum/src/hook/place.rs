@@ -356,3 +356,22 @@ fn passes_over_records(disk: &Disk, git_dir: &Path, root: Option<&Path>) -> bool
             })
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAKE-SHIM-1: a folder that no system could have is as if none was said.
+    #[test]
+    fn a_folder_whose_path_is_too_long_is_not_believed() {
+        let (disk, environment) = (Disk::real(), Environment::default());
+        let own = folders(&disk, &environment, None);
+        let long = PathBuf::from("/a".repeat(500_000));
+        assert_eq!(folders(&disk, &environment, Some(&long)).0, own.0);
+        let short = Path::new("/not/there");
+        assert_eq!(
+            folders(&disk, &environment, Some(short)).0.as_deref(),
+            Some(short)
+        );
+    }
+}

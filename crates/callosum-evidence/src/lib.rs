@@ -2,8 +2,8 @@
 //!
 //! Start with [`citation`], which finds the places that a text cites and says where their quotes
 //! stand now. [`digest()`](digest::digest) cuts a text at the ends of its statements. [`tokens`] estimates how much of a context window a text takes, [`secrets`] masks
-//! keys and passwords before a text is kept, and [`terminal`] makes visible what a terminal would
-//! obey before one is shown.
+//! keys and passwords before a text is kept, [`terminal`] makes visible what a terminal would
+//! obey before one is shown, and [`quote`] quotes text from elsewhere for agents.
 //!
 //! What is deliberately not here: deciding what follows from any of it. A text whose citations do
 //! not hold is still a text; the caller says whether that is good enough.
@@ -12,6 +12,7 @@
 
 pub mod citation;
 pub mod digest;
+pub mod quote;
 pub mod secrets;
 pub mod terminal;
 pub mod tokens;

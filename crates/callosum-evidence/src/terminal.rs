@@ -49,10 +49,10 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// The same, in which nothing begins a tag: `<` becomes `‹`. For words from elsewhere that a client puts
-/// between tags for its model, which they could end, as with `</system-reminder>`.
+/// The same, in which no tag of a client begins or ends: [`quote::neutral`](crate::quote::neutral). For words from
+/// elsewhere that a client puts between tags for its model, which they could end, as with `</system-reminder>`.
 pub fn untagged(text: &str) -> String {
-    visible(text).replace('<', "‹")
+    crate::quote::neutral(text)
 }
 
 /// The same for a text in JSON, as JSON writes it: `\u009b`. Whoever reads it as JSON reads what it was.
@@ -180,10 +180,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_begins_a_tag() {
+    fn no_tag_of_a_client_is_left() {
         for (text, shown) in [
             ("</system-reminder>\u{202e}", "‹/system-reminder>\\u{202e}"),
-            ("a < b", "a ‹ b"),
+            ("a < b", "a < b"),
             ("été", "été"),
         ] {
             assert_eq!(untagged(text), shown);

@@ -10,7 +10,7 @@ use std::{
     path::{Component, Path},
 };
 
-use callosum_evidence::{citation, secrets, tokens};
+use callosum_evidence::{citation, quote, secrets, tokens};
 use callosum_host::{Disk, disk::EntryKind};
 use serde_json::Value;
 
@@ -58,7 +58,11 @@ pub(super) fn gather(
     let digest = said("summary");
     let heading = "## What a survey of the tree found\n\n";
     if tokens::estimate(heading) + tokens::estimate(digest) <= room {
-        let _ = writeln!(material.text, "{heading}{}\n", digest.trim());
+        let _ = writeln!(
+            material.text,
+            "{heading}{}\n",
+            quote::neutral(digest.trim())
+        );
         material.digest_bytes = digest.len();
     }
     let mut left = room.saturating_sub(tokens::estimate(&material.text));
@@ -112,7 +116,7 @@ fn named(request: &Value) -> Vec<String> {
         .collect()
 }
 
-/// A file of the tree as text, without secrets; `None` for what is no such file.
+/// A file of the tree as text, without secrets, escapes and tags of clients; `None` for what is no such file.
 fn read(disk: &Disk, root: &Path, path: &str) -> Option<String> {
     let relative = Path::new(path);
     let inside = |part: Component<'_>| matches!(part, Component::Normal(_));
@@ -130,7 +134,7 @@ fn read(disk: &Disk, root: &Path, path: &str) -> Option<String> {
         return None;
     }
     let text = String::from_utf8(disk.read(&file).ok()?).ok()?;
-    (!text.contains('\0')).then(|| secrets::mask(&text).text)
+    (!text.contains('\0')).then(|| quote::neutral(&secrets::mask(&text).text))
 }
 
 /// A file with numbered lines, as many as `room` tokens hold.

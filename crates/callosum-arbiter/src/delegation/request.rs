@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_agents::protocol::{LONGEST_SUMMARY, Request};
-use callosum_evidence::citation::Review;
+use callosum_evidence::{citation::Review, quote};
 use callosum_ledger::{Reader, TaskId};
 use serde_json::{Map, Value, json};
 
@@ -41,7 +41,13 @@ impl Workshop<'_> {
         )?;
         for id in linked {
             if let Some(found) = ledger.find(id)? {
-                summaries.push(json!({"task_id": id, "summary": found.entry.summary}));
+                let entry = found.entry;
+                // A program may pass it to a model as it is.
+                summaries.push(json!({
+                    "task_id": id,
+                    "executor": quote::one_line(&entry.executor),
+                    "summary": quote::neutral(&entry.summary),
+                }));
             }
         }
         Ok(summaries.into())
@@ -76,7 +82,7 @@ pub(super) fn complaint_of(objection: &Objection) -> Option<String> {
 fn listed(review: &Review) -> String {
     let mut listed = String::new();
     for complaint in review.complaints(MOST_TOLD) {
-        let _ = write!(listed, "\n- {complaint}");
+        let _ = write!(listed, "\n- {}", quote::one_line(&complaint));
     }
     listed
 }

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use callosum_evidence::terminal::visible;
+use callosum_evidence::quote::neutral;
 use callosum_host::process::Cancel;
 use rmcp::{
     ErrorData, Peer, RoleServer, ServerHandler,
@@ -136,7 +136,7 @@ impl Server {
         let (said, telling) = match context.meta.get_progress_token() {
             Some(token) => {
                 let (say, said) = watch::channel(String::new());
-                let telling: Telling = Arc::new(move |line| drop(say.send(visible(line))));
+                let telling: Telling = Arc::new(move |line| drop(say.send(neutral(line))));
                 (Some((said, token)), Some(telling))
             }
             None => (None, None),
@@ -215,7 +215,8 @@ impl ServerHandler for Server {
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let said = self.called(tool, arguments, context).await;
-        let of = |text: String| vec![ContentBlock::text(visible(&text))];
+        // Tools quote what others wrote; this holds for what they missed, such as errors.
+        let of = |text: String| vec![ContentBlock::text(neutral(&text))];
         let result = match said {
             Ok(text) => CallToolResult::success(of(text)),
             Err(error) => CallToolResult::error(of(error.as_text())),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use callosum_arbiter::delegation::{StartMark, TaskReport, TaskStatus};
+use callosum_evidence::quote;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -85,10 +86,12 @@ fn text(task: &TaskReport, budget: Option<u64>) -> Result<String, CommandError> 
     } = &task.status
     else {
         let (error, details) = telling::failure(task, "");
+        // The lines are the executor's.
+        let details = quote::lines(&details);
         return Err(details.lines().fold(error, CommandError::cause));
     };
     let handed = Handed::of(entry, *tokens_returned, budget);
-    let (id, executor) = (&entry.task_id, &entry.executor);
+    let (id, executor) = (&entry.task_id, quote::one_line(&entry.executor));
     let mut last = format!("[{id} by {executor}, {citations}");
     if reused.is_some() {
         last.push_str(", answered before over the same tree");
@@ -96,5 +99,7 @@ fn text(task: &TaskReport, budget: Option<u64>) -> Result<String, CommandError> 
     if let Some(left_out) = handed.left_out {
         last = format!("{last}; left out: {left_out}; ledger_query has all of it by its task id");
     }
-    Ok(format!("{}\n{last}]\n", handed.text.trim_end()))
+    let source = format!("Answer of {executor}");
+    let answer = quote::attributed(&source, handed.text.trim_end());
+    Ok(format!("{answer}{last}]\n"))
 }

@@ -79,7 +79,7 @@ fn tell_task(
         }
         let handed = Handed::of(entry, *tokens_returned, budget);
         let tokens_returned = handed.tokens;
-        ui.foreign(&format!("{}\n", handed.text.trim_end()))?;
+        ui.read_by_all(&format!("{}\n", handed.text.trim_end()))?;
         if let Some(age) = reused {
             ui.say(&format!(
                 "{name}{} by {}, answered {} ago over the same tree: {tokens_returned} handed back, \

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::{
+    quote,
+    terminal::{in_json, on_one_line},
+};
 use callosum_search::find::{Ask, Found, TREE};
 use owo_colors::OwoColorize as _;
 
@@ -32,7 +35,7 @@ pub(super) fn show(
         let mut lines = String::new();
         for one in &found {
             let line = serde_json::to_string(one).map_err(CommandError::internal)?;
-            lines.push_str(&line);
+            lines.push_str(&in_json(&line));
             lines.push('\n');
         }
         return context.ui.data(&lines);
@@ -51,15 +54,19 @@ pub(super) fn show(
             one.score
         );
         context.ui.data(&format!("{}\n", head.trim_end()))?;
-        context.ui.foreign(&lines(one, ask, whole))?;
+        context.ui.read_by_all(&lines(one, ask, whole))?;
     }
     Ok(())
 }
 
-/// A passage as a text of its own: where it stands, what it is, and its lines.
+/// Returns a passage as text for an agent: where it is, what it is, and its lines as a quote.
 pub(super) fn passage(found: &Found, ask: &Ask, whole: bool) -> String {
-    let head = format!("{}  {} {}", place(found), found.kind, title(found));
-    format!("{}\n{}", head.trim_end(), lines(found, ask, whole))
+    let title = match title(found) {
+        title if title.is_empty() => title,
+        title => format!(" {}", quote::inline(&title)),
+    };
+    let head = format!("{}  {}{title}", quote::neutral(&place(found)), found.kind);
+    format!("{head}\n{}", quote::lines(&lines(found, ask, whole)))
 }
 
 /// The lines of a passage, each with its number: all, or the most telling ones.

@@ -119,18 +119,23 @@ impl DecideOutput {
 
     /// The decision's name and title, and a line for each place that it cites.
     pub(crate) fn as_text(&self) -> String {
-        // Of two decisions of one time, the name has the title.
-        let mut text = if self.ts.ends_with(&format!(" - {}", self.title)) {
-            format!("{}\n", self.ts)
-        } else {
-            format!("{} - {}\n", self.ts, self.title)
-        };
+        let mut text = format!("{}\n", self.name());
         for cited in &self.evidence {
             text.push_str("- ");
             text.push_str(cited);
             text.push('\n');
         }
         text
+    }
+
+    /// Returns the decision's name with its title.
+    pub(crate) fn name(&self) -> String {
+        // Of two decisions of one time, the name has the title.
+        if self.ts.ends_with(&format!(" - {}", self.title)) {
+            self.ts.clone()
+        } else {
+            format!("{} - {}", self.ts, self.title)
+        }
     }
 }
 

@@ -49,6 +49,9 @@ pub(crate) struct RecoverArgs {
     /// What another project has, quoted; one that this machine knows
     #[arg(long, value_name = "PATH")]
     pub(crate) repo: Option<String>,
+    /// Whether the text is quoted, since an agent reads it beside instructions.
+    #[arg(skip)]
+    pub(crate) quoted: bool,
 }
 
 /// `callosum session recover --json`.
@@ -94,6 +97,7 @@ pub(crate) fn recover(
     let root = other.as_ref().map(|other| other.root.display().to_string());
     let told = |budget: u64, tell: &dyn Fn(u64) -> String| match &root {
         Some(root) => quoted_from(root, budget, tell),
+        None if args.quoted => quoted_from("this project", budget, tell),
         None => tell(budget),
     };
     let within = |budget: u64, tell: &dyn Fn(u64) -> String| {

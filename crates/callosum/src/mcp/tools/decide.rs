@@ -1,5 +1,6 @@
 //! `decide`: a decision, kept where it outlives the context.
 
+use callosum_evidence::quote::{self, NOTICE};
 use callosum_session::{Ground, NewDecision};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -72,9 +73,14 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     };
     let is_shown = !new.places.is_empty() || new.ground != Ground::Nothing;
     let output = decide(context, asker.agent, &new)?;
-    let mut text = output.as_text();
+    let mut text = format!("{}\n", quote::one_line(&output.name()));
+    if !output.evidence.is_empty() {
+        // What stands at the places is the tree's.
+        let evidence = quote::lines(&output.evidence.join("\n"));
+        text = format!("{text}{NOTICE}{evidence}");
+    }
     if let Some(bead) = &output.bead {
-        text = format!("{text}[kept in {bead}]\n");
+        text = format!("{text}[kept in {}]\n", quote::one_line(bead));
     }
     if !output.redacted.is_empty() {
         let kinds = output.redacted.join(", ");

@@ -1,11 +1,12 @@
 //! `discovery`: what one agent found out and tells all.
 
+use callosum_evidence::quote::{self, NOTICE};
 use callosum_mesh::board::Order;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DATA, Effect, Tool, behind_marks, needed, read, schema};
+use super::{Effect, Tool, needed, read, schema};
 use crate::{
     cli::{
         Context,
@@ -63,10 +64,11 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let all: Vec<String> = all
         .iter()
         .map(|found| {
-            let content = behind_marks(&found.content);
-            format!("{} at {}:\n{content}", found.source, found.timestamp)
+            let content = quote::lines(&found.content);
+            let at = quote::one_line(&found.timestamp);
+            format!("{} at {at}:\n{content}", found.source)
         })
         .collect();
     let told = answer::fitted(&all, answer::USUAL, "discoveries");
-    Ok(format!("{DATA}{told}"))
+    Ok(format!("{NOTICE}{told}"))
 }

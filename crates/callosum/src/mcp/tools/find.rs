@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Effect, Tool, read, schema};
+use super::{Effect, Tool, noted, read, schema};
 use crate::{
     cli::{
         Context,
@@ -50,5 +50,5 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         return Ok("nothing is found\n".to_owned());
     }
     let budget = answer::budget(arguments.budget);
-    Ok(answer::fitted(&found, budget, "passages"))
+    Ok(noted(&found, budget, "passages"))
 }

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use callosum_evidence::quote::{self, NOTICE};
 use callosum_mesh::board::Order;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DATA, Effect, Tool, in_quotes, needed, read, schema};
+use super::{Effect, Tool, needed, read, schema};
 use crate::{
     cli::{
         Context,
@@ -63,7 +64,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             }
             let leases: Vec<String> = leases.iter().map(told).collect();
             let told = answer::fitted(&leases, answer::USUAL, "leases");
-            Ok(format!("{DATA}{told}"))
+            Ok(format!("{NOTICE}{told}"))
         }
         Deed::Take => {
             let path = file()?;
@@ -74,7 +75,8 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             };
             open::given(context, order, &asking(context))?;
             let taken = listed(context, |lease| lease.path == path)?;
-            Ok(taken.iter().map(told).collect())
+            let taken: String = taken.iter().map(told).collect();
+            Ok(format!("{NOTICE}{taken}"))
         }
         Deed::Release => {
             let path = file()?;
@@ -84,23 +86,23 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
                 token: None,
             };
             if open::given(context, order, &asking(context))?.is_empty() {
-                let what = format!("nobody has a lease on {}", in_quotes(&path));
+                let what = format!("nobody has a lease on {}", quote::inline(&path));
                 return Err(CommandError::new(Exit::No, what));
             }
-            Ok(format!("{path} is free\n"))
+            Ok(format!("{} is free\n", quote::one_line(&path)))
         }
     }
 }
 
 /// A lease as a model reads it: what others wrote is in quotes.
 fn told(lease: &LeaseOutput) -> String {
-    let session = lease.session_id.as_deref().map(in_quotes);
+    let session = lease.session_id.as_deref().map(quote::inline);
     let session = session.map(|session| format!(" in session {session}"));
-    let why = lease.why.as_deref().map(in_quotes);
+    let why = lease.why.as_deref().map(quote::inline);
     let why = why.map(|why| format!(": {why}"));
     format!(
         "{} {}{} until {}{}\n",
-        in_quotes(&lease.path),
+        quote::inline(&lease.path),
         lease.by,
         session.unwrap_or_default(),
         lease.until,

@@ -1,10 +1,11 @@
 //! `ledger_query`: what was found out before.
 
+use callosum_evidence::quote::NOTICE;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Effect, Tool, prepared, read, schema};
+use super::{Effect, Tool, noted, prepared, read, schema};
 use crate::{
     cli::{
         Context,
@@ -46,7 +47,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         let budget = arguments
             .budget
             .map_or(answer::MOST, |most| answer::budget(Some(most)));
-        return Ok(answer::cut(&text, budget));
+        return Ok(answer::cut(&format!("{NOTICE}{text}"), budget));
     }
     let since = arguments.since.as_deref();
     let filter = FilterArgs::of(arguments.executor, arguments.text, since)?;
@@ -56,9 +57,5 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         return Ok("no entry matches\n".to_owned());
     }
     let pieces: Vec<String> = found.iter().map(|entry| as_text(entry, false)).collect();
-    Ok(answer::fitted(
-        &pieces,
-        answer::budget(arguments.budget),
-        "entries",
-    ))
+    Ok(noted(&pieces, answer::budget(arguments.budget), "entries"))
 }

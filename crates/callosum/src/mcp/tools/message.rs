@@ -1,12 +1,15 @@
 //! `message`: what one agent says to another.
 
-use callosum_evidence::tokens::estimate;
+use callosum_evidence::{
+    quote::{self, NOTICE},
+    tokens::estimate,
+};
 use callosum_mesh::board::{Message, Order};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DATA, Effect, Tool, addressee, behind_marks, needed, read, schema};
+use super::{Effect, Tool, addressee, needed, read, schema};
 use crate::{
     cli::{
         Context,
@@ -64,9 +67,9 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         return Ok(if text.is_empty() {
             "no message waits\n".to_owned()
         } else if left > 0 {
-            format!("{DATA}{text}[{left} more; read again]\n")
+            format!("{NOTICE}{text}[{left} more; read again]\n")
         } else {
-            format!("{DATA}{text}")
+            format!("{NOTICE}{text}")
         });
     };
     if deed == Some(Deed::Read) {
@@ -92,7 +95,7 @@ fn shown(mut unread: Vec<Message>) -> (String, Vec<Message>, usize) {
     let mut text = String::new();
     let mut fits = 0;
     for message in &unread {
-        let content = behind_marks(&message.content);
+        let content = quote::lines(&message.content);
         let piece = format!("{} at {}:\n{content}", message.from, message.timestamp);
         let with = format!("{text}{piece}");
         let is_too_long = estimate(&with) > answer::MOST;

@@ -1,5 +1,6 @@
 //! `recover`: where things stand, for a context that begins.
 
+use callosum_evidence::quote;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -49,18 +50,22 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         budget,
         query: about.clone(),
         repo: None,
+        quoted: level < 3,
     };
     let text = recover(context, &wanted)?.text;
     if text.is_empty() {
         return Ok(match about {
-            Some(about) => format!("nothing that was decided is about `{about}`\n"),
+            Some(about) => format!(
+                "nothing that was decided is about {}\n",
+                quote::inline(&about)
+            ),
             None => "nothing was noted here yet\n".to_owned(),
         });
     }
     // The levels below keep to their own budget.
     Ok(if level == 3 {
         answer::cut(
-            &text,
+            &quote::attributed("Session notes of this project", &text),
             budget.map_or(answer::MOST, |most| answer::budget(Some(most))),
         )
     } else {

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::quote::{self, NOTICE};
 use callosum_mesh::board::{NewTask, Order};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DATA, Effect, Tool, agent, behind_marks, in_quotes, needed, read, schema};
+use super::{Effect, Tool, agent, needed, read, schema};
 use crate::{
     cli::{
         Context,
@@ -75,7 +75,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             }
             let tasks: Vec<String> = tasks.iter().map(told).collect();
             let told = answer::fitted(&tasks, answer::USUAL, "tasks");
-            return Ok(format!("{DATA}{told}"));
+            return Ok(format!("{NOTICE}{told}"));
         }
         Deed::Add => {
             let id = id.unwrap_or_else(|| context.new_id());
@@ -116,15 +116,16 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     };
     let task = done(context, &voice, order, id.as_deref())?;
     let told = task.as_ref().map(told).unwrap_or_default();
-    Ok(answer::cut(&format!("{DATA}{told}"), answer::MOST))
+    Ok(answer::cut(&format!("{NOTICE}{told}"), answer::MOST))
 }
 
 /// A task as a model reads it: what is known of it, and behind marks what others wrote.
 fn told(task: &MeshTaskOutput) -> String {
-    let mut text = format!("{} P{} {}", task.id, task.priority, task.status);
+    let id = quote::one_line(&task.id);
+    let mut text = format!("{id} P{} {}", task.priority, task.status);
     for (what, value) in [("by", &task.claimed_by), ("for", &task.assigned_to)] {
         if let Some(value) = value {
-            let _ = write!(text, ", {what} {}", on_one_line(value));
+            let _ = write!(text, ", {what} {}", quote::one_line(value));
         }
     }
     for (what, value) in [
@@ -134,20 +135,24 @@ fn told(task: &MeshTaskOutput) -> String {
         ("result to", &task.output_file),
     ] {
         if let Some(value) = value {
-            let _ = write!(text, ", {what} {}", in_quotes(value));
+            let _ = write!(text, ", {what} {}", quote::inline(value));
         }
     }
     let _ = write!(text, ", from {}", task.created_by);
     if !task.waits_for.is_empty() {
-        let _ = write!(text, ", waits for {}", task.waits_for.join(", "));
+        let _ = write!(
+            text,
+            ", waits for {}",
+            quote::one_line(&task.waits_for.join(", "))
+        );
     }
     if !task.waits_in_vain_for.is_empty() {
-        let gone = task.waits_in_vain_for.join(", ");
+        let gone = quote::one_line(&task.waits_in_vain_for.join(", "));
         let _ = write!(text, " ({gone} taken back, never to be complete)");
     }
-    let _ = write!(text, ":\n{}", behind_marks(&task.prompt));
+    let _ = write!(text, ":\n{}", quote::lines(&task.prompt));
     if let Some(result) = &task.result {
-        let _ = write!(text, "result:\n{}", behind_marks(result));
+        let _ = write!(text, "result:\n{}", quote::lines(result));
     }
     text
 }

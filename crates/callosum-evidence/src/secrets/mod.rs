@@ -7,6 +7,9 @@ mod address;
 mod assigned;
 mod bare;
 mod command;
+mod cookie;
+mod encoded;
+mod escaped;
 mod form;
 mod handed;
 mod kind;
@@ -16,6 +19,7 @@ mod parts;
 mod phrase;
 mod placeholder;
 mod query;
+mod service_tokens;
 mod unseen;
 
 use std::ops::Range;
@@ -52,6 +56,9 @@ fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     if !text.is_ascii() && text.contains(is_unseen) {
         secrets.extend(unseen::find(text));
     }
+    if escaped::may_be_in(text) {
+        secrets.extend(escaped::find(text));
+    }
     secrets
 }
 
@@ -61,6 +68,9 @@ fn find_as_written(text: &str) -> Vec<(Range<usize>, Kind)> {
     secrets.extend(bare::find(text));
     secrets.extend(phrase::find(text));
     secrets.extend(query::find(text));
+    secrets.extend(service_tokens::find(text));
+    secrets.extend(encoded::find(text));
+    secrets.extend(cookie::find(text));
     address::passwords(text, &mut secrets);
     secrets
 }

@@ -1,11 +1,12 @@
 //! What is masked, by its form, its name or its place.
 //!
-//! Beside it: what stands on [command lines](command_lines), [tokens of services and settings of programs](services), what is
+//! Beside it: [tokens by their prefixes](prefixed), what stands on [command lines](command_lines), [tokens of services and settings of programs](services), what is
 //! [no secret](false_alarms), and [laws](laws) of masking.
 
 mod command_lines;
 mod false_alarms;
 mod laws;
+mod prefixed;
 mod services;
 
 use super::*;

@@ -9,6 +9,7 @@ mod show;
 
 use std::{num::NonZeroUsize, path::Path};
 
+use callosum_evidence::secrets;
 use callosum_search::{
     find::{Ask, By, Found, Index, IndexError, Model, Search, TREE, Together},
     walk::{RelativePath, Scope, SourceTree, WalkError},
@@ -208,7 +209,21 @@ fn searched(context: &Context, search: &mut Search) -> Result<Answer, CommandErr
             CommandError::because(exit, "cannot search the tree", &error)
         }
     })?;
-    Ok(Answer { found, ck })
+    Ok(Answer {
+        found: found.into_iter().map(without_secrets).collect(),
+        ck,
+    })
+}
+
+/// Masks secrets in what a passage shows; its lines keep their numbers.
+fn without_secrets(found: Found) -> Found {
+    let mask = |text: String| secrets::mask_in_place(&text).text;
+    Found {
+        name: mask(found.name),
+        container: found.container.map(mask),
+        text: mask(found.text),
+        ..found
+    }
 }
 
 /// What is looked for, in which there must be a word.

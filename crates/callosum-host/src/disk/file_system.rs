@@ -5,6 +5,8 @@
 
 use std::{io, path::Path, time::SystemTime};
 
+use super::ownership::Ownership;
+
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenHow {
@@ -149,6 +151,10 @@ pub trait FileSystem: Send + Sync {
     fn list_dir(&self, path: &Path) -> io::Result<Vec<ListedEntry>>;
     /// The path with every link resolved.
     fn canonicalize(&self, path: &Path) -> io::Result<std::path::PathBuf>;
+    /// Who owns what is under a name, links not followed; `None` where the file system has no owners.
+    fn ownership(&self, _: &Path) -> io::Result<Option<Ownership>> {
+        Ok(None)
+    }
     /// What a link says, which may lead nowhere. A file system that knows no links has none to read.
     fn read_link(&self, _: &Path) -> io::Result<std::path::PathBuf> {
         Err(io::ErrorKind::Unsupported.into())

@@ -9,6 +9,7 @@ use std::{
 use super::{
     file::DiskFile,
     file_system::{EntryKind, FileStat, FileSystem, ListedEntry, OpenHow},
+    ownership::Ownership,
     real::RealFileSystem,
 };
 
@@ -77,6 +78,13 @@ impl Disk {
             uninterrupted(|| self.file_system.stat(path))
                 .map_err(DiskError::on(Operation::Stat, path)),
         )
+    }
+
+    /// Returns who owns what is under a name, links not followed; `None` if nothing is there, or the file system has no
+    /// owners.
+    pub fn ownership(&self, path: &Path) -> Result<Option<Ownership>, DiskError> {
+        let found = uninterrupted(|| self.file_system.ownership(path));
+        Ok(absent_as_none(found.map_err(DiskError::on(Operation::Stat, path)))?.flatten())
     }
 
     /// Whether something stands under this name, a dangling link included.

@@ -9,6 +9,7 @@ mod atomic;
 mod file;
 mod file_system;
 mod handle;
+mod ownership;
 mod real;
 mod scratch;
 mod temporary;
@@ -22,5 +23,6 @@ pub use self::{
         Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
     },
     handle::{Disk, DiskError, Operation},
+    ownership::Ownership,
     scratch::{HeldScratch, Scratch},
 };

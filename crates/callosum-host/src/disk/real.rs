@@ -17,8 +17,11 @@ use rustix::{
     io::Errno,
 };
 
-use super::file_system::{
-    Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
+use super::{
+    file_system::{
+        Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
+    },
+    ownership::{self, Ownership},
 };
 
 /// The machine's own file system.
@@ -63,11 +66,17 @@ impl FileSystem for RealFileSystem {
                 "it is not a regular file",
             ));
         }
+        // What is private to root stays root's, also in another user's folder.
+        if how.create != Create::Never && how.mode & 0o077 != 0 {
+            ownership::give_file(&file, &found, path);
+        }
         Ok(Box::new(file))
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        fs::DirBuilder::new().mode(0o755).create(path)
+        fs::DirBuilder::new().mode(0o755).create(path)?;
+        ownership::give_folder(path);
+        Ok(())
     }
 
     fn create_private_dir(&self, path: &Path) -> io::Result<()> {
@@ -141,6 +150,10 @@ impl FileSystem for RealFileSystem {
 
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
+    }
+
+    fn ownership(&self, path: &Path) -> io::Result<Option<Ownership>> {
+        Ok(Some(Ownership::of(&fs::symlink_metadata(path)?)))
     }
 
     fn read_link(&self, path: &Path) -> io::Result<PathBuf> {

@@ -9,6 +9,7 @@ mod finding;
 mod ledger;
 mod login_shell;
 mod machine;
+mod ownership;
 
 use std::fmt::Write as _;
 
@@ -92,6 +93,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     machine::check_root(context, &mut checks);
     machine::check_homes(context, &mut checks);
     check_configuration(context, &mut checks);
+    ownership::check(context, &mut checks);
     ledger::check(context, &mut checks);
     executors::check(context, &mut checks);
     executors::check_confinement(context, &mut checks);

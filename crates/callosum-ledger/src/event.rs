@@ -48,13 +48,15 @@ pub enum Event {
     Guard,
     /// Something happened in a run of a plan.
     Plan,
+    /// A record before this one is of a day that had not come: a clock was ahead.
+    ClockSkew,
     /// A day file ends here; the record names the one that follows.
     DayEnd,
 }
 
 impl Event {
     /// All kinds.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Spawn,
         Self::Decision,
         Self::State,
@@ -74,6 +76,7 @@ impl Event {
         Self::Checkpoint,
         Self::Guard,
         Self::Plan,
+        Self::ClockSkew,
         Self::DayEnd,
     ];
 
@@ -99,6 +102,7 @@ impl Event {
             Self::Checkpoint => "checkpoint",
             Self::Guard => "guard",
             Self::Plan => "plan",
+            Self::ClockSkew => "clock_skew",
             Self::DayEnd => "day_end",
         }
     }

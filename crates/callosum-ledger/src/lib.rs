@@ -26,6 +26,7 @@ pub mod canonical;
 mod chain;
 pub mod checkpoint;
 mod checksum;
+mod clock_skew;
 mod compression;
 mod creation;
 mod entry;
@@ -69,6 +70,7 @@ pub use crate::{
     audit::{AuditPlace, AuditQuery, AuditReadError, AuditReader, UnreadableLine},
     backup::{Backup, BackupError},
     checksum::{Checksum, InvalidChecksum},
+    clock_skew::{DayAhead, day_ahead},
     creation::{Adoption, CreateError, Creation},
     entry::{Entry, EntryError, NewEntry},
     error_code::{ErrorCode, UnknownErrorCode},

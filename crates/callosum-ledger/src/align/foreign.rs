@@ -11,6 +11,7 @@ use super::open_error::OpenError;
 use crate::{
     canonical::DuplicateKeys,
     chain::HASHLOG,
+    clock_skew::has_record,
     entry::{Entry, seal},
     journal::{Begins, RecordPlace, Told, ToldEntry, Until, day_files, day_of, walk},
     ledger_file::{LedgerFile, LedgerVersion, NotToWrite, have_same_other_fields, refuse_to_write},
@@ -20,9 +21,9 @@ use crate::{
     quarantine, rotation,
 };
 
-/// Refuses day files of a day after tomorrow. The journal never goes back to an earlier day, so
-/// one of them would be the last for ever. One of a later day than today's that is empty has nothing
-/// to go back from, and is removed: today's records would go into it.
+/// Refuses day files of a day after tomorrow that hold no record: no clock that was ahead left them, and the journal, which
+/// never goes back to an earlier day, would go on in them. One of a later day than today's that is empty is removed for the
+/// same reason. One with records is part of the journal, whatever day it names.
 pub(super) fn refuse_days_to_come(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -36,7 +37,7 @@ pub(super) fn refuse_days_to_come(
         let stat = disk.stat(&last.path)?;
         if stat.is_some_and(|stat| stat.kind == EntryKind::File && stat.len == 0) {
             disk.remove_file(&last.path)?;
-        } else if last.day > tomorrow {
+        } else if last.day > tomorrow && !has_record(disk, &last.path)? {
             return Err(OpenError::DayToCome { path: last.path });
         } else {
             break;

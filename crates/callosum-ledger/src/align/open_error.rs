@@ -74,8 +74,8 @@ pub enum OpenError {
         /// How many were signed.
         signed: u64,
     },
-    /// A day file of the journal is of a day after tomorrow.
-    #[error("`{}` is of a day to come: move it away, or set the clock right", path.display())]
+    /// A day file of the journal is of a day after tomorrow, and holds no record.
+    #[error("`{}` is of a day to come and holds no record", path.display())]
     DayToCome {
         /// The day file.
         path: PathBuf,

@@ -76,6 +76,11 @@ impl Witness {
         Ok(kept::read_all(disk, &self.path(), &keys)?)
     }
 
+    /// Returns the public keys of this user on this machine, today's last. Creates nothing.
+    pub(crate) fn own_keys(&self, disk: &Disk) -> Result<Vec<VerifierKey>, KeyError> {
+        self.keys.verifiers(disk, ORIGIN)
+    }
+
     /// How many records of the journal that is there were signed; 0 where what was signed last is of
     /// another journal, or nothing was.
     ///

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     align::{Aligned, Expected, News, OpenError, Repair, align},
     audit_buffer,
+    clock_skew::skew_event,
     entry::Entry,
     event::{AuditEvent, Event},
     journal::{Batch, StoredEntry},
@@ -95,8 +96,12 @@ impl Writer {
             batch.push(&event_of(paths, repair), now, None);
         }
         self.has_buffer = paths.audit_buffer.is_some();
+        let skew = skew_event(disk, paths, &position, now)?;
+        if let Some(event) = &skew {
+            batch.push(event, now, None);
+        }
         let is_taking_over = self.push_buffered(disk, paths, &mut batch)?;
-        if is_taking_over || !repairs.is_empty() {
+        if is_taking_over || !repairs.is_empty() || skew.is_some() {
             match batch.write(disk, paths, &mut self.files, true) {
                 Ok(written) => {
                     position = written;

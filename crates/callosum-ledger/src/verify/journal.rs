@@ -395,15 +395,17 @@ fn recorded(record: &Record<'_>) -> Option<Recorded> {
     struct Details {
         size: u64,
         root: Checksum,
+        key: Option<String>,
     }
     if record.head.event != Event::Checkpoint.as_str() {
         return None;
     }
     let details = record.head.details.as_deref()?.get();
-    let Details { size, root } = serde_json::from_str(details).ok()?;
+    let Details { size, root, key } = serde_json::from_str(details).ok()?;
     Some(Recorded {
         size,
         root,
+        key: key.and_then(|key| key.parse().ok()),
         is_anew: record.head.status.as_deref() == Some("begun_anew"),
     })
 }

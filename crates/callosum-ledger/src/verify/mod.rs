@@ -56,6 +56,8 @@ pub struct Verification {
     pub checkpoints: u64,
     /// So many records, from the first on, are those that were signed.
     pub signed_records: u64,
+    /// Checkpoints that the journal tells of and another user, or another machine, signed and keeps.
+    pub checkpoints_of_others: u64,
     /// What is wrong, the first thing in each file.
     pub problems: Vec<Problem>,
     /// Those of the archives in which something is wrong that the journal cannot make anew: they
@@ -234,6 +236,7 @@ pub fn verify_within(
             kept,
             hashed,
             recorded: &of_journal.recorded,
+            own_keys: &witness.own_keys(disk)?,
             is_chained: of_journal.problem.is_none(),
             files: &of_journal.files,
             audit: &paths.audit,
@@ -241,6 +244,7 @@ pub fn verify_within(
         });
         verification.checkpoints = kept.kept.len() as u64;
         verification.signed_records = signed.proven;
+        verification.checkpoints_of_others = signed.by_others;
     }
     if of_journal.problem.is_some() {
         let is_unlike = |problem: &Problem| !problem.path.starts_with(&paths.audit);

@@ -14,14 +14,17 @@ use crate::{
     checkpoint::{Checkpoint, JournalWalk, KeptCheckpoints, SignedBy, begin_of_journal},
     checksum::Checksum,
     merkle::{Frontier, hash_leaf},
+    signed_note::VerifierKey,
     stock::Stock,
 };
 
 /// What a `checkpoint` record of the journal says was signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Recorded {
     pub(super) size: u64,
     pub(super) root: Checksum,
+    /// The key that signed it, if the record names one.
+    pub(super) key: Option<VerifierKey>,
     /// Whether it says that earlier checkpoints were set aside.
     pub(super) is_anew: bool,
 }
@@ -43,6 +46,8 @@ pub(super) struct Facts<'a> {
     pub(super) hashed: &'a Hashed,
     /// In the order of the journal, as far as its chain holds.
     pub(super) recorded: &'a [Recorded],
+    /// The keys of this user on this machine, today's and earlier ones.
+    pub(super) own_keys: &'a [VerifierKey],
     /// Whether the chain holds to the journal's end.
     pub(super) is_chained: bool,
     /// The day files, and the number of each one's first record.
@@ -54,6 +59,21 @@ pub(super) struct Facts<'a> {
 }
 
 impl Facts<'_> {
+    /// Returns true if a key of this user signed a checkpoint, or no one says whose key did.
+    fn is_own(&self, recorded: &Recorded) -> bool {
+        recorded.key.as_ref().is_none_or(|key| {
+            let mut own = self.own_keys.iter();
+            own.any(|own| own.is_same_bytes(key))
+        })
+    }
+
+    /// Returns true if a checkpoint is kept here.
+    fn is_kept(&self, recorded: &Recorded) -> bool {
+        let is_it = |size, root| (size, root) == (recorded.size, recorded.root);
+        let mut kept = self.kept.kept.iter();
+        kept.any(|kept| is_it(kept.checkpoint.size, kept.checkpoint.root))
+    }
+
     /// Whether a checkpoint was made of another log: of another project, or, where some are of the
     /// journal that is there, of another journal than that.
     fn is_of_another_log(&self, checkpoint: &Checkpoint) -> bool {
@@ -83,6 +103,8 @@ pub(super) struct Signed {
     pub(super) proven: u64,
     /// How many were signed of this journal in all.
     pub(super) in_all: u64,
+    /// How many checkpoints the journal tells of that others signed, and that are not kept here.
+    pub(super) by_others: u64,
     /// Whether the journal begins with another record than the one that was signed.
     pub(super) has_other_begin: bool,
 }
@@ -132,7 +154,10 @@ pub(super) fn leave_out_later(
 
 /// Says what the checkpoints have against the journal, and it against them.
 pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
-    let mut signed = Signed::default();
+    let mut signed = Signed {
+        by_others: by_others(facts),
+        ..Signed::default()
+    };
     if let Some(problem) = of_checkpoints(facts) {
         signed.problems.push(problem);
     }
@@ -242,20 +267,22 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
         let detail = "it is not a checkpoint".to_owned();
         return problem(Fault::Unreadable, unreadable, detail);
     }
-    let anew = facts.recorded.iter().rposition(|recorded| recorded.is_anew);
-    let recorded = &facts.recorded[anew.unwrap_or(0)..];
-    let is_kept = |recorded: &Recorded| {
-        let is_it = |size, root| (size, root) == (recorded.size, recorded.root);
-        kept.kept
-            .iter()
-            .any(|kept| is_it(kept.checkpoint.size, kept.checkpoint.root))
-    };
-    let index = recorded.iter().position(|recorded| !is_kept(recorded))?;
+    // Another user of the project keeps the ones that they signed.
+    let recorded: Vec<&Recorded> = facts
+        .recorded
+        .iter()
+        .filter(|recorded| facts.is_own(recorded))
+        .collect();
+    let anew = recorded.iter().rposition(|recorded| recorded.is_anew);
+    let recorded = recorded.get(anew.unwrap_or(0)..).unwrap_or_default();
+    let index = recorded
+        .iter()
+        .position(|recorded| !facts.is_kept(recorded))?;
     // Of a journal that is not its own any more, the records are no witnesses.
     if !facts.is_chained {
         return None;
     }
-    let Recorded { size, .. } = recorded[index];
+    let size = recorded.get(index)?.size;
     if kept.kept.is_empty() {
         let many = recorded.len();
         let detail = format!("the journal tells of {many}, and this machine has none of it");
@@ -263,6 +290,14 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
     }
     let detail = format!("the journal tells of the one of its first {size} records");
     problem(Fault::CheckpointMissing, index as u64 + 1, detail)
+}
+
+/// Returns how many checkpoints the journal tells of that others signed, and that are not kept here.
+fn by_others(facts: &Facts<'_>) -> u64 {
+    let recorded = facts.recorded.iter();
+    recorded
+        .filter(|recorded| !facts.is_own(recorded) && !facts.is_kept(recorded))
+        .count() as u64
 }
 
 /// The day file in which a record stands, or would.

@@ -11,6 +11,7 @@
 //! - `failing_calls`: the N-th call fails, for every N and every way to fail
 //! - `syncs`: how often the disk is written to and synced
 //! - `checkpoints`: signing on a disk whose calls fail
+//! - `clock_skew`: a clock that was ahead and was set right
 //! - `keys`: changing the key that signs, broken off at every call
 //! - `odd_files`: ledgers of other versions, and files that somebody removed
 //! - `audit_buffer`: events that wait while the journal cannot be written
@@ -25,6 +26,7 @@
 mod archives;
 mod audit_buffer;
 mod checkpoints;
+mod clock_skew;
 mod crashes;
 mod enumerated_crashes;
 mod failing_calls;

@@ -238,7 +238,7 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
              callosum audit checkpoint --begin-anew",
         ),
         OpenError::DayToCome { .. } => {
-            explained.hint("move the file away, or set the machine's clock right")
+            explained.hint("no callosum wrote it: move the file away")
         }
         _ if error.code() == Some(ErrorCode::LockTimeout) => explained.hint(WHEN_FREE),
         _ => with_disk_hint(explained, error),

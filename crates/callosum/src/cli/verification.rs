@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_ledger::{
-    LedgerPaths,
+    LedgerPaths, Verification, day_ahead,
     verify::{Fault, Problem, Scope, VerifyError},
     verify_within,
 };
@@ -37,6 +37,8 @@ pub(crate) struct VerificationOutput {
     pub(crate) signed_records: u64,
     /// What is wrong, the first thing in each file.
     pub(crate) problems: Vec<ProblemOutput>,
+    /// What is right and worth knowing, such as a clock that was ahead.
+    pub(crate) notices: Vec<String>,
 }
 
 /// The first thing that is wrong with a file.
@@ -86,6 +88,11 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             detail: problem.detail.clone(),
         })
         .collect();
+    let paths = context.ledger_paths();
+    let ahead = day_ahead(&context.disk, &paths, context.clock.now());
+    let ahead = ahead.map_err(|error| store::disk_failed(&error))?;
+    let mut notices: Vec<String> = ahead.iter().map(ToString::to_string).collect();
+    notices.extend(of_others(&found));
     let output = VerificationOutput {
         sound: found.is_sound(),
         entries: found.entries,
@@ -97,6 +104,7 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
         checkpoints: found.checkpoints,
         signed_records: found.signed_records,
         problems,
+        notices,
     };
     if context.ui.json {
         context.ui.json_data(&output)?;
@@ -106,7 +114,6 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
     if output.sound {
         Ok(())
     } else {
-        let paths = context.ledger_paths();
         let is_restored = |problem: &Problem| {
             [&paths.ledger, &paths.hashlog].contains(&&problem.path)
                 || problem.path.starts_with(&paths.history)
@@ -170,6 +177,18 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
     }
 }
 
+/// Says that others signed checkpoints that this user does not keep; `None` if there are none.
+pub(super) fn of_others(found: &Verification) -> Option<String> {
+    let count = found.checkpoints_of_others;
+    let verb = if count == 1 { "was" } else { "were" };
+    (count > 0).then(|| {
+        format!(
+            "{} in the journal {verb} signed by another user or on another machine, where `verify` checks what they show",
+            many(count, "checkpoint")
+        )
+    })
+}
+
 /// Whether a problem is no more than that what was signed, and by whom, does not go with the journal.
 pub(super) fn is_of_signed(problem: &Problem, paths: &LedgerPaths) -> bool {
     let is_of_journal = problem.path.starts_with(&paths.audit);
@@ -210,6 +229,9 @@ fn as_text(output: &VerificationOutput) -> String {
             problem.fault.red(),
             problem.detail
         );
+    }
+    for notice in &output.notices {
+        let _ = writeln!(text, "{}: {notice}", "notice".yellow());
     }
     text
 }

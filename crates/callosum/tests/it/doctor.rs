@@ -50,14 +50,26 @@ fn a_healthy_machine_meets_every_requirement() {
     );
 }
 
-/// CAL-CFG-2: where this machine signed nothing of a journal, it is said how that comes about and what to do.
+/// CAL-CFG-2: what another machine signed of a journal is no fault; what this one signed elsewhere is told with what to do.
 #[test]
-fn a_clone_or_a_moved_project_is_told_as_one() {
+fn a_clone_and_a_moved_project_are_told_apart() {
     let env = two_languages();
     env.run(["delegate", "map"]).success();
     let elsewhere = env.folder().join("another-machine");
     let doctor = env.callosum().arguments(["doctor", "--json"]);
-    let doctor = doctor.env("CALLOSUM_HOME", elsewhere).run().ended_with(1);
+    let doctor = doctor.env("CALLOSUM_HOME", elsewhere).run();
+    let ledger = check(&doctor, "ledger");
+    let found = ledger["found"].as_str().unwrap();
+    assert_eq!(ledger["outcome"], "ok", "{found}");
+    assert!(
+        found.contains("signed by another user or on another machine"),
+        "{found}"
+    );
+    let moved = env.folder().join("moved");
+    std::fs::rename(env.project(), &moved).unwrap();
+    let doctor = env.callosum().arguments(["doctor", "--json"]);
+    let doctor = doctor.in_folder(&moved).run().ended_with(1);
+    std::fs::rename(&moved, env.project()).unwrap();
     let ledger = check(&doctor, "ledger");
     let found = ledger["found"].as_str().unwrap();
     assert!(

@@ -6,7 +6,12 @@ use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify::Scope, verify_wi
 
 use super::{Checks, Outcome};
 use crate::{
-    cli::{context::Context, store, verification::is_of_signed, witness},
+    cli::{
+        context::Context,
+        store,
+        verification::{is_of_signed, of_others},
+        witness,
+    },
     ui::{CommandError, Exit, many},
 };
 
@@ -52,11 +57,14 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     };
     match verify_within(&context.disk, &context.ledger_paths(), scope) {
         Ok(found) if found.is_sound() => {
-            let text = format!(
+            let mut text = format!(
                 "version {version}, {}, {}, sound",
                 many(found.entries, "entry"),
                 many(found.records, "audit record")
             );
+            if let Some(others) = of_others(&found) {
+                text = format!("{text}; {others}");
+            }
             checks.add("ledger", Outcome::Ok, text, None);
         }
         Ok(found) => {

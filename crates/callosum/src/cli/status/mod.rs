@@ -5,7 +5,7 @@ mod recent;
 use std::fmt::Write as _;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_ledger::{Entry, LedgerVersion, Query, ReadError, Reader, Stats};
+use callosum_ledger::{Entry, LedgerVersion, Query, ReadError, Reader, Stats, day_ahead};
 use clap::Args;
 use jiff::SignedDuration;
 use owo_colors::OwoColorize as _;
@@ -153,6 +153,10 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         attention.push(format!(
             "the ledger has version {found}: nothing is added to it by this program"
         ));
+    }
+    match day_ahead(&context.disk, &context.ledger_paths(), context.clock.now()) {
+        Ok(ahead) => attention.extend(ahead.map(|ahead| ahead.to_string())),
+        Err(error) => attention.push(error.to_string()),
     }
     let recent = recent(context).unwrap_or_else(|error| {
         attention.push(error.one_line());

@@ -9,7 +9,7 @@ use std::{
 };
 
 use callosum_host::{Disk, DiskError, OpenHow};
-use jiff::Timestamp;
+use jiff::{Timestamp, ToSpan};
 
 use crate::{
     event::{AuditRecord, Event},
@@ -159,6 +159,32 @@ impl AuditReader {
             }
         }
         Ok(recent.into())
+    }
+
+    /// Returns true if the journal has a record of a task.
+    ///
+    /// Of a dated id, reads the files of its day and the day after, in which its records are; of another, all.
+    pub fn has_task(&self, task_id: &TaskId) -> Result<bool, AuditReadError> {
+        let day = task_id.day_and_number().map(|(day, _)| day);
+        for day_file in day_files(&self.disk, &self.paths.audit)? {
+            let is_near = day.is_none_or(|day| {
+                day <= day_file.day && day_file.day <= day.saturating_add(1.day())
+            });
+            if !is_near {
+                continue;
+            }
+            let flow = self.read_day(&day_file, &mut |record| {
+                if record.task_id.as_ref() == Some(task_id) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })?;
+            if flow.is_break() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Hands the records that are asked for to `take`, in the order in which they were written,

@@ -33,6 +33,20 @@ impl TaskId {
         &self.0
     }
 
+    /// Returns true if `text` is not empty and an id may begin with it.
+    pub fn may_begin_with(text: &str) -> bool {
+        let ends = [
+            "cal_2026_01_02_0001",
+            "00000000-0000-4000-8000-000000000000",
+        ];
+        !text.is_empty()
+            && text.is_ascii()
+            && ends.iter().any(|end| {
+                let rest = end.get(text.len()..);
+                rest.is_some_and(|rest| format!("{text}{rest}").parse::<Self>().is_ok())
+            })
+    }
+
     /// The day and number of a dated id; `None` for a UUID, or a date that no calendar has.
     pub(crate) fn day_and_number(&self) -> Option<(Date, u16)> {
         let mut parts = self.0.strip_prefix("cal_")?.split('_');
@@ -106,6 +120,29 @@ fn matches_pattern(text: &str, pattern: &str, is_digit: impl Fn(&u8) -> bool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prefix_of_either_form_may_begin_an_id() {
+        for text in [
+            "c",
+            "cal_2026",
+            "cal_2026_01_02_000",
+            "550e8400",
+            "550E8400-e29b-41",
+        ] {
+            assert!(TaskId::may_begin_with(text), "{text}");
+        }
+        for text in [
+            "",
+            "T-1",
+            "cal-2026",
+            "cal_2026_01_02_00011",
+            "550e8400-e29b-51",
+            "é",
+        ] {
+            assert!(!TaskId::may_begin_with(text), "{text}");
+        }
+    }
 
     /// CAL-SCH-2: both forms that the seed asks for are valid.
     #[test]

@@ -119,7 +119,11 @@ fn a_proof_that_was_changed_anywhere_is_refused() {
             assert!(proof.check(Some(&known)).is_err() || proof == right, "{at}");
         }
     }
-    for (end, _) in text.char_indices() {
+    // Without its last line break it is whole.
+    let unended = Proof::parse(text.trim_end()).unwrap();
+    assert_eq!(unended, right);
+    assert!(unended.check(Some(&known)).is_ok());
+    for (end, _) in text.trim_end().char_indices() {
         let cut = Proof::parse(&text[..end]);
         assert!(cut.is_err() || cut.unwrap().check(Some(&known)).is_err());
     }

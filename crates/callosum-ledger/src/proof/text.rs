@@ -58,6 +58,9 @@ pub enum InvalidProof {
 impl Proof {
     /// Reads a proof.
     pub fn parse(text: &str) -> Result<Self, InvalidProof> {
+        // A copy by way of a terminal or a chat loses the last line break.
+        let ended = (!text.ends_with('\n')).then(|| format!("{text}\n"));
+        let text = ended.as_deref().unwrap_or(text);
         let (lines, note) = text.split_once("\n\n").ok_or(InvalidProof::Checkpoint)?;
         let mut lines = lines.split('\n');
         if lines.next() != Some(FIRST_LINE) {

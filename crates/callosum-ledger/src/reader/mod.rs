@@ -8,6 +8,7 @@ mod archives;
 mod candidate;
 mod entries;
 mod place;
+mod prefix;
 mod query;
 mod read_error;
 mod source;
@@ -27,7 +28,7 @@ use std::{cell::RefCell, path::PathBuf};
 
 use callosum_host::{Disk, DiskError};
 
-use self::{archives::Archive, query::Given, source::Source};
+use self::{archives::Archive, prefix::lacks_task, query::Given, source::Source};
 use crate::{
     entry::Entry, journal::day_files, ledger_file::LedgerVersion, paths::LedgerPaths,
     task_id::TaskId,
@@ -83,6 +84,11 @@ impl Reader {
         }
         let mut unread = None;
         for archive in self.told()? {
+            if archive.is_there(&self.disk, &self.paths)?
+                && lacks_task(&self.disk, &self.paths, &archive, task_id)?
+            {
+                continue;
+            }
             match archive.open(&self.disk, &self.paths) {
                 Ok(source) => {
                     if let Some(found) = source.ask(|source| source.find(task_id))? {

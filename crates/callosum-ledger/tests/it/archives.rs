@@ -159,6 +159,28 @@ fn an_archive_with_other_entries_is_not_believed() {
     assert_eq!(summary(&project, "cal_2026_11_02_0004"), "active");
 }
 
+/// REQ-PERF-004: an id that no archive has is told by the hashlogs alone; the archives, which may be compressed, are not read.
+#[test]
+fn an_unknown_id_is_looked_up_without_reading_archives() {
+    let (project, archive) = archived();
+    project.write(&archive, "no ledger at all");
+    let reader = project.reader();
+    for unknown in ["cal_2026_11_02_0099", "cal_2025_01_01_0001"] {
+        assert!(reader.find(&id(unknown)).unwrap().is_none(), "{unknown}");
+    }
+    assert!(reader.find(&id("cal_2026_11_02_0002")).is_err());
+    let ids = reader.ids_with_prefix("cal_2026_11_02_000", 9).unwrap();
+    let ids: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
+    let stored = [
+        "cal_2026_11_02_0001",
+        "cal_2026_11_02_0002",
+        "cal_2026_11_02_0003",
+        "cal_2026_11_02_0004",
+    ];
+    assert_eq!(ids, stored);
+    assert_eq!(reader.ids_with_prefix("cal_2025", 9).unwrap(), []);
+}
+
 /// CAL-GOV-4: a hashlog whose end was cut off says nothing of the entries that it lacks.
 #[test]
 fn a_cut_hashlog_of_an_archive_is_not_believed() {

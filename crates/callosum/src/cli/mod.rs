@@ -43,6 +43,7 @@ mod snapshot;
 mod spelling;
 mod status;
 mod store;
+mod task_prefix;
 mod trial;
 mod trust;
 mod uninstall;

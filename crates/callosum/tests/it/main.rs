@@ -104,6 +104,8 @@ mod mesh_tools;
 mod models;
 /// What clients' hooks hand over from one agent to another.
 mod neighbours;
+/// Projects of more than one user, and clocks that were wrong.
+mod owners;
 /// Coding agents that speak the Agent Client Protocol, run as executors.
 mod peers;
 /// What a person has permitted, and what the guard has decided.
@@ -124,6 +126,8 @@ mod plans;
 mod projects;
 /// Checkpoints, proofs, and what a stranger can check without us.
 mod proofs;
+/// Words of others on their way to agents and terminals.
+mod quoting;
 /// Bringing a ledger back.
 mod recovering;
 /// Guards that gave nothing away, and take one order after another.

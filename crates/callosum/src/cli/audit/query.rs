@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use callosum_ledger::{AuditQuery, Event, TaskId};
+use callosum_ledger::{AuditQuery, Event};
 use clap::Args;
 
 use super::record;
 use crate::{
-    cli::{context::Context, moment::Moment},
+    cli::{context::Context, moment::Moment, task_prefix},
     ui::CommandError,
 };
 
@@ -18,9 +18,9 @@ Examples:
   $ callosum audit query --event commit
   $ callosum audit query --task cal_2026_01_02_0001 --json")]
 pub(crate) struct QueryArgs {
-    /// Only records about this task
+    /// Only records about this task; its id, or as much of it as is unique
     #[arg(long, value_name = "TASK_ID")]
-    task: Option<TaskId>,
+    task: Option<String>,
     /// Only records about this executor
     #[arg(long, value_name = "ID")]
     executor: Option<String>,
@@ -40,8 +40,10 @@ pub(crate) struct QueryArgs {
 
 pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandError> {
     let now = context.clock.now();
+    let task = args.task.as_deref();
+    let task = task.map(|text| task_prefix::journal_id(context, text));
     let query = AuditQuery {
-        task_id: args.task.clone(),
+        task_id: task.transpose()?,
         executor: args.executor.clone(),
         event: args.event,
         since: args.since.map(|since| since.first(now)),

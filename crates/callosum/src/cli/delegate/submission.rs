@@ -14,7 +14,7 @@ use callosum_ledger::{Reader, TaskId};
 
 use super::{DelegateArgs, KindArg, ModeArg, PriorityArg};
 use crate::{
-    cli::context::Context,
+    cli::{context::Context, task_prefix},
     ui::{CommandError, Exit},
 };
 
@@ -158,9 +158,7 @@ fn from_arguments(
 }
 
 fn ledger_link(text: &str, ledger: &Reader) -> Result<Link, CommandError> {
-    let id: TaskId = text
-        .parse()
-        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    let id = task_prefix::entry_id(ledger, text)?;
     match ledger.find(&id) {
         Ok(Some(_)) => Ok(Link::Ledger(id)),
         Ok(None) => {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_ledger::{Entry, TaskId};
+use callosum_ledger::Entry;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use similar::TextDiff;
 
 use super::{entry, show};
 use crate::{
-    cli::{context::Context, store},
+    cli::{context::Context, store, task_prefix},
     ui::CommandError,
 };
 
@@ -25,12 +25,12 @@ Examples:
   $ callosum ledger diff cal_2026_01_02_0001 cal_2026_01_02_0002
   $ callosum ledger diff cal_2026_01_02_0001 cal_2026_01_02_0002 --json")]
 pub(crate) struct DiffArgs {
-    /// The task whose result is the older
+    /// The task whose result is the older; its id, or as much of it as is unique
     #[arg(value_name = "A")]
-    older: TaskId,
+    older: String,
     /// The task whose result is the newer
     #[arg(value_name = "B")]
-    newer: TaskId,
+    newer: String,
 }
 
 /// `callosum ledger diff --json`.
@@ -55,8 +55,9 @@ pub(crate) struct FieldOutput {
 
 pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError> {
     let reader = store::reader(context)?;
-    let older = show::find(context, &reader, &args.older)?.entry;
-    let newer = show::find(context, &reader, &args.newer)?.entry;
+    let id = |text: &str| task_prefix::entry_id(&reader, text);
+    let older = show::find(context, &reader, &id(&args.older)?)?.entry;
+    let newer = show::find(context, &reader, &id(&args.newer)?)?.entry;
     let output = DiffOutput {
         fields: differing(&older, &newer)?,
         summary: unified(&older, &newer),

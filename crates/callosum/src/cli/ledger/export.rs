@@ -132,13 +132,18 @@ fn row<T: AsRef<str>>(fields: impl IntoIterator<Item = T>) -> String {
 }
 
 /// A field, quoted where it must be, and never a formula.
+///
+/// Spreadsheets skip blanks before a formula, read signs of full width as the usual ones, and in many countries end a
+/// field at a semicolon.
 fn field(text: &str) -> String {
-    let guarded = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+    const STARTS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+    let is_formula = text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(STARTS);
+    let guarded = if is_formula {
         format!("'{text}")
     } else {
         text.to_owned()
     };
-    if guarded.contains(['"', ',', '\r', '\n']) {
+    if guarded.contains(['"', ',', ';', '\t', '\r', '\n']) {
         format!("\"{}\"", guarded.replace('"', "\"\""))
     } else {
         guarded
@@ -157,5 +162,10 @@ mod tests {
         assert_eq!(field("=1+2"), "'=1+2");
         assert_eq!(field("-x,\"y\""), "\"'-x,\"\"y\"\"\"");
         assert_eq!(field("@SUM(A1)"), "'@SUM(A1)");
+        assert_eq!(field(" \u{a0}=1+2"), "' \u{a0}=1+2");
+        assert_eq!(field("＝1"), "'＝1");
+        assert_eq!(field("\n=1"), "\"'\n=1\"");
+        assert_eq!(field("a;=1"), "\"a;=1\"");
+        assert_eq!(field("a - b = c"), "a - b = c");
     }
 }

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use callosum_ledger::{
-    TaskId,
     checkpoint::Begin,
     proof::{ProveError, prove},
 };
 use clap::Args;
 
 use crate::{
-    cli::{context::Context, store, witness},
+    cli::{context::Context, store, task_prefix, witness},
     ui::{CommandError, Exit},
 };
 
@@ -25,9 +24,9 @@ Examples:
   $ callosum ledger prove cal_2026_01_02_0001 --output entry.tlog-proof
   $ callosum ledger check-proof entry.tlog-proof")]
 pub(crate) struct ProveArgs {
-    /// The task whose entry is proved
+    /// The task whose entry is proved; its id, or as much of it as is unique
     #[arg(value_name = "TASK_ID")]
-    task: TaskId,
+    task: String,
     /// Write it to FILE, which must not be there, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -36,10 +35,11 @@ pub(crate) struct ProveArgs {
 pub(super) fn run(context: &Context, args: &ProveArgs) -> Result<(), CommandError> {
     let (disk, paths) = (&context.disk, context.ledger_paths());
     let machine = witness::of(context);
-    let mut proof = prove(disk, &paths, &machine, &args.task);
+    let task = task_prefix::entry_id(&store::reader(context)?, &args.task)?;
+    let mut proof = prove(disk, &paths, &machine, &task);
     if let Err(ProveError::NotSigned { .. }) = proof {
         witness::make_and_tell(context, Begin::GoOn)?;
-        proof = prove(disk, &paths, &machine, &args.task);
+        proof = prove(disk, &paths, &machine, &task);
     }
     let proof = proof.map_err(|error| unproved(&error))?;
     let text = proof.to_string();

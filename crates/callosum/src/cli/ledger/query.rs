@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use callosum_evidence::terminal::on_one_line;
-use callosum_ledger::{Entry, TaskId};
+use callosum_evidence::{quote, terminal::on_one_line};
+use callosum_ledger::Entry;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::{entry, filter::FilterArgs, show};
 use crate::{
-    cli::{context::Context, store},
-    ui::{CommandError, Exit, Table, at_least_one},
+    cli::{context::Context, store, task_prefix},
+    ui::{CommandError, Table, at_least_one},
 };
 
 /// List entries, newest first
@@ -71,40 +71,40 @@ pub(crate) fn entries(
 
 /// The entry of a task, wherever it is.
 pub(crate) fn entry_of(context: &Context, task: &str) -> Result<Entry, CommandError> {
-    let task: TaskId = task
-        .parse()
-        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
-    Ok(show::find(context, &store::reader(context)?, &task)?.entry)
+    let reader = store::reader(context)?;
+    let task = task_prefix::entry_id(&reader, task)?;
+    Ok(show::find(context, &reader, &task)?.entry)
 }
 
-/// An entry as a text of its own: what is known of it on a line, and the summary, whole or its
-/// beginning.
+/// Returns an entry as text for an agent: what is known of it on a line, and the summary as a quote, whole or its
+/// first lines.
 pub(crate) fn as_text(entry: &Entry, whole: bool) -> String {
     let known = |key: &str| entry.metadata.get(key).and_then(Value::as_str);
-    let prompt = first_words(known("prompt").unwrap_or("-"));
-    let (id, time, executor) = (&entry.task_id, &entry.timestamp, &entry.executor);
-    let kind = known("kind").unwrap_or("-");
+    let prompt = quote::inline(&first_words(known("prompt").unwrap_or("-")));
+    let (id, time) = (&entry.task_id, &entry.timestamp);
+    let executor = quote::one_line(&entry.executor);
+    let kind = quote::one_line(known("kind").unwrap_or("-"));
     let summary = entry.summary.trim_end();
     let shown = if whole {
-        summary.to_owned()
+        quote::lines(summary)
     } else {
         shortened(summary)
     };
-    format!("{id}  {time}  {executor}  {kind}  {prompt}\n{shown}\n")
+    format!("{id}  {time}  {executor}  {kind}  {prompt}\n{shown}")
 }
 
-/// The first lines of a summary.
+/// Returns the first lines of a summary as a quote.
 fn shortened(summary: &str) -> String {
     const LINES: usize = 4;
     let all = summary.lines().count();
     let first: Vec<&str> = summary.lines().take(LINES).collect();
     let rest = all.saturating_sub(LINES);
     let more = if rest > 0 {
-        format!("\n… {rest} more lines")
+        format!("… {rest} more lines\n")
     } else {
         String::new()
     };
-    format!("{}{more}", first.join("\n"))
+    format!("{}{more}", quote::lines(&first.join("\n")))
 }
 
 /// Entries as a table for a person.

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::entry;
 use crate::{
-    cli::{context::Context, store},
+    cli::{context::Context, store, task_prefix},
     ui::{CommandError, Exit},
 };
 
@@ -21,9 +21,9 @@ Examples:
   $ callosum ledger show cal_2026_01_02_0001 --json
   $ callosum ledger show cal_2026_01_02_0001 --answer")]
 pub(crate) struct ShowArgs {
-    /// The task whose result it is
+    /// The task whose result it is; its id, or as much of it as is unique
     #[arg(value_name = "TASK_ID")]
-    task: TaskId,
+    task: String,
     /// Print the whole answer of which the entry has a shorter one, or that was refused
     #[arg(long)]
     answer: bool,
@@ -32,16 +32,21 @@ pub(crate) struct ShowArgs {
 pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
     let reader = store::reader(context)?;
     if args.answer {
-        return show_answer(context, &reader, &args.task);
+        let task = match task_prefix::entry_id(&reader, &args.task) {
+            Err(error) if error.exit == Exit::No => task_prefix::journal_id(context, &args.task)?,
+            found => found?,
+        };
+        return show_answer(context, &reader, &task);
     }
-    let found = find(context, &reader, &args.task)?;
+    let task = task_prefix::entry_id(&reader, &args.task)?;
+    let found = find(context, &reader, &task)?;
     if context.ui.json {
         context.ui.json_data(&entry::as_value(&found.entry)?)
     } else {
         context.ui.data(&entry::heading(&found))?;
         context
             .ui
-            .foreign(&format!("{}\n", found.entry.summary.trim_end()))
+            .read_by_all(&format!("{}\n", found.entry.summary.trim_end()))
     }
 }
 
@@ -63,7 +68,7 @@ fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), 
         context.ui.say("the summary is the whole answer");
         return context
             .ui
-            .foreign(&format!("{}\n", found.entry.summary.trim_end()));
+            .read_by_all(&format!("{}\n", found.entry.summary.trim_end()));
     };
     let answers = Answers::new(context.disk.clone(), &context.ledger_paths());
     let answer = answers.get(&hash).map_err(|error| {
@@ -78,7 +83,7 @@ fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), 
         CommandError::new(Exit::No, what)
     })?;
     context.ui.say(&format!("sha256:{hash}"));
-    context.ui.foreign(&format!(
+    context.ui.read_by_all(&format!(
         "{}\n",
         String::from_utf8_lossy(&answer).trim_end()
     ))
@@ -140,16 +145,7 @@ pub(super) fn find(
 
 /// Whether the audit journal has any record of a task.
 fn is_in_journal(context: &Context, task: &TaskId) -> Result<bool, CommandError> {
-    let mut is_there = false;
-    let query = AuditQuery {
-        task_id: Some(task.clone()),
-        ..AuditQuery::default()
-    };
     AuditReader::new(context.disk.clone(), context.ledger_paths())
-        .query(&query, |_| {
-            is_there = true;
-            ControlFlow::Break(())
-        })
-        .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
-    Ok(is_there)
+        .has_task(task)
+        .map_err(|error| CommandError::from_error(Exit::Environment, &error))
 }

@@ -15,4 +15,5 @@ pub mod language;
 pub mod outline;
 pub mod resolve;
 pub mod sections;
+pub mod syntax;
 pub mod walk;

@@ -8,7 +8,10 @@
 //! Reading all of that costs as much as there is, so a mark remembers which notes were found
 //! complete. It is derived: without it, everything is read again.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, HashMap, HashSet},
+};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -17,7 +20,7 @@ use crate::{
     bead::{Bead, BeadId, Mark},
     decide::NOT_CURRENT,
     fork::Source,
-    grounding::{ClaimKind, claim_of, revision_of, says_the_same},
+    grounding::{ClaimKind, claim_of, comparable, revision_of},
     notes::{Decision, Notes},
     statement::{Redaction, title_of},
     step::{Held, Session, SessionError, in_order, second, times_from},
@@ -57,6 +60,9 @@ struct Lacking<'n> {
     headed: HashMap<&'n str, usize>,
     /// Entries by their times.
     entries: HashMap<&'n str, Vec<&'n Decision>>,
+    /// The line of the first entry with these words, in their comparable form, by times. Thousands of entries may share a
+    /// second.
+    lines: HashMap<&'n str, OnceCell<HashMap<String, usize>>>,
     /// Entries that may break off, by their times.
     breaking_off: HashMap<&'n str, &'n Decision>,
 }
@@ -78,6 +84,7 @@ impl<'n> Lacking<'n> {
         let breaking_off = decisions.iter().filter(breaks_off);
         Self {
             headed,
+            lines: entries.keys().map(|ts| (*ts, OnceCell::new())).collect(),
             entries,
             breaking_off: breaking_off
                 .map(|there| (there.ts.as_str(), there))
@@ -92,9 +99,14 @@ impl<'n> Lacking<'n> {
 
     /// The line of the entry that has these words.
     fn saying(&self, ts: &str, words: &str) -> Option<usize> {
-        let mut of_its_time = self.entries.get(ts).into_iter().flatten();
-        let entry = of_its_time.find(|entry| says_the_same(entry.words(), words))?;
-        Some(entry.line)
+        let lines = self.lines.get(ts)?.get_or_init(|| {
+            let mut lines = HashMap::new();
+            for entry in self.entries.get(ts).into_iter().flatten() {
+                lines.entry(comparable(entry.words())).or_insert(entry.line);
+            }
+            lines
+        });
+        lines.get(&comparable(words)).copied()
     }
 
     fn is_lost(&self, notes: &Notes, decision: &Decision) -> bool {

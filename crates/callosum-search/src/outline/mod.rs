@@ -21,6 +21,7 @@ mod rust;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::read::parse;
 pub use self::{
     contents::{Command, Import, ImportKind, Note, Outline, Reference, Route, Symbol, SymbolKind},
     read::{outline, outline_all},

@@ -64,7 +64,8 @@ pub fn outline_all(disk: &Disk, tree: &SourceTree) -> Vec<Result<Option<Outline>
     })
 }
 
-fn parse(language: Language, text: &str) -> Option<Tree> {
+/// Parses a text; `None` if the grammar loses itself in it.
+pub(crate) fn parse(language: Language, text: &str) -> Option<Tree> {
     let grammar = match language {
         Language::Rust => tree_sitter_rust::LANGUAGE,
         Language::Python => tree_sitter_python::LANGUAGE,

@@ -28,6 +28,11 @@ pub enum Standing {
         /// How often.
         places: usize,
     },
+    /// The quote was code, and is only in a comment or a string now.
+    Inert {
+        /// The line on which it begins.
+        line: u32,
+    },
     /// The quote stands nowhere in the file.
     Changed {
         /// The line that is most like it, and what stands there now.
@@ -57,6 +62,7 @@ impl Standing {
             Self::Verified => "VERIFIED",
             Self::Moved { .. } => "MOVED",
             Self::Ambiguous { .. } => "AMBIGUOUS",
+            Self::Inert { .. } => "NOT_CODE",
             Self::Changed { .. } => "CHANGED",
             Self::MissingFile => "MISSING_FILE",
             Self::OutsideRoot => "OUTSIDE_ROOT",
@@ -73,6 +79,10 @@ impl fmt::Display for Standing {
         match self {
             Self::Moved { line } => write!(f, " to line {line}"),
             Self::Ambiguous { places } => write!(f, ": the quote stands {places} times"),
+            Self::Inert { line } => write!(
+                f,
+                ": the quote was code, and is in a comment or a string in line {line}"
+            ),
             Self::Changed {
                 nearest: Some((line, now)),
             } => write!(f, ": line {line} is now `{now}`"),
@@ -113,6 +123,9 @@ pub(super) fn place_in(looked: &Looked, evidence: &Evidence) -> Option<Standing>
     Some(match (places.next(), places.next()) {
         (Some(_), Some(_)) => Standing::Ambiguous {
             places: 2 + places.count(),
+        },
+        (Some(lines), None) if looked.is_inert(quote, &lines) => Standing::Inert {
+            line: *lines.start(),
         },
         (Some(lines), None) => {
             let is_narrow = evidence.last.saturating_sub(evidence.first) < MOST_LINES;

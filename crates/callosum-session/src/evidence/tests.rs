@@ -29,7 +29,7 @@ fn with(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn stand(content: &str, first: u32, quote: &str) -> Standing {
     stand_in(
-        &Looked::of(CitedFile::of(content.to_owned())),
+        &Looked::new(CitedFile::of(content.to_owned()), "a"),
         &place("a", first, first, Some(quote)),
     )
 }
@@ -78,6 +78,69 @@ fn a_quote_stands_in_one_of_eight_ways() {
     assert_eq!(of("a"), Standing::Verified);
     assert_eq!(of("b"), Standing::MissingFile);
     assert_eq!(of("../root/a"), Standing::OutsideRoot);
+}
+
+/// LOA-GRD-1: a line that was commented out, or moved into a docstring, is no evidence any more. A comment that was cited
+/// as a comment still is.
+#[test]
+fn a_quote_of_code_does_not_hold_in_a_comment_or_a_string() {
+    let stand = |path: &str, content: &str, quote: &str| {
+        let looked = Looked::new(CitedFile::of(content.to_owned()), path);
+        stand_in(&looked, &place(path, 2, 2, Some(quote)))
+    };
+    let rust = "const RETRIES: u8 = 3;";
+    for (path, content, quote) in [
+        (
+            "a.rs",
+            "fn main() {}\n// const RETRIES: u8 = 3;\nconst RETRIES: u8 = 9;\n",
+            rust,
+        ),
+        ("a.rs", "/*\nconst RETRIES: u8 = 3;\n*/\n", rust),
+        (
+            "a.py",
+            "\"\"\"\nRETRIES = 3\n\"\"\"\nRETRIES = 9\n",
+            "RETRIES = 3",
+        ),
+        ("a.py", "import os\n# RETRIES = 3\n", "RETRIES = 3"),
+        (
+            "a.js",
+            "let a = `\nconst retries = 3;\n`;\n",
+            "const retries = 3;",
+        ),
+        ("a.go", "package p\n// var retries = 3\n", "var retries = 3"),
+    ] {
+        assert_eq!(
+            stand(path, content, quote),
+            Standing::Inert { line: 2 },
+            "{content}"
+        );
+    }
+    for (path, content, quote) in [
+        ("a.rs", "// why\nconst RETRIES: u8 = 3;\n", rust),
+        (
+            "a.rs",
+            "fn main() {}\n// Retries are capped at three.\n",
+            "Retries are capped at three.",
+        ),
+        (
+            "a.rs",
+            "fn main() {}\n// const RETRIES: u8 = 3;\n",
+            "// const RETRIES: u8 = 3;",
+        ),
+        (
+            "a.py",
+            "\"\"\"\nReturns the cookie of the session.\n\"\"\"\n",
+            "Returns the cookie of the session.",
+        ),
+        (
+            "a.py",
+            "# why\nQUERY = \"SELECT a FROM t\"\n",
+            "QUERY = \"SELECT a FROM t\"",
+        ),
+        ("a.txt", "a\n// const RETRIES: u8 = 3;\n", rust),
+    ] {
+        assert_eq!(stand(path, content, quote), Standing::Verified, "{content}");
+    }
 }
 
 /// LOA-JIT-1: a place is named from the root, and a relative path is none.

@@ -3,6 +3,7 @@
 use std::{
     cell::{OnceCell, RefCell},
     collections::BTreeMap,
+    ops::{Range, RangeInclusive},
     path::Path,
     rc::Rc,
 };
@@ -12,6 +13,10 @@ use callosum_evidence::{
     secrets,
 };
 use callosum_host::Disk;
+use callosum_search::{
+    language::Language,
+    syntax::{inert_ranges, parses_as_code},
+};
 
 use super::{
     place::Evidence,
@@ -23,14 +28,49 @@ use super::{
 pub(super) struct Looked {
     pub(super) file: CitedFile,
     masked: OnceCell<CitedFile>,
+    /// The language that the file is written in, if a grammar reads it.
+    language: Option<Language>,
+    inert: OnceCell<Vec<Range<usize>>>,
 }
 
 impl Looked {
-    pub(super) fn of(file: CitedFile) -> Self {
+    pub(super) fn new(file: CitedFile, path: &str) -> Self {
         Self {
             file,
             masked: OnceCell::new(),
+            language: Language::of(Path::new(path)),
+            inert: OnceCell::new(),
         }
+    }
+
+    /// Whether a quote is code by itself, and is in a comment or a string where it is found.
+    ///
+    /// A comment that is cited as a comment is not: prose does not parse, and a quote that has the marks of a comment
+    /// was one when it was cited. Parses the file at most once, and only if the lines may be part of a comment or string.
+    pub(super) fn is_inert(&self, quote: &str, lines: &RangeInclusive<u32>) -> bool {
+        let Some(language) = self.language else {
+            return false;
+        };
+        let Some(found) = self.file.lines(*lines.start(), *lines.end()) else {
+            return false;
+        };
+        let text = self.file.text();
+        let start = found.as_ptr() as usize - text.as_ptr() as usize;
+        if !may_be_inert(&text[..start], found) {
+            return false;
+        }
+        let Some(place) = locate(found, quote) else {
+            return false;
+        };
+        let place = start + place.start..start + place.end;
+        let parsed = || inert_ranges(language, text).unwrap_or_default();
+        let inert = self.inert.get_or_init(parsed);
+        let after = inert.partition_point(|range| range.end <= place.start);
+        let is_within = inert
+            .get(after)
+            .is_some_and(|range| range.start <= place.start && place.end <= range.end);
+        let is_of_lines = || covers(&inert[after..], place.clone(), text);
+        (is_within || is_of_lines()) && parses_as_code(language, quote)
     }
 
     /// The file without its secrets, which are found in all of its text: a line within a key shows by
@@ -39,6 +79,48 @@ impl Looked {
         let masked = || CitedFile::of(secrets::mask_in_place(self.file.text()).text);
         self.masked.get_or_init(masked)
     }
+}
+
+/// Whether lines may be in a comment or a string: one that spans lines begins before them, or one begins in them. Saves
+/// the parse of most files. A plain string of Rust that spans lines is missed.
+fn may_be_inert(before: &str, lines: &str) -> bool {
+    let spanning = ["/*", "\"\"\"", "'''", "`", "r#\""];
+    let within = ["//", "#", "/*", "\"", "'", "`"];
+    let has = |text: &str, marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
+    has(lines, &within) || has(before, &spanning)
+}
+
+/// Returns the byte range of a quote in a text, blanks taken for blanks.
+fn locate(text: &str, quote: &str) -> Option<Range<usize>> {
+    let words: Vec<&str> = quote.split_whitespace().collect();
+    let first = words.first()?;
+    text.match_indices(first).find_map(|(start, _)| {
+        let mut end = start;
+        for (at, word) in words.iter().enumerate() {
+            let rest = &text[end..];
+            let blanks = rest.len() - rest.trim_start().len();
+            if at > 0 && blanks == 0 || !rest[blanks..].starts_with(word) {
+                return None;
+            }
+            end += blanks + word.len();
+        }
+        Some(start..end)
+    })
+}
+
+/// Whether inert ranges cover all of a place but blanks, as several line comments do.
+fn covers(inert: &[Range<usize>], place: Range<usize>, text: &str) -> bool {
+    let mut at = place.start;
+    for range in inert {
+        if range.start >= place.end {
+            break;
+        }
+        if range.start > at && !text[at..range.start].trim().is_empty() {
+            return false;
+        }
+        at = at.max(range.end);
+    }
+    at >= place.end || (at > place.start && text[at..place.end].trim().is_empty())
 }
 
 /// The tree as evidence is looked up in it; each file is read once.
@@ -65,7 +147,9 @@ impl<'t> Tree<'t> {
         if let Some(file) = self.files.borrow().get(path) {
             return Rc::clone(file);
         }
-        let file = Rc::new(CitedFile::open(self.disk, self.root, path).map(Looked::of));
+        let file = Rc::new(
+            CitedFile::open(self.disk, self.root, path).map(|file| Looked::new(file, path)),
+        );
         let mut files = self.files.borrow_mut();
         files.insert(path.to_owned(), Rc::clone(&file));
         file

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use callosum_evidence::secrets::mask;
 use serde_json::Value;
 
+use super::same_time::{ClaimKey, SameTime};
 use crate::{
     bead::evidence_of,
     evidence::{Evidence, Relative, Tree},
@@ -117,7 +118,7 @@ struct Merged {
     /// Each with its place among all records.
     claims: Vec<(usize, Claim)>,
     /// Those of one time, by that.
-    of_time: HashMap<String, Vec<usize>>,
+    of_time: HashMap<String, SameTime>,
 }
 
 impl Merged {
@@ -126,11 +127,11 @@ impl Merged {
             self.claims.push((order, claim));
             return;
         };
-        let time = time_of(name);
-        let of_time = self.of_time.get(time).map_or(&[][..], Vec::as_slice);
-        let Some(known) = self.same(of_time, &claim) else {
-            let of_time = self.of_time.entry(time.to_owned()).or_default();
-            of_time.push(self.claims.len());
+        let time = time_of(name).to_owned();
+        let key = ClaimKey::new(&claim, &time);
+        let of_time = self.of_time.entry(time.clone()).or_default();
+        let Some(known) = of_time.same(&key, claim.revision) else {
+            of_time.insert(self.claims.len(), key);
             self.claims.push((order, claim));
             return;
         };
@@ -139,31 +140,18 @@ impl Merged {
         let is_same_file = file(before) == file(&claim);
         let weight = |claim: &Claim| (claim.revision, claim.evidence.len());
         if is_same_file || weight(before) <= weight(&claim) {
+            of_time.remove(known, &ClaimKey::new(before, &time));
+            of_time.insert(known, key);
             *before = claim;
-        }
-    }
-
-    /// Which of the claims of its time is of the same decision.
-    fn same(&self, of_time: &[usize], claim: &Claim) -> Option<usize> {
-        let known = |at: &usize| &self.claims[*at].1;
-        let mut all = of_time.iter().copied();
-        if let Some(known) = all.find(|at| is_of_same_words(known(at), claim)) {
-            return Some(known);
-        }
-        if claim.revision == 0 {
-            return None;
-        }
-        let is_titled = |at: &usize| !claim.title.is_empty() && known(at).title == claim.title;
-        let mut titled = of_time.iter().copied().filter(is_titled);
-        match (titled.next(), titled.next(), of_time) {
-            (Some(known), None, _) | (None, _, &[known]) => Some(known),
-            _ => None,
         }
     }
 
     fn claims(mut self) -> Vec<Claim> {
         for (time, sharing) in &self.of_time {
-            for at in sharing.iter().filter(|_| sharing.len() > 1) {
+            if sharing.all.len() < 2 {
+                continue;
+            }
+            for at in &sharing.all {
                 let claim = &mut self.claims[*at].1;
                 if claim.decision.as_deref() == Some(time) {
                     let title = match claim.title.as_str() {
@@ -183,20 +171,16 @@ fn file(claim: &Claim) -> Option<&str> {
     claim.place.rsplit_once(':').map(|(file, _)| file)
 }
 
-/// Whether two claims of one time say the same, and neither has a name of its own. One without words says nothing else.
-fn is_of_same_words(a: &Claim, b: &Claim) -> bool {
-    let (Some(name), Some(other)) = (a.decision.as_deref(), b.decision.as_deref()) else {
-        return false;
-    };
-    let is_one_name = name == other || time_of(name) == name || time_of(other) == other;
-    let has_no_words = a.text.is_empty() || b.text.is_empty();
-    is_one_name && (has_no_words || says_the_same(&a.text, &b.text))
-}
-
 /// Whether two texts are the same but for secrets and line breaks.
 pub(crate) fn says_the_same(a: &str, b: &str) -> bool {
-    let plain = |text: &str| one_line(&mask(text).text);
-    a == b || plain(a) == plain(b)
+    a == b || comparable(a) == comparable(b)
+}
+
+/// Returns the form of a text in which two texts of the same words are equal: one line, secrets masked.
+///
+/// Masking costs far more than comparing, so code that compares many texts computes this once for each.
+pub(crate) fn comparable(text: &str) -> String {
+    one_line(&mask(text).text)
 }
 
 /// The time in the name of a decision, which may have a title behind it; all of a name that is none.

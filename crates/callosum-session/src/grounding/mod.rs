@@ -9,11 +9,12 @@ mod marked;
 mod ratio;
 mod report;
 mod revised;
+mod same_time;
 mod tally;
 
 pub(crate) use self::{
     brief::Brief,
-    claim::{claim_of, revision_of, says_the_same, time_of},
+    claim::{claim_of, comparable, revision_of, says_the_same, time_of},
 };
 pub use self::{
     claim::{Claim, ClaimKind, claims},

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::claim::{Claim, ClaimKind, says_the_same, time_of};
+use super::claim::{Claim, ClaimKind, comparable, time_of};
 use crate::{
     bead::{Bead, BeadId},
     evidence::Evidence,
@@ -22,9 +22,61 @@ pub struct Revised {
     /// Where they stand.
     file: String,
     /// By the times of the decisions, or by their names where these are none.
-    entries: HashMap<String, Vec<Decision>>,
-    /// What their beads have of them, by their times.
-    in_beads: HashMap<String, Vec<InBead>>,
+    entries: HashMap<String, Entries>,
+    /// What their beads have of them, by their times and the ids of the beads.
+    in_beads: HashMap<(String, String), InBeads>,
+}
+
+/// The entries of one time, indexed so that a claim does not compare itself with each of them: thousands of claims may
+/// share a second.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Entries {
+    all: Vec<Decision>,
+    /// The first entry with these words, in their comparable form.
+    by_words: HashMap<String, usize>,
+    /// The first entry with this heading.
+    by_heading: HashMap<String, usize>,
+    /// The first entry with these words and this heading.
+    by_both: HashMap<(String, String), usize>,
+}
+
+impl Entries {
+    fn push(&mut self, entry: Decision) {
+        let at = self.all.len();
+        let (words, heading) = (comparable(entry.words()), entry.heading());
+        let both = (words.clone(), heading.clone());
+        self.by_both.entry(both).or_insert(at);
+        self.by_words.entry(words).or_insert(at);
+        self.by_heading.entry(heading).or_insert(at);
+        self.all.push(entry);
+    }
+
+    /// Returns the entry with these words, preferring the one with this heading.
+    fn saying(&self, words: &str, heading: &str) -> Option<&Decision> {
+        let both = (words.to_owned(), heading.to_owned());
+        let at = self.by_both.get(&both).or_else(|| self.by_words.get(words));
+        at.map(|at| &self.all[*at])
+    }
+
+    fn titled(&self, heading: &str) -> Option<&Decision> {
+        self.by_heading.get(heading).map(|at| &self.all[*at])
+    }
+}
+
+/// The decisions of one time in one bead, indexed by their words.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct InBeads {
+    all: Vec<InBead>,
+    /// The first decision with these words, in their comparable form.
+    by_words: HashMap<String, usize>,
+}
+
+impl InBeads {
+    fn push(&mut self, made: InBead) {
+        let words = comparable(&made.words);
+        self.by_words.entry(words).or_insert(self.all.len());
+        self.all.push(made);
+    }
 }
 
 /// A decision as its bead has it.
@@ -42,16 +94,17 @@ impl Revised {
         let Some(name) = &claim.decision else {
             return claim;
         };
-        let is_said = |words: &str| says_the_same(words, &claim.text);
+        let words = comparable(&claim.text);
+        let is_said = |other: &str| other == claim.text || comparable(other) == words;
         let time = time_of(name);
         // One that has its time alone may have been given other words; one that shares it, other words or another title.
         let is_alone = time == name;
-        let made = self.in_beads.get(time).map_or(&[][..], Vec::as_slice);
-        let mut of_its_bead = made
-            .iter()
-            .filter(|made| claim.bead.as_ref() == Some(&made.id));
-        let first = of_its_bead.clone().next().filter(|_| is_alone);
-        let in_bead = of_its_bead.find(|made| is_said(&made.words)).or(first);
+        let bead = claim.bead.clone().unwrap_or_default();
+        let made = self.in_beads.get(&(time.to_owned(), bead));
+        let in_bead = made.and_then(|made| {
+            let saying = made.by_words.get(&words).map(|at| &made.all[*at]);
+            saying.or_else(|| made.all.first().filter(|_| is_alone))
+        });
         if let Some(made) = in_bead.filter(|made| !made.words.is_empty() && !is_said(&made.words)) {
             let made = made.clone();
             return Claim {
@@ -68,16 +121,15 @@ impl Revised {
                 ..claim
             };
         }
-        let entries = self.entries.get(time).map_or(&[][..], Vec::as_slice);
-        let mut saying = entries.iter().filter(|entry| is_said(entry.words()));
-        let titled = |entry: &&Decision| entry.heading() == *name;
-        let entry = match saying.clone().find(titled).or_else(|| saying.next()) {
+        let entries = self.entries.get(time);
+        let entry = entries.and_then(|entries| match entries.saying(&words, name) {
             Some(entry) => Some((entry, true)),
-            None if is_alone => entries
-                .first()
-                .map(|first| (first, first.words().is_empty())),
-            None => entries.iter().find(titled).map(|entry| (entry, false)),
-        };
+            None if is_alone => {
+                let first = entries.all.first()?;
+                Some((first, first.words().is_empty()))
+            }
+            None => entries.titled(name).map(|entry| (entry, false)),
+        });
         let Some((entry, has_its_words)) = entry else {
             return claim;
         };
@@ -145,11 +197,12 @@ impl Session<'_> {
             Err(error) => return Err(error),
         };
         let beads: HashSet<&str> = recorded.iter().map(|(_, bead)| *bead).collect();
-        let mut in_beads: HashMap<String, Vec<InBead>> = HashMap::new();
+        let mut in_beads: HashMap<(String, String), InBeads> = HashMap::new();
         for id in beads.into_iter().filter_map(BeadId::new) {
             for (ts, made) in self.made_in(&id) {
                 if recorded.contains(&(ts.as_str(), id.as_str())) {
-                    in_beads.entry(ts).or_default().push(made);
+                    let key = (ts, made.id.clone());
+                    in_beads.entry(key).or_default().push(made);
                 }
             }
         }
@@ -188,7 +241,7 @@ impl Session<'_> {
 }
 
 /// The entries of decisions of these times; of those whose heading is no time, by their names.
-fn entries_of(times: &HashSet<&str>, notes: &Notes) -> HashMap<String, Vec<Decision>> {
+fn entries_of(times: &HashSet<&str>, notes: &Notes) -> HashMap<String, Entries> {
     let of_notes = notes.decisions_where(|ts, _| times.contains(ts));
     let has_names = times.iter().any(|time| !is_time(time));
     let undated = if has_names {
@@ -199,7 +252,7 @@ fn entries_of(times: &HashSet<&str>, notes: &Notes) -> HashMap<String, Vec<Decis
     let undated = undated
         .into_iter()
         .filter(|entry| times.contains(entry.ts.as_str()));
-    let mut entries: HashMap<String, Vec<Decision>> = HashMap::new();
+    let mut entries: HashMap<String, Entries> = HashMap::new();
     for entry in of_notes.into_iter().chain(undated) {
         entries.entry(entry.ts.clone()).or_default().push(entry);
     }

@@ -1,8 +1,8 @@
 //! [`Fault`]: what of the document was not understood, by line: [`Notes::faults`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
-use crate::grounding::says_the_same;
+use crate::grounding::comparable;
 
 use super::{
     document::{ACTIVE, CONTINUITY, IDENTIFIERS, LOG, Notes, QUESTIONS},
@@ -231,7 +231,7 @@ impl Notes {
     /// What is written like decisions and is read as none, or as another one's, each with the line of its heading, counted
     /// from 0.
     fn odd_entries(&self) -> Vec<(usize, String)> {
-        let mut lines_of: HashMap<String, Vec<(String, usize)>> = HashMap::new();
+        let mut lines_of: HashMap<(String, String), usize> = HashMap::new();
         let mut odd = self.strays();
         for (heading, lines) in self.entries() {
             let line = self.outline.headings[heading].line;
@@ -242,19 +242,17 @@ impl Notes {
                 continue;
             };
             // Two that two checkouts made within one second are two.
-            let of_time = lines_of.entry(decision.ts.clone()).or_default();
-            let same = of_time
-                .iter()
-                .find(|(words, _)| says_the_same(words, decision.words()));
-            if let Some((_, known)) = same {
-                let what = format!(
-                    "a second decision of {}; the first is in line {}",
-                    decision.ts,
-                    known + 1
-                );
-                odd.push((line, what));
-            } else {
-                of_time.push((decision.words().to_owned(), line));
+            let words = comparable(decision.words());
+            match lines_of.entry((decision.ts, words)) {
+                Entry::Occupied(first) => {
+                    let (ts, _) = first.key();
+                    let known = first.get() + 1;
+                    let what = format!("a second decision of {ts}; the first is in line {known}");
+                    odd.push((line, what));
+                }
+                Entry::Vacant(first) => {
+                    first.insert(line);
+                }
             }
         }
         odd

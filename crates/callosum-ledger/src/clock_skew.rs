@@ -3,7 +3,7 @@
 //! Records keep the order in which they were written, so they go on in such a file; each has the time of the
 //! clock at its writing. Start with [`day_ahead`], for whoever shows it; [`skew_event`] records it once.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError, OpenHow};
 use jiff::{Timestamp, ToSpan, civil::Date};
@@ -89,7 +89,7 @@ pub(crate) fn skew_event(
 }
 
 /// Returns true if a file has a record, whole and with its own hash, wherever in it.
-pub(crate) fn has_record(disk: &Disk, path: &std::path::Path) -> Result<bool, DiskError> {
+pub(crate) fn has_record(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
     let file = disk.open(path, OpenHow::READ)?;
     let mut lines = Lines::new(&file, 0, file.size()?);
     while let Some(line) = lines.next()? {

@@ -73,7 +73,7 @@ fn decoded(text: &str) -> Option<Vec<u8>> {
             b'/' | b'_' => 63,
             _ => return None,
         };
-        bits = (bits << 6 | u32::from(value)) & 0xffff;
+        bits = ((bits << 6) | u32::from(value)) & 0xffff;
         count += 6;
         if count >= 8 {
             count -= 8;

@@ -20,12 +20,11 @@ impl Reader {
             if ids.len() > most {
                 break;
             }
-            match trusted_hashlog(&self.disk, &self.paths, &archive)? {
-                Some(hashlog) => ids.extend(hashlog.ids_after(prefix)?),
-                None => {
-                    let source = archive.open(&self.disk, &self.paths)?;
-                    ids.extend(source.ask(|source| source.ids_after(prefix))?);
-                }
+            if let Some(hashlog) = trusted_hashlog(&self.disk, &self.paths, &archive)? {
+                ids.extend(hashlog.ids_after(prefix)?);
+            } else {
+                let source = archive.open(&self.disk, &self.paths)?;
+                ids.extend(source.ask(|source| source.ids_after(prefix))?);
             }
         }
         let ids = ids.iter().filter_map(|id| id.parse().ok());

@@ -428,6 +428,18 @@ impl MeshError {
         )
     }
 
+    /// The path that the failure is about, if it is about one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Journal(
+                JournalError::NoOrigin { path }
+                | JournalError::LostOrigin { path }
+                | JournalError::Replaced { path },
+            ) => Some(path),
+            _ => self.disk_error().map(|error| error.path.as_path()),
+        }
+    }
+
     fn disk_error(&self) -> Option<&DiskError> {
         match self {
             Self::Disk(error)

@@ -5,7 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_host::{Clock, Disk, DiskError, Ids, LockError, LockFile, disk::FileId};
+use callosum_host::{
+    Clock, Disk, DiskError, Ids, LockError, LockFile,
+    disk::{EntryKind, FileId},
+};
 use jiff::Timestamp;
 
 use super::{
@@ -274,25 +277,53 @@ impl Tip {
     }
 }
 
-/// The log's id, made where there is none yet. Of two processes that make one, one wins.
+/// Most bytes of the file with the log's id.
+const LONGEST_ORIGIN: u64 = 4 * 1024;
+
+/// Most times that a file with the log's id may be removed between two looks at it.
+const MOST_REMOVED: usize = 16;
+
+/// Returns the log's id, and makes one if there is none yet. Of two processes that make one, one wins.
 fn own_id(disk: &Disk, ids: &Ids, folder: &Path) -> Result<String, JournalError> {
     let path = folder.join(ORIGIN);
-    loop {
-        if let Some(bytes) = disk.read_if_there(&path)? {
-            let text = String::from_utf8_lossy(&bytes);
-            let id = text.trim();
-            let is_id = !id.is_empty()
-                && id.len() <= 64
-                && id
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-            return if is_id {
-                Ok(id.to_owned())
-            } else {
-                Err(JournalError::NoOrigin { path })
-            };
+    for _ in 0..MOST_REMOVED {
+        if let Some(id) = read_id(disk, &path)? {
+            return Ok(id);
         }
-        disk.create(&path, format!("{}\n", ids.uuid_v4()).as_bytes(), MODE)?;
+        let id = format!("{}\n", ids.uuid_v4());
+        if disk.create(&path, id.as_bytes(), MODE)? {
+            continue;
+        }
+        // The name is taken and leads to no file: to look again would never end.
+        let found = disk.stat(&path)?;
+        if found.is_some_and(|found| found.kind == EntryKind::Link)
+            && read_id(disk, &path)?.is_none()
+        {
+            return Err(JournalError::LostOrigin { path });
+        }
+    }
+    Err(JournalError::NoOrigin { path })
+}
+
+/// Reads the log's id; `None` if there is no file.
+fn read_id(disk: &Disk, path: &Path) -> Result<Option<String>, JournalError> {
+    let bytes = match disk.read_at_most(path, LONGEST_ORIGIN) {
+        Ok(bytes) => bytes,
+        Err(error) if error.is_absent() => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let id = text.trim();
+    let is_id = !id.is_empty()
+        && id.len() <= 64
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    if is_id {
+        Ok(Some(id.to_owned()))
+    } else {
+        let path = path.to_owned();
+        Err(JournalError::NoOrigin { path })
     }
 }
 
@@ -309,6 +340,12 @@ pub enum JournalError {
     #[error("{} does not hold the id of the log", .path.display())]
     NoOrigin {
         /// The file.
+        path: PathBuf,
+    },
+    /// The file with the log's id is a symbolic link to a missing file.
+    #[error("{} is a symbolic link to a missing file: it must hold the id of the log", .path.display())]
+    LostOrigin {
+        /// The link.
         path: PathBuf,
     },
     /// An event is longer than one may be.

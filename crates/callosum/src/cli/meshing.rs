@@ -67,7 +67,13 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     });
     if let Err(error) = looked {
         let found = CommandError::from_error(Exit::No, &error).one_line();
-        let hint = format!("ls -lR {shown}");
+        let origin = folder.join("origin");
+        let hint = if error.path() == Some(origin.as_path()) {
+            let shown = on_one_line(&origin.display().to_string());
+            format!("mv {shown} {shown}.other")
+        } else {
+            format!("ls -lR {shown}")
+        };
         checks.add("mesh, log", Outcome::Failed, found, Some(&hint));
     }
     check_daemon(context, checks, &folder);
@@ -84,6 +90,10 @@ fn is_begun(context: &Context, folder: &Path) -> Result<bool, String> {
         Some(EntryKind::File | EntryKind::Other) => {
             Err(format!("{} is no folder", folder.display()))
         }
+        Some(EntryKind::Link) if context.disk.canonicalize(folder).is_err() => Err(format!(
+            "{} is a symbolic link to a missing folder",
+            folder.display()
+        )),
         Some(EntryKind::Folder | EntryKind::Link) | None => {
             let origin = machine_mesh::is_begun(&context.disk, folder);
             origin.map_err(|error| one_line(&error))

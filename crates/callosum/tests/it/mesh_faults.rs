@@ -142,7 +142,7 @@ fn a_torn_log_takes_nothing_from_a_session_that_begins() {
 #[test]
 fn whatever_stands_in_the_place_of_the_mesh_a_session_recovers() {
     type Breaks = fn(&TestEnv);
-    let breaks: [(&str, Breaks); 5] = [
+    let breaks: [(&str, Breaks); 9] = [
         (UNTOLD, |env| {
             fs::remove_file(log(env)).unwrap();
             fs::create_dir(log(env)).unwrap();
@@ -162,6 +162,13 @@ fn whatever_stands_in_the_place_of_the_mesh_a_session_recovers() {
             fs::remove_dir_all(mesh(env)).unwrap();
             fs::write(mesh(env), "x").unwrap();
         }),
+        (UNREAD, |env| linked(env, "nowhere")),
+        (UNREAD, |env| linked(env, "origin")),
+        (UNREAD, |env| linked(env, "events.lock/none")),
+        (UNREAD, |env| {
+            fs::remove_file(mesh(env).join("origin")).unwrap();
+            fs::create_dir(mesh(env).join("origin")).unwrap();
+        }),
     ];
     for (at, (line, breaks)) in breaks.into_iter().enumerate() {
         let env = TestEnv::new();
@@ -176,6 +183,58 @@ fn whatever_stands_in_the_place_of_the_mesh_a_session_recovers() {
         let after = edit(&env, "PostToolUse").success();
         assert!(!after.stdout.contains("callosum doctor"), "{at}");
     }
+}
+
+/// Makes the file with the log's id a symbolic link.
+fn linked(env: &TestEnv, to: &str) {
+    let origin = mesh(env).join("origin");
+    fs::remove_file(&origin).unwrap();
+    std::os::unix::fs::symlink(to, origin).unwrap();
+}
+
+/// CALC-FAIL-1: each verb ends with an error that names the file if the log's id cannot be read, and `doctor` has a command
+/// that moves it away.
+#[test]
+fn an_id_of_the_log_that_cannot_be_read_ends_each_verb() {
+    for (to, why) in [
+        ("nowhere", "symbolic link to a missing file"),
+        ("events.lock/none", "symbolic link to a missing file"),
+        ("origin", "cannot open"),
+        ("events", "cannot open"),
+    ] {
+        let env = TestEnv::new();
+        laid_out(&env);
+        linked(&env, to);
+        let origin = mesh(&env).join("origin").display().to_string();
+        let verbs: [&[&str]; 5] = [
+            &["mesh", "message", "list"],
+            &["mesh", "message", "send", "codex", "x", "--as", "w"],
+            &["mesh", "task", "list"],
+            &["mesh", "publish", "a.b", "--as", "w"],
+            &["mesh", "tail"],
+        ];
+        for verb in verbs {
+            let output = env.run(verb).ended_with(3);
+            let said = &output.stderr;
+            assert!(said.contains(&origin) && said.contains(why), "{to}: {said}");
+        }
+        let doctor = env.run(["doctor", "--json"]).json().to_string();
+        let moves = format!("mv {origin} {origin}.other");
+        assert!(doctor.contains(&moves), "{to}: {doctor}");
+        fs::rename(&origin, format!("{origin}.other")).unwrap();
+        env.run(["mesh", "message", "list"]).success();
+    }
+}
+
+/// CALC-FAIL-1: a symbolic link that leads to the id is read.
+#[test]
+fn an_id_of_the_log_may_be_elsewhere() {
+    let env = TestEnv::new();
+    laid_out(&env);
+    let origin = mesh(&env).join("origin");
+    fs::rename(&origin, mesh(&env).join("origin.kept")).unwrap();
+    std::os::unix::fs::symlink("origin.kept", origin).unwrap();
+    assert_eq!(state(&env, "m"), "queued");
 }
 
 /// CALC-FAIL-1: on a full disk what there is can be read all the same.

@@ -6,6 +6,7 @@
 use std::{io, path::Path, time::SystemTime};
 
 use super::ownership::Ownership;
+use super::owner::Owner;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +148,10 @@ pub trait FileSystem: Send + Sync {
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// Looks at a path; a link is described itself, not followed.
     fn stat(&self, path: &Path) -> io::Result<FileStat>;
+    /// Looks at the owner of a path; a link is described itself, not followed. `None` if the file system knows no owners.
+    fn owner(&self, path: &Path) -> io::Result<Option<Owner>> {
+        self.stat(path).map(|_| None)
+    }
     /// Lists a folder, in no particular order.
     fn list_dir(&self, path: &Path) -> io::Result<Vec<ListedEntry>>;
     /// The path with every link resolved.

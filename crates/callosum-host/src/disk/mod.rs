@@ -10,6 +10,7 @@ mod file;
 mod file_system;
 mod handle;
 mod ownership;
+mod owner;
 mod real;
 mod scratch;
 mod temporary;
@@ -24,5 +25,6 @@ pub use self::{
     },
     handle::{Disk, DiskError, Operation},
     ownership::Ownership,
+    owner::{Owner, user},
     scratch::{HeldScratch, Scratch},
 };

@@ -22,6 +22,7 @@ use super::{
         Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
     },
     ownership::{self, Ownership},
+    owner::Owner,
 };
 
 /// The machine's own file system.
@@ -134,6 +135,14 @@ impl FileSystem for RealFileSystem {
             id: Some(id_of(&found)),
             names: found.nlink(),
         })
+    }
+
+    fn owner(&self, path: &Path) -> io::Result<Option<Owner>> {
+        let found = fs::symlink_metadata(path)?;
+        Ok(Some(Owner {
+            user: found.uid(),
+            mode: found.mode() & 0o7777,
+        }))
     }
 
     fn list_dir(&self, path: &Path) -> io::Result<Vec<ListedEntry>> {

@@ -13,6 +13,7 @@ use callosum_agents::{
     runner::{Patience, Surroundings},
 };
 use callosum_arbiter::{circuit::Circuits, delegation::Provenance, slots::Slots};
+use callosum_evidence::terminal::on_one_line;
 use callosum_host::{
     Clock, Disk, Ids,
     confine::ForkServer,
@@ -24,8 +25,8 @@ use callosum_session::{Zones, trajectory::Agent};
 
 use super::{explain, interrupt};
 use crate::{
-    config::{Environment, Key, Origin, Places, Project, Subject, Told},
-    ui::{CommandError, Exit, Ui},
+    config::{Environment, ForeignMark, Key, Origin, Places, Project, Subject, Told},
+    ui::{CommandError, Exit, Ui, shell_word},
 };
 
 /// Who asks, where that is no person at a command line.
@@ -184,6 +185,21 @@ impl Context {
             held: OnceLock::new(),
             confiner: OnceLock::new(),
         })
+    }
+
+    /// Says that a file of another user would have made a folder above the root, and was ignored.
+    pub(crate) fn warn_of_foreign_mark(&self) {
+        let Some(ForeignMark { path, user }) = self.project.roots.foreign.first() else {
+            return;
+        };
+        let folder = path.parent().unwrap_or(path);
+        let what = format!(
+            "ignored {}: it belongs to another user (uid {user}), so its folder is not taken for the root",
+            on_one_line(&path.display().to_string())
+        );
+        let folder = shell_word(&folder.display().to_string());
+        self.ui
+            .warn(&what, Some(&format!("callosum -C {folder} status")));
     }
 
     /// Says what `.calrc` sets and what is not in force, because nobody trusted it here.

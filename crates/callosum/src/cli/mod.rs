@@ -232,6 +232,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         }
         (Err(error), _) => return Err(error),
     };
+    context.warn_of_foreign_mark();
     if !matches!(command, Command::Trust(_)) {
         context.warn_of_waiting();
     }

@@ -44,7 +44,7 @@ pub(crate) use self::{
     places::Places,
     project::{MendError, Project, ProjectError, SetError, Told},
     repositories::Repositories,
-    root::Roots,
+    root::{ForeignMark, Roots, is_repository},
     setting::Origin,
     settings::{ExecutorSettings, Refusal, Settings, SettingsError, default_at},
     sinks::{SinkKind, SinkSetting},

@@ -8,6 +8,8 @@ use std::{
 
 use callosum_host::{Disk, OpenHow, disk::EntryKind};
 
+use crate::config::is_repository;
+
 /// The longest of git's one-line files that is read, in bytes.
 const LONGEST_LINE: usize = 8 * 1024;
 
@@ -19,7 +21,9 @@ pub(super) fn git_dir(disk: &Disk, cwd: &Path) -> Option<PathBuf> {
     for folder in cwd.ancestors() {
         let git = folder.join(".git");
         match disk.stat(&git).ok().flatten().map(|found| found.kind) {
-            Some(EntryKind::Folder) => return Some(git),
+            Some(EntryKind::Folder) if is_repository(disk, &git).unwrap_or(true) => {
+                return Some(git);
+            }
             Some(EntryKind::File) => {
                 let file = disk.open(&git, OpenHow::READ).ok()?;
                 let line = file.read_range(0, LONGEST_LINE).ok()?;
@@ -28,7 +32,8 @@ pub(super) fn git_dir(disk: &Disk, cwd: &Path) -> Option<PathBuf> {
                 return Some(real(disk, &path));
             }
             Some(EntryKind::Link | EntryKind::Other) => return Some(real(disk, &git)),
-            None => {}
+            // Git takes a folder without a `HEAD` for no repository, and looks further up.
+            Some(EntryKind::Folder) | None => {}
         }
     }
     None
@@ -37,7 +42,7 @@ pub(super) fn git_dir(disk: &Disk, cwd: &Path) -> Option<PathBuf> {
 /// The tree of git's that a folder is in.
 pub(super) fn top(disk: &Disk, folder: &Path) -> Option<PathBuf> {
     let mut folders = folder.ancestors();
-    let top = folders.find(|folder| disk.exists(&folder.join(".git")).unwrap_or(false));
+    let top = folders.find(|folder| is_repository(disk, &folder.join(".git")).unwrap_or(false));
     top.map(Path::to_owned)
 }
 

@@ -159,6 +159,7 @@ fn known_above(context: &Context, roots: Roots) -> Result<Roots, CommandError> {
                     tree: root.to_owned(),
                     sessions: root.to_owned(),
                     state: root.to_owned(),
+                    foreign: Vec::new(),
                 }
             });
         }

@@ -8,7 +8,10 @@ use std::{
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 use callosum_session::Zones;
 
-use super::{git, index};
+use super::{
+    belief::{Belief, ForeignMark},
+    git, index,
+};
 
 /// What marks a folder as a root.
 const MARKS: [&str; 2] = [".calrc", ".cal_memory.json"];
@@ -35,13 +38,16 @@ pub(crate) struct Roots {
     pub(crate) sessions: PathBuf,
     /// The tree that is read: the one in which the user stands.
     pub(crate) tree: PathBuf,
+    /// Files on the way to the root that would mark another one, and belong to another user.
+    pub(crate) foreign: Vec<ForeignMark>,
 }
 
 impl Roots {
     /// Finds the roots as seen from the folder `here`; `named` is the argument of `-C`.
     ///
     /// The tree is `named`, else the nearest folder from `here` upwards with a `.calrc` or a
-    /// `.cal_memory.json`, else the git toplevel, else the nearest with the notes of sessions, else `here`. Both roots come with every link
+    /// `.cal_memory.json`, else the git toplevel, else the nearest with the notes of sessions, else `here`. Nothing above the
+    /// git toplevel marks it, and no file of another user does ([`Belief`]). Both roots come with every link
     /// resolved.
     pub(crate) fn find(disk: &Disk, here: &Path, named: Option<&Path>) -> Result<Self, RootError> {
         let from = named.map_or_else(|| here.to_owned(), |path| here.join(path));
@@ -53,16 +59,13 @@ impl Roots {
         if !is_folder(disk, &from)? {
             return Err(RootError::NotAFolder { path: from });
         }
-        let toplevel = git::toplevel(disk, &from)?;
-        let tree = match (named, marked(disk, &from)?) {
-            (Some(_), _) => from,
-            (None, Some(marked)) => marked,
-            (None, None) => match &toplevel {
-                Some(toplevel) => toplevel.clone(),
-                None => with_notes(disk, &from)?.unwrap_or(from),
-            },
+        let belief = Belief::new(disk, &from);
+        let tree = match named {
+            Some(_) => from.clone(),
+            None => tree_of(&belief, &from)?,
         };
-        // A root above the toplevel holds whole repositories; git has no say in it.
+        let toplevel = git::toplevel(&belief, &from)?;
+        // A root that was named may hold whole repositories; git has no say in it.
         let own_toplevel = toplevel.filter(|toplevel| tree.starts_with(toplevel));
         let state = match &own_toplevel {
             Some(toplevel) => state_of(disk, &tree, toplevel)?,
@@ -72,6 +75,8 @@ impl Roots {
             sessions: sessions_of(disk, &tree, &state),
             state,
             tree,
+            // Who names the root need not be told what else might be one.
+            foreign: named.map_or_else(|| belief.foreign(), |_| Vec::new()),
         })
     }
 
@@ -84,7 +89,8 @@ impl Roots {
     /// Whether git may be in the middle of a merge where sessions are kept: also of one commit picked, taken back or put on
     /// another, or of what was stashed.
     pub(crate) fn may_be_merging(&self, disk: &Disk) -> bool {
-        let toplevel = git::toplevel(disk, &self.sessions).ok().flatten();
+        let belief = Belief::new(disk, &self.sessions);
+        let toplevel = git::toplevel(&belief, &self.sessions).ok().flatten();
         let folder = toplevel.and_then(|toplevel| git::folder(disk, &toplevel).ok().flatten());
         let has = |folder: PathBuf| {
             MERGING
@@ -100,14 +106,26 @@ impl Roots {
     }
 }
 
+/// The tree that a folder is in, which nobody has named.
+fn tree_of(belief: &Belief<'_>, from: &Path) -> Result<PathBuf, DiskError> {
+    if let Some(marked) = marked(belief, from)? {
+        return Ok(marked);
+    }
+    if let Some(toplevel) = git::toplevel(belief, from)? {
+        return Ok(toplevel);
+    }
+    Ok(with_notes(belief, from)?.unwrap_or_else(|| from.to_owned()))
+}
+
 /// The nearest folder upwards in which notes of sessions are kept.
-fn with_notes(disk: &Disk, from: &Path) -> Result<Option<PathBuf>, DiskError> {
+fn with_notes(belief: &Belief<'_>, from: &Path) -> Result<Option<PathBuf>, DiskError> {
     for folder in from.ancestors() {
         let zones = Zones {
             tree: folder.to_owned(),
             root: folder.to_owned(),
         };
-        if disk.exists(&zones.notes())? {
+        let notes = zones.notes();
+        if belief.disk().exists(&notes)? && belief.in_mark(&notes)? {
             return Ok(Some(folder.to_owned()));
         }
     }
@@ -145,7 +163,8 @@ fn sessions_of(disk: &Disk, tree: &Path, state: &Path) -> PathBuf {
 
 /// Whether the branch that is checked out has files of sessions in a folder.
 fn has_committed(disk: &Disk, folder: &Path) -> bool {
-    let Ok(Some(toplevel)) = git::toplevel(disk, folder) else {
+    let belief = Belief::new(disk, folder);
+    let Ok(Some(toplevel)) = git::toplevel(&belief, folder) else {
         return false;
     };
     let below = folder.strip_prefix(&toplevel).unwrap_or(Path::new(""));
@@ -163,13 +182,18 @@ fn has_committed(disk: &Disk, folder: &Path) -> bool {
     index::names(disk, &toplevel, of_session)
 }
 
-/// The nearest folder upwards that is marked as a root.
-fn marked(disk: &Disk, from: &Path) -> Result<Option<PathBuf>, DiskError> {
+/// The nearest folder upwards that is marked as a root, up to the git toplevel. What is above that is about other repositories
+/// as well.
+fn marked(belief: &Belief<'_>, from: &Path) -> Result<Option<PathBuf>, DiskError> {
     for folder in from.ancestors() {
         for mark in MARKS {
-            if disk.exists(&folder.join(mark))? {
+            let mark = folder.join(mark);
+            if belief.disk().exists(&mark)? && belief.in_mark(&mark)? {
                 return Ok(Some(folder.to_owned()));
             }
+        }
+        if git::is_toplevel(belief, folder)? {
+            return Ok(None);
         }
     }
     Ok(None)

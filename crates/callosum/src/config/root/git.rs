@@ -12,19 +12,45 @@ use std::{
 
 use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
 
-use super::find::is_folder;
+use super::{belief::Belief, find::is_folder};
 
 /// The longest of git's one-line files that is read, in bytes: a path and a little more.
 const LONGEST: usize = 8 * 1024;
 
-/// The nearest folder upwards that has a `.git`.
-pub(super) fn toplevel(disk: &Disk, from: &Path) -> Result<Option<PathBuf>, DiskError> {
+/// The nearest folder upwards that is the top of a worktree.
+pub(super) fn toplevel(belief: &Belief<'_>, from: &Path) -> Result<Option<PathBuf>, DiskError> {
     for folder in from.ancestors() {
-        if disk.exists(&folder.join(".git"))? {
+        if is_toplevel(belief, folder)? {
             return Ok(Some(folder.to_owned()));
         }
     }
     Ok(None)
+}
+
+/// Whether a folder is the top of a worktree that we believe in.
+pub(super) fn is_toplevel(belief: &Belief<'_>, folder: &Path) -> Result<bool, DiskError> {
+    let link = folder.join(".git");
+    Ok(is_repository(belief.disk(), &link)? && belief.in_mark(&link)?)
+}
+
+/// Whether git takes what is under the name `.git` for a repository, as far as that can be seen without reading it.
+///
+/// A folder without a `HEAD` is none, and git looks further up. The sandbox of Codex 0.171 leaves such folders in `/tmp` when
+/// it is killed.
+pub(crate) fn is_repository(disk: &Disk, git: &Path) -> Result<bool, DiskError> {
+    let Some(found) = disk.stat(git)? else {
+        return Ok(false);
+    };
+    Ok(match found.kind {
+        EntryKind::File => true,
+        EntryKind::Folder => disk.exists(&git.join("HEAD"))?,
+        EntryKind::Link => match real(disk, git) {
+            Some(real) if is_folder(disk, &real)? => disk.exists(&real.join("HEAD"))?,
+            Some(_) => true,
+            None => false,
+        },
+        EntryKind::Other => false,
+    })
 }
 
 /// The folder that git keeps of the worktree with this toplevel.

@@ -2,6 +2,7 @@
 //!
 //! Start with [`Roots`]. What git says is read from its files; no program is started for it.
 
+mod belief;
 mod find;
 mod git;
 mod index;
@@ -9,4 +10,8 @@ mod index;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::find::{RootError, Roots};
+pub(crate) use self::{
+    belief::ForeignMark,
+    find::{RootError, Roots},
+    git::is_repository,
+};

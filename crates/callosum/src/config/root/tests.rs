@@ -60,6 +60,111 @@ fn the_nearest_mark_comes_before_the_toplevel() {
     check(&ground, "d", None, "", "");
 }
 
+/// Nothing above the git toplevel marks what is in it: a root above is about other repositories as well.
+#[test]
+fn a_mark_above_the_git_toplevel_is_not_the_root_of_what_is_in_it() {
+    let ground = with(&[
+        (".calrc", "{}"),
+        ("loa-grimoire/NOTES.md", ""),
+        ("own/.git/HEAD", ""),
+        ("own/a/x", ""),
+        ("own/a/.cal_memory.json", "{}"),
+        ("own/b/x", ""),
+        ("plain/x", ""),
+    ]);
+    check(&ground, "own/b", None, "own", "own");
+    check(&ground, "own/a", None, "own/a", "own/a");
+    check(&ground, "plain", None, "", "");
+    check(&ground, "own/b", Some("../.."), "", "");
+}
+
+/// The main worktree's state is found by what git says, not by a mark above.
+#[test]
+fn a_linked_worktree_within_the_main_one_is_a_tree_of_its_own() {
+    let ground = with(&[
+        ("main/.calrc", "{}"),
+        ("main/.git/HEAD", ""),
+        ("main/.git/worktrees/x/commondir", "../..\n"),
+        ("main/.git/worktrees/x/gitdir", "GROUND/main/trees/x/.git\n"),
+        (
+            "main/trees/x/.git",
+            "gitdir: GROUND/main/.git/worktrees/x\n",
+        ),
+        ("main/part/.git", "gitdir: ../.git/modules/part\n"),
+    ]);
+    check(&ground, "main/trees/x", None, "main", "main/trees/x");
+    check(&ground, "main/part", None, "main/part", "main/part");
+}
+
+/// Git takes a folder without a `HEAD` for no repository, and so do we, also behind a link.
+#[test]
+fn a_git_folder_without_a_head_is_no_repository() {
+    let ground = with(&[
+        ("a/.git/config", ""),
+        ("a/b/x", ""),
+        ("c/.git/HEAD", ""),
+        ("c/d/.git/hooks/x", ""),
+        ("c/d/e/x", ""),
+        ("f/x", ""),
+        ("g/x", ""),
+    ]);
+    std::os::unix::fs::symlink("../a/.git", ground.path("f/.git")).unwrap();
+    std::os::unix::fs::symlink("../c/.git", ground.path("g/.git")).unwrap();
+    check(&ground, "a/b", None, "a/b", "a/b");
+    check(&ground, "c/d/e", None, "c", "c");
+    ground.folder("f/h");
+    check(&ground, "f/h", None, "f/h", "f/h");
+    ground.folder("g/h");
+    check(&ground, "g/h", None, "g", "g");
+}
+
+/// REQ-SEC-001: whatever of another user's is above the folder that one starts in, marks no root.
+#[test]
+fn files_of_other_users_mark_no_root() {
+    if callosum_host::disk::user() != 0 {
+        // Only root can give a file away.
+        return;
+    }
+    for mark in [
+        "shared/.calrc",
+        "shared/.cal_memory.json",
+        "shared/loa-grimoire/NOTES.md",
+        "shared/.git/HEAD",
+    ] {
+        let ground = with(&[(mark, ""), ("shared/own/x", "")]);
+        check(&ground, "shared/own", None, "shared", "shared");
+        let path = match mark.strip_suffix("/HEAD") {
+            Some(git) => ground.path(git),
+            None => ground.path(mark),
+        };
+        std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
+        check(&ground, "shared/own", None, "shared/own", "shared/own");
+        let here = ground.path("shared/own");
+        let foreign = Roots::find(&ground.disk, &here, None).unwrap().foreign;
+        let expected = ForeignMark { path, user: 12_345 };
+        assert_eq!(foreign, [expected]);
+        let named = Roots::find(&ground.disk, &here, Some(Path::new(".."))).unwrap();
+        assert_eq!((named.tree, named.foreign), (ground.path("shared"), vec![]));
+    }
+}
+
+/// REQ-SEC-001: who works in another user's folder, as root does in a container, has that user's root.
+#[test]
+fn files_of_who_owns_the_folder_mark_the_root() {
+    if callosum_host::disk::user() != 0 {
+        // Only root can give a file away.
+        return;
+    }
+    let ground = with(&[(".calrc", ""), ("own/x", "")]);
+    for path in ["", ".calrc", "own"] {
+        std::os::unix::fs::chown(ground.path(path), Some(12_345), None).unwrap();
+    }
+    check(&ground, "own", None, "", "");
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
+    std::fs::set_permissions(&ground.top, open).unwrap();
+    check(&ground, "own", None, "own", "own");
+}
+
 #[test]
 fn a_folder_that_is_named_is_the_root_whatever_stands_above_it() {
     let ground = with(&[(".calrc", "{}"), (".git/HEAD", ""), ("a/x", "")]);

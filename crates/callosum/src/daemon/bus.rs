@@ -32,6 +32,7 @@ use super::{
     feed::Feed,
     hub::Published,
     posting::{self, Refusal},
+    rate::Meter,
     reading::{self, MOST_PATTERNS},
     reply::{self, Reply},
     request::LONGEST_BODY,
@@ -56,7 +57,11 @@ const MOST_REQUESTS: usize = 256;
 type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// The answer to a request that wants to change to the bus.
-pub(super) fn answer(house: &Rc<House>, request: &mut Request<Incoming>) -> Response<Reply> {
+pub(super) fn answer(
+    house: &Rc<House>,
+    meter: Rc<Meter>,
+    request: &mut Request<Incoming>,
+) -> Response<Reply> {
     let headers = request.headers();
     let is = |name: header::HeaderName, wanted: &str| {
         let value = headers.get(name).and_then(|value| value.to_str().ok());
@@ -92,7 +97,7 @@ pub(super) fn answer(house: &Rc<House>, request: &mut Request<Incoming>) -> Resp
             .max_frame_size(Some(LONGEST_BODY));
         let stream = TokioIo::new(upgraded);
         let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
-        Session::new(own, socket).run().await;
+        Session::new(own, meter, socket).run().await;
     });
     let mut response = Response::new(Reply::Whole(None));
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -136,6 +141,7 @@ struct Referring {
 /// A client.
 struct Session {
     house: Rc<House>,
+    meter: Rc<Meter>,
     socket: Socket,
     feed: Option<Feed>,
     /// Hears of acknowledgements while a request of the client waits for one.
@@ -175,9 +181,10 @@ impl From<Error> for Over {
 }
 
 impl Session {
-    fn new(house: Rc<House>, socket: Socket) -> Self {
+    fn new(house: Rc<House>, meter: Rc<Meter>, socket: Socket) -> Self {
         Self {
             house,
+            meter,
             socket,
             feed: None,
             acks: None,
@@ -330,7 +337,7 @@ impl Session {
 
     async fn publish(&self, what: &str, durability: Durability) -> Result<Published, Value> {
         let _in_hand = self.house.long_bodies.begin(what.len()).await;
-        let taken = posting::taken(&self.house, what.as_bytes(), durability).await;
+        let taken = posting::taken(&self.house, &self.meter, what.as_bytes(), durability).await;
         taken.map_err(|refusal: Refusal| refusal.told(&self.house))
     }
 

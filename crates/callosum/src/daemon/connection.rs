@@ -6,14 +6,15 @@ use hyper::{Method, Request, Response, body::Incoming, server::conn::http1, serv
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    sync::{Notify, oneshot},
+    sync::oneshot,
+    time::Instant,
 };
 
 use super::{
     House,
     crowd::Guest,
     reply::Reply,
-    routes::{self, Door},
+    routes::{self, Door, Link},
 };
 
 /// How long the head of a request may take to come, and a connection may wait for its next.
@@ -34,22 +35,25 @@ where
     let asking = guest.clone();
     let leave = guest.as_ref().map(|guest| Rc::clone(&guest.leave));
     let leave = leave.unwrap_or_default();
-    let ends = Rc::clone(&leave);
+    let link = Link {
+        ends: Rc::clone(&leave),
+        meter: Rc::new(house.rates.enter(Instant::now())),
+    };
     let service = service_fn(move |request: Request<Incoming>| {
-        let (house, guest, ends) = (Rc::clone(&house), asking.clone(), Rc::clone(&ends));
+        let (house, guest, link) = (Rc::clone(&house), asking.clone(), link.clone());
         if let Some(guest) = &guest {
             guest.asks();
         }
         // Before this returns: a connection whose end was read with the request is over before anything else of it is done.
         let answer = if request.method() == Method::POST {
-            Answer::Begun(begun(&house, door, request, ends))
+            Answer::Begun(begun(&house, door, request, link))
         } else {
-            Answer::ToBe(Box::new(request), ends)
+            Answer::ToBe(Box::new(request), link)
         };
         async move {
             let response = match answer {
                 Answer::Begun(response) => response.await?,
-                Answer::ToBe(request, ends) => routes::answer(house, door, *request, ends).await,
+                Answer::ToBe(request, link) => routes::answer(house, door, *request, link).await,
             };
             if let (Some(guest), Reply::Stream(_)) = (&guest, response.body()) {
                 guest.listens();
@@ -80,7 +84,7 @@ enum Answer {
     /// It is being made, whoever waits for it.
     Begun(oneshot::Receiver<Response<Reply>>),
     /// It is made where somebody waits for it.
-    ToBe(Box<Request<Incoming>>, Rc<Notify>),
+    ToBe(Box<Request<Incoming>>, Link),
 }
 
 /// Begins to follow a request that hands something in, also where nobody waits for the answer any more: who closes the connection behind
@@ -89,13 +93,13 @@ fn begun(
     house: &Rc<House>,
     door: Door,
     request: Request<Incoming>,
-    ends: Rc<Notify>,
+    link: Link,
 ) -> oneshot::Receiver<Response<Reply>> {
     let (done, answer) = oneshot::channel();
     let own = Rc::clone(house);
     house.begin(async move {
         // Who asked may have gone.
-        drop(done.send(routes::answer(own, door, request, ends).await));
+        drop(done.send(routes::answer(own, door, request, link).await));
     });
     answer
 }

@@ -38,7 +38,7 @@ const LONG_BODY: usize = 64 * 1024;
 /// The daemon, as its answers see it.
 pub(super) struct House {
     pub(super) hub: Rc<Hub>,
-    pub(super) rates: RefCell<Rates>,
+    pub(super) rates: Rc<Rates>,
     pub(super) serving: Serving,
     /// Becomes true when it ends.
     pub(super) stop: watch::Receiver<bool>,

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::{
     House,
     hub::{Published, Unpublished},
+    rate::Meter,
     reply::{self, Reply},
     request::{self, Unread},
 };
@@ -33,7 +34,7 @@ pub(super) enum Refusal {
     TooMany,
     /// One is longer than it may be.
     TooLong(usize),
-    /// Its source has to wait.
+    /// Its connection has to wait.
     Rate(std::time::Duration),
     /// The log did not take them.
     Log(Arc<Undecided>),
@@ -74,7 +75,11 @@ impl From<Unpublished> for Refusal {
 const BUSY: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// The answer to a request that hands events in.
-pub(super) async fn answer(house: &Rc<House>, request: Request<Incoming>) -> Response<Reply> {
+pub(super) async fn answer(
+    house: &Rc<House>,
+    meter: &Meter,
+    request: Request<Incoming>,
+) -> Response<Reply> {
     let mut durability = Durability::Logged;
     let query = match request::query(request.uri()) {
         Ok(query) => query,
@@ -122,7 +127,7 @@ pub(super) async fn answer(house: &Rc<House>, request: Request<Incoming>) -> Res
         }
     };
     let is_list = body.trim_ascii_start().first() == Some(&b'[');
-    match taken(house, &body, durability).await {
+    match taken(house, meter, &body, durability).await {
         Ok(published) => {
             let mut acks = published.acks(&house.hub.origin());
             let answer = if is_list {
@@ -163,21 +168,14 @@ impl Published {
 /// Reads one event or a list of them, and has them kept and told.
 pub(super) async fn taken(
     house: &Rc<House>,
+    meter: &Meter,
     body: &[u8],
     durability: Durability,
 ) -> Result<Published, Refusal> {
     let drafts = read(body)?;
-    {
-        let mut rates = house.rates.borrow_mut();
-        let now = Instant::now();
-        let mut sources: Vec<&str> = drafts.iter().map(|draft| draft.source.as_str()).collect();
-        sources.sort_unstable();
-        for same in sources.chunk_by(|one, other| one == other) {
-            rates
-                .take(same[0], same.len(), now)
-                .map_err(Refusal::Rate)?;
-        }
-    }
+    meter
+        .take(drafts.len(), Instant::now())
+        .map_err(Refusal::Rate)?;
     Ok(house.hub.publish(drafts, durability).await?)
 }
 
@@ -275,7 +273,7 @@ impl Refusal {
                 json!({ "error": words, "index": index })
             }
             Self::Rate(wait) => json!({
-                "error": "this source hands in more events a second than it may",
+                "error": "this connection sends too many events per second",
                 "retry_after_seconds": wait.as_secs_f64(),
             }),
             Self::Board(index, refusal) => json!({ "error": refusal.to_string(), "index": index }),

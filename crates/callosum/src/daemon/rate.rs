@@ -1,20 +1,33 @@
-//! [`Rates`]: how many events a source may hand in.
+//! [`Rates`]: how many events a connection may hand in.
+//!
+//! A connection is what is counted, since an event's source is whatever its author writes. Connections that are new share one
+//! allowance, so that closing one and opening the next gains nothing.
 
-use std::{collections::HashMap, time::Duration};
+use std::{cell::Cell, rc::Rc, time::Duration};
 
 use tokio::time::Instant;
-
-/// Most sources that are told apart at once.
-const MOST_SOURCES: usize = 1024;
 
 /// So many seconds' worth may come at once.
 const BURST_SECONDS: f64 = 2.0;
 
-/// A bucket for each source, which fills at an even pace.
+/// Most that connections that were closed leave to be waited for, in seconds' worth and in events.
+const LONGEST_DEBT: (f64, f64) = (2.0, 1000.0);
+
+/// The allowances of all connections.
 #[derive(Debug)]
 pub(super) struct Rates {
     per_second: f64,
-    buckets: HashMap<String, Bucket>,
+    /// What the next new connection may hand in at once.
+    newcomers: Cell<Bucket>,
+}
+
+/// What a connection may hand in; given back when it is dropped.
+#[derive(Debug)]
+pub(super) struct Meter {
+    rates: Rc<Rates>,
+    own: Cell<Bucket>,
+    /// What it was given beyond what new connections had.
+    granted: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -25,42 +38,75 @@ struct Bucket {
 }
 
 impl Rates {
-    /// Lets each source hand in `per_second` events, and two seconds' worth at once.
-    pub(super) fn new(per_second: u32) -> Self {
+    /// Lets each connection hand in `per_second` events, and two seconds' worth at once.
+    pub(super) fn new(per_second: u32, now: Instant) -> Self {
+        let per_second = f64::from(per_second);
+        let left = per_second * BURST_SECONDS;
         Self {
-            per_second: f64::from(per_second),
-            buckets: HashMap::new(),
+            per_second,
+            newcomers: Cell::new(Bucket { left, at: now }),
         }
     }
 
-    /// Takes `count` events of `source`, or says how long to wait until one may be handed in.
+    /// Returns what a connection may hand in that is made now. It has room for one event at least, unless those that were
+    /// closed have handed in too many.
+    pub(super) fn enter(self: &Rc<Self>, now: Instant) -> Meter {
+        let pool = self.left(self.newcomers.get(), now);
+        let left = if pool < 0.0 { pool } else { pool.max(1.0) };
+        self.newcomers.set(Bucket {
+            left: pool.min(0.0),
+            at: now,
+        });
+        Meter {
+            rates: Rc::clone(self),
+            own: Cell::new(Bucket { left, at: now }),
+            granted: left - pool,
+        }
+    }
+
+    fn left(&self, bucket: Bucket, now: Instant) -> f64 {
+        let since = now.duration_since(bucket.at).as_secs_f64();
+        (bucket.left + since * self.per_second).min(self.per_second * BURST_SECONDS)
+    }
+
+    fn leave(&self, left: f64, now: Instant) {
+        let (seconds, events) = LONGEST_DEBT;
+        let least = -(self.per_second * seconds + events);
+        let most = self.per_second * BURST_SECONDS;
+        let pool = self.left(self.newcomers.get(), now) + left;
+        self.newcomers.set(Bucket {
+            left: pool.clamp(least, most),
+            at: now,
+        });
+    }
+}
+
+impl Meter {
+    /// Takes `count` events of the connection, or says how long to wait until one may be handed in.
     ///
     /// Who has anything left may overdraw it with a list, and waits the longer.
-    pub(super) fn take(
-        &mut self,
-        source: &str,
-        count: usize,
-        now: Instant,
-    ) -> Result<(), Duration> {
-        let full = self.per_second * BURST_SECONDS;
-        let fill = |bucket: &Bucket| {
-            let since = now.duration_since(bucket.at).as_secs_f64();
-            (bucket.left + since * self.per_second).min(full)
-        };
-        if !self.buckets.contains_key(source) && self.buckets.len() >= MOST_SOURCES {
-            self.buckets.retain(|_, bucket| fill(bucket) < full);
-            if self.buckets.len() >= MOST_SOURCES {
-                return Err(Duration::from_secs(1));
-            }
-        }
-        let left = self.buckets.get(source).map_or(full, fill);
+    pub(super) fn take(&self, count: usize, now: Instant) -> Result<(), Duration> {
+        let left = self.rates.left(self.own.get(), now);
         if left < 1.0 {
-            return Err(Duration::from_secs_f64((1.0 - left) / self.per_second));
+            let wait = (1.0 - left) / self.rates.per_second;
+            return Err(Duration::from_secs_f64(wait));
         }
-        let left = left - count as f64;
-        self.buckets
-            .insert(source.to_owned(), Bucket { left, at: now });
+        self.own.set(Bucket {
+            left: left - count as f64,
+            at: now,
+        });
         Ok(())
+    }
+
+    fn give_back(&self, now: Instant) {
+        let left = self.rates.left(self.own.get(), now);
+        self.rates.leave(left - self.granted, now);
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.give_back(Instant::now());
     }
 }
 
@@ -68,37 +114,59 @@ impl Rates {
 mod tests {
     use super::*;
 
-    /// CALC-SEC-1: rates are bounded, for each source by itself.
-    #[test]
-    fn a_source_that_hands_in_too_many_waits_and_the_others_do_not() {
-        let mut rates = Rates::new(10);
+    fn rates(per_second: u32) -> (Rc<Rates>, Instant) {
         let start = Instant::now();
-        for _ in 0..20 {
-            assert_eq!(rates.take("codex", 1, start), Ok(()));
-        }
-        let wait = rates.take("codex", 1, start).unwrap_err();
-        assert!(wait <= Duration::from_millis(100), "{wait:?}");
-        assert_eq!(
-            rates.take("gemini-cli", 30, start),
-            Ok(()),
-            "a list overdraws"
-        );
-        assert!(rates.take("gemini-cli", 1, start).unwrap_err() > Duration::from_secs(1));
-        assert_eq!(rates.take("codex", 1, start + wait), Ok(()));
+        (Rc::new(Rates::new(per_second, start)), start)
     }
 
-    /// CALC-SEC-1: names that are made up on the way take no memory without end.
+    /// CALC-SEC-1: rates are bounded, for each connection by itself, whatever sources its events name.
     #[test]
-    fn sources_are_bounded_and_idle_ones_make_room() {
-        let mut rates = Rates::new(10);
-        let start = Instant::now();
-        for number in 0..MOST_SOURCES {
-            assert!(rates.take(&number.to_string(), 1, start).is_ok());
+    fn a_connection_that_hands_in_too_many_waits_and_the_others_do_not() {
+        let (rates, start) = rates(10);
+        let one = rates.enter(start);
+        let other = rates.enter(start);
+        for _ in 0..20 {
+            assert_eq!(one.take(1, start), Ok(()));
         }
-        assert!(rates.take("one-more", 1, start).is_err());
-        assert!(rates.take("7", 1, start).is_ok());
-        let later = start + Duration::from_secs(1);
-        assert!(rates.take("one-more", 1, later).is_ok());
-        assert!(rates.buckets.len() < 10);
+        let wait = one.take(1, start).unwrap_err();
+        assert!(wait <= Duration::from_millis(100), "{wait:?}");
+        assert_eq!(other.take(30, start), Ok(()), "a list overdraws");
+        assert!(other.take(1, start).unwrap_err() > Duration::from_secs(1));
+        assert_eq!(one.take(1, start + wait), Ok(()));
+        std::mem::forget((one, other));
+    }
+
+    /// CALC-SEC-1: a connection that follows one that was closed does not begin with more.
+    #[test]
+    fn closing_a_connection_gains_nothing() {
+        let (rates, start) = rates(10);
+        let first = rates.enter(start);
+        assert_eq!(first.take(50, start), Ok(()));
+        first.give_back(start);
+        let next = rates.enter(start);
+        assert!(next.take(1, start).unwrap_err() > Duration::from_secs(3));
+        let later = start + Duration::from_secs(4);
+        assert_eq!(next.take(1, later), Ok(()));
+        std::mem::forget((first, next));
+    }
+
+    /// CALC-SEC-1: of connections that hand in one event each, all together have what one has, and none is kept out for good.
+    #[test]
+    fn connections_of_one_event_share_what_one_has() {
+        let (rates, start) = rates(10);
+        for _ in 0..20 {
+            let meter = rates.enter(start);
+            assert_eq!(meter.take(1, start), Ok(()));
+            meter.give_back(start);
+            std::mem::forget(meter);
+        }
+        for _ in 0..5 {
+            let meter = rates.enter(start);
+            let _ = meter.take(1000, start);
+            meter.give_back(start);
+            std::mem::forget(meter);
+        }
+        let much_later = start + Duration::from_secs(103);
+        assert_eq!(rates.enter(much_later).take(1, much_later), Ok(()));
     }
 }

@@ -6,7 +6,9 @@ use hyper::{Method, Request, Response, StatusCode, body::Incoming, header};
 use tokio::sync::Notify;
 
 use super::{
-    House, bus, gate, posting, reading,
+    House, bus, gate, posting,
+    rate::Meter,
+    reading,
     reply::{self, Reply},
     stream,
 };
@@ -29,12 +31,21 @@ pub(super) enum Door {
 /// The text form of Prometheus.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The answer to a request; `ends` ends its connection at once.
+/// The connection that a request came by.
+#[derive(Clone)]
+pub(super) struct Link {
+    /// Ends it at once.
+    pub(super) ends: Rc<Notify>,
+    /// How many events it may hand in.
+    pub(super) meter: Rc<Meter>,
+}
+
+/// The answer to a request.
 pub(super) async fn answer(
     house: Rc<House>,
     door: Door,
     mut request: Request<Incoming>,
-    ends: Rc<Notify>,
+    Link { ends, meter }: Link,
 ) -> Response<Reply> {
     let checked = match door {
         Door::Shut => Err(gate::Refused::User),
@@ -46,7 +57,7 @@ pub(super) async fn answer(
     }
     let is_upgrade = request.headers().contains_key(header::UPGRADE);
     if is_upgrade && matches!(door, Door::Bus | Door::Socket) {
-        return bus::answer(&house, &mut request);
+        return bus::answer(&house, meter, &mut request);
     }
     let is_one_of = |doors: &[Door]| door == Door::Socket || doors.contains(&door);
     let path = request.uri().path();
@@ -77,7 +88,7 @@ pub(super) async fn answer(
         return response;
     }
     match (path, request.method()) {
-        ("/events", &Method::POST) => posting::answer(&house, request).await,
+        ("/events", &Method::POST) => posting::answer(&house, &meter, request).await,
         ("/events", _) if wants_stream(&request) => {
             stream::answer(&house, request.uri(), request.headers())
         }

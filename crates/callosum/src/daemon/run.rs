@@ -184,7 +184,7 @@ pub(crate) fn serve(
         let hub = Rc::new(hub);
         let house = Rc::new(House {
             hub: Rc::clone(&hub),
-            rates: RefCell::new(Rates::new(rate)),
+            rates: Rc::new(Rates::new(rate, tokio::time::Instant::now())),
             serving: serving.clone(),
             stop,
             cancel: cancel.clone(),

@@ -77,7 +77,7 @@ struct HowArgs {
     /// Where metrics are served, likewise
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<Wish>,
-    /// Events a second that each source may hand in
+    /// Events a second that each connection may hand in
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
     /// Go on in the background, once everything answers

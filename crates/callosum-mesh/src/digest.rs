@@ -10,8 +10,9 @@ use callosum_evidence::{secrets::mask, terminal::untagged, tokens};
 
 use crate::{
     agent::AgentName,
-    board::{Board, Receipt, Status, Task},
+    board::{Board, Message, Receipt, Status, Task},
     route::Matrix,
+    voice::{is_own, name_for},
 };
 
 /// Most characters of a foreign text.
@@ -36,6 +37,9 @@ pub struct Known<'a> {
     pub since: u64,
     /// The events after that one of which it was told all the same.
     pub told: &'a BTreeSet<u64>,
+    /// The events by which its session said what other sessions of the agent are to be told: the agent does not count as
+    /// told of them.
+    pub own: &'a [u64],
     /// The folder that it works in, where that is known: what is about another one comes last.
     pub cwd: Option<&'a str>,
     /// Who does what.
@@ -101,8 +105,9 @@ pub struct Digest {
 /// a reader would obey, and the first line says that they are data. The same for the same state.
 pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
     let items = items(known);
+    let own = known.own.iter().filter(|rev| **rev > known.since).min();
     let mut digest = Digest {
-        told: known.board.seq,
+        told: own.map_or(known.board.seq, |rev| known.board.seq.min(rev - 1)),
         ..Digest::default()
     };
     if items.is_empty() {
@@ -179,6 +184,7 @@ pub fn digest_of_beside(
         is_beginning: true,
         since: 0,
         told: &BTreeSet::new(),
+        own: &[],
         cwd: None,
         matrix,
         beside,
@@ -252,14 +258,14 @@ fn items(known: &Known<'_>) -> Vec<Item> {
             && known.is_beginning
             && session.is_some()
             && message.session_id.as_deref() == *session;
-        message.to.is(agent, *session) && (message.receipt.is_none() || is_lost)
+        message.is_for(agent, *session) && (message.receipt.is_none() || is_lost)
     });
     for message in messages {
         items.push(Item {
             kind: Kind::Message,
             text: format!(
                 "{} says to you: {}{}",
-                message.from,
+                sender_of(message, agent),
                 quoted(&message.content),
                 rest_of(&message.content)
             ),
@@ -270,7 +276,7 @@ fn items(known: &Known<'_>) -> Vec<Item> {
     let mut tasks: Vec<&Task> = board
         .tasks
         .iter()
-        .filter(|task| is_for(task, agent) && board.waits_for(task).next().is_none())
+        .filter(|task| is_for(task, agent, *session) && board.waits_for(task).next().is_none())
         .filter(|task| task.assigned_to.is_some() || is_news(ready_at(board, task)))
         .collect();
     tasks.sort_by_key(|task| task.priority);
@@ -286,7 +292,7 @@ fn items(known: &Known<'_>) -> Vec<Item> {
             .map(|cwd| format!(" in {}", quoted(cwd)));
         let text = format!(
             "{whose} from {}{}: {}; `callosum mesh task claim {}`",
-            task.created_by,
+            author_of(task, agent, *session),
             place.unwrap_or_default(),
             quoted(&task.prompt),
             task.id
@@ -338,14 +344,14 @@ fn items(known: &Known<'_>) -> Vec<Item> {
         );
         items.push(since_event(Kind::Task, text, rev));
     }
-    let found = board
-        .discoveries
-        .iter()
-        .filter(|found| is_news(found.rev) && found.source != **agent);
+    let found = board.discoveries.iter().filter(|found| {
+        let by = (&found.source, found.session_id.as_deref());
+        is_news(found.rev) && !is_own((agent, *session), by)
+    });
     for found in found {
         let text = format!(
             "{} found out{}: {}",
-            found.source,
+            name_for(agent, &found.source),
             elsewhere(*cwd, found.cwd.as_deref()),
             quoted(&found.content)
         );
@@ -434,10 +440,30 @@ fn rest_of(content: &str) -> &'static str {
     }
 }
 
-fn is_for(task: &Task, agent: &AgentName) -> bool {
+/// Who says a message, to an agent that it is for.
+fn sender_of(message: &Message, agent: &AgentName) -> String {
+    // An agent whose session is not known may be the one that is told.
+    match message.from_session {
+        Some(_) => name_for(agent, &message.from),
+        None => message.from.to_string(),
+    }
+}
+
+/// Who left a task, to a session of an agent.
+pub(crate) fn author_of(task: &Task, agent: &AgentName, session: Option<&str>) -> String {
+    let by = (&task.created_by, task.created_in.as_deref());
+    if is_own((agent, session), by) {
+        task.created_by.to_string()
+    } else {
+        name_for(agent, &task.created_by)
+    }
+}
+
+fn is_for(task: &Task, agent: &AgentName, session: Option<&str>) -> bool {
     let is_meant = task.assigned_to.as_ref().is_none_or(|meant| meant == agent);
     // What it left for itself its next session does not know of.
-    let is_own = task.created_by == *agent && task.assigned_to.is_none();
+    let by = (&task.created_by, task.created_in.as_deref());
+    let is_own = task.assigned_to.is_none() && is_own((agent, session), by);
     task.status == Status::Pending && is_meant && !is_own
 }
 

@@ -26,10 +26,11 @@ pub(crate) const KEPT: &str = "board.kept.json";
 /// Their version: raised with each change of what the board remembers, or of what an event does to it.
 ///
 /// - 4 is read as it is: what an event does to the board is the same, but that of 5 forgets more of what is over.
+/// - 5 is read as it is: 6 also remembers which session sent a message, left a task, or found something.
 ///
 /// A board under any other is made anew from the log, as far as that goes back: whoever raises this reads those before on, since
 /// what the log has dropped stands nowhere else.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 /// The oldest version that is read.
 const OLDEST: u32 = 4;

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     addressee::Addressee,
     board::{Board, Status, Task},
-    digest::{Note, blocked, elsewhere, quoted, ready_at},
+    digest::{Note, author_of, blocked, elsewhere, quoted, ready_at},
     event::Event,
     journal::Cursor,
     mesh::{Mesh, MeshError},
@@ -53,6 +53,8 @@ pub(crate) struct News {
     pub(crate) of_agent: Option<Cursor>,
     /// The last event that was looked at.
     pub(crate) until: u64,
+    /// The first event by which this session asks another of its agent, of which none was told yet.
+    pub(crate) first_asked: Option<u64>,
 }
 
 /// One thing that a session was not told of yet.
@@ -191,8 +193,9 @@ impl Mesh {
             });
         }
         let mut items = on_board(self.board()?, voice, since.seq);
-        items.extend(self.asked(voice, since.seq, until)?);
         let told = of_agent.as_ref().map_or(0, |of_agent| of_agent.seq);
+        let (asked, first_asked) = self.asked(voice, since.seq, until, told)?;
+        items.extend(asked);
         items.retain(|item| !item.is_for_one || item.rev > told);
         items.sort_by_key(|item| item.rev);
         Ok(News {
@@ -200,11 +203,29 @@ impl Mesh {
             since,
             of_agent,
             until,
+            first_asked,
         })
     }
 
-    /// What others ask of this agent and share with it, in events that mean nothing to the board.
-    fn asked(&self, voice: &Voice, since: u64, until: u64) -> Result<Vec<NewsItem>, MeshError> {
+    /// How far an agent counts as told of what one session alone is told, when one of its sessions was told up to `seq`: not
+    /// beyond what that session itself asks of the others.
+    pub(crate) fn told_of_agent(&self, voice: &Voice, seq: u64) -> Result<u64, MeshError> {
+        let told = self.news_file_of_agent(voice).read()?;
+        let told = told.map_or(0, |told| told.seq);
+        let (_, first_asked) = self.asked(voice, told, seq, told)?;
+        Ok(first_asked.map_or(seq, |first| seq.min(first - 1).max(told)))
+    }
+
+    /// What others ask of this agent and share with it, in events that mean nothing to the board; and the first event after
+    /// `told` by which this session asks another of its agent.
+    fn asked(
+        &self,
+        voice: &Voice,
+        since: u64,
+        until: u64,
+        told: u64,
+    ) -> Result<(Vec<NewsItem>, Option<u64>), MeshError> {
+        let mut first_asked = None;
         let mut reader = self.journal().read_after(&Cursor {
             origin: Some(self.journal().origin().to_owned()),
             seq: since.max(until.saturating_sub(MOST_EVENTS)),
@@ -213,9 +234,12 @@ impl Mesh {
         loop {
             let batch = reader.next_batch(MOST_EVENTS as usize)?;
             if batch.events.is_empty() {
-                return Ok(items);
+                return Ok((items, first_asked));
             }
-            let news = batch.events.iter().filter(|event| event.seq <= until);
+            let news = || batch.events.iter().filter(|event| event.seq <= until);
+            let mut own = news().filter(|event| event.seq > told && asks_own_agent(event, voice));
+            first_asked = first_asked.or_else(|| own.next().map(|event| event.seq));
+            let news = news();
             items.extend(news.filter_map(|event| {
                 Some(NewsItem {
                     rev: event.seq,
@@ -233,7 +257,7 @@ pub(crate) fn asked_of(event: &Event, voice: &Voice) -> Option<Note> {
     let (_, what) = ASKED
         .iter()
         .find(|(topic, _)| *topic == event.topic.as_str())?;
-    if event.source == voice.agent {
+    if voice.has_said(&event.source, event.session_id.as_deref()) {
         return None;
     }
     if event.payload.contains_key("to") {
@@ -251,7 +275,7 @@ pub(crate) fn asked_of(event: &Event, voice: &Voice) -> Option<Note> {
     Some(Note {
         lead: format!(
             "{} {what}{} ({} {})",
-            event.source,
+            voice.name_of(&event.source),
             elsewhere(voice.cwd.as_deref(), event.cwd.as_deref()),
             event.topic,
             event.id
@@ -259,6 +283,15 @@ pub(crate) fn asked_of(event: &Event, voice: &Voice) -> Option<Note> {
         words,
         rev: Some(event.seq),
     })
+}
+
+/// Whether this session asks another session of its own agent by an event, or shares something with it.
+pub(crate) fn asks_own_agent(event: &Event, voice: &Voice) -> bool {
+    ASKED
+        .iter()
+        .any(|(topic, _)| *topic == event.topic.as_str())
+        && voice.is_session(&event.source, event.session_id.as_deref())
+        && addressee_of(event).is_none_or(|to| to.session.is_none() && to.agent == voice.agent)
 }
 
 /// To whom an event says that it is.
@@ -271,14 +304,14 @@ fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<NewsItem> {
     let left = board.tasks.iter().filter(|task| {
         task.assigned_to.as_ref() == Some(&voice.agent)
             && task.status == Status::Pending
-            && task.created_by != voice.agent
+            && !voice.has_said(&task.created_by, task.created_in.as_deref())
             && ready_at(board, task) > since
             && board.waits_for(task).next().is_none()
     });
     let left = left.map(|task| {
         let lead = format!(
             "task for you from {}{}, `callosum mesh task claim {}`",
-            task.created_by,
+            author_of(task, &voice.agent, voice.session_id.as_deref()),
             task.cwd.as_deref().map(about).unwrap_or_default(),
             task.id
         );
@@ -311,10 +344,12 @@ fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<NewsItem> {
         (rev, lead, task.prompt.clone())
     });
     let found = board.discoveries.iter();
-    let found = found.filter(|found| found.rev > since && found.source != voice.agent);
+    let found = found.filter(|found| {
+        found.rev > since && !voice.has_said(&found.source, found.session_id.as_deref())
+    });
     let found = found.map(|found| {
         let place = elsewhere(voice.cwd.as_deref(), found.cwd.as_deref());
-        let lead = format!("{} found out{place}", found.source);
+        let lead = format!("{} found out{place}", voice.name_of(&found.source));
         (found.rev, lead, found.content.clone())
     });
     let all = left.chain(done).chain(stuck).chain(found);

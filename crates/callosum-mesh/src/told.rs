@@ -11,12 +11,13 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
-    board::{Board, Message, Order, Receipt},
-    digest::{Beside, Digest, Known, Note, Source, digest, elsewhere},
+    agent::AgentName,
+    board::{Board, Message, Order, Receipt, Status},
+    digest::{Beside, Digest, Known, Note, Source, digest, elsewhere, ready_at},
     event::Event,
     journal::Cursor,
     mesh::{Mesh, MeshError},
-    news::{News, NewsFile, NewsItem, asked_of},
+    news::{News, NewsFile, NewsItem, asked_of, asks_own_agent},
     route::Matrix,
     voice::Voice,
 };
@@ -70,15 +71,18 @@ impl Mesh {
         let matrix = self.matrix().clone();
         self.board()?;
         let mut all = beside.clone();
-        all.sources
-            .insert(0, Source::Read(self.published(voice, since)?));
+        let (published, mut own) = self.published(voice, since)?;
+        all.sources.insert(0, Source::Read(published));
+        let board = self.board()?;
+        own.extend(said_on(board, voice));
         let known = Known {
             agent: &voice.agent,
-            board: self.board()?,
+            board,
             session: voice.session_id.as_deref(),
             is_beginning: true,
             since,
             told: &told,
+            own: &own,
             cwd: voice.cwd.as_deref(),
             matrix: &matrix,
             beside: &all,
@@ -91,27 +95,37 @@ impl Mesh {
         Ok(self.told(voice)?.at)
     }
 
-    /// The newest events of other agents that mean nothing to the board, since one.
-    fn published(&mut self, voice: &Voice, since: u64) -> Result<Vec<Note>, MeshError> {
+    /// The newest events of others that mean nothing to the board, since one; and which of this session are for others of its
+    /// agent.
+    fn published(&mut self, voice: &Voice, since: u64) -> Result<(Vec<Note>, Vec<u64>), MeshError> {
         let last = self.board()?.seq;
         let mut reader = self.journal().read_after(&Cursor {
             origin: Some(self.journal().origin().to_owned()),
             seq: since.max(last.saturating_sub(MOST_EVENTS)),
         });
         let mut notes = VecDeque::new();
+        let mut own = Vec::new();
         loop {
             let batch = reader.next_batch(MOST_EVENTS as usize)?;
             if batch.events.is_empty() {
-                return Ok(notes.into());
+                return Ok((notes.into(), own));
             }
+            let ours = batch.events.iter().filter(|event| {
+                let is_session = voice.is_session(&event.source, event.session_id.as_deref());
+                let is_own = OWN_CLASSES.contains(&event.topic.class());
+                is_session && !is_own || asks_own_agent(event, voice)
+            });
+            own.extend(ours.map(|event| event.seq));
             let others = batch.events.iter();
-            for event in others.filter(|event| event.source != voice.agent) {
+            let is_own =
+                |event: &&Event| voice.has_said(&event.source, event.session_id.as_deref());
+            for event in others.filter(|event| !is_own(event)) {
                 let note = asked_of(event, voice).or_else(|| {
                     let is_own = OWN_CLASSES.contains(&event.topic.class());
                     (!is_own).then(|| Note {
                         lead: format!(
                             "{} told of {}{}",
-                            event.source,
+                            voice.name_of(&event.source),
                             event.topic,
                             elsewhere(voice.cwd.as_deref(), event.cwd.as_deref())
                         ),
@@ -144,7 +158,8 @@ impl Mesh {
     ) -> Result<(), MeshError> {
         // What its digest had no room for comes with the next one, and not between two calls.
         self.heard_all(voice)?;
-        self.news_file_of_agent(voice).note(self.known_seq())?;
+        let told = self.told_of_agent(voice, self.known_seq())?;
+        self.news_file_of_agent(voice).note(told)?;
         self.moved(&digest.messages, Receipt::Delivered, voice, evidence)?;
         let before = self.told(voice)?;
         // What was told meanwhile by others stands in no digest yet.
@@ -212,11 +227,12 @@ impl Mesh {
         let news = self.news(voice)?;
         let session = voice.session_id.as_deref();
         let is_theirs =
-            |message: &Message| message.receipt.is_none() && message.to.is(&voice.agent, session);
+            |message: &Message| message.receipt.is_none() && message.is_for(&voice.agent, session);
         if !news.is_due() && !self.board()?.messages.iter().any(is_theirs) {
             return Ok(None);
         }
         let (file, of_agent) = (self.news_file(voice), self.news_file_of_agent(voice));
+        let first_asked = news.first_asked;
         self.in_turn(|orders| {
             let mut news = if is_told_meanwhile(&file, &news)? {
                 News::default()
@@ -257,6 +273,8 @@ impl Mesh {
             }
             if seq > news.since.seq {
                 file.note(seq)?;
+                // What it asks of another session of its agent is still to be told to one.
+                let seq = first_asked.map_or(seq, |first| seq.min(first - 1));
                 if told_one.is_none_or(|told| seq > told.seq) {
                     of_agent.note(seq)?;
                 }
@@ -338,6 +356,7 @@ fn between_calls(board: &Board, voice: &Voice, news: &News) -> (Digest, u64) {
             is_beginning: false,
             since: 0,
             told: &BTreeSet::new(),
+            own: &[],
             cwd: None,
             matrix: &matrix,
             beside: &beside,
@@ -359,6 +378,20 @@ fn between_calls(board: &Board, voice: &Voice, news: &News) -> (Digest, u64) {
         };
     }
     (told, news.until)
+}
+
+/// The events by which a session found something, or left a task for its agent or for anyone.
+fn said_on(board: &Board, voice: &Voice) -> Vec<u64> {
+    let found = board.discoveries.iter();
+    let found = found.filter(|found| voice.is_session(&found.source, found.session_id.as_deref()));
+    let tasks = board.tasks.iter().filter(|task| {
+        let is_for = |meant: &AgentName| *meant == voice.agent;
+        voice.is_session(&task.created_by, task.created_in.as_deref())
+            && task.status == Status::Pending
+            && task.assigned_to.as_ref().is_none_or(is_for)
+    });
+    let tasks = tasks.map(|task| ready_at(board, task));
+    found.map(|found| found.rev).chain(tasks).collect()
 }
 
 /// Whether the session was told of something by another process of its client since this was read.

@@ -26,6 +26,22 @@ impl Voice {
         }
     }
 
+    /// Whether this session itself has said something that a session of an agent said. One that is not known counts as its
+    /// own, as with leases.
+    pub(crate) fn has_said(&self, agent: &AgentName, session: Option<&str>) -> bool {
+        is_own((&self.agent, self.session_id.as_deref()), (agent, session))
+    }
+
+    /// Whether a session of an agent is this one, and known to be.
+    pub(crate) fn is_session(&self, agent: &AgentName, session: Option<&str>) -> bool {
+        self.agent == *agent && session.is_some() && self.session_id.as_deref() == session
+    }
+
+    /// How a session of an agent is called in what this session is told.
+    pub(crate) fn name_of(&self, agent: &AgentName) -> String {
+        name_for(&self.agent, agent)
+    }
+
     /// Who says what an event says.
     pub(crate) fn who_says(draft: &Draft) -> Self {
         Self {
@@ -34,5 +50,26 @@ impl Voice {
             pane_id: draft.pane_id.clone(),
             cwd: draft.cwd.clone(),
         }
+    }
+}
+
+/// Whether two sessions of agents are one, as far as that is known.
+pub(crate) fn is_own(
+    (agent, session): (&AgentName, Option<&str>),
+    (other, its_session): (&AgentName, Option<&str>),
+) -> bool {
+    let is_session = match (session, its_session) {
+        (Some(session), Some(its_session)) => session == its_session,
+        _ => true,
+    };
+    agent == other && is_session
+}
+
+/// How `other`, which is not the session that is told, is called to a session of `agent`.
+pub(crate) fn name_for(agent: &AgentName, other: &AgentName) -> String {
+    if agent == other {
+        format!("another session of {other}")
+    } else {
+        other.to_string()
     }
 }

@@ -46,11 +46,9 @@ impl Board {
                     };
                     for need in &needs {
                         self.known(need)?;
-                        if self.leads_to(need, &task) {
-                            return Err(Refusal::Circle {
-                                task,
-                                need: need.clone(),
-                            });
+                        if let Some(mut circle) = self.way_between(need, &task) {
+                            circle.insert(0, task.clone());
+                            return Err(Refusal::Circle { task, circle });
                         }
                     }
                     continue;
@@ -74,22 +72,38 @@ impl Board {
         Ok(is_new.then_some(deed).into_iter().collect())
     }
 
-    /// Whether one task is another, or waits for it over any number of others.
-    fn leads_to(&self, from: &str, to: &str) -> bool {
-        let mut seen = Vec::new();
-        let mut left = vec![from];
-        while let Some(id) = left.pop() {
-            if id == to {
-                return true;
-            }
-            if !seen.contains(&id) {
-                seen.push(id);
-                let needs = self.task(id).map(|task| task.needs.as_slice());
-                left.extend(needs.unwrap_or_default().iter().map(String::as_str));
+    /// The tasks by which one waits for another, both ends included; `None` if it does not.
+    fn way_between(&self, from: &str, to: &str) -> Option<Vec<String>> {
+        way(from, to, |id| {
+            self.task(id).map_or(&[], |task| task.needs.as_slice())
+        })
+    }
+}
+
+/// The shortest way from one task to another over what each needs, both ends included.
+pub(crate) fn way<'a>(
+    from: &'a str,
+    to: &str,
+    needs: impl Fn(&str) -> &'a [String],
+) -> Option<Vec<String>> {
+    // Each with the place of the one that led to it.
+    let mut seen: Vec<(&str, Option<usize>)> = vec![(from, None)];
+    let mut at = 0;
+    while let Some((id, _)) = seen.get(at).copied() {
+        if id == to {
+            let back = std::iter::successors(Some(at), |at| seen[*at].1);
+            let mut way: Vec<String> = back.map(|at| seen[at].0.to_owned()).collect();
+            way.reverse();
+            return Some(way);
+        }
+        for need in needs(id) {
+            if seen.iter().all(|(known, _)| known != need) {
+                seen.push((need, Some(at)));
             }
         }
-        false
+        at += 1;
     }
+    None
 }
 
 fn is_name(value: &Value) -> bool {

@@ -66,7 +66,11 @@ impl Board {
         });
         let own = own.map(|message| Deed::MessageMoved {
             message: message.id.clone(),
-            receipt: Receipt::Dead,
+            receipt: if message.is_notice_to_session() {
+                Receipt::Dropped
+            } else {
+                Receipt::Dead
+            },
             evidence: Some(format!("the session {} has ended", session.session_id)),
         });
         claimed.chain(leases).chain(unseen).chain(own).collect()
@@ -207,7 +211,7 @@ impl Board {
             return Err(is_over(task));
         }
         if let Some(claim) = &task.claim
-            && claim.holds_against(voice, now)
+            && (claim.holds_against(voice, now) || claim.is_of_session_only(voice, now))
         {
             return Err(Refusal::ClaimedBy {
                 task: id.to_owned(),

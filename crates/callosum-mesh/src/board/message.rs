@@ -14,6 +14,9 @@ pub struct Message {
     pub id: String,
     /// Who says it.
     pub from: AgentName,
+    /// The session that says it, if that is known: no hook hands it to that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_session: Option<String>,
     /// To whom.
     pub to: Addressee,
     /// What.
@@ -40,6 +43,23 @@ pub struct Message {
     pub rev: u64,
 }
 
+impl Message {
+    /// Whether the program itself tells one session something of its own work, as that another edits its file. Once that
+    /// session is over, no one misses it.
+    pub fn is_notice_to_session(&self) -> bool {
+        self.from.is_us() && self.to.session.is_some()
+    }
+
+    /// Whether it is for this session of an agent: one that its own session wrote to all sessions of its agent is for the others.
+    pub fn is_for(&self, agent: &AgentName, session: Option<&str>) -> bool {
+        let is_own = self.to.session.is_none()
+            && self.from == *agent
+            && self.from_session.is_some()
+            && self.from_session.as_deref() == session;
+        self.to.is(agent, session) && !is_own
+    }
+}
+
 /// What one agent found out and tells all.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -50,6 +70,9 @@ pub struct Discovery {
     pub content: String,
     /// Who found it.
     pub source: AgentName,
+    /// The session that found it, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
     /// When.
     #[serde(with = "crate::moment")]
     pub timestamp: Timestamp,

@@ -19,6 +19,8 @@ pub(crate) mod state;
 mod tally;
 mod task;
 
+pub(crate) use self::change::way;
+
 pub use self::{
     claim::CLAIM,
     deed::{Deed, Receipt},

@@ -341,14 +341,18 @@ impl Board {
         })
     }
 
-    /// The messages that nobody was handed in time, as dead letters.
+    /// The messages that nobody was handed in time, as dead letters; notices of the program to one session are dropped.
     pub fn expired(&self, now: Timestamp) -> Vec<Deed> {
         let waiting = self.messages.iter();
         let waiting = waiting.filter(|message| message.receipt.is_none());
         let late = waiting.filter(|message| message.expires.is_some_and(|expires| expires <= now));
         late.map(|message| Deed::MessageMoved {
             message: message.id.clone(),
-            receipt: Receipt::Dead,
+            receipt: if message.is_notice_to_session() {
+                Receipt::Dropped
+            } else {
+                Receipt::Dead
+            },
             evidence: Some(format!(
                 "{} was not there to be handed it in time",
                 message.to
@@ -381,7 +385,12 @@ impl Board {
         if task.needs.len() > MOST_NEEDS {
             return Err(Refusal::TooManyNeeds);
         }
-        // What it needs is there already, so that no circle can arise here.
+        if task.needs.contains(&task.id) {
+            let circle = vec![task.id.clone(), task.id.clone()];
+            let task = task.id;
+            return Err(Refusal::Circle { task, circle });
+        }
+        // Whatever else it needs is there already, so that no longer circle can arise here.
         for need in &task.needs {
             self.known(need)?;
         }

@@ -144,12 +144,12 @@ pub enum Refusal {
     #[error("no task waits to be claimed")]
     NothingToDo,
     /// A task would wait for itself.
-    #[error("task `{task}` cannot need `{need}`, which waits for it")]
+    #[error("task `{task}` would wait for itself: {}", .circle.join(" → "))]
     Circle {
         /// The task.
         task: String,
-        /// What it would need.
-        need: String,
+        /// The tasks that would wait for one another, each before what it needs; the first is also the last.
+        circle: Vec<String>,
     },
     /// More than may be waited for.
     #[error("a task needs at most 64 others")]

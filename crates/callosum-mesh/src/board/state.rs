@@ -186,6 +186,11 @@ impl Board {
                         priority,
                         prompt,
                         output_file,
+                        created_in: match &created_by {
+                            // Another's session is not the one that tells of it.
+                            Some(by) if *by != event.source => None,
+                            _ => event.session_id.clone(),
+                        },
                         created_by: created_by.unwrap_or_else(|| event.source.clone()),
                         created_at: event.timestamp,
                         completed_at: None,
@@ -252,6 +257,7 @@ impl Board {
                     self.messages.push(Message {
                         id,
                         from: event.source.clone(),
+                        from_session: event.session_id.clone(),
                         to,
                         content,
                         reply_to,
@@ -296,6 +302,7 @@ impl Board {
                         id,
                         content,
                         source: event.source.clone(),
+                        session_id: event.session_id.clone(),
                         timestamp: event.timestamp,
                         cwd: event.cwd.clone(),
                         rev,

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Board, Receipt, Status};
+use super::{Board, Message, Receipt, Status};
 use crate::digest::is_near;
 
 /// How much of everything there is at a time.
@@ -28,7 +28,7 @@ impl Board {
     /// The dead letters that were sent from the project in this folder, or from nobody knows where.
     pub fn dead_letters_of(&self, folder: &str) -> u64 {
         let dead = self.messages.iter().filter(|message| {
-            message.receipt == Some(Receipt::Dead) && is_near(Some(folder), message.cwd.as_deref())
+            is_dead_letter(message) && is_near(Some(folder), message.cwd.as_deref())
         });
         dead.count() as u64
     }
@@ -44,7 +44,7 @@ impl Board {
                     tally.oldest_waits = tally.oldest_waits.max(waits);
                 }
                 Some(Receipt::Delivered) => tally.unseen += 1,
-                Some(Receipt::Dead) => tally.dead += 1,
+                Some(Receipt::Dead) => tally.dead += u64::from(is_dead_letter(message)),
                 Some(Receipt::Seen | Receipt::Acked | Receipt::Dropped) => {}
             }
         }
@@ -62,4 +62,10 @@ impl Board {
         tally.leases = leases.count() as u64;
         tally
     }
+}
+
+/// Whether a message counts as a dead letter. A notice of the program to a session that is over does not: versions before
+/// counted it.
+fn is_dead_letter(message: &Message) -> bool {
+    message.receipt == Some(Receipt::Dead) && !message.is_notice_to_session()
 }

@@ -32,6 +32,18 @@ impl Status {
         }
     }
 
+    /// Reads a status as people write it: `Done`, `in progress` or `to-do` as well as the names themselves.
+    pub fn read(text: &str) -> Option<Self> {
+        let letters = text.chars().filter(|c| !matches!(c, ' ' | '-' | '_'));
+        let word: String = letters.flat_map(char::to_lowercase).collect();
+        Some(match word.as_str() {
+            "pending" | "todo" | "open" | "new" | "queued" | "notstarted" => Self::Pending,
+            "inprogress" | "wip" | "doing" | "started" => Self::InProgress,
+            "complete" | "completed" | "done" | "finished" => Self::Complete,
+            _ => return None,
+        })
+    }
+
     /// Whether nothing is to be done for it any more.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Complete | Self::Cancelled)
@@ -67,6 +79,12 @@ impl Claim {
         };
         self.until > now && !(self.by == voice.agent && is_own_session)
     }
+
+    /// Whether one of its agent's sessions holds it and this is none: who cannot say which session they are may finish what
+    /// it has begun, but does not take it over.
+    pub fn is_of_session_only(&self, voice: &Voice, now: Timestamp) -> bool {
+        self.until > now && self.session_id.is_some() && voice.session_id.is_none()
+    }
 }
 
 /// Work that one agent leaves for another.
@@ -87,6 +105,9 @@ pub struct Task {
     pub output_file: Option<String>,
     /// Who left it.
     pub created_by: AgentName,
+    /// The session that left it, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_in: Option<String>,
     /// When.
     #[serde(with = "crate::moment")]
     pub created_at: Timestamp,

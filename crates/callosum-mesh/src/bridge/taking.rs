@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     agent::AgentName,
-    board::{Order, Refusal},
+    board::{Order, Refusal, way},
     event::Draft,
     journal::JournalError,
     mesh::{MeshError, us},
@@ -60,8 +60,14 @@ pub(super) fn merge_in(
             }
         }
         if waiting.len() == before || waiting.is_empty() {
-            let failed = waiting.into_iter();
-            conflicts.extend(failed.map(|(edit, refusal)| refused(edit, &refusal)));
+            let circles: Vec<Option<Refusal>> = waiting
+                .iter()
+                .map(|(edit, _)| circle_of(edit, &waiting))
+                .collect();
+            let failed = waiting.into_iter().zip(circles);
+            conflicts.extend(
+                failed.map(|((edit, refusal), circle)| refused(edit, &circle.unwrap_or(refusal))),
+            );
             break;
         }
         left = waiting.into_iter().map(|(edit, _)| edit).collect();
@@ -86,6 +92,26 @@ fn of_no_category(edit: &Edit, orders: &Orders<'_, '_>) -> Option<Conflict> {
         wrote: None,
         kept: None,
     })
+}
+
+/// That a task which is to be left would wait for itself, over others that are to be left with it.
+fn circle_of(edit: &Edit, left: &[(Edit, Refusal)]) -> Option<Refusal> {
+    let Order::Add(task) = &edit.order else {
+        return None;
+    };
+    let needs = |id: &str| -> &[String] {
+        let mut orders = left.iter().map(|(edit, _)| &edit.order);
+        let needs = orders.find_map(|order| match order {
+            Order::Add(task) if task.id == id => Some(task.needs.as_slice()),
+            _ => None,
+        });
+        needs.unwrap_or(&[])
+    };
+    let mut ways = task.needs.iter();
+    let mut circle = ways.find_map(|need| way(need, &task.id, needs))?;
+    circle.insert(0, task.id.clone());
+    let task = task.id.clone();
+    Some(Refusal::Circle { task, circle })
 }
 
 fn refused(edit: Edit, why: &dyn std::error::Error) -> Conflict {

@@ -94,7 +94,11 @@ impl Merge<'_> {
             }
             return;
         };
-        let has_moved = item.members.get("status") != base.get("status");
+        let status = item.members.get("status");
+        let has_moved = match (status, base.get("status")) {
+            (Some(status), Some(before)) => !is_same_status(before, status),
+            (status, before) => status != before,
+        };
         let mut set = Map::new();
         for (key, value) in item.members {
             let was = base.get(key).cloned().unwrap_or_default();
@@ -151,7 +155,10 @@ impl Merge<'_> {
             return;
         };
         let before = base.map(|base| base.get("status").cloned().unwrap_or_default());
-        if before.as_ref() == Some(said) {
+        if before
+            .as_ref()
+            .is_some_and(|before| is_same_status(before, said))
+        {
             return;
         }
         let is_of_base = before.is_some() || task.is_none();
@@ -159,7 +166,8 @@ impl Merge<'_> {
         let claim = task.and_then(|task| task.claim.as_ref());
         let claim = claim.filter(|_| now == Status::InProgress);
         let id = item.id.clone();
-        let order = match (said.as_str(), now) {
+        let said = said.as_str().and_then(Status::read).map(Status::as_str);
+        let order = match (said, now) {
             (Some("in_progress"), Status::Pending) => Order::Claim {
                 task: Some(id),
                 anyway: true,
@@ -236,4 +244,10 @@ impl Merge<'_> {
             conflict.by = by;
         }
     }
+}
+
+/// Whether two values of `status` mean the same: people also write `Done` or `in-progress`.
+fn is_same_status(one: &Value, other: &Value) -> bool {
+    let read = |value: &Value| value.as_str().and_then(Status::read);
+    one == other || read(one).is_some_and(|one| read(other) == Some(one))
 }

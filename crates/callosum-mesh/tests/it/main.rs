@@ -14,5 +14,7 @@ mod news;
 mod open_files;
 mod place;
 mod resting;
+mod same_agent;
 mod spare;
+mod statuses;
 mod tasks;

@@ -314,3 +314,69 @@ fn the_users_configuration_is_checked() {
         assert_eq!(json["in_order"], false);
     }
 }
+
+/// CALC-FUT-1, CALC-FAIL-1: what the program tells a session of its lease is no dead letter once that session is over; what an
+/// agent wrote to it is.
+#[test]
+fn a_notice_to_a_session_that_is_over_is_no_dead_letter() {
+    let env = TestEnv::new();
+    env.write("src/a.rs", "fn a() {}\n");
+    let path = env.project().join("src/a.rs");
+    env.git_init();
+    let hook = |session: &str, word: &str, more: Value| {
+        let mut event = serde_json::json!({
+            "session_id": session, "cwd": env.project(), "hook_event_name": word,
+        });
+        for (key, value) in more.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        let run = env.callosum().arguments(["hook", "claude", word]);
+        run.input(event.to_string()).run().success();
+    };
+    let take = [
+        "mesh",
+        "lease",
+        "take",
+        "src/a.rs",
+        "--as",
+        "claude",
+        "--session",
+        "s1",
+    ];
+    env.run(take).success();
+    let edit = serde_json::json!({"tool_name": "Edit", "tool_input": {"file_path": path}});
+    hook("s2", "PostToolUse", edit);
+    let messages = || {
+        let list = ["mesh", "message", "list", "--all", "--json"];
+        env.run(list).success().json()["messages"].clone()
+    };
+    assert_eq!(messages()[0]["from"], "callosum", "{}", messages());
+    assert_eq!(messages()[0]["state"], "queued");
+    hook("s1", "SessionEnd", serde_json::json!({}));
+    assert_eq!(messages()[0]["state"], "dropped");
+    assert_eq!(unwell(&told(&env)), [""; 0]);
+    env.run([
+        "mesh",
+        "lease",
+        "take",
+        "src/b.rs",
+        "--as",
+        "claude",
+        "--session",
+        "s3",
+    ])
+    .success();
+    let send = [
+        "mesh",
+        "message",
+        "send",
+        "claude@s3",
+        "look",
+        "--as",
+        "codex",
+    ];
+    env.run(send).success();
+    hook("s3", "SessionEnd", serde_json::json!({}));
+    let (found, _) = only(&told(&env), "mesh, waiting", "warning");
+    assert!(found.starts_with("1 message"), "{found}");
+}

@@ -260,7 +260,7 @@ pub(crate) fn unread(context: &Context, voice: &Voice) -> Result<Vec<Message>, C
     let session = voice.session_id.as_deref();
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let unread = board.messages.iter().filter(|message| {
-        message.to.is(&voice.agent, session) && !message.receipt.is_some_and(Receipt::is_over)
+        message.is_for(&voice.agent, session) && !message.receipt.is_some_and(Receipt::is_over)
     });
     Ok(unread.cloned().collect())
 }

@@ -100,7 +100,7 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
         "type": args.topic, "source": voice.agent, "session_id": voice.session_id,
         "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload, "id": args.id,
     }));
-    let draft = draft.map_err(|faults| {
+    let mut draft = draft.map_err(|faults| {
         CommandError::because(Exit::Usage, "the event is not as it must be", &faults)
     })?;
     if args.dry_run {
@@ -112,6 +112,9 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
         return show(context, &dry(&args.topic, &voice, payload));
     }
     let mut mesh = open::synced_anyway(context)?;
+    // Gemini CLI does not say which session runs a command.
+    let voice = open::with_session(context, &mut mesh, &voice)?;
+    draft.session_id.clone_from(&voice.session_id);
     if let Some(event) = before(&mesh, &draft)? {
         return show(context, &told(&event, true, None));
     }

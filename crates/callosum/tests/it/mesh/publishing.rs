@@ -157,3 +157,22 @@ fn a_clock_that_was_set_back_keeps_nobody_for_longer_than_the_window() {
     }
     publish("2026-01-02T11:00:06Z").success();
 }
+
+/// CALC-L1-2: an event carries the session that published it, also where its client does not say which that is.
+#[test]
+fn an_event_carries_the_session_that_published_it() {
+    for (client, mark) in [("gemini", "GEMINI_CLI"), ("codex", "NONE")] {
+        let env = TestEnv::new();
+        let send = ["mesh", "message", "send", "codex", "x", "--as", "person"];
+        env.run(send).success();
+        let event = serde_json::json!({
+            "session_id": "s1", "cwd": env.project(), "hook_event_name": "SessionStart", "source": "startup",
+        });
+        let hook = env.callosum().arguments(["hook", client, "session-start"]);
+        hook.input(event.to_string()).run().success();
+        let publish = ["mesh", "publish", "a.b", "--as", client, "--json"];
+        let run = env.callosum().arguments(publish).env(mark, "1");
+        let told = run.run().success().json();
+        assert_eq!(told["event"]["session_id"], "s1", "{client}");
+    }
+}

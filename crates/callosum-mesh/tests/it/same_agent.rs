@@ -1,0 +1,165 @@
+//! What two sessions of one agent have for one another.
+
+use callosum_mesh::{
+    Mesh, Voice,
+    board::{NewTask, Order, Receipt},
+    digest::Beside,
+    event::Draft,
+    journal::Durability,
+};
+use serde_json::{Value, json};
+
+use crate::place::{Place, handed_over, voice};
+
+fn session(agent: &str, session: &str) -> Voice {
+    Voice {
+        session_id: Some(session.to_owned()),
+        ..voice(agent)
+    }
+}
+
+fn told(mesh: &mut Mesh, voice: &Voice) -> String {
+    let told = handed_over(mesh, voice, "post-tool-use");
+    told.map(|told| told.text).unwrap_or_default()
+}
+
+fn begun(mesh: &mut Mesh, voice: &Voice) -> String {
+    let told = mesh.digest_for(voice, &Beside::default(), 400).unwrap();
+    mesh.deliver(&told, voice, "session-start").unwrap();
+    told.text
+}
+
+fn say(mesh: &mut Mesh, id: &str, to: &str, by: &Voice) {
+    let order = Order::Send {
+        id: id.to_owned(),
+        to: to.parse().unwrap(),
+        content: format!("words of {id}"),
+        reply_to: None,
+        ttl_seconds: None,
+    };
+    mesh.give(order, by).unwrap();
+}
+
+fn publish(mesh: &mut Mesh, topic: &str, by: &Voice, payload: Value) {
+    let draft = json!({
+        "type": topic, "source": by.agent, "session_id": by.session_id, "payload": payload,
+    });
+    let draft = Draft::read(&draft).unwrap();
+    mesh.publish(draft, Durability::Logged).unwrap();
+}
+
+/// CALC-PAT-2: a message to an agent is handed to another of its sessions than the one that sent it, at work and at a
+/// beginning; one to a session by its name is handed to that.
+#[test]
+fn a_message_to_ones_own_agent_is_for_its_other_sessions() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let (one, other) = (session("claude", "s1"), session("claude", "s2"));
+    say(&mut mesh, "m1", "claude", &one);
+    assert_eq!(told(&mut mesh, &one), "");
+    assert_eq!(begun(&mut mesh, &one), "");
+    let text = told(&mut mesh, &other);
+    assert!(
+        text.contains("another session of claude-code says to you: \"words of m1\""),
+        "{text}"
+    );
+    mesh.seen(&other, "stop").unwrap();
+    let receipt = mesh.board().unwrap().message("m1").unwrap().receipt;
+    assert_eq!(receipt, Some(Receipt::Seen));
+    // The next session of who sent it is another one.
+    say(&mut mesh, "m2", "claude", &one);
+    let text = begun(&mut mesh, &session("claude", "s3"));
+    assert!(text.contains("words of m2"), "{text}");
+    mesh.begin_session(&one, None).unwrap();
+    say(&mut mesh, "m3", "claude@s1", &one);
+    assert!(told(&mut mesh, &one).contains("words of m3"));
+    // Who says no session may be anyone.
+    say(&mut mesh, "m4", "claude", &voice("claude"));
+    let text = told(&mut mesh, &one);
+    assert!(
+        text.contains("claude-code says to you: \"words of m4\""),
+        "{text}"
+    );
+}
+
+/// CALC-PAT-2, CALC-PAT-4: sessions of one agent hear of one another's tasks, discoveries and requests, and not of their own.
+#[test]
+fn sessions_of_one_agent_hear_of_each_other() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let (one, other) = (session("codex", "s1"), session("codex", "s2"));
+    assert_eq!(begun(&mut mesh, &one), "");
+    assert_eq!(begun(&mut mesh, &other), "");
+    mesh.heard_all(&one).unwrap();
+    mesh.heard_all(&other).unwrap();
+    let task = |id: &str, to: Option<&str>| {
+        Order::Add(NewTask {
+            id: id.to_owned(),
+            prompt: format!("work of {id}"),
+            assigned_to: to.map(|to| to.parse().unwrap()),
+            ..NewTask::default()
+        })
+    };
+    mesh.give(task("t1", Some("codex")), &one).unwrap();
+    let share = Order::Share {
+        id: "d".to_owned(),
+        content: "serde 2 breaks".to_owned(),
+    };
+    mesh.give(share, &one).unwrap();
+    let asks = json!({"to": "codex", "what": "review a.rs"});
+    publish(&mut mesh, "calc.request", &one, asks);
+    assert_eq!(told(&mut mesh, &one), "");
+    let text = told(&mut mesh, &other);
+    for part in [
+        "task for you from another session of codex, `callosum mesh task claim t1`: \"work of t1\"",
+        "another session of codex found out: \"serde 2 breaks\"",
+        "another session of codex asks you",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(told(&mut mesh, &other), "");
+    let text = begun(&mut mesh, &session("codex", "s3"));
+    assert!(
+        text.contains("another session of codex found out"),
+        "{text}"
+    );
+    mesh.give(task("t2", None), &one).unwrap();
+    assert!(!begun(&mut mesh, &one).contains("work of t2"));
+    let text = begun(&mut mesh, &session("codex", "s4"));
+    assert!(
+        text.contains("task for anybody from another session of codex"),
+        "{text}"
+    );
+}
+
+/// CALC-PAT-2: what a session asks of another of its agent stays to be told, however much it is told itself meanwhile.
+#[test]
+fn what_a_session_asks_of_its_own_agent_waits_for_another() {
+    for at_beginning in [false, true] {
+        let place = Place::new();
+        let mut mesh = place.mesh();
+        let one = session("codex", "s1");
+        begun(&mut mesh, &one);
+        mesh.heard_all(&one).unwrap();
+        let asks = json!({"to": "codex", "what": "review a.rs"});
+        publish(&mut mesh, "calc.request", &one, asks);
+        let share = Order::Share {
+            id: "d".to_owned(),
+            content: "serde 2 breaks".to_owned(),
+        };
+        mesh.give(share, &session("gemini", "g1")).unwrap();
+        let own = if at_beginning {
+            begun(&mut mesh, &one)
+        } else {
+            told(&mut mesh, &one)
+        };
+        assert!(
+            own.contains("serde 2 breaks") && !own.contains("review a.rs"),
+            "{own}"
+        );
+        let text = told(&mut mesh, &session("codex", "s2"));
+        assert!(text.contains("review a.rs"), "{at_beginning}: {text}");
+        let text = told(&mut mesh, &session("codex", "s3"));
+        assert!(!text.contains("review a.rs"), "{at_beginning}: {text}");
+    }
+}

@@ -85,12 +85,13 @@ pub(super) const CLIENT: Client = Client {
         project: ".gemini/settings.json",
         given: None,
         before_tool: "BeforeTool",
-        // `PreCompress` fires before each request, whatever is compressed.
         session: &[
             ("SessionStart", "session-start"),
             ("BeforeAgent", "user-prompt-submit"),
             ("AfterTool", "post-tool-use"),
             ("AfterAgent", "stop"),
+            // Only if a person asks for it: `Hooks::matcher`.
+            ("PreCompress", "pre-compact"),
             ("SessionEnd", "session-end"),
         ],
         gate: None,

@@ -100,6 +100,17 @@ impl Hooks {
         self.events().chain(self.typed)
     }
 
+    /// Returns what an event must be about for its hook to run; `None` for each.
+    ///
+    /// Gemini CLI 0.61 fires `PreCompress` before each request, with the trigger `auto`.
+    pub fn matcher(&self, event: &str) -> Option<&'static str> {
+        match event {
+            event if event == self.before_tool => Some("*"),
+            "PreCompress" => Some("manual"),
+            _ => None,
+        }
+    }
+
     /// How long it is to wait for the hook of an event, as it counts: ten seconds, or as long as it
     /// waits at most.
     ///

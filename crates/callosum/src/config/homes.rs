@@ -95,6 +95,11 @@ impl Homes {
         self.machine.join("mesh")
     }
 
+    /// Which sessions were not told yet where things stand (`docs/formats/hooks.md`).
+    pub(crate) fn untold(&self) -> PathBuf {
+        self.machine.join("untold")
+    }
+
     /// Where the snapshots of all trees are kept (`docs/formats/snapshot.md`).
     pub(crate) fn snapshots(&self) -> PathBuf {
         self.machine.join("snapshots")

@@ -45,6 +45,7 @@ mod delegate;
 mod discovering;
 /// What `doctor` and `status` say is wrong, and how to mend it.
 mod doctor;
+mod dropped_contexts;
 /// What is told of an executor's entry as it changes, and what of it is not granted.
 mod executor_entries;
 /// Registering, checking and preferring executors.

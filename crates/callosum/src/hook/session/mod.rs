@@ -14,6 +14,7 @@ mod ground;
 mod neighbours;
 mod rest;
 mod said;
+mod untold;
 
 use std::{cell::Cell, time::Duration};
 
@@ -26,9 +27,10 @@ use self::{
     ground::{Ground, Problem, Unfound},
     neighbours::{Met, Neighbours, UNREAD},
     said::Said,
+    untold::{Untold, When},
 };
 use super::{answer::Reply, progress::Progress, voice::Voice};
-use crate::config::Environment;
+use crate::config::{Environment, Homes};
 
 /// How long another session's step is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -90,7 +92,7 @@ impl Moment {
             "sessionstart" => Some(Self::Begin),
             "userpromptsubmit" | "beforeagent" | "posttooluse" | "aftertool" => Some(Self::Between),
             "stop" | "afteragent" => Some(Self::Rest),
-            "precompact" => Some(Self::Compact),
+            "precompact" | "precompress" => Some(Self::Compact),
             "sessionend" => Some(Self::End),
             "userpromptexpansion" | "typedcommand" => Some(Self::Typed),
             _ => None,
@@ -133,16 +135,26 @@ pub(super) fn observe(
         };
     }
     let environment = Environment::from_process();
+    let untold = Homes::find(&environment).ok();
+    let untold = untold.and_then(|homes| Untold::place(&homes, client, &said));
+    match When::of(client, moment, &said) {
+        When::Now => {}
+        When::AtNextPrompt => {
+            return remembered(client, moment, &said, silence, environment, untold.as_ref());
+        }
+        When::Never => return silence,
+    }
+    let is_untold = moment == Moment::Between
+        && untold::is_prompt(event, &said)
+        && untold.as_ref().is_some_and(Untold::is_noted);
+    // What its beginning would have told is told with the first prompt after it.
+    let moment = if is_untold { Moment::Begin } else { moment };
     // A sub-agent's calls do not fill the agent's own context.
     let is_idle = moment == Moment::Between && (said.is_helper || said.transcript.is_none());
     let ground = if is_idle {
         None
     } else {
-        let found = Ground::find(said.folder.as_deref());
-        found.unwrap_or_else(|unfound| {
-            unfound.tell(client.program, moment.word());
-            None
-        })
+        find_ground(client, moment, &said)
     };
     let kept = ground
         .as_ref()
@@ -165,17 +177,87 @@ pub(super) fn observe(
             is_heard
         }
     };
-    let mut met = met(&environment, client, moment, &said, bytes, &own, say);
+    let occasion = if is_untold {
+        Occasion::FirstPrompt
+    } else {
+        Occasion::Moment(moment)
+    };
+    let mut met = met(&environment, client, occasion, &said, bytes, &own, say);
     if let Some(error) = met.fault.take() {
         Unfound::of(environment, error.into()).tell(client.program, moment.word());
     }
-    let reply = said_of(&own.followed_by(&met.text));
-    if let Some(ground) = ground.filter(|_| !handed.is_empty())
-        && heard.get().unwrap_or_else(|| voice.is_heard(&reply))
-    {
-        begin::picked_up(&ground, client, &said, &handed);
+    let done = own.followed_by(&met.text);
+    let reply = said_of(&done);
+    let is_told = untold.filter(|_| matches!(moment, Moment::Begin | Moment::End));
+    let ground = ground.filter(|_| !handed.is_empty());
+    if is_told.is_none() && ground.is_none() {
+        return reply;
+    }
+    if heard.get().unwrap_or_else(|| voice.is_heard(&reply)) || done == Done::Nothing {
+        if let Some(ground) = ground {
+            begin::picked_up(&ground, client, &said, &handed);
+        }
+        // One that is still remembered is told once more.
+        if let Some(Err(error)) = is_told.map(|untold| untold.forget()) {
+            let unfound = Unfound::of(Environment::from_process(), Problem::Disk(error));
+            unfound.tell(client.program, moment.word());
+        }
     }
     reply
+}
+
+/// Remembers a session whose client drops what is said at this event, and does what is to be done all the same.
+fn remembered(
+    client: &'static Client,
+    moment: Moment,
+    said: &Said,
+    silence: Reply,
+    environment: Environment,
+    untold: Option<&Untold>,
+) -> Reply {
+    let ground = find_ground(client, moment, said);
+    let own = match (&ground, moment) {
+        (Some(ground), Moment::Compact) => kept(ground, client, moment, said).0,
+        _ => Done::Nothing,
+    };
+    let found = Neighbours::find(&environment, client, said);
+    let is_anything = ground.is_some() || !matches!(found, Ok(None));
+    let fault = match found {
+        Ok(Some(mut found)) if moment == Moment::Begin => found.begun().fault,
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    let noted = match untold.filter(|_| is_anything) {
+        Some(untold) => untold.note(),
+        None => Ok(()),
+    };
+    let problem = fault.map(Problem::from);
+    let problem = problem.or_else(|| noted.err().map(Problem::Disk));
+    if let Some(problem) = problem {
+        Unfound::of(environment, problem).tell(client.program, moment.word());
+    }
+    match own {
+        Done::Nothing => silence,
+        done => reply(&said.name, &done),
+    }
+}
+
+/// The project of an event, if sessions are kept in it. What goes wrong is on the trail.
+fn find_ground(client: &Client, moment: Moment, said: &Said) -> Option<Ground> {
+    let found = Ground::find(said.folder.as_deref());
+    found.unwrap_or_else(|unfound| {
+        unfound.tell(client.program, moment.word());
+        None
+    })
+}
+
+/// On which occasion the others are met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Occasion {
+    /// At this moment.
+    Moment(Moment),
+    /// At the first prompt of a context that was told nothing as it began.
+    FirstPrompt,
 }
 
 /// What the project's own sessions have to say at a moment, and the hand-offs that are told with it.
@@ -203,17 +285,21 @@ fn kept(
     })
 }
 
-/// What the other agents on this machine have to say at a moment, beside what is the project's `own`. What counts as told
+/// What the other agents on this machine have to say on an occasion, beside what is the project's `own`. What counts as told
 /// once it is told, `say` tells.
 fn met(
     environment: &Environment,
     client: &Client,
-    moment: Moment,
+    occasion: Occasion,
     said: &Said,
     bytes: &[u8],
     own: &Done,
     say: impl FnOnce(&str) -> bool,
 ) -> Met {
+    let moment = match occasion {
+        Occasion::Moment(moment) => moment,
+        Occasion::FirstPrompt => Moment::Begin,
+    };
     if matches!(moment, Moment::Compact | Moment::Typed) {
         return Met::default();
     }
@@ -228,13 +314,19 @@ fn met(
             };
         }
     };
-    match (moment, own) {
-        (Moment::Begin, Done::Context(recovered)) => found.at_begin(recovered, say),
-        (Moment::Begin, _) => found.at_begin("", say),
-        (Moment::Between, _) => found.between(moment.word(), bytes, said.is_helper, say),
-        (Moment::Rest, _) => found.at_rest(),
-        (Moment::End, _) => found.at_end(),
-        (Moment::Compact | Moment::Typed, _) => Met::default(),
+    let recovered = match own {
+        Done::Context(recovered) => recovered,
+        _ => "",
+    };
+    if occasion == Occasion::FirstPrompt {
+        return found.at_first_prompt(recovered, say);
+    }
+    match moment {
+        Moment::Begin => found.at_begin(recovered, say),
+        Moment::Between => found.between(moment.word(), bytes, said.is_helper, say),
+        Moment::Rest => found.at_rest(),
+        Moment::End => found.at_end(),
+        Moment::Compact | Moment::Typed => Met::default(),
     }
 }
 

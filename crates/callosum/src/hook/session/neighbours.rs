@@ -160,11 +160,40 @@ impl Neighbours {
     ///
     /// It counts as delivered once `say` has said it: the client has been seen to put it before the model.
     pub(super) fn at_begin(&mut self, recovered: &str, say: impl FnOnce(&str) -> bool) -> Met {
+        let met = self.begun();
+        self.digest_after(met, recovered, "session-start", say)
+    }
+
+    /// Tells the others that a session begins, which its client tells nothing just now.
+    pub(super) fn begun(&mut self) -> Met {
         let mut met = Met::default();
         met.keep(self.bring_in_line());
         // The nearest that is no shell is the client, which waits for this.
         let client = Identity::ancestors().first().copied();
         met.keep(self.mesh.begin_session(&self.voice, client));
+        met
+    }
+
+    /// What is told of a beginning at the first prompt after it: [`at_begin`](Self::at_begin) of a session that the others know.
+    pub(super) fn at_first_prompt(
+        &mut self,
+        recovered: &str,
+        say: impl FnOnce(&str) -> bool,
+    ) -> Met {
+        let mut met = Met::default();
+        met.keep(self.bring_in_line());
+        met.keep(self.mesh.renew_claims(&self.voice));
+        self.digest_after(met, recovered, "user-prompt-submit", say)
+    }
+
+    /// What others have for this session, beside `recovered`, after what was done before; delivered by the event `word`.
+    fn digest_after(
+        &mut self,
+        mut met: Met,
+        recovered: &str,
+        word: &str,
+        say: impl FnOnce(&str) -> bool,
+    ) -> Met {
         let Some(mut told) = met.keep(self.digest(recovered, met.line())) else {
             // What the project has is whole all the same.
             let taken = tokens::estimate(&format!("{recovered}{UNREAD}"));
@@ -194,7 +223,7 @@ impl Neighbours {
             MISCONFIGURED.clone_into(&mut met.text);
         }
         if !told.text.is_empty() && say(&met.text) {
-            met.keep(self.mesh.deliver(&told, &self.voice, "session-start"));
+            met.keep(self.mesh.deliver(&told, &self.voice, word));
         }
         met
     }

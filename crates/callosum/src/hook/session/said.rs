@@ -18,6 +18,10 @@ pub(super) struct Said {
     pub(super) session: String,
     /// The folder that it is in.
     pub(super) folder: Option<PathBuf>,
+    /// How a context began: as `startup` or `clear`.
+    pub(super) source: String,
+    /// What made a context shorter: `manual` or `auto`.
+    pub(super) trigger: String,
     /// The command that was typed.
     pub(super) command: String,
     /// Where it writes what happens in it.
@@ -43,6 +47,8 @@ impl Said {
         Self {
             name: id("hook_event_name"),
             session: id("session_id"),
+            source: id("source"),
+            trigger: id("trigger"),
             command: id("command_name"),
             folder: text("cwd").map(PathBuf::from),
             transcript: text("transcript_path").map(PathBuf::from),

@@ -323,9 +323,9 @@ fn group(hooks: &Hooks, event: &str, command: &str) -> CstInputValue {
     }
     let handlers = CstInputValue::Array(vec![CstInputValue::Object(handler)]);
     let mut group = vec![("hooks".to_owned(), handlers)];
-    if event == hooks.before_tool {
-        // Other events match by what they are about, or not at all; without one, always.
-        group.insert(0, ("matcher".to_owned(), text("*")));
+    // Without a matcher an event is told of whatever it is about.
+    if let Some(matcher) = hooks.matcher(event) {
+        group.insert(0, ("matcher".to_owned(), text(matcher)));
     }
     CstInputValue::Object(group)
 }

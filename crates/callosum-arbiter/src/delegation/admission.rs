@@ -11,10 +11,11 @@ use callosum_ledger::{Entry, ErrorCode, Reader};
 
 use super::{
     attempt::{AttemptResult, Done, Job, Workshop},
+    change::leaves_only_its_answer,
     judge,
     record::{About, not_started},
     report::Failure,
-    reuse::{REQUEST_KEY, Turn},
+    reuse::{REQUEST_KEY, Reuse, Turn},
     stop::Stop,
     watch::Notice,
 };
@@ -33,7 +34,7 @@ impl Workshop<'_> {
     /// `None` where it is not waited for: nothing is to be used again, an executor began this run,
     /// which must not wait for the one that waits for it, or the other takes too long.
     pub(super) fn take_turn(&self, job: &Job<'_>) -> Result<Option<Turn>, Stop> {
-        let reuse = self.means.reuse.as_ref();
+        let reuse = self.reuse_for(job);
         let (Some(reuse), Some(_)) = (reuse.filter(|it| it.is_looked_for), &self.means.slots)
         else {
             return Ok(None);
@@ -61,7 +62,7 @@ impl Workshop<'_> {
     /// The entry that answers this very request over this very tree, where there is one that also
     /// meets what is demanded now.
     pub(super) fn answered_before(&self, job: &Job<'_>) -> Result<Option<Done>, Stop> {
-        let Some(reuse) = &self.means.reuse else {
+        let Some(reuse) = self.reuse_for(job) else {
             return Ok(None);
         };
         let disk = &self.means.surroundings.disk;
@@ -88,9 +89,16 @@ impl Workshop<'_> {
         }))
     }
 
+    /// Where answers to this job may be looked for and kept; `None` if each call of its executor counts by itself.
+    fn reuse_for(&self, job: &Job<'_>) -> Option<&Reuse> {
+        let surroundings = self.means.surroundings;
+        let reuse = self.means.reuse.as_ref();
+        reuse.filter(|_| leaves_only_its_answer(job.task, job.executor, surroundings))
+    }
+
     /// Remembers what a new entry answers, if the entry says that it may be used again.
     pub(super) fn remember(&self, job: &Job<'_>, entry: &Entry) {
-        if let Some(reuse) = &self.means.reuse
+        if let Some(reuse) = self.reuse_for(job)
             && entry.metadata.contains_key(REQUEST_KEY)
         {
             let key = reuse.key(job.task, job.executor, &job.linked);

@@ -21,6 +21,7 @@ use callosum_ledger::{AuditEvent, ErrorCode, GrowingChecksum, TaskId, WriteError
 
 use super::{
     attempt::{AttemptResult, Attempted, Job, LARGEST_HASHED, Workshop},
+    change::leaves_only_its_answer,
     judge::Judged,
     means::{Means, Rules},
     record::{About, not_started, over_budget},
@@ -191,9 +192,14 @@ fn in_lanes(
     if !means.reuse.as_ref().is_some_and(|it| it.is_looked_for) {
         return schedule;
     }
-    let asks = tasks.iter().zip(assigned).map(|(task, executor)| {
+    let asks = tasks.iter().zip(assigned).enumerate();
+    let asks = asks.map(|(place, (task, executor))| {
         let kind = kind_name(task.kind_for(&executor.id));
-        (&task.prompt, kind, &task.paths, &task.links, &executor.id)
+        // What counts by itself is asked beside its like.
+        let is_reused = leaves_only_its_answer(task, executor, means.surroundings);
+        let alone = (!is_reused).then_some(place);
+        let asked = (&task.prompt, kind, &task.paths, &task.links, &executor.id);
+        (asked, alone)
     });
     let (lane_of, asked) = grouped(asks);
     schedule.in_lanes(lane_of, vec![1; asked.len()])

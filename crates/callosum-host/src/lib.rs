@@ -18,6 +18,7 @@ pub mod disk;
 pub mod ids;
 pub mod lock;
 pub mod machine;
+pub mod named_pipe;
 pub mod peer;
 pub mod process;
 pub mod random;

@@ -1,6 +1,7 @@
 //! [`Confiner`]: starts an executor's program by way of this one, which gives its rights away.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     ffi::OsString,
     io,
@@ -11,12 +12,13 @@ use std::{
 
 use callosum_host::{
     Disk, DiskError,
-    confine::{Access, ForkServer, Layers, Order, Outcome, Place},
+    confine::{Access, ForkServer, Layers, Order, Outcome, Place, create_folder},
     disk::{EntryKind, FileStat, Scratch},
     process::{Ending, Launch, Run, SpawnError, Stream},
 };
 
 use super::{
+    grants::{leads_outside, resolve},
     level::{Reached, Refused, decide},
     needs::{Needs, value},
     nested::nested,
@@ -154,6 +156,20 @@ impl Confiner {
         let layers = reached.layers;
         let home = value(&launch.environment, "HOME").map(Path::new);
         let mut wishes = executor.wishes();
+        if layers.namespaces || layers.landlock {
+            let outside = leads_outside(&wishes, &launch.folder, home, disk);
+            if let Some(outside) = outside {
+                return Err(RunError::Unconfined {
+                    executor: executor.id.clone(),
+                    advice: Some(format!(
+                        "register it again with --readable or --writable {}, if it is to use that",
+                        outside.target.display()
+                    )),
+                    reason: outside.to_string(),
+                });
+            }
+        }
+        let mut protected = Cow::Borrowed(&self.protected);
         let mut own_folder = None;
         let mut copied = Vec::new();
         if layers.namespaces {
@@ -161,7 +177,11 @@ impl Confiner {
             let is_its_own =
                 |wish: &String| needs.logins.contains(wish) || needs.kept.contains(wish);
             wishes.writable.retain(|wish| !is_its_own(wish));
-            let at = |wish: &String| wished(wish, &launch.folder, home);
+            // A variable may name the client's folder seen from the project, which may lead it elsewhere.
+            let at = |wish: &String| {
+                resolve(wish, &launch.folder, home, disk).ok()?;
+                wished(wish, &launch.folder, home)
+            };
             let settings: Vec<PathBuf> = needs.settings.iter().filter_map(at).collect();
             let mut shown_as_copies: Vec<PathBuf> = wishes.readable.iter().filter_map(at).collect();
             shown_as_copies.retain(|path| settings.contains(path));
@@ -179,12 +199,15 @@ impl Confiner {
                 own_folder = Some(own.map_err(not_stored)?);
             }
         } else {
+            let own = needs.kept.iter().chain(&needs.logins);
+            let own = own.filter_map(|wish| resolve(wish, &launch.folder, home, disk).ok()?);
+            protected = Cow::Owned(self.protected.without(&own.collect::<Vec<_>>()));
             wishes.writable.extend(needs.kept.iter().cloned());
         }
         for wish in wishes.writable.iter().filter(|wish| wish.ends_with('/')) {
-            if let Some(folder) = wished(wish, &launch.folder, home) {
-                // What cannot be made is not there for the executor either.
-                drop(disk.create_dir_all(&folder));
+            if let Ok(Some(folder)) = resolve(wish, &launch.folder, home, disk) {
+                // A folder that cannot be created is not there for the executor either.
+                drop(create_folder(&folder));
             }
         }
         let (mut places, links) = if layers.namespaces || layers.landlock {
@@ -203,18 +226,23 @@ impl Confiner {
                 locks: &locks,
             };
             let folders = self.folders(value(&launch.environment, "PATH"), home, disk);
-            places(&wishes, surface, folders, &self.protected, disk)
+            places(&wishes, surface, folders, &protected, disk)
         } else {
             Shown::default()
         };
-        places.extend(own_folder.as_ref().map(OwnFolder::place));
+        // Nothing is mounted whose path has a link on it, and the machine's home may be behind one.
+        let real = |place: Place| Place {
+            source: disk.canonicalize(&place.source).unwrap_or(place.source),
+            ..place
+        };
+        places.extend(own_folder.as_ref().map(|own| real(own.place())));
         let copies = if copied.is_empty() {
             None
         } else {
             let copies = disk.scratch(&surroundings.temporary).map_err(not_stored)?;
             let own = own_folder.as_ref();
             let copied = copied_into(disk, copies.path(), own, copied, &needs.variables);
-            places.extend(copied.map_err(not_stored)?);
+            places.extend(copied.map_err(not_stored)?.into_iter().map(real));
             Some(copies)
         };
         let room = if layers.namespaces {
@@ -367,9 +395,8 @@ impl Confiner {
     ) -> Vec<PathBuf> {
         let named = wishes.readable.iter().chain(&wishes.writable);
         let mut folders: Vec<PathBuf> = named
-            .filter_map(|wish| wished(wish, root, home))
-            .chain([root.to_owned()])
-            .filter_map(|folder| disk.canonicalize(&folder).ok())
+            .filter_map(|wish| resolve(wish, root, home, disk).ok()?)
+            .chain(disk.canonicalize(root).ok())
             .filter(|folder| folder.is_dir())
             .collect();
         folders.sort_unstable();

@@ -9,10 +9,12 @@
 //! which hosts or folders a known client needs.
 
 mod confiner;
+mod grants;
 mod level;
 mod needs;
 mod nested;
 mod own_folder;
+mod personal;
 mod places;
 mod policy;
 mod protected;
@@ -22,9 +24,12 @@ mod settings;
 mod system;
 mod transcript;
 
+pub(crate) use self::grants::led_elsewhere;
 pub use self::{
     confiner::Confiner,
+    grants::{LeadsOutside, leads_outside},
     level::{Level, Reached, Refused, decide},
+    personal::personal,
     places::{Surface, SystemFolders, Wishes, places},
     policy::{InvalidHost, Policy, Whitelisted},
     protected::{Protected, Withheld},

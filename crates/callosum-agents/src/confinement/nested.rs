@@ -10,17 +10,41 @@ use std::{
 
 use callosum_host::{Disk, disk::EntryKind};
 
-/// Settings of coding agents in a project, by which they start programs, and folders in which git's hooks usually stand
-/// that are kept with a project: what a held run left in them, the next one would obey that nobody holds.
-const ORDERS: [&str; 10] = [
+/// Files and folders of a project that coding agents, editors, shells and git's hooks obey: what a confined run left in
+/// them, the next run obeys that nothing confines.
+const ORDERS: [&str; 33] = [
+    ".agents",
+    ".beads",
     ".claude",
+    ".clinerules",
     ".codex",
+    ".cursor",
+    ".cursorrules",
+    ".devcontainer",
+    ".envrc",
     ".gemini",
     ".githooks",
     ".husky",
+    ".idea",
+    ".loa.config.yaml",
     ".mcp.json",
     ".opencode",
+    ".pre-commit-config.yaml",
     ".qwen",
+    ".roo",
+    ".vscode",
+    ".windsurf",
+    ".windsurfrules",
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.local.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "QWEN.md",
+    "lefthook.yml",
+    // Decisions of sessions, which the next session is told.
+    "loa-grimoire",
+    "mise.toml",
     "opencode.json",
     "opencode.jsonc",
 ];
@@ -46,6 +70,15 @@ pub(super) struct Nested {
     pub(super) locks: Vec<PathBuf>,
 }
 
+/// What links directly in a folder lead to that are obeyed there: `CLAUDE.md` may be one to `docs/agents.md`.
+pub(super) fn obeyed_by_link(folder: &Path, disk: &Disk) -> Vec<PathBuf> {
+    let entries = disk.list_dir(folder).unwrap_or_default().into_iter();
+    entries
+        .filter(|entry| entry.kind == EntryKind::Link && is_obeyed(&entry.name))
+        .filter_map(|entry| disk.canonicalize(&folder.join(&entry.name)).ok())
+        .collect()
+}
+
 /// Looks through a folder and those below it, as far as [`MOST_FOLDERS`] show, the nearest first; links are not
 /// followed, and what cannot be listed has nothing in it that could be written.
 pub(super) fn nested(folder: &Path, disk: &Disk) -> Nested {
@@ -57,6 +90,15 @@ pub(super) fn nested(folder: &Path, disk: &Disk) -> Nested {
         for entry in disk.list_dir(&folder).unwrap_or_default() {
             let path = folder.join(&entry.name);
             if is_obeyed(&entry.name) {
+                if entry.kind == EntryKind::Link {
+                    // Who obeys the link obeys what it leads to.
+                    found.obeyed.extend(disk.canonicalize(&path));
+                }
+                let within = LOCKS.iter().map(|lock| folder.join(lock));
+                let within = within.filter(|lock| *lock != path && lock.starts_with(&path));
+                found
+                    .locks
+                    .extend(within.filter(|lock| is_folder(lock, disk)));
                 found.obeyed.push(path);
                 continue;
             }
@@ -71,6 +113,11 @@ pub(super) fn nested(folder: &Path, disk: &Disk) -> Nested {
         }
     }
     found
+}
+
+fn is_folder(path: &Path, disk: &Disk) -> bool {
+    let stat = disk.stat(path).ok().flatten();
+    stat.is_some_and(|stat| stat.kind == EntryKind::Folder)
 }
 
 #[cfg(test)]

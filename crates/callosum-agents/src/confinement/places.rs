@@ -8,7 +8,11 @@ use callosum_host::{
     disk::EntryKind,
 };
 
-use super::{nested::nested, protected::Protected};
+use super::{
+    grants::resolve,
+    nested::{nested, obeyed_by_link},
+    protected::Protected,
+};
 
 /// What a system consists of; nothing in it belongs to a person.
 const SYSTEM: [&str; 14] = [
@@ -31,9 +35,9 @@ const SYSTEM: [&str; 14] = [
 /// What an entry names beyond the project, the system and an empty home folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// May be read; from the home folder where it begins with `~/`, else seen from the project.
+    /// May be read; from the home folder if it begins with `~/`, else seen from the project.
     pub readable: Vec<String>,
-    /// May be written, likewise; a folder whose name ends with `/` is made where it is not there.
+    /// May be written, likewise; a folder whose name ends with `/` is created if it is missing.
     pub writable: Vec<String>,
 }
 
@@ -129,19 +133,20 @@ pub fn places(
     }
     shown.read(surface.root);
     for wish in &wishes.readable {
-        if let Some(path) = wished(wish, surface.root, surface.home) {
-            shown.read(&path);
+        if let Some(path) = shown.granted(wish, surface) {
+            shown.put(path, Access::Read);
         }
     }
     for wish in &wishes.writable {
-        if let Some(path) = wished(wish, surface.root, surface.home) {
-            shown.write(&path);
+        if let Some(path) = shown.granted(wish, surface) {
+            shown.write(path);
         }
     }
     shown.hide(surface);
     // It stands among what is protected, and is its own all the same.
-    if let Some(path) = shown.follow(surface.temporary) {
-        shown.put(path, Access::Write);
+    let own = shown.follow(surface.temporary);
+    if let Some(path) = &own {
+        shown.put(path.clone(), Access::Bounded);
     }
     // Programs that know no TMPDIR get the same folder by its usual name, unless that would make
     // something that is only to be read seem to be in it.
@@ -149,9 +154,9 @@ pub fn places(
     let is_used = |place: &Place| place.path.starts_with(temporary);
     if !shown.places.iter().any(is_used) {
         shown.places.push(Place {
-            source: surface.temporary.to_owned(),
+            source: own.unwrap_or_else(|| surface.temporary.to_owned()),
             path: temporary.to_owned(),
-            access: Access::Write,
+            access: Access::Bounded,
         });
     }
     (without_repeated(shown.places), shown.links)
@@ -210,22 +215,79 @@ impl Shown<'_> {
         }
     }
 
-    fn write(&mut self, path: &Path) {
-        if let Some(path) = self.follow(path) {
-            for folder in self.protected.parts_of_trees(&path) {
-                self.nested.extend(nested(folder, self.disk).obeyed);
+    /// Where a place leads that the entry names, if it is there and the project does not lead it elsewhere.
+    fn granted(&mut self, wish: &str, surface: Surface<'_>) -> Option<PathBuf> {
+        let real = resolve(wish, surface.root, surface.home, self.disk).ok()??;
+        let stat = self.disk.stat(&real).ok()??;
+        // It became a link just now.
+        if stat.kind == EntryKind::Link {
+            return None;
+        }
+        let named = wished(wish, surface.root, surface.home)?;
+        self.call(&named, &real);
+        Some(real)
+    }
+
+    fn write(&mut self, path: PathBuf) {
+        for folder in self.protected.parts_of_trees(&path) {
+            self.nested.extend(nested(folder, self.disk).obeyed);
+        }
+        if self.protected.is_in_a_tree(&path) {
+            for root in &self.protected.roots {
+                self.nested.extend(obeyed_by_link(root, self.disk));
             }
             self.write_but_protected(path);
+        } else {
+            self.write_but_protected(path.clone());
+            self.cover_obeyed(&path);
+        }
+    }
+
+    /// Shows what is obeyed in other projects below a grant read-only. The folders on the way become mounts of their
+    /// own, which cannot be renamed to make room for others of their name.
+    fn cover_obeyed(&mut self, grant: &Path) {
+        for path in nested(grant, self.disk).obeyed {
+            let stat = self.disk.stat(&path).ok().flatten();
+            let is_link = stat.is_none_or(|stat| stat.kind == EntryKind::Link);
+            if is_link || !path.starts_with(grant) || self.protected.is_in_a_tree(&path) {
+                continue;
+            }
+            let above = self.places.iter();
+            let above = above.filter(|place| path.starts_with(&place.path));
+            let Some(nearest) = above.max_by_key(|place| place.path.as_os_str().len()) else {
+                continue;
+            };
+            if nearest.access != Access::Write {
+                continue;
+            }
+            let (nearest, folder) = (nearest.path.clone(), path.parent());
+            let between = folder.into_iter().flat_map(Path::ancestors);
+            let between: Vec<PathBuf> = between
+                .take_while(|folder| **folder != nearest && folder.starts_with(&nearest))
+                .map(Path::to_owned)
+                .collect();
+            for folder in between {
+                self.put(folder, Access::Write);
+            }
+            match self.places.iter_mut().find(|place| place.path == path) {
+                Some(place) => place.access = Access::Read,
+                None => self.places.push(Place::here(path, Access::Read)),
+            }
         }
     }
 
     /// Where a path really leads; the name by which it was called becomes a link to there.
     fn follow(&mut self, path: &Path) -> Option<PathBuf> {
         let real = self.disk.canonicalize(path).ok()?;
-        if real != path && !self.links.iter().any(|(known, _)| known == path) {
-            self.links.push((path.to_owned(), real.clone()));
-        }
+        self.call(path, &real);
         Some(real)
+    }
+
+    /// Makes the name by which a path was called a link to what it really is.
+    fn call(&mut self, name: &Path, real: &Path) {
+        if real != name && !self.links.iter().any(|(known, _)| known == name) {
+            self.links.push((name.to_owned(), real.to_owned()));
+        }
     }
 
     /// Covers the folders of which nothing is to be seen, but for one that the tree itself stands in.
@@ -252,7 +314,10 @@ impl Shown<'_> {
     fn put(&mut self, path: PathBuf, access: Access) {
         let known = self.places.iter_mut().find(|place| place.path == path);
         match known {
-            Some(place) if access == Access::Write || place.access == Access::Fresh => {
+            Some(place)
+                if matches!(access, Access::Write | Access::Bounded)
+                    || place.access == Access::Fresh =>
+            {
                 place.access = access;
             }
             Some(_) => {}
@@ -263,7 +328,7 @@ impl Shown<'_> {
     /// A folder that has something protected in it is shown to be read, and its other entries to
     /// be written: a right once given for a folder cannot be taken back for what is in it.
     fn write_but_protected(&mut self, path: PathBuf) {
-        if self.protected.covers(&path) {
+        if self.protected.covers(&path) || self.nested.contains(&path) {
             self.put(path, Access::Read);
             return;
         }
@@ -284,7 +349,7 @@ impl Shown<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::personal::personal, *};
 
     struct Scene {
         _folder: tempfile::TempDir,
@@ -336,7 +401,11 @@ mod tests {
             let system = SystemFolders::shown(&path, Some(&self.home), &Disk::real());
             let protected = Protected {
                 roots: vec![root.clone()],
-                paths: vec![self.home.join("ledger")],
+                paths: [
+                    vec![self.home.join("ledger")],
+                    personal(&self.home, &Disk::real()),
+                ]
+                .concat(),
                 hidden: vec![root.join(".cal_lock"), self.home.join("state")],
             };
             let (places, _) = places(wishes, surface, system, &protected, &Disk::real());
@@ -356,6 +425,7 @@ mod tests {
     const W: Access = Access::Write;
     const F: Access = Access::Fresh;
     const H: Access = Access::Hidden;
+    const B: Access = Access::Bounded;
 
     fn named(places: &[(&str, Access)]) -> Vec<(String, Access)> {
         let own = places
@@ -371,12 +441,12 @@ mod tests {
         let none = Wishes::default();
         assert_eq!(
             scene.places("bin/agent", &none),
-            named(&[("", F), ("bin", R), ("p", R), ("tmp", W)])
+            named(&[("", F), ("bin", R), ("p", R), ("tmp", B)])
         );
         // A program that lies in the home folder itself does not open all of it.
         assert_eq!(
             scene.places("agent", &none),
-            named(&[("", F), ("agent", R), ("p", R), ("tmp", W)])
+            named(&[("", F), ("agent", R), ("p", R), ("tmp", B)])
         );
         let wishes = Wishes {
             readable: vec!["~/bin".into(), "~/nowhere".into()],
@@ -391,7 +461,7 @@ mod tests {
                 ("bin", R),
                 ("p", R),
                 ("p/src", W),
-                ("tmp", W)
+                ("tmp", B)
             ])
         );
     }
@@ -413,12 +483,12 @@ mod tests {
                 ("p/a.txt", W),
                 ("p/src", W),
                 ("p/sub", W),
-                ("tmp", W),
+                ("tmp", B),
             ])
         );
         let above = Wishes {
             readable: Vec::new(),
-            writable: vec!["..".into()],
+            writable: vec!["~/".into()],
         };
         let places = scene.places("agent", &above);
         assert!(!places.iter().any(|(path, _)| path == "p/.git"));
@@ -449,9 +519,96 @@ mod tests {
         let expected = named(&[("p/sub/.calx", W), ("p/sub/a.txt", W), ("p/sub/src", W)]);
         assert_eq!(writable("sub/"), expected);
         assert_eq!(writable("sub/.git/hooks"), []);
-        assert!(writable("..").contains(&("p/sub/src".to_owned(), W)));
-        assert!(!writable("..").contains(&("p/sub".to_owned(), W)));
+        assert!(writable("~/").contains(&("p/sub/src".to_owned(), W)));
+        assert!(!writable("~/").contains(&("p/sub".to_owned(), W)));
         assert_eq!(writable("sub/src"), named(&[("p/sub/src", W)]));
+    }
+
+    /// CAL-SEC-1: under the widest grants what agents, shells and git obey stays read-only: in the project, in the home
+    /// folder and in other projects, also behind a link.
+    #[test]
+    fn what_is_obeyed_stays_read_only_under_the_widest_grants() {
+        let scene = scene();
+        let disk = Disk::real();
+        for path in [
+            "p/docs",
+            "p/conf/claude",
+            "p/loa-grimoire",
+            "work/q/.git",
+            "work/q/src",
+            ".claude",
+            ".config/x",
+        ] {
+            disk.create_dir_all(&scene.home.join(path)).unwrap();
+        }
+        for path in [
+            "p/docs/agents.md",
+            "p/docs/a.md",
+            "p/AGENTS.md",
+            "p/src/CLAUDE.md",
+            "p/src/a.rs",
+            "work/CLAUDE.md",
+            ".gitconfig",
+            ".bashrc",
+        ] {
+            disk.replace(&scene.home.join(path), b"x", 0o644).unwrap();
+        }
+        for (path, target) in [
+            ("p/CLAUDE.md", "docs/agents.md"),
+            ("p/.claude", "conf/claude"),
+        ] {
+            std::os::unix::fs::symlink(target, scene.home.join(path)).unwrap();
+        }
+        let places = |wish: &str| {
+            let wishes = Wishes {
+                readable: Vec::new(),
+                writable: vec![wish.into()],
+            };
+            scene.places("agent", &wishes)
+        };
+        let access = |places: &[(String, Access)], path: &str| {
+            let above = places
+                .iter()
+                .filter(|(place, _)| Path::new(path).starts_with(place));
+            above
+                .max_by_key(|(place, _)| place.len())
+                .map(|(_, access)| *access)
+        };
+        let of_project = [
+            ("p/docs/a.md", W),
+            ("p/docs/agents.md", R),
+            ("p/conf/claude/settings.json", R),
+            ("p/loa-grimoire/NOTES.md", R),
+            ("p/AGENTS.md", R),
+            ("p/CLAUDE.md", R),
+            ("p/src/CLAUDE.md", R),
+            ("p/src/a.rs", W),
+        ];
+        let of_home = [
+            (".gitconfig", R),
+            (".bashrc", R),
+            (".zshrc", R),
+            (".claude/settings.json", R),
+            (".config/x/y", W),
+            (".config/git/config", R),
+            ("work/q/src/new", W),
+            ("work/q/.git/hooks/new", R),
+            ("work/CLAUDE.md", R),
+            ("work/new", W),
+        ];
+        let narrow = places("./");
+        for (path, expected) in of_project {
+            assert_eq!(access(&narrow, path), Some(expected), "{path}");
+        }
+        let wide = places("~/");
+        for (path, expected) in of_project.iter().chain(&of_home) {
+            assert_eq!(access(&wide, path), Some(*expected), "{path}");
+        }
+        // Neither folder can be renamed, being a mount of its own.
+        for path in ["work", "work/q"] {
+            assert!(wide.contains(&(path.to_owned(), W)), "{path}");
+        }
+        assert_eq!(access(&places("docs/"), "p/docs/agents.md"), Some(R));
     }
 
     /// CAL-SEC-1: who may read the file of a lock may hold it, so no such file is there, also where it is named or stands
@@ -476,7 +633,7 @@ mod tests {
                 ("p/sub", W),
                 ("p/sub/.cal_lock", H),
                 ("state", H),
-                ("tmp", W),
+                ("tmp", B),
             ])
         );
     }

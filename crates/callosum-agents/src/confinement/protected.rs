@@ -4,7 +4,11 @@ use std::path::{Component, Path, PathBuf};
 
 use callosum_host::Disk;
 
-use super::{nested::is_obeyed, places::wished};
+use super::{
+    grants::resolve,
+    nested::{is_obeyed, nested},
+    places::wished,
+};
 
 /// What no executor may write, whatever its entry says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +64,19 @@ impl Protected {
             || self.roots.iter().any(|root| root.starts_with(folder))
     }
 
+    /// The same but for these places: what a client keeps of its own, if it can be given no other.
+    pub(super) fn without(&self, own: &[PathBuf]) -> Self {
+        let mut less = self.clone();
+        less.paths
+            .retain(|path| !own.iter().any(|own| path.starts_with(own)));
+        less
+    }
+
+    /// Whether a path is in one of the trees.
+    pub(super) fn is_in_a_tree(&self, path: &Path) -> bool {
+        self.roots.iter().any(|root| path.starts_with(root))
+    }
+
     /// How much of a wish to write is not granted where this is the root; `None` where all of it is.
     pub fn withheld(
         &self,
@@ -69,11 +86,16 @@ impl Protected {
         disk: &Disk,
     ) -> Option<Withheld> {
         let path = wished(wish, root, home)?;
-        let real = disk.canonicalize(&path).unwrap_or_else(|_| plain(&path));
+        let real = match resolve(wish, root, home, disk) {
+            Ok(Some(real)) => real,
+            Ok(None) => plain(&path),
+            Err(outside) => outside.target,
+        };
         if self.covers(&real) || self.covers(&plain(&path)) {
             return Some(Withheld::All);
         }
-        self.is_within(&real).then_some(Withheld::Part)
+        let has_some = self.is_within(&real) || !nested(&real, disk).obeyed.is_empty();
+        has_some.then_some(Withheld::Part)
     }
 }
 
@@ -102,13 +124,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let root = disk.canonicalize(folder.path()).unwrap().join("p");
-        for path in ["p/.git/hooks", "p/src", "p/cal_audit"] {
+        for path in ["p/.git/hooks", "p/src", "p/cal_audit", "other/.git"] {
             disk.create_dir_all(&folder.path().join(path)).unwrap();
         }
         std::os::unix::fs::symlink(root.join(".git"), root.join("link")).unwrap();
         let protected = Protected {
             roots: vec![root.clone()],
-            paths: vec![root.join("cal_audit")],
+            paths: vec![
+                root.join("cal_audit"),
+                root.parent().unwrap().join(".claude"),
+            ],
             hidden: Vec::new(),
         };
         for (wish, withheld) in [
@@ -120,6 +145,13 @@ mod tests {
             ("cal_audit/", Some(Withheld::All)),
             ("registry.json", Some(Withheld::All)),
             (".husky/", Some(Withheld::All)),
+            ("docs/AGENTS.md", Some(Withheld::All)),
+            ("loa-grimoire/", Some(Withheld::All)),
+            (".envrc", Some(Withheld::All)),
+            ("~/.claude/", Some(Withheld::All)),
+            ("~/.claude/settings.json", Some(Withheld::All)),
+            ("~/", Some(Withheld::Part)),
+            ("~/other/", Some(Withheld::Part)),
             ("sub/.claude/settings.json", Some(Withheld::All)),
             ("./", Some(Withheld::Part)),
             ("~/p/", Some(Withheld::Part)),

@@ -160,7 +160,11 @@ fn trial(
             access: Access::Read,
         })
         .collect();
-    places.push(Place::here(program, Access::Read));
+    places.push(Place {
+        source: disk.canonicalize(program).ok()?,
+        path: program.to_owned(),
+        access: Access::Read,
+    });
     let order = Order {
         layers,
         room: room.path().to_owned(),

@@ -287,13 +287,13 @@ impl Executor {
     /// Whether its entry names places to write to beyond what the client that it is keeps of its own: its login,
     /// which [`Executor::grant_needs`] names.
     pub fn may_change_files(&self) -> bool {
-        let (writes, keeps) =
-            Client::behind(self).map_or((&[][..], &[][..]), |client| (client.writes, client.keeps));
-        let is_its_own = |place: &String| {
-            let place = place.as_str();
-            writes.contains(&place) || keeps.contains(&place)
-        };
-        !self.writable.iter().all(is_its_own)
+        !self.writable.iter().all(|place| self.keeps(place))
+    }
+
+    /// Whether a place is what the client that it is keeps of its own: its login, or its folder.
+    pub fn keeps(&self, place: &str) -> bool {
+        Client::behind(self)
+            .is_some_and(|client| client.writes.contains(&place) || client.keeps.contains(&place))
     }
 
     /// What of the file system it is shown beyond the project and the system.

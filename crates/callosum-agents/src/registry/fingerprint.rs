@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::executor::Executor;
+use crate::confinement::{Policy, led_elsewhere};
 
 /// How much of a file is held at once while it is hashed, in bytes.
 const PIECE: usize = 256 * 1024;
@@ -40,26 +41,35 @@ impl Executor {
         checksum(&self.decisive())
     }
 
-    /// Identifies what runs in the project at `root`: the entry, and every regular file of the
-    /// project that a word of its template names.
+    /// Identifies what runs in the project at `root`: the entry, every regular file of the project that
+    /// its template names, and where links of the project lead what it may read or write.
     ///
     /// A word names a file by itself or in a part of it, as in `--tool=ask.py` and in the code of
     /// `sh -c`, seen from `root`. A link that leads out of the project counts with where it leads.
     /// What those files load themselves is not seen. Without any of them, and for the embedded
     /// executor, this is [`fingerprint`](Self::fingerprint).
     ///
-    /// Reads those files whole, piece by piece. Fails where one is there and cannot be read: what
-    /// nobody could look at is not identified.
-    pub fn fingerprint_in(&self, disk: &Disk, root: &Path) -> Result<Checksum, DiskError> {
+    /// Reads those files whole, piece by piece. Fails if one is there and cannot be read.
+    pub fn fingerprint_in(
+        &self,
+        disk: &Disk,
+        root: &Path,
+        home: Option<&Path>,
+    ) -> Result<Checksum, DiskError> {
         if self.is_embedded() {
             return Ok(self.fingerprint());
         }
-        let files = named_files(&self.command_template, disk, root)?;
-        if files.is_empty() {
-            return Ok(self.fingerprint());
-        }
         let mut decisive = self.decisive();
-        decisive["files"] = json!(files);
+        let files = named_files(&self.command_template, disk, root)?;
+        if !files.is_empty() {
+            decisive["files"] = json!(files);
+        }
+        if self.confinement != Some(Policy::Off) {
+            let places = led_elsewhere(&self.wishes(), root, home, disk);
+            if !places.is_empty() {
+                decisive["places"] = json!(places);
+            }
+        }
         Ok(checksum(&decisive))
     }
 
@@ -180,7 +190,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::{confinement::Policy, registry::Kind};
+    use crate::registry::Kind;
 
     /// CAL-SEC-1: what a cloned registry would run cannot change unnoticed.
     #[test]
@@ -241,7 +251,7 @@ mod tests {
 
         fn print(&self, template: &str) -> Checksum {
             Executor::cli("a", template)
-                .fingerprint_in(&Disk::real(), &self.at("root"))
+                .fingerprint_in(&Disk::real(), &self.at("root"), None)
                 .unwrap()
         }
     }
@@ -293,6 +303,41 @@ mod tests {
         assert_eq!(turned_to("ask"), nowhere);
     }
 
+    /// CAL-SEC-1: a pull that turns what an entry may write into a link, or turns that link, is noticed.
+    #[test]
+    fn a_granted_place_that_becomes_a_link_is_another_grant() {
+        let project = Project::new();
+        let print = |change: fn(&mut Executor)| {
+            let mut entry = Executor::cli("a", "a {prompt}");
+            change(&mut entry);
+            let home = project.at("");
+            let print = entry.fingerprint_in(&Disk::real(), &project.at("root"), Some(&home));
+            (print.unwrap(), entry.fingerprint())
+        };
+        let entries: [fn(&mut Executor); 3] = [
+            |entry| entry.writable.push("out/".to_owned()),
+            |entry| entry.readable.push("out".to_owned()),
+            |entry| entry.writable.push("~/root/out/".to_owned()),
+        ];
+        let link = project.at("root/out");
+        let turned_to = |target: &str| {
+            Disk::real().remove_file(&link).unwrap();
+            symlink(target, &link).unwrap();
+        };
+        for entry in entries {
+            Disk::real().remove_file(&link).unwrap();
+            let (missing, plain) = print(entry);
+            assert_eq!(missing, plain);
+            turned_to("tools");
+            let inside = print(entry).0;
+            assert_ne!(inside, plain);
+            turned_to("..");
+            assert_ne!(print(entry).0, inside);
+            turned_to("tools");
+            assert_eq!(print(entry).0, inside);
+        }
+    }
+
     #[test]
     fn what_names_no_file_of_the_project_changes_nothing() {
         let project = Project::new();
@@ -309,9 +354,10 @@ mod tests {
         }
         project.write("root/scout", b"one");
         let scout = Executor::embedded();
-        let print = scout.fingerprint_in(&Disk::real(), &project.at("root"));
+        let print = scout.fingerprint_in(&Disk::real(), &project.at("root"), None);
         assert_eq!(print.unwrap(), scout.fingerprint());
-        let missing = Executor::cli("a", "a").fingerprint_in(&Disk::real(), &project.at("gone"));
+        let missing =
+            Executor::cli("a", "a").fingerprint_in(&Disk::real(), &project.at("gone"), None);
         assert!(missing.unwrap_err().is_absent());
     }
 

@@ -2,23 +2,26 @@
 //! it is ended.
 //!
 //! Protocols have a word for that, and a process that is killed cannot say it. So the controller
-//! listens at a socket in the run's own folder, to which the process connects, and never says
-//! anything there: once the time is up, or somebody cancelled, it closes the socket, which the
+//! holds the end of a named pipe in the run's own folder, which the process opens, and never writes
+//! anything: once the time is up, or someone cancelled, it closes its end, which the
 //! process sees at once. [`GRACE`] later it is ended in any case.
 //!
-//! Where the folder's path is longer than a socket's may be there is no farewell.
+//! It is no socket, because a confined process can make none that has a path.
 
 use std::{
+    fs::File,
     future::pending,
-    os::unix::net::{UnixListener, UnixStream},
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread,
     time::{Duration, Instant},
 };
 
-use callosum_host::process::{Cancel, Ending, Pulse, Run};
-use tokio::io::AsyncReadExt as _;
+use callosum_host::{
+    named_pipe,
+    process::{Cancel, Ending, Pulse, Run},
+};
+use tokio::{io::AsyncReadExt as _, net::unix::pipe::Receiver as Pipe};
 
 use crate::runner::{Patience, RunError, Sign, Surroundings};
 
@@ -28,14 +31,14 @@ const GRACE: Duration = Duration::from_millis(700);
 /// How long of that it may wait for its server.
 pub(crate) const LEAVE_WITHIN: Duration = Duration::from_millis(300);
 
-/// The socket's name in the run's own folder.
+/// The pipe's name in the run's own folder.
 const NAME: &str = "farewell";
 
 /// The controller's side.
 #[derive(Debug)]
 pub(super) struct Farewell {
-    socket: UnixListener,
-    /// Where the process connects.
+    pipe: File,
+    /// What the process opens.
     pub(super) path: PathBuf,
 }
 
@@ -50,11 +53,11 @@ enum News {
 }
 
 impl Farewell {
-    /// Listens in the folder of a run.
+    /// Creates the pipe in the folder of a run.
     pub(super) fn open(folder: &Path) -> Option<Self> {
         let path = folder.join(NAME);
-        let socket = UnixListener::bind(&path).ok()?;
-        Some(Self { socket, path })
+        let pipe = named_pipe::create(&path).ok()?;
+        Some(Self { pipe, path })
     }
 
     /// Has a process run by `run`, within what it is handed, to its end. Says besides for what reason
@@ -96,7 +99,7 @@ impl Farewell {
         })
     }
 
-    /// Closes the socket for the first reason that comes up, and ends the process where that does
+    /// Closes the pipe for the first reason that comes up, and ends the process where that does
     /// not do it.
     fn watch(
         self,
@@ -129,7 +132,7 @@ impl Farewell {
                 }
             }
         };
-        drop(self.socket);
+        drop(self.pipe);
         let until = Instant::now() + GRACE;
         loop {
             match news.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -152,19 +155,15 @@ fn pass_cancel_on(cancel: &Cancel, over: &Cancel, news: &Sender<News>) {
     }
 }
 
-/// The side of the process: connects at once, and then returns once it is to take its leave.
+/// The side of the process: opens the pipe at once, and then returns once it is to take its leave.
 ///
-/// Never does where there is nothing to connect to. It is awaited on a runtime.
+/// Never does if there is nothing to open. It is awaited on a runtime.
 pub(crate) fn leaving(path: Option<&Path>) -> impl Future<Output = ()> + use<> {
-    let stream = path.and_then(|path| UnixStream::connect(path).ok());
+    let pipe = path.and_then(|path| named_pipe::open(path).ok());
     async move {
-        let stream = stream.and_then(|stream| {
-            stream.set_nonblocking(true).ok()?;
-            tokio::net::UnixStream::from_std(stream).ok()
-        });
-        match stream {
-            // Nothing is ever said: whatever comes of it, the other end is closed.
-            Some(mut stream) => drop(stream.read(&mut [0]).await),
+        match pipe.and_then(|pipe| Pipe::from_file(pipe).ok()) {
+            // Nothing is ever written: whatever comes of it, the other end is closed.
+            Some(mut pipe) => drop(pipe.read(&mut [0]).await),
             None => pending().await,
         }
     }
@@ -174,9 +173,9 @@ pub(crate) fn leaving(path: Option<&Path>) -> impl Future<Output = ()> + use<> {
 mod tests {
     use super::*;
 
-    /// A socket that is closed is seen by who connected to it, though nobody accepted.
+    /// A pipe that is closed is seen by the process that opened it.
     #[test]
-    fn whoever_waits_sees_the_socket_close() {
+    fn a_process_that_waits_sees_the_pipe_close() {
         let folder = tempfile::tempdir().unwrap();
         let farewell = Farewell::open(folder.path()).unwrap();
         let leaving = leaving(Some(&farewell.path));

@@ -23,6 +23,7 @@ mod fork_server;
 mod gate;
 mod guard;
 mod leftovers;
+mod linked;
 mod order;
 mod passing;
 mod report;
@@ -36,6 +37,7 @@ mod linux;
 pub use self::gate::{Gate, Listeners, MOST_PORTS};
 pub use self::{
     fork_server::ForkServer,
+    linked::create_folder,
     order::{Access, Layers, Order, Place},
     report::{Outcome, Report, Step},
     server::run,

@@ -51,7 +51,7 @@ pub struct Layers {
     pub landlock: bool,
     /// System calls that no executor needs fail.
     pub system_calls: bool,
-    /// Sockets that are neither local nor pairs fail; for systems without network namespaces.
+    /// Sockets that are no pairs fail; for systems without network namespaces.
     pub sockets: bool,
 }
 
@@ -76,6 +76,9 @@ pub enum Access {
     /// Everything, in an empty folder in memory that stands there instead of what is on the disk;
     /// without namespaces it is not there.
     Fresh,
+    /// Everything, in a folder in memory of bounded size; what is in the source now is in it, to be read. Two places of
+    /// one source are one folder. Without namespaces it is the source itself, which has no bound.
+    Bounded,
     /// Nothing: an empty folder stands there that is only to be read. Without namespaces what is on
     /// the disk is seen as the folder around it is.
     Hidden,
@@ -147,6 +150,7 @@ impl Order {
                 Access::Read => "read",
                 Access::Write => "write",
                 Access::Fresh => "fresh",
+                Access::Bounded => "bounded",
                 Access::Hidden => "hidden",
             };
             say(word, &[place.source.as_os_str(), place.path.as_os_str()]);
@@ -190,16 +194,19 @@ impl Order {
             match word.to_str()? {
                 "layer" => order.layers.set(value.to_str()?)?,
                 "room" => order.room = value.into(),
-                word @ ("read" | "write" | "fresh" | "hidden") => order.places.push(Place {
-                    source: value.into(),
-                    path: words.next()?.into(),
-                    access: match word {
-                        "read" => Access::Read,
-                        "write" => Access::Write,
-                        "fresh" => Access::Fresh,
-                        _ => Access::Hidden,
-                    },
-                }),
+                word @ ("read" | "write" | "fresh" | "bounded" | "hidden") => {
+                    order.places.push(Place {
+                        source: value.into(),
+                        path: words.next()?.into(),
+                        access: match word {
+                            "read" => Access::Read,
+                            "write" => Access::Write,
+                            "fresh" => Access::Fresh,
+                            "bounded" => Access::Bounded,
+                            _ => Access::Hidden,
+                        },
+                    })
+                }
                 "link" => order.links.push((value.into(), words.next()?.into())),
                 "listen" => order.listen.push(value.to_str()?.parse().ok()?),
                 "gate" => order.gate = Some(value.into()),

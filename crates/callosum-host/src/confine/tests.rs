@@ -28,6 +28,7 @@ fn order() -> Order {
                 access: Access::Write,
             },
             Place::here("/home/somebody", Access::Fresh),
+            Place::here("/scratch", Access::Bounded),
             Place::here("/home/somebody/p/.cal_lock", Access::Hidden),
         ],
         links: vec![("/bin".into(), "usr/bin".into())],

@@ -8,7 +8,8 @@ use std::{
 
 use callosum_agents::{
     confinement::{
-        Confiner, Connections, LastTranscript, Names, Protected, System, Upstream, Withheld,
+        Confiner, Connections, LastTranscript, LeadsOutside, Names, Protected, System, Upstream,
+        Wishes, Withheld, leads_outside, personal,
     },
     runner::{Patience, Surroundings},
 };
@@ -357,6 +358,12 @@ impl Context {
             .withheld(wish, self.tree(), home.as_deref(), &self.disk)
     }
 
+    /// The first place an entry names that leads outside the project though the entry names none there.
+    pub(super) fn leads_outside(&self, wishes: &Wishes) -> Option<LeadsOutside> {
+        let home = self.environment.path("HOME");
+        leads_outside(wishes, self.tree(), home.as_deref(), &self.disk)
+    }
+
     /// What no executor may write: the ledger and all else by which this program is steered.
     fn protected(&self) -> Protected {
         let Places { ledger, registry } = self.project.places.clone();
@@ -382,6 +389,9 @@ impl Context {
             homes.ck(),
         ];
         paths.extend(ledger.audit_buffer);
+        if let Some(home) = self.environment.path("HOME") {
+            paths.extend(personal(&home, &self.disk));
+        }
         Protected {
             roots: vec![self.state().to_owned(), self.tree().to_owned()],
             paths,

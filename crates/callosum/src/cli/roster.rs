@@ -96,10 +96,12 @@ impl<'a> Roster<'a> {
         self.is_trusted(executor) || self.has_changed(executor)
     }
 
-    /// What trust is about: the command, and the files of the project that it names.
+    /// What trust is about: the entry, the files of the project that its command runs, and where the project's
+    /// links lead what it may read or write.
     fn subject(&self, executor: &Executor) -> Result<Subject, CommandError> {
         let root = self.context.tree();
-        let fingerprint = executor.fingerprint_in(&self.context.disk, root);
+        let home = self.context.environment.path("HOME");
+        let fingerprint = executor.fingerprint_in(&self.context.disk, root, home.as_deref());
         fingerprint
             .map(Subject::Executor)
             .map_err(|error| store::disk_failed(&error))
@@ -134,7 +136,8 @@ impl<'a> Roster<'a> {
         }
         let (what, hint) = if self.has_changed(executor) {
             let what = format!(
-                "executor `{id}` changed since it was trusted: a file that its command names"
+                "executor `{id}` changed since it was trusted: a file that its command names, or a link in a place that it \
+                 may read or write"
             );
             (what, format!("callosum trust {id}"))
         } else {

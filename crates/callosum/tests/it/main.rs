@@ -58,6 +58,8 @@ mod find;
 mod foreign_tools;
 /// What plans may do, and what they can call.
 mod governing;
+/// What executors may read and write while the repository changes below them.
+mod grants;
 /// The share of a session's claims that have evidence.
 mod grounding;
 /// What the guard says to commands, and how well it does on a file of them.
@@ -133,6 +135,8 @@ mod quoting;
 mod recovering;
 /// Guards that gave nothing away, and take one order after another.
 mod reuse_of_guards;
+/// What a confined executor may not do to the machine, layer by layer.
+mod sandbox_layers;
 /// What `--json` prints, held against its published schemas.
 mod schemas;
 /// Executors that are a few lines of Python.

@@ -1,4 +1,7 @@
 //! System calls that no executor needs, and by which more could be reached than was given.
+//!
+//! A filter sees the numbers that a call is given, and not what a pointer leads to: no path, and no address of a
+//! socket. So a local socket is refused when it is made, whatever it would connect to.
 
 use std::{collections::BTreeMap, io};
 
@@ -42,7 +45,45 @@ const REFUSED: &[i64] = &[
 
 /// Refused as if the kernel were older, so that callers take the older way: their arguments, or
 /// what they do later, cannot be looked at.
-const UNKNOWN: &[i64] = &[libc::SYS_clone3, libc::SYS_io_uring_setup];
+const UNKNOWN: &[i64] = &[
+    libc::SYS_clone3,
+    libc::SYS_io_uring_setup,
+    // Its mode is behind a pointer.
+    libc::SYS_openat2,
+];
+
+/// `fchmodat2` of Linux 6.6, which has this number on every machine.
+const FCHMODAT2: i64 = 452;
+
+/// Calls that give a file its mode, and which argument that is.
+const MODES: &[(i64, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (FCHMODAT2, 2),
+    (libc::SYS_mknodat, 2),
+];
+
+/// Calls that give a file its mode if their flags create one: which arguments these are, flags first.
+const OPENS: &[(i64, u8, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1, 2),
+    (libc::SYS_openat, 2, 3),
+];
+
+/// Bits of a mode by which a program runs as its file's owner or group, whoever starts it.
+const SET_ID: [u32; 2] = [libc::S_ISUID, libc::S_ISGID];
+
+/// Types of sockets that may be told at any time whom to send to, by a path too; the kernel takes the second for the first.
+const DATAGRAMS: [i32; 2] = [libc::SOCK_DGRAM, libc::SOCK_RAW];
+
+/// The part of a socket's type that is no flag.
+const SOCKET_TYPE: u64 = 0xf;
 
 /// New namespaces, in which a process would have the rights of root again.
 const NAMESPACES: [i32; 7] = [
@@ -58,9 +99,9 @@ const NAMESPACES: [i32; 7] = [
 /// `ioctl` requests that put words into the mouth of who sits at the terminal.
 const TERMINAL: [u64; 2] = [0x5412, 0x541c];
 
-/// Refuses them, from here on and in all that is started. `local_only`: sockets of other families
-/// than the local one too.
-pub(super) fn restrict(local_only: bool) -> io::Result<()> {
+/// Refuses them, from here on and in all that is started. With `pairs_only`, pairs of connected sockets are the only
+/// ones that can be made.
+pub(super) fn restrict(pairs_only: bool) -> io::Result<()> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().map(|call| (*call, Vec::new())).collect();
     for call in [libc::SYS_clone, libc::SYS_unshare] {
@@ -75,26 +116,63 @@ pub(super) fn restrict(local_only: bool) -> io::Result<()> {
         libc::SYS_ioctl,
         requests.into_iter().collect::<io::Result<_>>()?,
     );
-    // What is not of these families goes past network namespaces, or is of no use in one.
-    let families: &[i32] = if local_only {
-        &[libc::AF_UNIX]
-    } else {
-        &[
-            libc::AF_UNIX,
-            libc::AF_INET,
-            libc::AF_INET6,
-            libc::AF_NETLINK,
-        ]
-    };
+    // What is not of these families goes past network namespaces, or is of no use in one. Local sockets have a path, which
+    // leads to whatever listens on this machine: an agent of keys, a container runtime, a session's bus.
+    let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let none_of_them = families
         .iter()
         .map(|family| (0, SeccompCmpOp::Ne, u64::from(family.cast_unsigned())));
-    rules.insert(libc::SYS_socket, vec![rule(none_of_them.collect())?]);
+    let sockets = if pairs_only {
+        Vec::new()
+    } else {
+        vec![rule(none_of_them.collect())?]
+    };
+    rules.insert(libc::SYS_socket, sockets);
+    let datagrams = DATAGRAMS.map(|kind| {
+        let kind = u64::from(kind.cast_unsigned());
+        rule(vec![(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), kind)])
+    });
+    rules.insert(
+        libc::SYS_socketpair,
+        datagrams.into_iter().collect::<io::Result<_>>()?,
+    );
+    rules.extend(modes()?);
     apply(rules, libc::EPERM)?;
     apply(
         UNKNOWN.iter().map(|call| (*call, Vec::new())).collect(),
         libc::ENOSYS,
     )
+}
+
+/// What refuses to create a device, and to give a file a bit of [`SET_ID`].
+fn modes() -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
+    let has = |argument: u8, bits: u64| (argument, SeccompCmpOp::MaskedEq(bits), bits);
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    for bit in SET_ID.map(u64::from) {
+        for (call, mode) in MODES {
+            let refused = rule(vec![has(*mode, bit)])?;
+            rules.entry(*call).or_default().push(refused);
+        }
+        for (call, flags, mode) in OPENS {
+            for creates in [libc::O_CREAT, libc::O_TMPFILE] {
+                let creates = u64::from(creates.cast_unsigned());
+                let refused = rule(vec![has(*flags, creates), has(*mode, bit)])?;
+                rules.entry(*call).or_default().push(refused);
+            }
+        }
+    }
+    for device in [libc::S_IFCHR, libc::S_IFBLK].map(u64::from) {
+        let kind = SeccompCmpOp::MaskedEq(u64::from(libc::S_IFMT));
+        let mut refuse = |call: i64, mode: u8| -> io::Result<()> {
+            let refused = rule(vec![(mode, kind.clone(), device)])?;
+            rules.entry(call).or_default().push(refused);
+            Ok(())
+        };
+        #[cfg(target_arch = "x86_64")]
+        refuse(libc::SYS_mknod, 1)?;
+        refuse(libc::SYS_mknodat, 2)?;
+    }
+    Ok(rules)
 }
 
 fn rule(conditions: Vec<(u8, SeccompCmpOp, u64)>) -> io::Result<SeccompRule> {

@@ -15,7 +15,7 @@ use super::{
         start::{Children, Stdio, start},
     },
     calls, landed,
-    limits::limit_all,
+    limits::{bound_processes, limit_all},
     loopback, mounts, rights,
 };
 
@@ -33,6 +33,8 @@ pub(super) fn keep(order: &Order, line: &Line, stdio: Stdio) -> Result<Option<Ou
                 .map_err(Failed::at(Step::Network))?;
         }
     }
+    // Before the kernel's settings are read-only.
+    bound_processes();
     mounts::arrange(order).map_err(Failed::at(Step::Mounts))?;
     rights::drop_all().map_err(Failed::at(Step::Capabilities))?;
     restrict(order, line)?;

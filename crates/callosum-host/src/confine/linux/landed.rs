@@ -1,14 +1,24 @@
 //! Landlock: what is not named is neither read nor written, whatever the mounts say.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    os::fd::{AsFd, OwnedFd},
+    path::Path,
+};
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreatedAttr, Scope,
 };
-use rustix::io::Errno;
+use rustix::{
+    fs::{FileType, fstat},
+    io::Errno,
+};
 
-use super::super::order::{Access, Order};
+use super::super::{
+    linked,
+    order::{Access, Order},
+};
 
 /// The newest version whose rights we ask for; what an older kernel lacks is left out.
 const NEWEST: ABI = ABI::V6;
@@ -27,25 +37,32 @@ pub(super) fn restrict(order: &Order) -> io::Result<u32> {
             .map_err(io::Error::other)?;
     }
     let mut rules = rules.create().map_err(io::Error::other)?;
-    let mut allow = |path: &Path, access: BitFlags<AccessFs>| -> io::Result<()> {
-        let Ok(place) = PathFd::new(path) else {
-            // What is not there needs no right.
-            return Ok(());
+    let mut allow = |object: &dyn AsFd, access: BitFlags<AccessFs>| -> io::Result<()> {
+        let kind = FileType::from_raw_mode(fstat(object)?.st_mode);
+        let access = match kind {
+            FileType::Directory => access,
+            _ => access & AccessFs::from_file(NEWEST),
         };
-        let access = if path.is_dir() {
-            access
-        } else {
-            access & AccessFs::from_file(NEWEST)
-        };
-        let rule = PathBeneath::new(place, access);
+        let rule = PathBeneath::new(object.as_fd(), access);
         (&mut rules).add_rule(rule).map_err(io::Error::other)?;
         Ok(())
     };
     let read = AccessFs::from_read(NEWEST);
+    let use_it = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+    let mut fixed = vec![("/proc", read)];
+    fixed.extend(super::mounts::DEVICES.map(|device| (device, use_it)));
     if order.layers.namespaces {
-        allow(Path::new("/"), read)?;
-        allow(Path::new("/dev/shm"), everything)?;
-        allow(Path::new(super::mounts::TERMINALS), everything)?;
+        fixed.extend([
+            ("/", read),
+            ("/dev/shm", everything),
+            (super::mounts::TERMINALS, everything),
+        ]);
+    }
+    for (path, access) in fixed {
+        // What is not there needs no right.
+        if let Ok(object) = PathFd::new(path) {
+            allow(&object, access)?;
+        }
     }
     for place in &order.places {
         let access = match place.access {
@@ -54,14 +71,16 @@ pub(super) fn restrict(order: &Order) -> io::Result<u32> {
             Access::Fresh if !order.layers.namespaces => continue,
             // A right to the folder around it cannot be taken back for what is in it.
             Access::Hidden => continue,
-            Access::Write | Access::Fresh => everything,
+            Access::Write | Access::Fresh | Access::Bounded => everything,
         };
-        allow(&place.path, access)?;
-    }
-    allow(Path::new("/proc"), read)?;
-    for device in super::mounts::DEVICES {
-        let use_it = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
-        allow(Path::new(device), use_it)?;
+        if order.layers.namespaces {
+            // What is mounted there is what the order names; nothing else is in sight.
+            if let Ok(object) = PathFd::new(&place.path) {
+                allow(&object, access)?;
+            }
+        } else if let Some(object) = on_disk(&place.source)? {
+            allow(&object, access)?;
+        }
     }
     let status = rules.restrict_self().map_err(io::Error::other)?;
     match status.landlock {
@@ -73,5 +92,15 @@ pub(super) fn restrict(order: &Order) -> io::Result<u32> {
             Ok(version.cast_unsigned())
         }
         _ => Err(Errno::OPNOTSUPP.into()),
+    }
+}
+
+/// Opens what an order names where nothing is mounted; `None` if it is gone.
+fn on_disk(path: &Path) -> io::Result<Option<OwnedFd>> {
+    match linked::open(path) {
+        Ok(object) => Ok(Some(object)),
+        // A link took its place since the order was written.
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => Err(error),
+        Err(_) => Ok(None),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Address space has none: runtimes reserve far more of it than they use.
 
-use std::path::Path;
+use std::{fs::OpenOptions, io::Write as _, path::Path};
 
 use rustix::process::Resource;
 
@@ -12,8 +12,7 @@ use super::super::{
 };
 use crate::disk::Disk;
 
-/// Most processes and threads of one that is confined, where the system counts them by namespace; root
-/// is not counted.
+/// Most processes and threads of one that is confined, where the system counts them by namespace.
 const MOST_PROCESSES: u64 = 4096;
 
 /// Longest file that one may write, in bytes.
@@ -41,8 +40,36 @@ pub(super) fn limit_all(namespaces: bool) -> Result<(), Failed> {
     more().map_err(Failed::at(Step::Limits))
 }
 
+/// The first version of Linux in which each PID namespace has its own `kernel.pid_max`. Before, the setting was the
+/// machine's, and root in a user namespace could write it.
+const OWN_PID_MAX: (u32, u32) = (6, 14);
+
+/// Bounds the processes and threads of this PID namespace, root's too, which `RLIMIT_NPROC` does not count.
+///
+/// Does nothing before Linux 6.14, and if a container shows `/proc/sys` read-only.
+pub(super) fn bound_processes() {
+    let disk = Disk::real();
+    let version = disk.read(Path::new("/proc/sys/kernel/osrelease"));
+    let version = version
+        .ok()
+        .and_then(|text| version_of(&String::from_utf8_lossy(&text)));
+    if version.is_some_and(|version| version >= OWN_PID_MAX) {
+        let file = OpenOptions::new()
+            .write(true)
+            .open("/proc/sys/kernel/pid_max");
+        // A file of the kernel takes one whole write.
+        drop(file.and_then(|mut file| file.write_all(MOST_PROCESSES.to_string().as_bytes())));
+    }
+}
+
+/// The two first numbers of a version, as in `6.14.0-rc1`.
+fn version_of(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
 /// The memory of this machine, in bytes, where the system says.
-fn memory() -> Option<u64> {
+pub(super) fn memory() -> Option<u64> {
     let told = Disk::real().read(Path::new("/proc/meminfo")).ok()?;
     total(&String::from_utf8_lossy(&told))
 }
@@ -58,6 +85,14 @@ fn total(told: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_is_its_two_first_numbers() {
+        assert_eq!(version_of("6.18.44-fc\n"), Some((6, 18)));
+        assert_eq!(version_of("6.14-rc1"), Some((6, 14)));
+        assert!(version_of("5.15.0-113-generic") < Some(OWN_PID_MAX));
+        assert_eq!(version_of("unknown"), None);
+    }
 
     #[test]
     fn memory_is_read_as_the_system_writes_it() {

@@ -1,16 +1,21 @@
 //! The file system as the program sees it: a new root with nothing but what the order names.
 
 use std::{
+    ffi::{CStr, CString},
     fs::{DirBuilder, OpenOptions},
     io,
-    os::unix::{
-        ffi::OsStringExt,
-        fs::{DirBuilderExt, OpenOptionsExt},
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        unix::{
+            ffi::OsStringExt,
+            fs::{DirBuilderExt, OpenOptionsExt},
+        },
     },
     path::{Path, PathBuf},
 };
 
 use rustix::{
+    fs::{FileType, fstat},
     io::Errno,
     mount::{
         MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change,
@@ -19,7 +24,10 @@ use rustix::{
     process::{chdir, pivot_root},
 };
 
-use super::super::order::{Access, Order};
+use super::super::{
+    linked,
+    order::{Access, Order},
+};
 use crate::disk::Disk;
 
 /// Devices that are no way to anything.
@@ -34,6 +42,21 @@ pub(super) const DEVICES: [&str; 5] = [
 /// Where pseudo terminals stand, none of which is of the machine outside: tools of agents run commands in one.
 pub(super) const TERMINALS: &str = "/dev/pts";
 
+/// What of `/proc` steers the machine and not a process, as container runtimes have it. The kernel asks who owns such a
+/// file and not which namespace its writer is in, so for root in a user namespace the mount has to refuse the write.
+const KERNEL_SETTINGS: [&str; 10] = [
+    "/proc/acpi",
+    "/proc/asound",
+    "/proc/bus",
+    "/proc/dynamic_debug",
+    "/proc/fs",
+    "/proc/irq",
+    "/proc/mtrr",
+    "/proc/scsi",
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+];
+
 /// Links that programs expect beside the devices.
 const DEVICE_LINKS: [(&str, &str); 4] = [
     ("/dev/fd", "/proc/self/fd"),
@@ -41,6 +64,18 @@ const DEVICE_LINKS: [(&str, &str); 4] = [
     ("/dev/stdout", "/proc/self/fd/1"),
     ("/dev/stderr", "/proc/self/fd/2"),
 ];
+
+/// An empty home folder, in memory. An inode takes a kilobyte of the kernel's memory, which no size counts.
+const FRESH: &CStr = c"mode=700,size=256m,nr_inodes=128k";
+
+/// Memory that processes share by name.
+const SHARED: &CStr = c"mode=1777,size=256m,nr_inodes=16k";
+
+/// Most bytes of a folder for temporary files, and at most a quarter of the machine's memory.
+const MOST_TEMPORARY: u64 = 1024 * 1024 * 1024;
+
+/// Most files and folders in it.
+const MOST_TEMPORARY_FILES: u64 = 256 * 1024;
 
 /// Makes the order's room the root of this namespace. Everything else is gone afterwards.
 pub(super) fn arrange(order: &Order) -> io::Result<()> {
@@ -52,6 +87,7 @@ pub(super) fn arrange(order: &Order) -> io::Result<()> {
     )?;
     mount("callosum", room, "tmpfs", plain, c"mode=755,size=16m")?;
     let mut places: Vec<_> = order.places.iter().collect();
+    let mut bounded = Bounded::default();
     // A folder comes before what is in it.
     places.sort_by(|a, b| a.path.cmp(&b.path));
     for place in &places {
@@ -59,8 +95,9 @@ pub(super) fn arrange(order: &Order) -> io::Result<()> {
         match place.access {
             Access::Fresh => {
                 create_folder(&target)?;
-                mount("callosum", &target, "tmpfs", plain, c"mode=700,size=256m")?;
+                mount("callosum", &target, "tmpfs", plain, FRESH)?;
             }
+            Access::Bounded => bounded.show(&place.source, target)?,
             Access::Hidden => {
                 // What is not shown needs no cover.
                 let found = target.symlink_metadata();
@@ -90,8 +127,14 @@ pub(super) fn arrange(order: &Order) -> io::Result<()> {
     }
     let shared = inside(room, Path::new("/dev/shm"));
     create_folder(&shared)?;
-    mount("callosum", &shared, "tmpfs", plain, c"mode=1777,size=256m")?;
-    mount_processes(&inside(room, Path::new("/proc")))?;
+    mount("callosum", &shared, "tmpfs", plain, SHARED)?;
+    let processes = mount_processes(&inside(room, Path::new("/proc")))?;
+    for settings in KERNEL_SETTINGS {
+        let settings = inside(room, Path::new(settings));
+        if settings.exists() {
+            mount_bind_recursive(&settings, &settings)?;
+        }
+    }
 
     let all = mounted()?;
     for mounted in &all {
@@ -105,7 +148,14 @@ pub(super) fn arrange(order: &Order) -> io::Result<()> {
             .find(|place| path.starts_with(&place.path));
         let is_only_read =
             nearest.is_some_and(|place| matches!(place.access, Access::Read | Access::Hidden));
-        if is_only_read {
+        let is_the_kernels = match processes {
+            Processes::Own => KERNEL_SETTINGS
+                .iter()
+                .any(|settings| path.starts_with(settings)),
+            Processes::All => path.starts_with("/proc"),
+        };
+        let is_pinned = bounded.pinned.contains(&mounted.point);
+        if is_only_read || is_the_kernels || is_pinned {
             let flags = mounted.flags | MountFlags::BIND | MountFlags::RDONLY;
             match mount_remount(&mounted.point, flags, c"") {
                 // Covered by a later mount at the same point, and not to be reached.
@@ -126,13 +176,58 @@ fn inside(room: &Path, path: &Path) -> PathBuf {
     room.join(path.strip_prefix("/").unwrap_or(path))
 }
 
+/// Folders in memory of bounded size that were mounted so far.
+#[derive(Default)]
+struct Bounded {
+    /// Their sources, and where each was mounted first.
+    known: Vec<(PathBuf, PathBuf)>,
+    /// What was in the sources: it stays on the disk, and is only read.
+    pinned: Vec<PathBuf>,
+}
+
+impl Bounded {
+    fn show(&mut self, source: &Path, target: PathBuf) -> io::Result<()> {
+        create_folder(&target)?;
+        if let Some((_, first)) = self.known.iter().find(|(known, _)| known == source) {
+            mount_bind_recursive(first, &target)?;
+            let pinned = self.pinned.iter();
+            let again = pinned.filter_map(|path| Some(target.join(path.strip_prefix(first).ok()?)));
+            let again: Vec<PathBuf> = again.collect();
+            self.pinned.extend(again);
+            return Ok(());
+        }
+        let quarter = super::limits::memory().map_or(MOST_TEMPORARY, |memory| memory / 4);
+        let bytes = MOST_TEMPORARY.min(quarter);
+        let options = format!("mode=700,size={bytes},nr_inodes={MOST_TEMPORARY_FILES}");
+        let plain = MountFlags::NOSUID | MountFlags::NODEV;
+        mount(
+            "callosum",
+            &target,
+            "tmpfs",
+            plain,
+            CString::new(options)?.as_c_str(),
+        )?;
+        let listed = Disk::real().list_dir(source).map_err(io::Error::other)?;
+        for entry in listed {
+            let path = target.join(&entry.name);
+            show(&source.join(&entry.name), &path)?;
+            self.pinned.push(path);
+        }
+        self.known.push((source.to_owned(), target));
+        Ok(())
+    }
+}
+
+/// Mounts the object that is at `source` now, if no part of that path has become a link.
 fn show(source: &Path, target: &Path) -> io::Result<()> {
-    let Ok(kind) = source.metadata() else {
+    let opened = match linked::open(source) {
+        Ok(opened) => opened,
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => return Err(error),
         // It went away since the order was written; nothing is what is then to be seen.
-        return Ok(());
+        Err(_) => return Ok(()),
     };
     if target.symlink_metadata().is_err() {
-        if kind.is_dir() {
+        if FileType::from_raw_mode(fstat(&opened)?.st_mode) == FileType::Directory {
             create_folder(target)?;
         } else {
             create_parent(target)?;
@@ -145,7 +240,12 @@ fn show(source: &Path, target: &Path) -> io::Result<()> {
             );
         }
     }
-    Ok(mount_bind_recursive(source, target)?)
+    Ok(mount_bind_recursive(name_of(&opened), target)?)
+}
+
+/// A path that leads to the opened object itself, whatever its name leads to by now.
+fn name_of(opened: &OwnedFd) -> PathBuf {
+    Path::new("/proc/self/fd").join(opened.as_raw_fd().to_string())
 }
 
 fn link(path: &Path, target: &Path, room: &Path) -> io::Result<()> {
@@ -165,14 +265,29 @@ fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o755).create(path)
 }
 
-/// The processes of this namespace only; where the system does not allow that, those of the outer
-/// one, whose memory and environment cannot be read from here.
-fn mount_processes(target: &Path) -> io::Result<()> {
+/// The processes that `/proc` shows.
+#[derive(Clone, Copy)]
+enum Processes {
+    /// Those of this namespace.
+    Own,
+    /// Those of the outer one too.
+    All,
+}
+
+/// Shows the processes of this namespace only. If the system does not allow that, it shows those of the outer
+/// one, whose memory and environment cannot be read from here; all of that is read-only then.
+fn mount_processes(target: &Path) -> io::Result<Processes> {
     create_folder(target)?;
     let plain = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     match mount("proc", target, "proc", plain, c"") {
-        Err(Errno::PERM) => Ok(mount_bind_recursive("/proc", target)?),
-        done => Ok(done?),
+        Err(Errno::PERM) => {
+            mount_bind_recursive("/proc", target)?;
+            Ok(Processes::All)
+        }
+        done => {
+            done?;
+            Ok(Processes::Own)
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use callosum_agents::{
     client::Client,
-    confinement::{Policy, Withheld, decide},
+    confinement::{LeadsOutside, Policy, Withheld, decide},
     discover::{Known, Speaks, find_in_path, undecided},
     registry::{Executor, Status},
 };
@@ -29,7 +29,8 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         let place = place.unwrap_or_default();
         if !roster.is_trusted(executor) {
             let (found, hint) = if roster.has_changed(executor) {
-                let found = "changed since it was trusted: a file that its command names";
+                let found = "changed since it was trusted: a file that its command names, or a link in a place that it \
+                             may read or write";
                 (found, format!("callosum trust {}", executor.id))
             } else {
                 let found = "comes with the repository and was not trusted here";
@@ -43,6 +44,11 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             );
             let hint = format!("callosum executor check {}", executor.id);
             checks.add(&name, Outcome::Warning, found, Some(&hint));
+        } else if let Some(outside) = outside(context, executor) {
+            let found = format!("is not started: {outside}");
+            let hint =
+                "name the place itself in registry.json, from `~/` or `/`, or remove the link";
+            checks.add(&name, Outcome::Warning, found, Some(hint));
         } else if let Some(wish) = withheld(context, executor) {
             let found = format!(
                 "its entry in registry.json asks to write `{wish}`, which it is not let: git, coding agents or Callosum \
@@ -97,9 +103,18 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     }
 }
 
+/// What an entry names that links lead outside the project, if its executor is confined at all.
+fn outside(context: &Context, executor: &Executor) -> Option<LeadsOutside> {
+    let is_held = executor.confinement != Some(Policy::Off);
+    is_held.then(|| context.leads_outside(&executor.wishes()))?
+}
+
 /// What an entry asks to write and is not let, whatever holds it.
 fn withheld<'e>(context: &Context, executor: &'e Executor) -> Option<&'e String> {
-    let mut wishes = executor.writable.iter();
+    let mut wishes = executor
+        .writable
+        .iter()
+        .filter(|wish| !executor.keeps(wish));
     let is_held = executor.confinement != Some(Policy::Off);
     wishes.find(|wish| is_held && context.withheld(wish) == Some(Withheld::All))
 }

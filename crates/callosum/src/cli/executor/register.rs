@@ -241,7 +241,18 @@ fn refuse_withheld(
     if executor.confinement == Some(Policy::Off) {
         return Ok(());
     }
-    for wish in &args.writable {
+    if let Some(outside) = context.leads_outside(&executor.wishes()) {
+        let mut there = executor.clone();
+        for place in there.readable.iter_mut().chain(&mut there.writable) {
+            if *place == outside.wish {
+                *place = outside.target.display().to_string();
+            }
+        }
+        let what = format!("{outside}: only a place that begins with `~/` or `/` may be there");
+        return Err(CommandError::new(Exit::Usage, what).hint(registration_line(&there)));
+    }
+    let wishes = args.writable.iter();
+    for wish in wishes.filter(|wish| !executor.keeps(wish)) {
         match context.withheld(wish) {
             None => {}
             Some(Withheld::All) => {
@@ -255,8 +266,10 @@ fn refuse_withheld(
             }
             Some(Withheld::Part) => {
                 let what = format!(
-                    "of `{wish}`, what git, coding agents and Callosum obey cannot be written: .git, .claude and the like, \
-                     .cal* and registry.json"
+                    "`{wish}` is writable except what git, coding agents, editors, shells and Callosum obey: in a project .git, \
+                     CLAUDE.md, AGENTS.md, .claude, .mcp.json, .vscode, .envrc, loa-grimoire, .cal* and the like, in the home \
+                     folder also .gitconfig, .ssh and startup files; such a file that a task itself creates in a folder below \
+                     is protected from the next task on"
                 );
                 context.ui.warn(&what, None);
             }

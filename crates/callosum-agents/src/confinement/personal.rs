@@ -1,0 +1,133 @@
+//! [`personal`]: what of a home folder a person's own programs obey, wherever they run.
+//!
+//! A grant as wide as `~/` is for the person's files. What shells, git, editors, coding agents and the login itself
+//! start or believe is not among them: what a confined run left there, the next run obeys that nothing confines.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::Disk;
+
+/// Files and folders below the home folder, whether they exist yet or not.
+const OBEYED: [&str; 75] = [
+    // Coding agents, and what they are told.
+    ".agents",
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".config/claude",
+    ".config/opencode",
+    ".continue",
+    ".copilot",
+    ".cursor",
+    ".gemini",
+    ".mcp.json",
+    ".opencode",
+    ".qwen",
+    "AGENTS.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "QWEN.md",
+    // Shells.
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".config/fish",
+    ".inputrc",
+    ".kshrc",
+    ".login",
+    ".oh-my-zsh",
+    ".profile",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zsh",
+    ".zshenv",
+    ".zshrc",
+    // Git, and what gives rights.
+    ".config/gh",
+    ".config/git",
+    ".git-credentials",
+    ".gitconfig",
+    ".gnupg",
+    ".netrc",
+    ".ssh",
+    // Editors and what else starts with a project or a terminal.
+    ".config/direnv",
+    ".config/mise",
+    ".config/nvim",
+    ".config/zed",
+    ".direnvrc",
+    ".emacs",
+    ".emacs.d",
+    ".envrc",
+    ".gdbinit",
+    ".idea",
+    ".screenrc",
+    ".tmux.conf",
+    ".vim",
+    ".vimrc",
+    ".vscode",
+    ".vscode-server",
+    // Build tools and package managers, by which programs of others are started.
+    ".cargo/bin",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".cargo/env",
+    ".config/pip",
+    ".npmrc",
+    ".pypirc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    // Programs, and what starts with a session.
+    ".config/autostart",
+    ".config/environment.d",
+    ".config/systemd",
+    ".local/bin",
+    ".local/share/applications",
+    ".pam_environment",
+    ".xinitrc",
+    ".xprofile",
+    "bin",
+];
+
+/// Returns what programs of a person obey in a home folder; for a link, also what it leads to now.
+pub fn personal(home: &Path, disk: &Disk) -> Vec<PathBuf> {
+    let home = disk.canonicalize(home).unwrap_or_else(|_| home.to_owned());
+    let mut all = Vec::new();
+    for name in OBEYED {
+        let path = home.join(name);
+        if let Ok(real) = disk.canonicalize(&path)
+            && real != path
+        {
+            all.push(real);
+        }
+        all.push(path);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// CAL-SEC-1: a settings file that is kept elsewhere and linked is protected there too.
+    #[test]
+    fn a_linked_settings_file_is_protected_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let home = disk.canonicalize(folder.path()).unwrap();
+        disk.create_dir_all(&home.join("dotfiles")).unwrap();
+        disk.replace(&home.join("dotfiles/zshrc"), b"", 0o644)
+            .unwrap();
+        symlink("dotfiles/zshrc", home.join(".zshrc")).unwrap();
+        let all = personal(&home, &disk);
+        for path in ["dotfiles/zshrc", ".zshrc", ".gitconfig"] {
+            assert!(all.contains(&home.join(path)), "{path}");
+        }
+        assert!(!all.contains(&home.join("dotfiles")));
+    }
+}

@@ -19,7 +19,7 @@ use callosum_ledger::{
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::executor::Executor;
+use super::{executor::Executor, implied_files::implied_files};
 use crate::confinement::{Policy, led_elsewhere};
 
 /// How much of a file is held at once while it is hashed, in bytes.
@@ -45,8 +45,9 @@ impl Executor {
     /// its template names, and where links of the project lead what it may read or write.
     ///
     /// A word names a file by itself or in a part of it, as in `--tool=ask.py` and in the code of
-    /// `sh -c`, seen from `root`. A link that leads out of the project counts with where it leads.
-    /// What those files load themselves is not seen. Without any of them, and for the embedded
+    /// `sh -c`, seen from `root`; or it is the name of a module, a package's script or the like (see
+    /// `implied_files`). A link that leads out of the project counts with where it leads.
+    /// What those files load themselves is not seen, but for the files of a module's own package. Without any of them, and for the embedded
     /// executor, this is [`fingerprint`](Self::fingerprint).
     ///
     /// Reads those files whole, piece by piece. Fails if one is there and cannot be read.
@@ -120,7 +121,7 @@ fn checksum(decisive: &Value) -> Checksum {
         .expect("strings have a canonical form")
 }
 
-/// For each name in a template that leads to a regular file: the file's SHA-256 where it is in the
+/// For each name in a template, or implied by it, that leads to a regular file: the file's SHA-256 where it is in the
 /// project, where it leads where only the name is.
 fn named_files(
     template: &str,
@@ -130,9 +131,11 @@ fn named_files(
     let root = disk.canonicalize(root)?;
     // A template that is no words starts nothing.
     let words = shlex::split(template).unwrap_or_default();
+    let implied = implied_files(&words, disk, &root);
     let names = words
         .iter()
         .flat_map(|word| word.split(AROUND_NAMES).chain([word.as_str()]))
+        .chain(implied.iter().map(String::as_str))
         .filter(|name| !name.is_empty());
     let mut files = BTreeMap::new();
     for name in names {
@@ -249,6 +252,22 @@ mod tests {
             Disk::real().replace(&self.at(path), bytes, 0o755).unwrap();
         }
 
+        /// Writes a file below the root, with the folders on the way.
+        fn lay(&self, path: &str, bytes: &[u8]) {
+            let path = self.at("root").join(path);
+            let disk = Disk::real();
+            disk.create_dir_all(path.parent().unwrap()).unwrap();
+            disk.replace(&path, bytes, 0o755).unwrap();
+        }
+
+        fn disk_has(&self, path: &str) -> bool {
+            self.at("root").join(path).exists()
+        }
+
+        fn bytes(&self, path: &str) -> Vec<u8> {
+            Disk::real().read(&self.at("root").join(path)).unwrap()
+        }
+
         fn print(&self, template: &str) -> Checksum {
             Executor::cli("a", template)
                 .fingerprint_in(&Disk::real(), &self.at("root"), None)
@@ -282,6 +301,80 @@ mod tests {
         assert_ne!(prints()[0], before[0]);
         project.write("root/tools/ask.py", b"one");
         assert_eq!(prints(), before);
+    }
+
+    /// CAL-SEC-1: a program that is run by the name of a module, a package or a rule is noticed when it changes, as one
+    /// that is run by its path.
+    #[test]
+    fn a_program_that_is_run_by_name_is_another_executor_once_it_changes() {
+        for (template, file) in [
+            ("python3 -m tools.ask {prompt}", "tools/ask.py"),
+            ("/usr/bin/python3.12 -Im tools.ask", "tools/ask.py"),
+            ("python3 -mtools.ask", "tools/ask.py"),
+            ("python3 -m tools", "tools/__main__.py"),
+            ("python3 -m tools.ask", "tools/__init__.py"),
+            ("python3 -m tools.ask", "tools/helper.py"),
+            ("python3 -m http", "http.py"),
+            (
+                "python3 -c 'from tools.ask import main; main()'",
+                "tools/ask.py",
+            ),
+            ("uv run -m tools.ask", "tools/ask.py"),
+            ("uv run python -m tools.ask", "pyproject.toml"),
+            ("uv run ask", "src/pkg/cli.py"),
+            ("env A=1 timeout 9 python3 -m tools.ask", "tools/ask.py"),
+            (
+                "sh -c 'cd . && exec python3 -m tools.ask \"$1\"' _",
+                "tools/ask.py",
+            ),
+            ("sh -c 'cd sub && python3 -m deep'", "sub/deep.py"),
+            ("sh -c 'cd sub && ./run.sh'", "sub/run.sh"),
+            ("node -r ./tools/hook -e 0", "tools/hook.js"),
+            ("node --import=./tools/hook -e 0", "tools/hook.mjs"),
+            ("node tools/main", "tools/main.js"),
+            ("node tools", "tools/index.js"),
+            ("node tools", "tools/start.js"),
+            ("npx own", "node_modules/.bin/own"),
+            ("npm run --silent ask", "package.json"),
+            ("npm run ask", "tools/script.js"),
+            ("pnpm ask", "tools/before.py"),
+            ("ruby -r ./tools/lib -e 0", "tools/lib.rb"),
+            ("ruby -I tools -rlib -e 0", "tools/lib.rb"),
+            ("perl -I tools -MAsk::It -e 0", "tools/Ask/It.pm"),
+            ("deno run -A tools/main.ts", "deno.json"),
+            ("deno task ask", "deno.json"),
+            ("go run ./cmd/ask", "cmd/ask/part.go"),
+            ("go run ./cmd/ask", "go.mod"),
+            ("cargo run --quiet", "src/inner/deep.rs"),
+            ("make -s ask", "Makefile"),
+        ] {
+            let project = Project::new();
+            let declared = r#"{"scripts": {"ask": "node tools/script", "preask": "python3 -m tools.before"}, "main": "start.js"}"#;
+            for path in ["package.json", "tools/package.json"] {
+                project.lay(path, declared.as_bytes());
+            }
+            project.lay(
+                "pyproject.toml",
+                b"[project.scripts]\nask = \"pkg.cli:main\"\n",
+            );
+            if project.disk_has(file) {
+                // It is there from the beginning, and changes in a way that declares the same.
+                let before = project.print(template);
+                let more = [&project.bytes(file)[..], b"\n"].concat();
+                project.lay(file, &more);
+                assert_ne!(project.print(template), before, "{template}: {file}");
+                continue;
+            }
+            let without = project.print(template);
+            project.lay(file, b"one");
+            let before = project.print(template);
+            assert_ne!(before, without, "{template}: {file}");
+            project.lay(file, b"two");
+            assert_ne!(project.print(template), before, "{template}: {file}");
+            project.lay(file, b"one");
+            project.lay("unrelated/other.py", b"two");
+            assert_eq!(project.print(template), before, "{template}: {file}");
+        }
     }
 
     /// CAL-SEC-1: a link counts with where it leads, so that it cannot be turned.

@@ -7,6 +7,7 @@ mod entry;
 mod executor;
 mod file;
 mod fingerprint;
+mod implied_files;
 
 pub use self::{
     entry::EntryFault,

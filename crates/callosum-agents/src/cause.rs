@@ -111,7 +111,10 @@ fn says(line: &str) -> bool {
 
 fn is_everyday(line: &str) -> bool {
     let lower = line.to_lowercase();
-    EVERYDAY.iter().any(|phrase| lower.contains(phrase))
+    // Node's own warnings, with the process id: `(node:41) Warning: ...`, `(node:41) [DEP0180] DeprecationWarning: ...`.
+    let is_of_node = lower.starts_with("(node:") && lower.contains("warning");
+    let tells_of_it = lower.starts_with("(use `node --trace-");
+    is_of_node || tells_of_it || EVERYDAY.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// Whether a line begins as an error does: `Error: …`, `fatal: …`, `x.py: SyntaxError: …`, `thread 'main' panicked …`.

@@ -150,11 +150,12 @@ pub fn look_around(servers: Vec<LocalServer>, surroundings: &Surroundings) -> Ve
     let heard: Vec<Option<Vec<String>>> = thread::scope(|scope| {
         let asked: Vec<_> = servers
             .iter()
-            .map(|server| scope.spawn(|| ask(server)))
+            .map(|server| thread::Builder::new().spawn_scoped(scope, || ask(server)))
             .collect();
+        // A server that no thread can be created for is not asked.
         asked
             .into_iter()
-            .map(|thread| thread.join().unwrap_or_default())
+            .map(|thread| thread.ok()?.join().unwrap_or_default())
             .collect()
     });
     let both = servers.into_iter().zip(heard);

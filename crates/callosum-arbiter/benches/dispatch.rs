@@ -84,6 +84,7 @@ fn main() {
         cancel: cancel.clone(),
         patience: Patience::default(),
         slowest_handshake: Duration::ZERO,
+        client_wait: callosum_agents::dialect::LONGEST_CLIENT_WAIT,
         waits: 0,
         disk: disk.clone(),
         clock: Clock::system(),
@@ -145,6 +146,8 @@ fn main() {
         memory_limit: None,
         require_citations: None,
         asks_once: false,
+        asks_for_citations: false,
+        wait_limit: Duration::ZERO,
     };
     let executors = vec!["noop".to_owned(); TASKS];
     let started = Instant::now();

@@ -88,23 +88,26 @@ fn contents(disk: &Disk, root: &Path, tree: &SourceTree) -> Option<Vec<Checksum>
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let hashed = Mutex::new(Vec::with_capacity(tree.files.len()));
-    thread::scope(|scope| {
-        for _ in 0..workers.min(tree.files.len()) {
-            scope.spawn(|| {
-                let mut mine = Vec::new();
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(file) = tree.files.get(at) else {
-                        break;
-                    };
-                    mine.push((at, content(disk, &root.join(&file.path))));
-                }
-                hashed
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .append(&mut mine);
-            });
+    let work = || {
+        let mut mine = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = tree.files.get(at) else {
+                break;
+            };
+            mine.push((at, content(disk, &root.join(&file.path))));
         }
+        hashed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .append(&mut mine);
+    };
+    thread::scope(|scope| {
+        for _ in 1..workers.min(tree.files.len()) {
+            // What the system gives no thread for is hashed by this one.
+            drop(thread::Builder::new().spawn_scoped(scope, work));
+        }
+        work();
     });
     let mut hashed = hashed.into_inner().unwrap_or_else(PoisonError::into_inner);
     hashed.sort_by_key(|(at, _)| *at);

@@ -92,6 +92,16 @@ impl Answers {
         self.disk.replace(&path, answer, 0o600).map(drop)
     }
 
+    /// Returns the file of an answer, if there is one.
+    pub fn file(&self, checksum: &Checksum) -> Option<PathBuf> {
+        let folders = [Some(&self.folder), self.refuge.as_ref()];
+        let mut files = folders
+            .into_iter()
+            .flatten()
+            .map(|folder| path_in(folder, checksum));
+        files.find(|file| self.disk.exists(file).unwrap_or_default())
+    }
+
     /// Gives an answer back, checked against its hash; `None` where it was never stored.
     pub fn get(&self, checksum: &Checksum) -> Result<Option<Vec<u8>>, AnswerError> {
         for folder in [Some(&self.folder), self.refuge.as_ref()]

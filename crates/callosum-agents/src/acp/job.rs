@@ -15,7 +15,8 @@ use agent_client_protocol::{
         ConnectionTo, Responder,
         schema::{
             CancelNotification, ClientCapabilities, FileSystemCapabilities, Implementation,
-            InitializeRequest, NewSessionRequest, PromptRequest, SessionId,
+            InitializeRequest, NewSessionRequest, PromptRequest, SessionId, SessionModeState,
+            SetSessionModeRequest,
         },
     },
 };
@@ -31,12 +32,13 @@ use tokio::{
 };
 
 use super::{
+    mode::{ModeChoice, mode_that_asks},
     policy::Policy,
     session::Session,
     wire::{Spoke, wire},
 };
 use crate::{
-    dialect::{CUT_OFF, Complaint, NOT_SPOKEN, UNREACHABLE, UNREADABLE},
+    dialect::{CUT_OFF, Complaint, NOT_SPOKEN, UNREACHABLE, UNREADABLE, WRITES_UNASKED},
     transport::{Event, Job, LEAVE_WITHIN, Means, Tell, Want, farewell, relay, say},
     words::without_stack,
 };
@@ -246,7 +248,12 @@ impl Talking<'_> {
         };
         let opened = agent.send_request(NewSessionRequest::new(&self.job.root));
         let opened = opened.block_task().await;
-        let session = opened.map_err(|error| self.failed(&error))?.session_id;
+        let opened = opened.map_err(|error| self.failed(&error))?;
+        let session = opened.session_id;
+        if self.job.must_ask {
+            self.have_it_ask(agent, &session, opened.modes.as_ref())
+                .await?;
+        }
         let prompt = request.spoken_plainly();
         self.say(Event::Given {
             prompt_tokens: tokens::estimate(&prompt),
@@ -282,6 +289,36 @@ impl Talking<'_> {
                 self.say(event);
             }
             complaint.into()
+        })
+    }
+
+    /// Sets the mode in which an agent asks before it changes anything; fails if no mode is known to.
+    async fn have_it_ask(
+        &self,
+        agent: &ConnectionTo<Agent>,
+        session: &SessionId,
+        modes: Option<&SessionModeState>,
+    ) -> Result<(), Failure> {
+        let mode = match mode_that_asks(modes) {
+            ModeChoice::Asks => return Ok(()),
+            ModeChoice::Set(mode) => mode,
+            ModeChoice::Unknown(names) => {
+                let words = match names.as_slice() {
+                    [] => "the agent offers no session modes".to_owned(),
+                    names => format!("none of its modes is known to ask: {}", names.join(", ")),
+                };
+                return Err(Complaint::of_kind(WRITES_UNASKED, &words).into());
+            }
+        };
+        let request = SetSessionModeRequest::new(session.clone(), mode.clone());
+        let set = agent.send_request(request).block_task().await;
+        set.map(drop).map_err(|error| {
+            if is_incoming_transport_closed(&error) {
+                return self.gone();
+            }
+            let why = said(&error).words;
+            let words = format!("the agent did not take the mode `{mode}`: {why}");
+            Complaint::of_kind(WRITES_UNASKED, &words).into()
         })
     }
 

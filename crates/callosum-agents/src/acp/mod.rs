@@ -10,6 +10,7 @@
 //! agent with it; of these it is told a moment before, to take its leave.
 
 mod job;
+mod mode;
 mod policy;
 mod session;
 mod wire;

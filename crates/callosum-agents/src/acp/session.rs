@@ -73,6 +73,8 @@ impl Session {
         self.did_else |= WORK.contains(&kind);
         match kind {
             "session_info_update" => self.codex(&update["_meta"]["codex"]),
+            // Notices of the adapter, such as `We're changing auto mode` of claude-agent-acp 0.101.0.
+            "agent_message_chunk" if is_informational(told) => {}
             "agent_message_chunk" => {
                 let message = update["messageId"].as_str();
                 if let (Some(words), None) = (&mut self.failed, message) {
@@ -251,6 +253,22 @@ impl Session {
         events.extend(self.cost_usd.map(|usd| Event::Cost { usd }));
         events
     }
+}
+
+/// Whether a chunk is marked as a notice to a person, which is no part of the answer.
+fn is_informational(told: &Value) -> bool {
+    let update = &told["update"];
+    if !update["messageId"].is_null() {
+        return false;
+    }
+    let places = [
+        &update["_meta"],
+        &update["content"]["_meta"],
+        &told["_meta"],
+    ];
+    let of_agents = places.into_iter().filter_map(Value::as_object).flatten();
+    let mut marks = of_agents.map(|(_, of_agent)| &of_agent["kind"]);
+    marks.any(|kind| kind == "informational")
 }
 
 /// Whether an agent that counts what its models did says that none did anything: Gemini CLI counts at the

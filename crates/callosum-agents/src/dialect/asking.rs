@@ -1,9 +1,15 @@
 //! [`ask`]: runs a client once and makes an answer of what it wrote.
 
-use std::{ffi::OsString, time::Duration};
+use std::{
+    ffi::OsString,
+    time::{Duration, Instant},
+};
 
 use callosum_evidence::tokens;
-use callosum_host::{disk::Scratch, process::Cancel};
+use callosum_host::{
+    disk::Scratch,
+    process::{Cancel, Ending},
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -13,6 +19,7 @@ use super::{
     hearing::{Heard, Hearing},
     in_vain::{OFTEN, until_in_vain},
     inner_sandbox,
+    limit_wait::{LONGEST_CLIENT_WAIT, LimitWait},
     name::Dialect,
     open_tools::OpenTools,
 };
@@ -58,8 +65,13 @@ pub(crate) fn ask(
     let errand = errand(dialect, executor, &prompt, surroundings, &temporary)?;
     let patience = patience(executor, surroundings.patience);
     let mut ear = Ear::new(dialect);
+    ear.limit_wait = LimitWait::new(surroundings.client_wait);
     ear.open_tools = OpenTools::told_to(surroundings.connections.pulse());
-    let ended = until_in_vain(surroundings, |surroundings, end| {
+    let no_thread = |source| RunError::Thread {
+        executor: executor.id.clone(),
+        source,
+    };
+    let ended = until_in_vain(surroundings, no_thread, |surroundings, end| {
         ear.end = Some(end);
         hear_out(
             executor,
@@ -86,14 +98,24 @@ pub(crate) fn ask(
     let complaint = ended.complaint;
     let mut hearing = ear.finish(&ended.error);
     hearing.hold_against(Client::of(dialect), surroundings.transcript.take());
+    if matches!(ended.ending, Ending::Exited(0)) {
+        hearing.take_plain_answer();
+    }
     let partial = hearing.text.clone();
+    let unread = hearing.unread.clone();
     let spent = hearing.spent();
     let client_failed = |fault: ClientFault| RunError::Client {
         executor: executor.id.clone(),
         advice: fault.advice(executor, Client::of(dialect), &surroundings.environment),
         complaint: complaint.clone(),
         // Where it failed otherwise, its last text may be the complaint itself.
-        partial: (is_of_an_answer(&fault) && !partial.trim().is_empty()).then(|| partial.clone()),
+        partial: [
+            (is_of_an_answer(&fault), &partial),
+            (is_unread(&fault), &unread),
+        ]
+        .into_iter()
+        .find(|(may_be, text)| *may_be && !text.trim().is_empty())
+        .map(|(_, text)| text.clone()),
         spent: Box::new(spent),
         fault: Box::new(fault),
     };
@@ -110,6 +132,7 @@ pub(crate) fn ask(
         executor: executor.id.clone(),
         source,
         complaint,
+        unread: None,
     })
 }
 
@@ -118,6 +141,14 @@ fn is_of_an_answer(fault: &ClientFault) -> bool {
     matches!(
         fault,
         ClientFault::CutStream { .. } | ClientFault::NotInForm { .. }
+    )
+}
+
+/// Whether what a client wrote besides its events may be the answer that it paid for, when it failed like this.
+fn is_unread(fault: &ClientFault) -> bool {
+    matches!(
+        fault,
+        ClientFault::NoAnswer { .. } | ClientFault::Ended { .. } | ClientFault::CutStream { .. }
     )
 }
 
@@ -265,6 +296,7 @@ pub(super) struct Ear {
     /// What ends a client that goes on in vain.
     end: Option<Cancel>,
     open_tools: OpenTools,
+    limit_wait: LimitWait,
 }
 
 impl Ear {
@@ -277,6 +309,7 @@ impl Ear {
             plain: Vec::new(),
             end: None,
             open_tools: OpenTools::default(),
+            limit_wait: LimitWait::new(LONGEST_CLIENT_WAIT),
         }
     }
 
@@ -285,6 +318,19 @@ impl Ear {
         match self.dialect {
             Dialect::Text => self.plain.len(),
             _ => self.hearing.text.len().max(self.hearing.streamed),
+        }
+    }
+
+    /// Has the client ended that waits too long for a limit.
+    fn give_up(&mut self, complaint: Option<Complaint>) {
+        if let Some(complaint) = complaint {
+            self.hearing.failure = Some(complaint);
+            self.hearing.in_vain = OFTEN;
+        }
+        if self.hearing.in_vain >= OFTEN
+            && let Some(end) = self.end.take()
+        {
+            end.cancel();
         }
     }
 
@@ -303,6 +349,7 @@ impl Ear {
             complaints.push(error, &mut |event| hearing.take(dialect, event));
             complaints.finish(&mut |event| hearing.take(dialect, event));
         }
+        hearing.unread = String::from_utf8_lossy(self.events.unread()).into_owned();
         self.hearing
     }
 }
@@ -318,11 +365,16 @@ impl Listener for Ear {
             self.events
                 .push(bytes, &mut |event| hearing.take(dialect, event));
         }
-        if self.hearing.in_vain >= OFTEN
-            && let Some(end) = self.end.take()
-        {
-            end.cancel();
-        }
+        let refusal = self.hearing.limit.take();
+        let complaint = match &refusal {
+            Some((words, wait)) => self.limit_wait.refuse(words, *wait, Instant::now()),
+            None if self.hearing.doing.is_some() || self.answered() > self.told => {
+                self.limit_wait.goes_on(Instant::now());
+                None
+            }
+            None => None,
+        };
+        self.give_up(complaint);
         self.open_tools.hear(self.hearing.tools.open());
         for words in self.hearing.tools.take() {
             heard(Sign::Tool(&words));
@@ -337,6 +389,11 @@ impl Listener for Ear {
             heard(Sign::Answering { bytes });
         }
         self.told = bytes;
+    }
+
+    fn hear_error(&mut self, line: &str) {
+        let complaint = self.limit_wait.hear(line, Instant::now());
+        self.give_up(complaint);
     }
 
     /// The text of the last message; of plain text, all of it.

@@ -3,6 +3,8 @@
 //! Input tokens count without what came from the cache, so that is added. The counts by model
 //! include those of sub-agents, the plain ones don't.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::{
@@ -39,7 +41,12 @@ pub(super) fn system(hearing: &mut Hearing, event: &Value) {
             } else {
                 format!(" {status}")
             };
-            hearing.doing = Some(format!("tries again after {error}{status}"));
+            let words = format!("tries again after {error}{status}");
+            if count(event, &["error_status"]) == 429 || error.contains("rate_limit") {
+                let wait = Duration::from_millis(count(event, &["retry_delay_ms"]));
+                hearing.limit = Some((words.clone(), wait));
+            }
+            hearing.doing = Some(words);
         }
         _ => {}
     }

@@ -4,6 +4,8 @@
 //! what came from the cache. What it says before it uses a tool is no answer: it writes no item for a last message
 //! that is empty.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::{
@@ -60,6 +62,10 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
             hearing.in_vain = match fault {
                 ClientFault::NotLoggedIn { .. } => OFTEN,
                 ClientFault::Unreachable { .. } => hearing.in_vain.saturating_add(1),
+                ClientFault::RateLimited { words, .. } => {
+                    hearing.limit = Some((words, Duration::ZERO));
+                    hearing.in_vain
+                }
                 _ => hearing.in_vain,
             };
         }

@@ -76,6 +76,7 @@ impl Complaint {
             UNREACHABLE => return ClientFault::Unreachable { words },
             UNREADABLE => return ClientFault::Unreadable { words },
             NOT_SPOKEN => return ClientFault::NotSpoken { words },
+            WRITES_UNASKED => return ClientFault::WritesUnasked { words },
             TOOL_REFUSED => return ClientFault::ToolRefused { tool: words },
             CUT_OFF => return ClientFault::CutStream { words },
             // What it says then is about the question, whatever words it has.
@@ -87,6 +88,9 @@ impl Complaint {
         }
         if kind == PROMPT_TOO_LONG || says(&lower, &TOO_LONG) {
             return ClientFault::PromptTooLong { words };
+        }
+        if lacks_model(&lower, kind, status) {
+            return ClientFault::ModelNotFound { words };
         }
         let names_kind = |kinds: &[&str]| {
             let inside = |name: &&str| lower.contains(*name);
@@ -107,7 +111,7 @@ impl Complaint {
         }
         match status {
             Some(401 | 403) => return ClientFault::NotLoggedIn { words },
-            Some(429) => return limited(words),
+            Some(402 | 429) => return limited(words),
             Some(500 | 502..=504 | 529) => return overloaded(words),
             _ => {}
         }
@@ -120,7 +124,8 @@ impl Complaint {
         {
             ClientFault::NotLoggedIn { words }
         } else if names_kind(&[
-            "rate_limit_error",
+            "rate_limit",
+            "ratelimit",
             "resource_exhausted",
             "RESOURCE_EXHAUSTED",
         ]) || says(&lower, &LIMITED)
@@ -154,10 +159,16 @@ pub(crate) const CUT_OFF: &str = "callosum_cut_off";
 /// The kind of a complaint of ours: it said no word of its protocol.
 pub(crate) const NOT_SPOKEN: &str = "callosum_not_spoken";
 
+/// The kind of a complaint of ours: an agent that nothing confines would not ask before it changes something.
+pub(crate) const WRITES_UNASKED: &str = "callosum_writes_unasked";
+
 /// The kind of a complaint of ours: we refused what an answer was to come of.
 pub(crate) const TOOL_REFUSED: &str = "callosum_tool_refused";
 
-const TOO_LONG: [&str; 9] = [
+const TOO_LONG: [&str; 12] = [
+    "context_window_exceeded",
+    "context window exceeded",
+    "reduce the length of the messages",
     "exceeds the available context size",
     "provide a shorter input",
     "prompt is too long",
@@ -201,7 +212,17 @@ const LOGGED_OUT: [&str; 20] = [
     "no auth type is selected",
     "when using vertex ai, you must specify",
 ];
-const LIMITED: [&str; 10] = [
+const LIMITED: [&str; 20] = [
+    "daily limit",
+    "insufficient balance",
+    "insufficient credit",
+    "out of credits",
+    "out of quota",
+    "quota increase",
+    "quota limit",
+    "rate-limit",
+    "requests per minute",
+    "throttled",
     "credit balance is too low",
     "exhausted your daily quota",
     "exhausted your capacity",
@@ -287,6 +308,17 @@ pub(super) fn is_only_an_error(text: &str) -> bool {
 /// A status in words: `status 401`, `last status: 429`, `error: 529`, `"code":400`, `(429)`.
 fn status_in(lower: &str) -> Option<u64> {
     let places = [
+        "status code ",
+        "status code: ",
+        "statuscode: ",
+        "\"statuscode\":",
+        "\"status\":",
+        "error code: ",
+        "code: ",
+        "http ",
+        "http/1.1 ",
+        "http/2 ",
+        "[",
         "status ",
         "status: ",
         "error: ",
@@ -333,6 +365,8 @@ fn reset_in(words: &str) -> Option<String> {
     let lower = words.to_ascii_lowercase();
     let phrase = [
         "resets ",
+        "available again at ",
+        "available again in ",
         "try again in ",
         "try again at ",
         "retry in ",
@@ -340,7 +374,10 @@ fn reset_in(words: &str) -> Option<String> {
         "reset after ",
     ]
     .into_iter()
-    .find_map(|phrase| Some(lower.find(phrase)? + phrase.len() - phrase_tail(phrase)))?;
+    .find_map(|phrase| Some(lower.find(phrase)? + phrase.len() - phrase_tail(phrase)));
+    let Some(phrase) = phrase else {
+        return retry_field(&lower);
+    };
     let rest = words[phrase..].lines().next().unwrap_or_default();
     let end = rest
         .find(". ")
@@ -348,6 +385,49 @@ fn reset_in(words: &str) -> Option<String> {
         .min(rest.floor_char_boundary(LONGEST_RESET));
     let phrase = rest[..end].trim_end_matches(['.', ']', '"']).trim();
     (!phrase.is_empty()).then(|| fit_shortly(phrase))
+}
+
+/// Phrases of a provider that does not know a model, or does not open it to this login.
+const NO_MODEL: [&str; 11] = [
+    "model not found",
+    "model_not_found",
+    "modelnotfound",
+    "no such model",
+    "unknown model",
+    "invalid model",
+    "is not found for api version",
+    "issue with the selected model",
+    "model is not supported",
+    "you do not have access to the model",
+    "not_found_error: model",
+];
+
+/// Whether a provider does not know the model: by its words, by the name of the error, or as a 404 about a model.
+fn lacks_model(lower: &str, kind: &str, status: Option<u64>) -> bool {
+    let names_model = lower.contains("model");
+    let is_absent = lower.contains("does not exist") || lower.contains("not found");
+    says(lower, &NO_MODEL)
+        || says(&kind.to_lowercase(), &NO_MODEL)
+        || (names_model && is_absent && (status == Some(404) || lower.contains("the model `")))
+        // Ollama: `model 'x' not found, try pulling it first`.
+        || (lower.contains("try pulling it first") && names_model)
+}
+
+/// The wait in a header or a field of JSON that a client prints: `retry-after: 30`, `"retryDelay": "34s"`.
+fn retry_field(lower: &str) -> Option<String> {
+    let at = ["retry-after", "retrydelay"]
+        .into_iter()
+        .find_map(|name| Some(lower.find(name)? + name.len()))?;
+    let value = lower[at..].trim_start_matches(['"', '\'', ':', '=', ' ']);
+    let end = value
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '.')
+        .unwrap_or(value.len());
+    let value = value[..end].trim_end_matches('.');
+    if value.parse::<f64>().is_ok() {
+        return Some(format!("in {value} s"));
+    }
+    let is_length = value.starts_with(|c: char| c.is_ascii_digit()) && value.ends_with('s');
+    is_length.then(|| format!("in {value}"))
 }
 
 /// How much of the end of a phrase belongs to what is told: `in 20s`, `at 3pm`.
@@ -412,6 +492,18 @@ mod tests {
                 Some("Nov 3, 2pm (UTC)"),
             ),
             ("You've hit your limit", None),
+            // Google's words when the server says nothing else.
+            (
+                "To increase your limits, request a quota increase through AI Studio, or switch to another model.",
+                None,
+            ),
+            ("HTTP 429", None),
+            ("Request failed with status code 429", None),
+            ("error: [429] slow down, retry-after: 30", Some("in 30 s")),
+            (
+                "{\"error\":{\"code\":429,\"details\":[{\"retryDelay\": \"34s\"}]}}",
+                Some("in 34s"),
+            ),
             ("Credit balance is too low", None),
             (
                 "[API Error: You have exhausted your daily quota on this model.]",
@@ -524,6 +616,22 @@ mod tests {
             (
                 "it hit your wall of text and then the limit",
                 "failed: it hit your",
+            ),
+            (
+                "There's an issue with the selected model (opus-9). It may not exist or you may not have access to it.",
+                "has no such model: ",
+            ),
+            (
+                "[API Error: models/gemini-9 is not found for API version v1beta]",
+                "has no such model: ",
+            ),
+            (
+                "404 The model `gpt-9` does not exist or you do not have access to it.",
+                "has no such model: ",
+            ),
+            (
+                "the model cannot say where the file is: not found",
+                "failed: ",
             ),
             ("it is what it is", "failed: it is what it is"),
         ] {

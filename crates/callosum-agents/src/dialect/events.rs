@@ -5,9 +5,14 @@
 
 use serde_json::Value;
 
+use super::wrapping::{behind_wrapping, without_marks};
+
 /// Longest event in bytes: a line or a document beyond it is passed over. A client that shows what
 /// its tools read may write long ones.
 pub(super) const LONGEST_EVENT: usize = 8 * 1024 * 1024;
+
+/// Most bytes that are kept of what is no event.
+const MOST_UNREAD: usize = 1024 * 1024;
 
 /// Finds JSON values in pieces of bytes, in time linear to their length.
 #[derive(Debug, Default)]
@@ -17,9 +22,22 @@ pub(crate) struct Events {
     overlong: bool,
     /// The beginning of a document that goes over several lines.
     document: Vec<u8>,
+    /// The lines that are no events, up to a bound.
+    unread: Vec<u8>,
 }
 
 impl Events {
+    /// The lines that were no events, from the first one.
+    pub(crate) fn unread(&self) -> &[u8] {
+        &self.unread
+    }
+
+    fn leave_unread(&mut self, bytes: &[u8]) {
+        let room = MOST_UNREAD.saturating_sub(self.unread.len());
+        self.unread
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
     /// Takes in the next bytes and hands on each value that is complete.
     pub(crate) fn push(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Value)) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -39,7 +57,8 @@ impl Events {
     /// Takes the end of the stream for the end of a line.
     pub(crate) fn finish(&mut self, each: &mut dyn FnMut(&Value)) {
         self.end_line(each);
-        self.document.clear();
+        let document = std::mem::take(&mut self.document);
+        self.leave_unread(&document);
     }
 
     fn end_line(&mut self, each: &mut dyn FnMut(&Value)) {
@@ -48,39 +67,56 @@ impl Events {
             self.document.clear();
             return;
         }
-        let begins = line.first().is_some_and(|byte| matches!(byte, b'{' | b'['));
-        if begins && hand_on(&line, each) {
+        let bare = if self.document.is_empty() {
+            behind_wrapping(&line)
+        } else {
+            without_marks(&line)
+        };
+        let begins = bare.first().is_some_and(|byte| matches!(byte, b'{' | b'['));
+        if begins && hand_on(bare, each) {
             self.document.clear();
             return;
         }
         if !self.document.is_empty() {
-            self.document.extend_from_slice(&line);
-            let closes = line.first().is_some_and(|byte| matches!(byte, b'}' | b']'));
+            self.document.extend_from_slice(bare);
+            let closes = bare.first().is_some_and(|byte| matches!(byte, b'}' | b']'));
             let is_overlong = self.document.len() > LONGEST_EVENT;
             if is_overlong || (closes && hand_on(&self.document, each)) {
                 self.document.clear();
             }
         } else if begins {
-            self.document = line;
+            self.document = bare.to_vec();
+        } else {
+            self.leave_unread(&line);
         }
     }
 }
 
 /// Hands on the values that some bytes consist of; `false` where they begin with none.
+///
+/// Between two values may be terminal sequences and separators of lines that are none of JSON's (U+2028).
 fn hand_on(bytes: &[u8], each: &mut dyn FnMut(&Value)) -> bool {
     let mut any = false;
-    for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
-        let Ok(value) = value else {
-            break;
-        };
-        any = true;
-        // A client that writes all its events at the end writes them as one array.
-        match &value {
-            Value::Array(values) => values.iter().for_each(&mut *each),
-            value => each(value),
+    let mut rest = bytes;
+    loop {
+        let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<Value>();
+        let mut read = 0;
+        while let Some(Ok(value)) = values.next() {
+            read = values.byte_offset();
+            any = true;
+            // A client that writes all its events at the end writes them as one array.
+            match &value {
+                Value::Array(values) => values.iter().for_each(&mut *each),
+                value => each(value),
+            }
         }
+        let behind = behind_wrapping(&rest[read..]);
+        let goes_on = matches!(behind.first(), Some(b'{' | b'['));
+        if read == 0 || !goes_on || behind.len() == rest.len() - read {
+            return any;
+        }
+        rest = behind;
     }
-    any
 }
 
 #[cfg(test)]
@@ -106,6 +142,39 @@ mod tests {
             events(&[text]),
             ["{\"a\":1}", "{\"b\":2}", "{\"c\":3}", "{\"d\":4}", "5"]
         );
+    }
+
+    /// Terminal sequences, a byte order mark and separators of lines that are none of JSON's do not hide an event.
+    #[test]
+    fn events_are_found_in_the_wrong_wrapping() {
+        for text in [
+            "\u{1b}[2K\u{1b}[32m{\"a\":1}\u{1b}[0m\n\u{1b}[?25h{\"b\":2}\r\n",
+            "\u{feff}{\"a\":1}\n\u{2028}{\"b\":2}\u{2029}",
+            "{\"a\":1}\u{2028}{\"b\":2}\u{2028}",
+            "{\"a\":1}\u{1b}[0m\u{1b}[1m{\"b\":2}\n",
+            "\u{1b}]0;title\u{7}{\"a\":1}\n  {\"b\":2}\n",
+            "\u{1b}[0m{\n  \"a\": 1\n\u{1b}[0m}\n{\"b\":2}",
+        ] {
+            assert_eq!(
+                events(&[text.as_bytes()]),
+                ["{\"a\":1}", "{\"b\":2}"],
+                "{text:?}"
+            );
+        }
+    }
+
+    /// What is no event is kept, a document that never ends included.
+    #[test]
+    fn lines_that_are_no_events_are_kept_unread() {
+        let mut found = 0;
+        let mut all = Events::default();
+        all.push(
+            b"warning: x\n{\"a\":1}\nplain words\n{torn\nmore",
+            &mut |_| found += 1,
+        );
+        all.finish(&mut |_| found += 1);
+        assert_eq!(found, 1);
+        assert_eq!(all.unread(), b"warning: x\nplain words\n{torn\nmore");
     }
 
     #[test]

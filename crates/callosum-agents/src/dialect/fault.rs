@@ -69,8 +69,17 @@ pub enum ClientFault {
         words: String,
     },
     /// It ended well and said nothing.
-    #[error("ended well without an answer")]
-    NoAnswer,
+    #[error("ended well without an answer{}", after_colon(words))]
+    NoAnswer {
+        /// The line of its output that explains it, if any.
+        words: String,
+    },
+    /// The model that it was to ask does not exist, or is not open to this login.
+    #[error("has no such model: {words}")]
+    ModelNotFound {
+        /// Its words.
+        words: String,
+    },
     /// It ended badly, for none of the reasons above.
     #[error("{}{}", ended(*ending), explained(words.as_deref()))]
     Ended {
@@ -97,6 +106,12 @@ pub enum ClientFault {
         /// The tool, in its own words.
         tool: String,
     },
+    /// It was not asked: nothing confines it, and it would not ask before it changes something.
+    #[error("was asked nothing: it is not confined and may write without asking ({words})")]
+    WritesUnasked {
+        /// Why it would not ask.
+        words: String,
+    },
     /// Its server answered something that is no answer.
     #[error("had an answer from its server that is none: {words}")]
     Unreadable {
@@ -122,6 +137,8 @@ impl ClientFault {
             | Self::Ended { .. }
             | Self::Unreachable { .. }
             | Self::NotSpoken { .. }
+            | Self::ModelNotFound { .. }
+            | Self::WritesUnasked { .. }
             | Self::Other { .. } => ErrorCode::ExecutorCrash,
             Self::RateLimited { .. } | Self::Overloaded { .. } => ErrorCode::Timeout,
             Self::PromptTooLong { .. }
@@ -131,7 +148,7 @@ impl ClientFault {
             | Self::Unreadable { .. }
             | Self::ToolRefused { .. }
             | Self::NotInForm { .. }
-            | Self::NoAnswer => ErrorCode::MalformedAnswer,
+            | Self::NoAnswer { .. } => ErrorCode::MalformedAnswer,
         }
     }
 
@@ -144,11 +161,13 @@ impl ClientFault {
             | Self::PromptTooLong { .. }
             | Self::Refused { .. }
             | Self::ToolRefused { .. }
+            | Self::ModelNotFound { .. }
+            | Self::WritesUnasked { .. }
             | Self::Declined { .. } => false,
             Self::Overloaded { .. }
             | Self::CutStream { .. }
             | Self::NotInForm { .. }
-            | Self::NoAnswer
+            | Self::NoAnswer { .. }
             | Self::Ended { .. }
             | Self::Unreachable { .. }
             | Self::NotSpoken { .. }
@@ -167,7 +186,17 @@ impl ClientFault {
                 | Self::Refused { .. }
                 | Self::Declined { .. }
                 | Self::ToolRefused { .. }
+                | Self::ModelNotFound { .. }
+                | Self::WritesUnasked { .. }
         )
+    }
+
+    /// When its limit is lifted, in its own words, if it names a time.
+    pub fn resets(&self) -> Option<&str> {
+        match self {
+            Self::RateLimited { resets, .. } | Self::Overloaded { resets, .. } => resets.as_deref(),
+            _ => None,
+        }
     }
 
     /// What a person can do about it, where there is one thing; `environment` is what may be passed on.
@@ -191,6 +220,15 @@ impl ClientFault {
             }
             (Self::PromptTooLong { .. }, _) => {
                 format!("ask {id} for less: --path, --kind")
+            }
+            (Self::ModelNotFound { .. }, Some(client)) => {
+                format!(
+                    "name a model that this login may use in ~/{}/{}",
+                    client.home.folder, client.settings
+                )
+            }
+            (Self::WritesUnasked { .. }, _) => {
+                format!("callosum executor register {id} --confinement best-effort")
             }
             (Self::ToolRefused { .. }, _) => {
                 "ask for what it can find by reading files of the project".to_owned()

@@ -97,7 +97,10 @@ fn document(hearing: &mut Hearing, event: &Value) {
         .clone()
         .find(|words| stops(words))
         .map(in_the_middle);
-    hearing.warning = warnings.next_back().map(str::to_owned);
+    hearing.warning = warnings
+        .next_back()
+        .map(str::to_owned)
+        .or_else(|| failed_requests(event).filter(|_| hearing.text.trim().is_empty()));
     let models = at(event, &["stats", "models"]);
     let counted = models.and_then(Value::as_object).into_iter().flatten();
     hearing.tokens = counted
@@ -111,6 +114,17 @@ fn document(hearing: &mut Hearing, event: &Value) {
         })
         .reduce(Tokens::and);
     hearing.model = busiest(models, &["tokens", "candidates"]);
+}
+
+/// Says that each request to a model failed, where the statistics of the document count them so.
+fn failed_requests(event: &Value) -> Option<String> {
+    let models = at(event, &["stats", "models"])?.as_object()?;
+    let counted = |name: &str| -> u64 {
+        let each = models.values().map(|of| count(of, &["api", name]));
+        each.fold(0, u64::saturating_add)
+    };
+    let (all, failed) = (counted("totalRequests"), counted("totalErrors"));
+    (all > 0 && failed >= all).then(|| format!("each of its {all} requests to a model failed"))
 }
 
 /// What it says where it lets its model go no further, and then that it has succeeded: as a warning, or as an

@@ -1,5 +1,7 @@
 //! [`Hearing`]: what is known of a client's answer while it is being written, and what it amounts to.
 
+use std::time::Duration;
+
 use callosum_host::process::Ending;
 use serde_json::Value;
 
@@ -10,6 +12,7 @@ use super::{
     gemini,
     name::Dialect,
     opencode, qwen,
+    reason::{named_in, plain_answer, without_answer},
     tool_result::ToolResults,
 };
 use crate::{
@@ -56,6 +59,12 @@ pub(crate) struct Hearing {
     pub(crate) tools: ToolResults,
     /// Bytes of a message that is being written, where its parts are told.
     pub(super) streamed: usize,
+    /// How many events of the client came.
+    pub(super) events: usize,
+    /// What it wrote on standard output that is no event.
+    pub(super) unread: String,
+    /// The wait for a limit that it announced in an event, and in which words, until that is taken.
+    pub(super) limit: Option<(String, Duration)>,
     /// Whether the part of it that is being written is the answer in the form that was asked for.
     pub(super) in_form: bool,
 }
@@ -147,6 +156,7 @@ impl Hearing {
 
     /// Takes an event in.
     pub(super) fn take(&mut self, dialect: Dialect, event: &Value) {
+        self.events += usize::from(event.is_object());
         match dialect {
             Dialect::Claude => claude::hear(self, event),
             Dialect::Codex => codex::hear(self, event),
@@ -154,6 +164,19 @@ impl Hearing {
             Dialect::Opencode => opencode::hear(self, event),
             Dialect::Qwen => qwen::hear(self, event),
             Dialect::Text => {}
+        }
+    }
+
+    /// Takes plain text for the answer of a client that wrote no event at all, although events were asked for.
+    ///
+    /// Gemini CLI does so now and then (pal-mcp-server#290). What only says what went wrong is no answer.
+    pub(super) fn take_plain_answer(&mut self) {
+        if self.events > 0 || self.finished || self.failure.is_some() {
+            return;
+        }
+        if let Some(answer) = plain_answer(&self.unread) {
+            self.text = answer;
+            self.finished = true;
         }
     }
 
@@ -177,11 +200,18 @@ impl Hearing {
                 Some(warning) => cause::last_said(warning).map(str::to_owned),
                 None => cause::telling(&words),
             };
+            // Of a client whose warning names nothing, the reason may be on its other streams.
+            let elsewhere = || match &self.warning {
+                Some(_) => named_in(last_words).or_else(|| named_in(&self.unread)),
+                None => named_in(&self.unread),
+            };
             return Err(match Complaint::words(&words).fault() {
-                ClientFault::Other { .. } => ClientFault::Ended {
+                ClientFault::Other { .. } => elsewhere().unwrap_or_else(|| ClientFault::Ended {
                     ending,
-                    words: explains().map(|line| fit_shortly(&line)),
-                },
+                    words: explains()
+                        .or_else(|| cause::telling(&self.unread))
+                        .map(|line| fit_shortly(&line)),
+                }),
                 named => named,
             });
         }
@@ -195,13 +225,11 @@ impl Hearing {
             Some(_) => Err(ClientFault::CutStream {
                 words: self.warning.as_deref().map(fit_shortly).unwrap_or_default(),
             }),
-            None => Err(match &self.warning {
-                None => ClientFault::NoAnswer,
-                Some(warning) => match Complaint::words(warning).fault() {
-                    ClientFault::Other { .. } => ClientFault::NoAnswer,
-                    named => named,
-                },
-            }),
+            None => Err(without_answer(
+                self.warning.as_deref(),
+                last_words,
+                &self.unread,
+            )),
         }
     }
 

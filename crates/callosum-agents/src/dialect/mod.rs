@@ -20,24 +20,34 @@ mod handshake;
 mod hearing;
 mod in_vain;
 mod inner_sandbox;
+mod limit_wait;
 mod name;
 mod open_tools;
 mod opencode;
 mod qwen;
+mod reason;
+mod reset_time;
 mod tool_result;
+pub(crate) mod wrapping;
 
 pub use self::{
     asking::{DIALECT_QUIET, DIALECT_TOTAL, LARGEST_STREAM},
     fault::ClientFault,
+    limit_wait::LONGEST_CLIENT_WAIT,
     name::Dialect,
+    reset_time::wait_until_reset,
 };
 pub(crate) use self::{
     asking::{LONGEST_DOING, as_answer, ask},
-    complaint::{CUT_OFF, Complaint, NOT_SPOKEN, Reset, TOOL_REFUSED, UNREACHABLE, UNREADABLE},
+    complaint::{
+        CUT_OFF, Complaint, NOT_SPOKEN, Reset, TOOL_REFUSED, UNREACHABLE, UNREADABLE,
+        WRITES_UNASKED,
+    },
     events::Events,
     handshake::{handshake, ping},
     hearing::{Hearing, MOST_TOKENS, Tokens},
     open_tools::OpenTools,
+    reason::named_in,
 };
 
 #[cfg(test)]

@@ -81,7 +81,8 @@ impl Remote {
     ) -> Result<T, StreamableHttpError<Refused>> {
         let (done, result) = oneshot::channel();
         let shared = Arc::clone(&self.0);
-        thread::spawn(move || drop(done.send(work(&shared))));
+        // Without a thread nothing is sent, and the receiver says that the channel is gone.
+        drop(thread::Builder::new().spawn(move || drop(done.send(work(&shared)))));
         let gone = StreamableHttpError::TransportChannelClosed;
         result.await.unwrap_or(Err(gone))
     }
@@ -188,7 +189,7 @@ impl Shared {
     fn events(&self, body: impl Read + Send + 'static) -> Events {
         let (sender, receiver) = unbounded_channel();
         let tell = self.tell.clone();
-        thread::spawn(move || {
+        let reading = thread::Builder::new().spawn(move || {
             let mut event = Sse::default();
             let read = read_lines(body, &mut |line| {
                 drop(tell.send(Event::Life));
@@ -211,6 +212,8 @@ impl Shared {
                 drop(tell.send(Event::TooMuch));
             }
         });
+        // Without a thread the events end before the first one.
+        drop(reading);
         Box::pin(UnboundedReceiverStream::new(receiver))
     }
 

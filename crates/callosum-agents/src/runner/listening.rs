@@ -33,6 +33,9 @@ pub(crate) trait Listener {
     /// What has come of an answer until now, where that is worth keeping when no more comes.
     fn partial(&self) -> Option<String>;
 
+    /// Takes in a line of standard error, masked.
+    fn hear_error(&mut self, _line: &str) {}
+
     /// What it noticed that may explain why there is no answer.
     fn remark(&self) -> Option<String> {
         None
@@ -112,7 +115,12 @@ pub(crate) fn listen(
         patience,
         &mut |stream, bytes| match stream {
             Stream::Output => listener.hear(bytes, heard),
-            Stream::Error => complaints.pass_on(bytes, heard),
+            Stream::Error => complaints.pass_on(bytes, &mut |sign| {
+                if let Sign::Line(line) = sign {
+                    listener.hear_error(line);
+                }
+                heard(sign);
+            }),
         },
     )
 }

@@ -10,6 +10,7 @@ mod environment;
 mod listening;
 mod run;
 mod start;
+mod unread;
 
 pub use self::{
     environment::{environment, passes},

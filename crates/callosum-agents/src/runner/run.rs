@@ -1,6 +1,6 @@
 //! [`exchange`] and [`run`]: starts the program, hears it out, and explains what went wrong.
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
+use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
 
 use callosum_host::{
     Clock, Disk, DiskError,
@@ -11,6 +11,7 @@ use callosum_ledger::ErrorCode;
 use super::{
     listening::{Counting, Ended, hear_out},
     start::{Errand, own_folder},
+    unread::{judge_output, refused, without_output},
 };
 use crate::{
     cause,
@@ -64,6 +65,8 @@ pub struct Surroundings {
     pub slowest_handshake: Duration,
     /// How often a server that refuses for now is waited for before its refusal is the answer.
     pub waits: u32,
+    /// How long a client may wait by itself for rate limits, all its waits in one run together.
+    pub client_wait: Duration,
     /// The disk.
     pub disk: Disk,
     /// Says whether a login was about to end that a held client renewed.
@@ -257,6 +260,16 @@ pub enum RunError {
         source: AnswerError,
         /// What it said last on standard error; masked.
         complaint: String,
+        /// What it wrote that could not be read; masked.
+        unread: Option<String>,
+    },
+    /// The system gave no thread to attend to it.
+    #[error("`{executor}` was not started: cannot create a thread")]
+    Thread {
+        /// The executor.
+        executor: String,
+        /// Why.
+        source: io::Error,
     },
 }
 
@@ -271,6 +284,7 @@ impl RunError {
             | Self::NotBuilt { .. }
             | Self::Spawn { .. }
             | Self::Unconfined { .. }
+            | Self::Thread { .. }
             | Self::Cancelled { .. } => None,
             Self::Temporary { .. } => Some(ErrorCode::DiskFailure),
             Self::Crashed { .. } => Some(ErrorCode::ExecutorCrash),
@@ -286,6 +300,14 @@ impl RunError {
         match self {
             Self::Client { fault, .. } => fault.may_pass(),
             other => other.code().is_some(),
+        }
+    }
+
+    /// When the limit that refused is lifted, in the client's words, if it names a time.
+    pub fn resets(&self) -> Option<&str> {
+        match self {
+            Self::Client { fault, .. } => fault.resets(),
+            _ => None,
         }
     }
 
@@ -327,6 +349,7 @@ impl RunError {
             Self::Quiet { partial, .. }
             | Self::Deadline { partial, .. }
             | Self::Client { partial, .. } => partial.as_deref(),
+            Self::Answer { unread, .. } => unread.as_deref(),
             _ => None,
         }
     }
@@ -404,11 +427,11 @@ pub fn run(
     }
     let patience = patience_with(executor, surroundings.patience);
     let reply = exchange(executor, request, surroundings, patience, heard)?;
-    parse_answer(&reply.output, executor.capabilities).map_err(|source| RunError::Answer {
-        executor: executor.id.clone(),
-        source,
-        complaint: reply.complaint,
-    })
+    let environment = &surroundings.environment;
+    if let Some(error) = without_output(executor, environment, &reply) {
+        return Err(error);
+    }
+    judge_output(executor, reply)
 }
 
 /// Runs an executor once and hands back what it wrote, if it ended well.
@@ -441,7 +464,7 @@ pub fn exchange(
         &mut Counting::default(),
         heard,
     )?;
-    judge_exit(executor, ended)
+    judge_exit(executor, &surroundings.environment, ended)
 }
 
 fn refuse_unsupported(executor: &Executor) -> Result<(), RunError> {
@@ -464,7 +487,11 @@ fn patience_with(executor: &Executor, common: Patience) -> Patience {
 }
 
 /// Says what an exit means. A crash that left an error answer is told in its words.
-fn judge_exit(executor: &Executor, ended: Ended) -> Result<Reply, RunError> {
+fn judge_exit(
+    executor: &Executor,
+    environment: &[(OsString, OsString)],
+    ended: Ended,
+) -> Result<Reply, RunError> {
     match ended.ending {
         Ending::Exited(0) => Ok(Reply {
             output: ended.output,
@@ -476,6 +503,10 @@ fn judge_exit(executor: &Executor, ended: Ended) -> Result<Reply, RunError> {
                 Err(AnswerError::Failed { words, .. }) => words,
                 _ => ended.complaint,
             };
+            // A limit lasts longer than the pauses between tries.
+            if let Some(limit @ ClientFault::RateLimited { .. }) = dialect::named_in(&said) {
+                return Err(refused(executor, environment, limit, &said));
+            }
             Err(RunError::Crashed {
                 executor: executor.id.clone(),
                 ending,

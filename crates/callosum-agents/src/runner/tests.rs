@@ -47,6 +47,7 @@ fn scene() -> Scene {
                 total: Some(Duration::from_millis(LONG_MS)),
             },
             slowest_handshake: Duration::ZERO,
+            client_wait: Duration::from_secs(90),
             waits: 3,
             disk: Disk::real(),
             clock: Clock::system(),

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     cause::without_everyday,
     client::Client,
+    confinement::Level,
     dialect::{
         self, CUT_OFF, ClientFault, Complaint, DIALECT_QUIET, DIALECT_TOTAL, Events, Hearing,
         LARGEST_STREAM, LONGEST_DOING, OpenTools, Reset, Tokens,
@@ -98,6 +99,7 @@ pub(crate) fn ask(
         executor: executor.id.clone(),
         source,
         complaint,
+        unread: None,
     })
 }
 
@@ -156,6 +158,8 @@ pub(super) fn have_asked(
     let template = Template::parse(&executor.command_template)?;
     let mut job = Job::of(transport, want, executor, surroundings.root.clone());
     job.limits = Limits::of(patience, surroundings.waits);
+    let level = surroundings.reach(executor).map(|reached| reached.level);
+    job.must_ask = transport == Transport::Acp && level == Some(Level::None);
     let mut command = template.fill(&surroundings.self_program, "")?;
     if let Some(speaker) = transport.speaker() {
         // What is somewhere else is asked, not started.
@@ -206,7 +210,11 @@ pub(super) fn have_asked(
     let run = |held: &Surroundings, patience, heard: &mut dyn FnMut(Sign<'_>)| {
         listen(&given, errand, held, &temporary, patience, &mut ear, heard)
     };
-    let (mut run, left_for) = farewell.attend(surroundings, patience, heard, run)?;
+    let no_thread = |source| RunError::Thread {
+        executor: executor.id.clone(),
+        source,
+    };
+    let (mut run, left_for) = farewell.attend(surroundings, patience, heard, no_thread, run)?;
     // What was whole by then is an answer.
     if let Some(why) = left_for.filter(|_| !ear.hearing.finished) {
         run.ending = why;

@@ -11,6 +11,7 @@
 use std::{
     fs::File,
     future::pending,
+    io,
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread,
@@ -61,12 +62,13 @@ impl Farewell {
     }
 
     /// Has a process run by `run`, within what it is handed, to its end. Says besides for what reason
-    /// it was told to take its leave, if it was.
+    /// it was told to take its leave, if it was. Fails if the system gives no thread to watch it.
     pub(super) fn attend(
         self,
         surroundings: &Surroundings,
         patience: Patience,
         heard: &mut dyn FnMut(Sign<'_>),
+        no_thread: impl Fn(io::Error) -> RunError,
         run: impl FnOnce(&Surroundings, Patience, &mut dyn FnMut(Sign<'_>)) -> Result<Run, RunError>,
     ) -> Result<(Run, Option<Ending>), RunError> {
         let (Ok(end), Ok(over)) = (Cancel::new(), Cancel::new()) else {
@@ -86,8 +88,17 @@ impl Farewell {
         thread::scope(|scope| {
             let (end, over, cancelled) = (&end, &over, tell.clone());
             let pulse = surroundings.connections.pulse();
-            let watch = scope.spawn(move || self.watch(&news, patience, pulse, end));
-            scope.spawn(move || pass_cancel_on(&surroundings.cancel, over, &cancelled));
+            let watch = thread::Builder::new()
+                .spawn_scoped(scope, move || self.watch(&news, patience, pulse, end));
+            let watch = watch.map_err(&no_thread)?;
+            let passing = thread::Builder::new().spawn_scoped(scope, move || {
+                pass_cancel_on(&surroundings.cancel, over, &cancelled);
+            });
+            if let Err(error) = passing {
+                // The scope waits for the watch, which this ends.
+                drop(tell.send(News::Over));
+                return Err(no_thread(error));
+            }
             let run = run(&held, last_resort, &mut |sign| {
                 drop(tell.send(News::Heard));
                 heard(sign);

@@ -39,6 +39,8 @@ pub(crate) struct Job {
     pub(crate) farewell: Option<PathBuf>,
     /// Whether the agent writes down only as it ends why its answer ended.
     pub(crate) tells_as_it_ends: bool,
+    /// Whether nothing confines the agent, so that it must ask before it changes anything.
+    pub(crate) must_ask: bool,
 }
 
 /// How long a job may take; whoever gave it ends the process then.
@@ -102,6 +104,7 @@ impl Job {
             root,
             limits: Limits::default(),
             farewell: None,
+            must_ask: false,
             tells_as_it_ends: Client::behind(executor).is_some_and(|it| !it.recording.is_empty()),
         }
     }

@@ -144,6 +144,8 @@ impl Workshop<'_> {
             details: None,
             kept_answer: None,
             kept_part: None,
+            kept_at: None,
+            resets_in: None,
             citations: None,
             is_final: true,
             spares_executor: false,

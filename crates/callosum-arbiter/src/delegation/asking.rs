@@ -1,10 +1,15 @@
 //! [`Workshop::ask`]: one answer of an executor, and what is kept where there is none.
 
-use std::thread;
+use std::{
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
 
 use callosum_agents::{
     client::Client,
     confinement::{Connection, Connections, LastTranscript, Verdict},
+    dialect::wait_until_reset,
     handshake::Fault,
     protocol::{Answer, AnswerError, LONGEST_SUMMARY, Request},
     runner::{self, RunError, Sign, Surroundings},
@@ -19,6 +24,7 @@ use super::{
     record::About,
     report::Failure,
     stop::{Stop, one_line},
+    time_zone::time_zone,
     watch::Notice,
 };
 
@@ -65,7 +71,11 @@ impl Workshop<'_> {
         };
         let asked = thread::scope(|scope| {
             let _watched = Watched(&surroundings.connections);
-            scope.spawn(|| self.tell_unreached(job, &surroundings.connections));
+            thread::Builder::new()
+                .spawn_scoped(scope, || {
+                    self.tell_unreached(job, &surroundings.connections);
+                })
+                .map_err(|error| Failure::of(None, no_thread(&error)))?;
             self.ask_within(job, request, surroundings, &mut heard)
         });
         if let Some(stop) = unrecorded {
@@ -139,6 +149,8 @@ impl Workshop<'_> {
                 details: Some(one_line(&error)),
                 kept_answer: None,
                 kept_part: None,
+                kept_at: None,
+                resets_in: None,
                 citations: None,
                 is_final: lasts,
                 spares_executor: false,
@@ -203,7 +215,9 @@ impl Workshop<'_> {
             message: one_line(error),
             details: error.complaint().map(str::to_owned),
             kept_answer,
+            kept_at: kept_part.as_ref().and_then(|hash| self.file_of(hash)),
             kept_part,
+            resets_in: self.wait_after(error),
             citations: None,
             // One that was asked for a shorter answer and gave none is not asked for one more.
             is_final: kept_answer.is_some() || !error.may_pass(),
@@ -211,6 +225,21 @@ impl Workshop<'_> {
             tokens: tokens_before.saturating_add(error.spent().tokens),
         }
         .into()
+    }
+
+    /// Returns the file in which a text is kept, from the tree's root where it is below it.
+    fn file_of(&self, hash: &Checksum) -> Option<PathBuf> {
+        let file = self.means.answers.file(hash)?;
+        let root = &self.means.surroundings.root;
+        Some(file.strip_prefix(root).map(Path::to_owned).unwrap_or(file))
+    }
+
+    /// Returns how long after a failure the limit is lifted that it met.
+    fn wait_after(&self, error: &RunError) -> Option<Duration> {
+        let surroundings = self.means.surroundings;
+        let zone =
+            |name: Option<&str>| time_zone(&surroundings.disk, &surroundings.environment, name);
+        wait_until_reset(error.resets()?, self.means.clock.now(), &zone)
     }
 
     /// Keeps what a whole answer says by its hash, so that refusing it loses nothing.
@@ -222,6 +251,11 @@ impl Workshop<'_> {
         let masked = secrets::mask(text).text;
         Ok(self.means.answers.put(masked.as_bytes())?)
     }
+}
+
+/// Says that a try was not made because the system gave no thread for it.
+pub(super) fn no_thread(error: &std::io::Error) -> String {
+    format!("not started: cannot create a thread: {error}")
 }
 
 /// Connections that are watched for until this goes, whatever becomes of the try.

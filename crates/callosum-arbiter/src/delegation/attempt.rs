@@ -318,6 +318,8 @@ impl Workshop<'_> {
                 details: None,
                 kept_answer: Some(self.keep(answer)?),
                 kept_part: None,
+                kept_at: None,
+                resets_in: None,
                 citations: objection.into_review().map(Box::new),
                 is_final: complaint.is_some(),
                 spares_executor: false,
@@ -390,6 +392,10 @@ impl Workshop<'_> {
             // What cannot be listed is no reason to ask again.
             tree.map_or(0, |tree| tree.files.iter().map(|file| file.bytes).sum())
         };
+        let is_question = job.task.kind_for(&job.executor.id).is_none();
+        if is_question && !self.rules.asks_for_citations {
+            return false;
+        }
         !job.executor.is_embedded() && judge::is_worth_a_second_call(judged, scope_bytes)
     }
 

@@ -59,6 +59,9 @@ pub enum RunError {
     Schedule(#[from] NotRunning),
 }
 
+/// How long after the reset of a limit the next try begins: clocks differ, and servers name whole seconds.
+const AFTER_RESET: Duration = Duration::from_secs(1);
+
 /// As the configuration counts.
 const MEGABYTE: u64 = 1_000_000;
 
@@ -97,26 +100,38 @@ pub fn run(
     let workers = rules.limits.concurrency.get().min(tasks.len());
 
     let (records, assigned, mut unrecorded) = thread::scope(|scope| {
+        let mut working = 0;
         for _ in 0..workers {
             let event_sender = event_sender.clone();
             let (workshop, jobs) = (&workshop, &jobs);
-            scope.spawn(move || work(workshop, jobs, &event_sender));
+            let worker = thread::Builder::new()
+                .spawn_scoped(scope, move || work(workshop, jobs, &event_sender));
+            match worker {
+                Ok(_) => working += 1,
+                // Fewer workers do the same tasks, only later.
+                Err(_) if working > 0 => break,
+                Err(error) => return Err(RunError::System(error)),
+            }
         }
         let cancelled = event_sender.clone();
         let over = &over;
-        scope.spawn(move || {
+        let passing = thread::Builder::new().spawn_scoped(scope, move || {
             if means.cancel.wait_here_or(over).is_ok() && means.cancel.is_cancelled() {
                 // The run may be over already; then nobody needs to know.
                 drop(cancelled.send(Event::Cancelled));
             }
         });
+        // The workers end with the sender of their jobs, which is dropped on the way out.
+        passing?;
         if tasks.len() > 1 {
             let (measured, tree) = (event_sender.clone(), means.tree.to_owned());
             // Not scoped: a run shorter than the measurement does not wait for it.
-            thread::spawn(move || {
+            let measuring = thread::Builder::new().spawn(move || {
                 let share = machine::disk_utilisation(&tree, UTILISATION_SPAN);
                 drop(measured.send(Event::Utilisation(share)));
             });
+            // Without it the disk counts as idle.
+            drop(measuring);
         }
         drop(event_sender);
         let run = Run {
@@ -140,6 +155,7 @@ pub fn run(
             watch,
             unrecorded: None,
             memory_limit: rules.memory_limit,
+            wait_limit: rules.wait_limit,
         };
         let records = run.drive(&events, job_sender);
         over.cancel();
@@ -244,6 +260,8 @@ struct TaskRecord {
     failures: Vec<Failure>,
     uncommitted: Option<Judged>,
     status: Option<TaskStatus>,
+    /// How long it has waited, or waits, until limits are lifted.
+    waited: Duration,
 }
 
 /// What is known at the end: of each task, who worked on it last, and what was not recorded.
@@ -260,6 +278,7 @@ struct Run<'a> {
     watch: &'a dyn Watch,
     unrecorded: Option<WriteError>,
     memory_limit: Option<u64>,
+    wait_limit: Duration,
 }
 
 impl<'a> Run<'a> {
@@ -314,6 +333,8 @@ impl<'a> Run<'a> {
             details: None,
             kept_answer: None,
             kept_part: None,
+            kept_at: None,
+            resets_in: None,
             citations: None,
             is_final: true,
             spares_executor: false,
@@ -400,7 +421,14 @@ impl<'a> Run<'a> {
                 failure,
                 uncommitted,
             } => {
+                let wait = failure.resets_in.map(|wait| wait + AFTER_RESET);
+                let left = self.wait_limit.saturating_sub(record.waited);
+                let wait = wait.filter(|wait| uncommitted.is_none() && *wait <= left);
                 let outcome = match failure.code {
+                    Some(_) if let Some(wait) = wait => {
+                        record.waited += wait;
+                        Outcome::Limited(wait)
+                    }
                     Some(code) if failure.is_final => Outcome::Refused(code),
                     Some(code) if uncommitted.is_some() => Outcome::Uncommitted(code),
                     code => Outcome::Failed(code),

@@ -1,6 +1,6 @@
 //! What a delegation works with and keeps to, all of it handed in.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use callosum_agents::{registry::Registry, runner::Surroundings};
 use callosum_host::{Clock, process::Cancel};
@@ -72,6 +72,10 @@ pub struct Rules {
     pub require_citations: Option<Share>,
     /// Whether an executor is started once for a task, whatever its answer is like: none is sent back.
     pub asks_once: bool,
+    /// Whether a short answer to a question is sent back once if not all that it cites holds, or it cites nothing.
+    pub asks_for_citations: bool,
+    /// How long a task waits in all until limits are lifted that its executors met; zero to wait for none.
+    pub wait_limit: Duration,
 }
 
 /// Bytes under which a summary counts as short (Seed CAL §3.2).

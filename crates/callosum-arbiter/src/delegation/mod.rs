@@ -23,6 +23,7 @@ mod request;
 mod reuse;
 mod start_mark;
 mod stop;
+mod time_zone;
 mod told;
 
 pub use self::{

@@ -1,6 +1,6 @@
 //! [`Report`]: what came of each task.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use callosum_evidence::citation::Review;
 use callosum_ledger::{Checksum, Entry, ErrorCode, TaskId, WriteError};
@@ -87,6 +87,10 @@ pub struct Failure {
     pub kept_answer: Option<Checksum>,
     /// Where that is kept which had come of an answer before it broke off, by its hash.
     pub kept_part: Option<Checksum>,
+    /// The file of that part, from the project's folder where it is below it.
+    pub kept_at: Option<PathBuf>,
+    /// How long after the failure the limit is lifted that refused it, if that is known.
+    pub resets_in: Option<Duration>,
     /// How the citations of the answer stood, where it was refused for them.
     pub citations: Option<Box<Review>>,
     /// Whether a further try is not worth making, whatever its code says.
@@ -107,6 +111,8 @@ impl Failure {
             details: None,
             kept_answer: None,
             kept_part: None,
+            kept_at: None,
+            resets_in: None,
             citations: None,
             is_final: false,
             spares_executor: false,

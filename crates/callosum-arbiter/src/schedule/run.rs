@@ -269,6 +269,15 @@ impl Schedule {
                 self.stop(Ending::OverBudget(bound));
                 return Ok(consequence);
             }
+            Outcome::Limited(wait) if self.stopped.is_none() => {
+                let at = now.saturating_add(wait);
+                self.delayed.insert((at, task));
+                let retry = self.standings[task.0].retries + 1;
+                return Ok(Consequence::Retry { retry, at });
+            }
+            Outcome::Limited(_) => {
+                return Ok(self.end(task, Ending::Failed(Some(ErrorCode::Timeout))));
+            }
             Outcome::Refused(code) => return Ok(self.end(task, Ending::Failed(Some(code)))),
             Outcome::Failed(None) => return Ok(self.end(task, Ending::Failed(None))),
             Outcome::Unstorable(code) => return Ok(self.halt(task, code)),

@@ -47,6 +47,8 @@ pub enum Outcome {
     Committed,
     /// It failed; a failure without a code is one that a further try would not change.
     Failed(Option<ErrorCode>),
+    /// A limit refused it that is lifted after so long; it is tried again then, however few retries there are.
+    Limited(Duration),
     /// Its answer is there, and only the ledger did not take it; nobody is asked again.
     Uncommitted(ErrorCode),
     /// It was sent back once already, and a further try would not change it.

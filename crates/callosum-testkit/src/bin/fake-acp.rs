@@ -3,7 +3,8 @@
 //! It reads a file through its client, asks to be allowed to write one, which it does where it
 //! is, and answers with what came of both. `--crash` ends in the middle of the answer, `--stall`
 //! falls silent there until it is cancelled, which `--deaf` does not hear, `--old` speaks another version of the protocol, and with `--logged-out`
-//! nobody is logged in. With `--heard FILE` it writes down the notifications that it gets.
+//! nobody is logged in. It begins in a mode that writes without asking; `--no-modes` offers no other. Before the
+//! answer it sends a notice that is marked as informational. With `--heard FILE` it writes down the notifications that it gets.
 
 use std::{
     io::{self, BufRead, Write},
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 fn main() -> io::Result<()> {
     let has = |option: &str| std::env::args().any(|argument| argument == option);
     let mut folder = String::new();
+    let mut mode = "auto".to_owned();
     while let Some(message) = next()? {
         let (method, id) = (
             message["method"].as_str().unwrap_or_default(),
@@ -37,7 +39,18 @@ fn main() -> io::Result<()> {
             "session/new" => {
                 let cwd = message["params"]["cwd"].as_str();
                 cwd.unwrap_or_default().clone_into(&mut folder);
-                answer(id, json!({"sessionId": "s"}))?;
+                if has("--no-modes") {
+                    answer(id, json!({"sessionId": "s"}))?;
+                    continue;
+                }
+                let modes = ["auto", "default"].map(|id| json!({"id": id, "name": id}));
+                let modes = json!({"currentModeId": mode, "availableModes": modes});
+                answer(id, json!({"sessionId": "s", "modes": modes}))?;
+            }
+            "session/set_mode" => {
+                let wanted = message["params"]["modeId"].as_str();
+                wanted.unwrap_or_default().clone_into(&mut mode);
+                answer(id, json!({}))?;
             }
             "session/prompt" => {
                 let read = ask(
@@ -60,6 +73,11 @@ fn main() -> io::Result<()> {
                     json!({"toolCall": call, "options": options}),
                 )?;
                 let granted = granted.pointer("/outcome/optionId") == Some(&"yes".into());
+                let unasked = Path::new(&folder).join("written-unasked");
+                if mode == "auto" {
+                    // Confinement may stop it, which is no failure of the agent.
+                    drop(Disk::real().replace(&unasked, b"", 0o644));
+                }
                 if granted {
                     Disk::real()
                         .replace(Path::new(&target), b"", 0o644)
@@ -68,6 +86,10 @@ fn main() -> io::Result<()> {
                 ask("craft/unknown", json!({}))?;
                 update(
                     json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "It adds: "}}),
+                )?;
+                update(
+                    json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "**Warning:** modes change"},
+                        "_meta": {"claudeCode": {"kind": "informational"}}}),
                 )?;
                 if has("--crash") {
                     std::process::exit(3);

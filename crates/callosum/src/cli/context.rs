@@ -11,6 +11,7 @@ use callosum_agents::{
         Confiner, Connections, LastTranscript, LeadsOutside, Names, Protected, System, Upstream,
         Wishes, Withheld, leads_outside, personal,
     },
+    dialect::LONGEST_CLIENT_WAIT,
     runner::{Patience, Surroundings},
 };
 use callosum_arbiter::{circuit::Circuits, delegation::Provenance, slots::Slots};
@@ -345,6 +346,7 @@ impl Context {
                 total: None,
             },
             slowest_handshake: patience(Duration::ZERO)?,
+            client_wait: LONGEST_CLIENT_WAIT,
             waits: settings.limits(0).recovery.retry_max,
             disk: self.disk.clone(),
             clock: self.clock.clone(),

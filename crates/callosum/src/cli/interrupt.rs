@@ -18,10 +18,12 @@ pub(super) fn watch() -> Result<Cancel, CommandError> {
     let cancel = Cancel::new().map_err(failed)?;
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(failed)?;
     let asked = cancel.clone();
-    thread::spawn(move || {
-        for _ in signals.forever() {
-            asked.cancel();
-        }
-    });
+    thread::Builder::new()
+        .spawn(move || {
+            for _ in signals.forever() {
+                asked.cancel();
+            }
+        })
+        .map_err(failed)?;
     Ok(cancel)
 }

@@ -14,7 +14,7 @@ mod context;
 mod continuity;
 pub(crate) mod delegate;
 mod doctor;
-mod executor;
+pub(crate) mod executor;
 mod explain;
 mod failure;
 pub(crate) mod find;
@@ -44,6 +44,7 @@ mod spelling;
 mod status;
 mod store;
 mod task_prefix;
+mod time_span;
 mod trial;
 mod trust;
 mod uninstall;
@@ -240,7 +241,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     let done = match command {
         Command::Init(args) => init::run(&context, &args),
         Command::Uninstall(args) => uninstall::run(&context, &args),
-        Command::Delegate(args) => delegate::run(&context, &args),
+        Command::Delegate(args) => delegate::run(&mut context, &args),
         Command::Executor(command) => executor::run(&mut context, command),
         Command::Ledger(command) => ledger::run(&context, command),
         Command::Audit(command) => audit::run(&context, command),

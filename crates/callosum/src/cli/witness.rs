@@ -55,7 +55,7 @@ pub(super) fn after(context: &Context) {
 pub(super) fn during<T>(context: &Context, ledger: &Ledger, run: impl FnOnce() -> T) -> T {
     let (ended, end) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        scope.spawn(move || {
+        let signing = thread::Builder::new().spawn_scoped(scope, move || {
             while end.recv_timeout(EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
                 // One that fails is tried again, and told about at the end.
                 if let Ok(Some(made)) = make(context, Begin::GoOn) {
@@ -63,6 +63,8 @@ pub(super) fn during<T>(context: &Context, ledger: &Ledger, run: impl FnOnce() -
                 }
             }
         });
+        // Without a thread for it, the command signs at its end as usual.
+        drop(signing);
         let result = run();
         drop(ended);
         result

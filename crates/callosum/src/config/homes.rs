@@ -57,6 +57,13 @@ impl Homes {
         self.machine.join("reuse").join(name.to_string())
     }
 
+    /// Where the detached delegations of the project at `root` are kept
+    /// (`docs/formats/detached-runs.md`).
+    pub(crate) fn detached_runs(&self, root: &Path) -> PathBuf {
+        let name = Checksum::of(root.as_os_str().as_bytes());
+        self.machine.join("detached-runs").join(name.to_string())
+    }
+
     /// The search index of the tree at `tree` (`docs/formats/search-index.md`).
     pub(crate) fn search_index(&self, tree: &Path) -> PathBuf {
         let name = Checksum::of(tree.as_os_str().as_bytes());

@@ -46,7 +46,7 @@ pub(crate) use self::{
     repositories::Repositories,
     root::{ForeignMark, Roots, is_repository},
     setting::Origin,
-    settings::{ExecutorSettings, Refusal, Settings, SettingsError, default_at},
+    settings::{DEFAULT_PRIORITY, ExecutorSettings, Refusal, Settings, SettingsError, default_at},
     sinks::{SinkKind, SinkSetting},
     state_file::StateFileError,
     trust::{Subject, Trust},

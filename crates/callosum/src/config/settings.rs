@@ -26,7 +26,7 @@ use super::{
 const PREFIX: &str = "CAL_";
 
 /// The place of an executor of which `.calrc` gives none: after all that have one below it.
-const DEFAULT_PRIORITY: u64 = 100;
+pub(crate) const DEFAULT_PRIORITY: u64 = 100;
 
 /// What is in force.
 #[derive(Clone, Debug)]

@@ -83,10 +83,10 @@ fn watch_signals() -> io::Result<Arc<Notify>> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let stop = Arc::new(Notify::new());
     let asked = Arc::clone(&stop);
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         for _ in signals.forever() {
             asked.notify_one();
         }
-    });
+    })?;
     Ok(stop)
 }

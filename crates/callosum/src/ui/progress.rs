@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    thread,
     time::Duration,
 };
 
@@ -45,7 +46,14 @@ impl Progress {
             bar.set_style(style.with_key("age", age));
         }
         bar.set_message(what.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(100));
+        // The library panics where the system gives it no thread: the line stands still then.
+        let has_thread = || {
+            let probe = thread::Builder::new().spawn(|| {});
+            probe.is_ok_and(|probe| probe.join().is_ok())
+        };
+        if ui.is_watched() && has_thread() {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
         Self { bar, heard }
     }
 

@@ -165,7 +165,7 @@ fn a_plain_question_may_be_answered_shortly() {
     assert_eq!(entry["metadata"]["kind"], "question");
     // This executor answers with what it was asked.
     let output = env
-        .run(["delegate", "where is it", "--json"])
+        .run(["delegate", "where is it", "--ask-for-citations", "--json"])
         .success()
         .json();
     let summary = output["summary"].as_str().unwrap();
@@ -175,7 +175,8 @@ fn a_plain_question_may_be_answered_shortly() {
     );
     assert!(!summary.contains("2048"), "{summary}");
     let invented = "It begins with `fn nope() {}` [large/none.rs:9].";
-    let output = env.run(["delegate", invented, "--json"]).success().json();
+    let asked = ["delegate", invented, "--ask-for-citations", "--json"];
+    let output = env.run(asked).success().json();
     let summary = output["summary"].as_str().unwrap();
     let told = "\n- large/none.rs:9 (there is no such file)";
     assert!(summary.contains(told), "{summary}");
@@ -189,6 +190,7 @@ fn a_short_answer_outlives_the_second_call() {
     let env = with_executor(&fakes::fake(""));
     env.write("large/much.rs", "fn much() {}\n".repeat(2_000));
     let once = ["delegate", "what is here", "--max-spawns", "1", "--json"];
+    let once = once.into_iter().chain(["--ask-for-citations"]);
     let output = env.run(once).success().json();
     let summary = output["summary"].as_str().unwrap();
     assert!(!summary.contains("sent back"), "{summary}");
@@ -440,6 +442,7 @@ fn an_executor_that_fails_again_and_again_is_left_alone() {
         "{attention}"
     );
     crate::projects::register(&env, "second", &fakes::fake(""));
+    env.run(["executor", "enable", "second"]).success();
     let other = ask(&[]).success().json();
     assert_eq!(other["executor"], "second");
     let doctor = env.run(["doctor"]).success();

@@ -223,7 +223,7 @@ fn a_new_executor_takes_over_no_tasks_by_its_name() {
     let env = with_executor(&fakes::noop());
     let arguments = ["executor", "register", "bad", "--command", &fakes::noop()];
     let told = env.run(arguments).success().stderr;
-    let why = "name nobody go to fake: of 2 with priority 100 it was registered first";
+    let why = "name nobody go to fake: of 3 with priority 100 it was registered first";
     assert!(told.contains(why), "{told}");
     let lead = "hint: to have them go to bad: callosum executor enable bad --priority 99";
     assert!(told.contains(lead), "{told}");

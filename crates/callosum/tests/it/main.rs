@@ -41,6 +41,11 @@ mod contested_trees;
 mod crossing;
 /// The main job: a prompt in, a committed summary out.
 mod delegate;
+/// Why a delegation has no answer, and answers in the wrong wrapping.
+mod delegation_reasons;
+/// Delegations that go on by themselves.
+#[cfg(target_os = "linux")]
+mod detached;
 /// Finding executors that are installed here, or listen here.
 mod discovering;
 /// What `doctor` and `status` say is wrong, and how to mend it.

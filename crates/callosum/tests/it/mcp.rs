@@ -34,11 +34,12 @@ fn inline(name: &str) -> Value {
     })
 }
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "recover",
     "find",
     "decide",
     "delegate",
+    "runs",
     "ledger_query",
     "task",
     "message",

@@ -61,6 +61,39 @@ fn an_agent_answers_into_the_ledger_and_is_granted_nothing() {
     assert!(listed.contains("3.1.0"), "{listed}");
 }
 
+/// LOA-SEC-1: an agent that nothing confines is set to a mode in which it asks before it writes; one that offers none is
+/// not asked at all. A notice of its adapter is no part of the answer.
+#[test]
+fn an_agent_that_is_not_confined_must_ask_before_it_writes() {
+    let env = two_languages();
+    let register = |name: &str, options: &str| {
+        let command = format!("'{}' {options}", fakes::program("fake-acp").display());
+        let arguments = ["executor", "register", name, "--protocol", "acp"];
+        let arguments = arguments.into_iter().chain(["--confinement", "off"]);
+        env.run(arguments.chain(["--command", &command])).success();
+    };
+    register("open", "");
+    let output = delegate(&env, "open", 0);
+    assert_eq!(
+        output["summary"],
+        "It adds: `mod sum;` [src/main.rs:3]. Granted: false."
+    );
+    assert!(!env.project().join("written-unasked").exists());
+    register("bold", "--no-modes");
+    let output = delegate(&env, "bold", 1);
+    let told = |key: &str| output["error"][key].as_str().unwrap_or_default().to_owned();
+    assert!(
+        told("message").contains("may write without asking"),
+        "{output}"
+    );
+    assert_eq!(
+        told("hint"),
+        "callosum executor register bold --confinement best-effort",
+        "{output}"
+    );
+    assert!(!env.project().join("written-unasked").exists());
+}
+
 /// CAL-EXE-2: a client that speaks the protocol itself is started to speak it where no command is named; for
 /// one that does not, it is said what does.
 #[test]

@@ -422,7 +422,13 @@ impl Live {
         };
         thread::scope(|scope| {
             // What the executor sends is no life: it may ask the same for ever.
-            scope.spawn(|| copy(&self.inner, &outer, &self.sent, || {}));
+            let sending = thread::Builder::new()
+                .spawn_scoped(scope, || copy(&self.inner, &outer, &self.sent, || {}));
+            if sending.is_err() {
+                // A tunnel with one direction would only hang.
+                drop(outer.shutdown(Shutdown::Both));
+                return;
+            }
             copy(&outer, &self.inner, &self.received, || {
                 connections.pulse().beat();
             });

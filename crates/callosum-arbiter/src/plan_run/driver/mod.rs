@@ -146,14 +146,18 @@ pub fn drive(
     thread::scope(|scope| {
         let (sender, events) = channel();
         for (cancel, event) in [(means.stop, Event::Stop), (means.end, Event::End)] {
-            let (sender, done) = (sender.clone(), done.clone());
-            scope.spawn(move || {
+            let (sender, over) = (sender.clone(), done.clone());
+            let passing = thread::Builder::new().spawn_scoped(scope, move || {
                 // Where it can't be waited for, the calls' own deadlines still hold.
-                drop(cancel.wait_here_or(&done));
+                drop(cancel.wait_here_or(&over));
                 if cancel.is_cancelled() {
                     drop(sender.send(event));
                 }
             });
+            if let Err(error) = passing {
+                done.cancel();
+                return Err(RunError::Thread(error));
+            }
         }
         let skipped_events = state.steps().len();
         let is_resumed = !state.calls().is_empty() || skipped_events > 0;

@@ -7,7 +7,9 @@ use callosum_evidence::quote;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{DelegateArgs, KindArg, LEAST_BUDGET, delegate, report::Handed, telling};
+use super::{
+    DelegateArgs, KindArg, LEAST_BUDGET, delegate, detached::detach, report::Handed, telling,
+};
 use crate::{
     cli::{context::Context, witness},
     ui::{CommandError, Exit},
@@ -28,6 +30,9 @@ pub(crate) struct Wanted {
     pub(crate) budget: Option<u64>,
     #[serde(default)]
     pub(crate) fresh: bool,
+    /// Return a run id at once, for `runs`
+    #[serde(default)]
+    pub(crate) detach: bool,
     /// Nothing more is started once executors have used so many tokens.
     #[serde(skip)]
     pub(crate) max_tokens: Option<u64>,
@@ -46,7 +51,11 @@ pub(crate) struct Wanted {
 ///
 /// What was written is signed, as after the command.
 pub(crate) fn handed(context: &Context, wanted: Wanted) -> Result<String, CommandError> {
+    let is_detached = wanted.detach;
     let args = arguments(wanted)?;
+    if is_detached {
+        return Ok(format!("[run {}]\n", detach(context, &args)?));
+    }
     let report = delegate(context, &args);
     witness::after(context);
     match report?.tasks.first() {

@@ -5,14 +5,16 @@
 //! and [`handed`] what an agent is that asks by another way.
 
 mod advice;
+mod detached;
 mod handed;
 mod planned;
 mod progress;
 mod report;
+mod run_store;
 mod submission;
 mod telling;
 
-use std::{collections::BTreeSet, ffi::OsString, path::PathBuf};
+use std::{collections::BTreeSet, ffi::OsString, path::PathBuf, time::Duration};
 
 use callosum_agents::registry::Status;
 use callosum_arbiter::{
@@ -28,13 +30,19 @@ use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(super) use self::report::{DelegateOutput, TasksOutput};
 pub(crate) use self::{
+    detached::DetachedOutput,
     handed::{Wanted, handed},
     planned::planned,
 };
 use self::{progress::Shown, submission::Asking, telling::tell};
-use super::{context::Context, failure::ErrorOutput, roster::Roster, store, witness};
+pub(super) use self::{
+    report::{DelegateOutput, TasksOutput},
+    run_store::{RunState, Runs, Ticket},
+};
+use super::{
+    context::Context, failure::ErrorOutput, roster::Roster, store, time_span::time_span, witness,
+};
 use crate::ui::{CommandError, Exit, Ui};
 
 /// Hand an analysis to an executor and keep the answer
@@ -58,7 +66,7 @@ A task file:
              {\"id\": \"deps\", \"prompt\": \"Who imports whom?\", \"kind\": \"deps\", \"links\": [\"map\"]}]}")]
 pub(crate) struct DelegateArgs {
     /// What to find out; `-` reads it from standard input
-    #[arg(required_unless_present = "tasks")]
+    #[arg(required_unless_present_any = ["tasks", "work_for"])]
     prompt: Option<String>,
     /// Read the tasks from FILE (JSON); `-` reads them from standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "kind", "path", "executor", "link"])]
@@ -90,6 +98,19 @@ pub(crate) struct DelegateArgs {
     /// Have it answered anew, also where the ledger has an answer over the same tree
     #[arg(long)]
     fresh: bool,
+    /// Start a process of its own for it and print the id of its run at once: see `executor runs`
+    #[arg(long)]
+    detach: bool,
+    /// Do the work of this detached run
+    #[arg(long, value_name = "RUN", hide = true, conflicts_with = "detach")]
+    work_for: Option<String>,
+    /// If a rate limit refuses a task, wait for its reset at most this long in all, then try again
+    /// (30s, 10m, 2h)
+    #[arg(long, value_name = "DURATION", value_parser = time_span)]
+    wait_limit: Option<Duration>,
+    /// Ask once more if a short answer cites nothing, or a citation is not valid; both answers are paid for
+    #[arg(long)]
+    ask_for_citations: bool,
     /// Start executors at most N times, those that executors start included; 0 sets no bound, here
     /// and below
     #[arg(long, value_name = "N", help_heading = "Budget of the tree of tasks")]
@@ -162,7 +183,13 @@ enum PriorityArg {
     DependencyChain,
 }
 
-pub(super) fn run(context: &Context, args: &DelegateArgs) -> Result<(), CommandError> {
+pub(super) fn run(context: &mut Context, args: &DelegateArgs) -> Result<(), CommandError> {
+    if let Some(run) = &args.work_for {
+        return detached::work(context, run);
+    }
+    if args.detach {
+        return order(context, args);
+    }
     match delegate(context, args) {
         Ok(report) => tell(context, args, &report),
         Err(error) => {
@@ -170,6 +197,19 @@ pub(super) fn run(context: &Context, args: &DelegateArgs) -> Result<(), CommandE
             Err(error)
         }
     }
+}
+
+/// Starts a delegation that goes on by itself, and prints the id of its run.
+fn order(context: &Context, args: &DelegateArgs) -> Result<(), CommandError> {
+    let run = detached::detach(context, args)?;
+    if context.ui.json {
+        return context.ui.json_data(&DetachedOutput { run });
+    }
+    context.ui.data(&format!("{run}\n"))?;
+    context
+        .ui
+        .hint(&format!("callosum executor runs wait {run}"));
+    Ok(())
 }
 
 /// With `--json`, prints the one object that a caller waits for, also where nothing could run.
@@ -218,6 +258,9 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     let ledger = store::open(context)?;
     let budget = budget(context, args)?;
     let mut surroundings = context.surroundings()?;
+    surroundings.client_wait = surroundings
+        .client_wait
+        .max(args.wait_limit.unwrap_or_default());
     let token = (TOKEN_VARIABLE.into(), budget.token().into());
     surroundings
         .environment
@@ -251,6 +294,8 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
             .require_citations
             .or(context.project.settings.require_citations()),
         asks_once: args.plan_call.is_some(),
+        asks_for_citations: args.ask_for_citations,
+        wait_limit: args.wait_limit.unwrap_or_default(),
     };
     let shown = Shown::start(context, &submission);
     let ran = witness::during(context, &ledger, || {

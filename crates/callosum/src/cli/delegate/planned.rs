@@ -17,6 +17,11 @@ use crate::{
 ///
 /// Whoever runs the plan signs what was written.
 pub(crate) fn planned(context: &Context, wanted: Wanted) -> Result<Entry, CommandError> {
+    if wanted.detach {
+        // A plan waits for the answer of each of its calls.
+        let what = "a call of a plan cannot be detached";
+        return Err(CommandError::new(Exit::Usage, what));
+    }
     let report = delegate(context, &arguments(wanted)?)?;
     let Some(task) = report.tasks.first() else {
         return Err(CommandError::new(Exit::Internal, "nothing came of it"));

@@ -307,6 +307,9 @@ pub(super) fn error_of(task: Option<&TaskId>, failures: &[Failure]) -> ErrorOutp
     details.extend(kept(task, last));
     if let Some(hash) = last.kept_part {
         details.push(format!("what had come of an answer is kept as {hash}"));
+        if let Some(file) = &last.kept_at {
+            details.push(format!("its file: {}", file.display()));
+        }
     }
     let mut number = 1;
     for alike in earlier.chunk_by(is_alike) {
@@ -359,6 +362,8 @@ mod tests {
             details: details.map(str::to_owned),
             kept_answer: None,
             kept_part: None,
+            kept_at: None,
+            resets_in: None,
             citations: None,
             is_final: false,
             spares_executor: false,

@@ -115,17 +115,7 @@ fn from_arguments(
     defaults: Defaults,
     ledger: &Reader,
 ) -> Result<Submission, CommandError> {
-    let prompt = match args.prompt.as_deref() {
-        Some("-") => String::from_utf8(standard_input()?).map_err(|error| {
-            CommandError::because(Exit::Usage, "the prompt is not UTF-8", &error)
-        })?,
-        Some(prompt) => prompt.to_owned(),
-        None => String::new(),
-    };
-    if prompt.trim().is_empty() {
-        return Err(CommandError::new(Exit::Usage, "the prompt is empty")
-            .hint("callosum delegate \"Map this repository\""));
-    }
+    let prompt = prompt(args)?;
     let mut paths: Vec<String> = Vec::new();
     for path in &args.path {
         let path = from_root(context, path)?;
@@ -155,6 +145,22 @@ fn from_arguments(
         ..Task::new(ONLY, prompt)
     };
     Submission::single(task).map_err(|error| CommandError::from_error(Exit::Usage, &error))
+}
+
+/// Returns the prompt, read from standard input if it is `-`.
+pub(super) fn prompt(args: &DelegateArgs) -> Result<String, CommandError> {
+    let prompt = match args.prompt.as_deref() {
+        Some("-") => String::from_utf8(standard_input()?).map_err(|error| {
+            CommandError::because(Exit::Usage, "the prompt is not UTF-8", &error)
+        })?,
+        Some(prompt) => prompt.to_owned(),
+        None => String::new(),
+    };
+    if prompt.trim().is_empty() {
+        return Err(CommandError::new(Exit::Usage, "the prompt is empty")
+            .hint("callosum delegate \"Map this repository\""));
+    }
+    Ok(prompt)
 }
 
 fn ledger_link(text: &str, ledger: &Reader) -> Result<Link, CommandError> {

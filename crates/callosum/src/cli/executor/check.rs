@@ -237,18 +237,21 @@ pub(super) fn shake_hands_with_all(
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let shaken: Vec<OnceLock<Handshake>> = executors.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..cores.clamp(2, AT_A_TIME).min(executors.len()) {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(executor) = executors.get(at) else {
-                        break;
-                    };
-                    shaken[at].get_or_init(|| handshake(executor, &surroundings));
-                }
-            });
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(executor) = executors.get(at) else {
+                break;
+            };
+            shaken[at].get_or_init(|| handshake(executor, &surroundings));
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..cores.clamp(2, AT_A_TIME).min(executors.len()) {
+            // Whatever the system gives no thread for is done by this one.
+            drop(thread::Builder::new().spawn_scoped(scope, work));
+        }
+        work();
     });
     drop(progress);
     let both = executors.into_iter().zip(shaken);

@@ -5,7 +5,7 @@ use clap::Args;
 use super::list::ExecutorOutput;
 use crate::{
     cli::{context::Context, explain, roster::Roster},
-    config::{Address, PRIORITIES, Value},
+    config::{Address, DEFAULT_PRIORITY, Origin, PRIORITIES, Value},
     ui::CommandError,
 };
 
@@ -40,7 +40,12 @@ pub(crate) struct DisableArgs {
 
 pub(super) fn enable(context: &mut Context, args: &EnableArgs) -> Result<(), CommandError> {
     Roster::load(context)?.known(&args.executor)?;
-    if let Some(priority) = args.priority {
+    let standing = context.project.settings.executor(&args.executor);
+    // Registration alone puts it behind the default executor: that is taken back.
+    let stepped_back =
+        standing.enabled.origin == Origin::Default && standing.priority.origin != Origin::Default;
+    let usual = stepped_back.then_some(DEFAULT_PRIORITY);
+    if let Some(priority) = args.priority.or(usual) {
         set(
             context,
             &Address::Priority(args.executor.clone()),

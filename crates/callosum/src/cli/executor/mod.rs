@@ -2,6 +2,7 @@
 
 mod advice;
 mod check;
+mod default_executor;
 mod discover;
 mod enable;
 mod list;
@@ -9,6 +10,7 @@ mod register;
 mod registration_line;
 mod remove;
 mod renewal;
+pub(crate) mod runs;
 pub(super) mod scout;
 
 use clap::Subcommand;
@@ -19,6 +21,7 @@ pub(super) use self::{
     list::{ExecutorOutput, ListOutput},
     registration_line::registration_line,
     remove::RemovedOutput,
+    runs::{RunOutput, RunsOutput},
 };
 
 use super::context::Context;
@@ -34,13 +37,14 @@ pub(crate) enum ExecutorCommand {
     Enable(enable::EnableArgs),
     Disable(enable::DisableArgs),
     Remove(remove::RemoveArgs),
+    Runs(runs::RunsArgs),
     Run(scout::RunArgs),
 }
 
 impl ExecutorCommand {
     /// Whether it may tell the journal of something.
     pub(super) fn writes(&self) -> bool {
-        !matches!(self, Self::List(_) | Self::Run(_))
+        !matches!(self, Self::List(_) | Self::Run(_) | Self::Runs(_))
     }
 }
 
@@ -53,6 +57,7 @@ pub(super) fn run(context: &mut Context, command: ExecutorCommand) -> Result<(),
         ExecutorCommand::Enable(args) => enable::enable(context, &args),
         ExecutorCommand::Disable(args) => enable::disable(context, &args),
         ExecutorCommand::Remove(args) => remove::run(context, &args),
+        ExecutorCommand::Runs(args) => runs::run(context, &args),
         ExecutorCommand::Run(args) => scout::run(&context.environment, &args),
     }
 }

@@ -5,6 +5,7 @@ use callosum_agents::{
     confinement::{InvalidHost, Policy, Whitelisted, Withheld},
     dialect::Dialect,
     discover::{Known, Speaks},
+    handshake::Handshake,
     http::Endpoint,
     registry::{EMBEDDED_ID, Executor, Kind},
     runner::passes,
@@ -16,7 +17,8 @@ use callosum_plan::CapabilityName;
 use clap::{ArgGroup, Args};
 
 use super::{
-    check::{enter, keep_tools, shake_hands},
+    check::{CheckOutput, enter, keep_tools, shake_hands},
+    default_executor::StepsBack,
     list::next_line,
     registration_line::registration_line,
     renewal::renewed,
@@ -170,7 +172,55 @@ fn host(text: &str) -> Result<String, InvalidHost> {
     Whitelisted::parse(text).map(|_| text.to_owned())
 }
 
-pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandError> {
+pub(super) fn run(context: &mut Context, args: &RegisterArgs) -> Result<(), CommandError> {
+    let (handshake, output, steps_back) = register(context, args)?;
+    let helps = output.hint.clone();
+    if let Some(steps_back) = steps_back {
+        steps_back.apply(context);
+    }
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        context.ui.data(&output.as_text())?;
+        if handshake.passed() {
+            tell_next(context, &args.name)?;
+        }
+    }
+    match handshake.fault() {
+        None => Ok(()),
+        Some((step, fault)) => Err(CommandError::because(
+            Exit::No,
+            format!(
+                "`{}` is registered as inactive: its handshake failed at {step}",
+                args.name
+            ),
+            fault,
+        )
+        .hint(helps.unwrap_or_else(|| format!("callosum executor check {}", args.name)))),
+    }
+}
+
+/// Tells which executor takes tasks that name none, and how the new one would.
+fn tell_next(context: &Context, id: &str) -> Result<(), CommandError> {
+    let now = context.anew()?;
+    let roster = Roster::load(&now)?;
+    let choice = roster.choice();
+    context
+        .ui
+        .say(&format!("registered {id}; {}", next_line(&choice)));
+    if let Some(priority) = choice.priority_to_lead(id) {
+        context.ui.hint(&format!(
+            "to have them go to {id}: callosum executor enable {id} --priority {priority}"
+        ));
+    }
+    Ok(())
+}
+
+/// Enters the executor, and says besides what keeps the default executor what it was.
+fn register(
+    context: &Context,
+    args: &RegisterArgs,
+) -> Result<(Handshake, CheckOutput, Option<StepsBack>), CommandError> {
     Executor::check_id(&args.name)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     capability_of(&args.name)?;
@@ -192,44 +242,21 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
         return Err(CommandError::new(Exit::Usage, what));
     }
     refuse_withheld(context, args, &executor)?;
+    let is_new = roster.registry().get(&args.name).is_none();
+    let steps_back = is_new
+        .then(|| StepsBack::behind_default(&roster, &executor))
+        .flatten();
     let ledger = store::open(context)?;
     for note in notes {
         context.ui.say(&note);
     }
     roster.trust(&executor)?;
-    let id = executor.id.clone();
     let (handshake, executor, output) = shake_hands(context, executor)?;
-    let helps = output.hint.clone();
     tell_held_back(context, args, &executor);
     roster.put(&executor);
     keep_tools(context, &executor, &handshake)?;
     enter(context, &ledger, executor, "registered")?;
-    if context.ui.json {
-        context.ui.json_data(&output)?;
-    } else {
-        context.ui.data(&output.as_text())?;
-        if handshake.passed() {
-            let choice = roster.choice();
-            context
-                .ui
-                .say(&format!("registered {id}; {}", next_line(&choice)));
-            if let Some(priority) = choice.priority_to_lead(&id) {
-                let hint = format!(
-                    "to have them go to {id}: callosum executor enable {id} --priority {priority}"
-                );
-                context.ui.hint(&hint);
-            }
-        }
-    }
-    match handshake.fault() {
-        None => Ok(()),
-        Some((step, fault)) => Err(CommandError::because(
-            Exit::No,
-            format!("`{id}` is registered as inactive: its handshake failed at {step}"),
-            fault,
-        )
-        .hint(helps.unwrap_or_else(|| format!("callosum executor check {id}")))),
-    }
+    Ok((handshake, output, steps_back))
 }
 
 /// Refuses what nobody is let write who is held, and says what of the rest stays as it is.

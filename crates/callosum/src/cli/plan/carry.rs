@@ -219,7 +219,8 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
         watch: &shown,
     };
     let ended = thread::scope(|scope| {
-        scope.spawn(|| lock.watch(&end, &done));
+        let watching = thread::Builder::new().spawn_scoped(scope, || lock.watch(&end, &done));
+        watching.map_err(RunError::Thread)?;
         let ended = witness::during(context, journal.ledger(), || {
             drive(state, &program, &source.text, &means)
         });

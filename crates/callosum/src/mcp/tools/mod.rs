@@ -13,6 +13,7 @@ mod lease;
 mod ledger_query;
 mod message;
 mod recover;
+mod runs;
 mod task;
 
 use std::sync::Arc;
@@ -30,11 +31,12 @@ use crate::{
 };
 
 /// Every tool, in the order in which a session needs them.
-pub(super) static ALL: [Tool; 9] = [
+pub(super) static ALL: [Tool; 10] = [
     recover::TOOL,
     find::TOOL,
     decide::TOOL,
     delegate::TOOL,
+    runs::TOOL,
     ledger_query::TOOL,
     task::TOOL,
     message::TOOL,

@@ -22,7 +22,7 @@ fn each_tool_says_what_it_changes() {
         assert_eq!(hints.read_only_hint, Some(reads), "{}", tool.name);
         let destroys = (!reads).then_some(false);
         assert_eq!(hints.destructive_hint, destroys, "{}", tool.name);
-        let open = tool.name == "delegate";
+        let open = ["delegate", "runs"].contains(&&*tool.name);
         assert_eq!(hints.open_world_hint, Some(open), "{}", tool.name);
     }
 }

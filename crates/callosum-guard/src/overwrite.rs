@@ -15,9 +15,9 @@ use crate::{
     unwrap::{Call, value::is_known},
 };
 
-/// Programs that change what stands in a file as an editor does, or make it from sources that stay:
-/// what stood there is not lost by accident.
-const MAKERS: [&str; 47] = [
+/// Programs that format a file or set one value in it, or make it from sources that stay: what stood there is not lost by
+/// accident.
+const MAKERS: [&str; 41] = [
     "touch",
     "mkdir",
     "mktemp",
@@ -28,12 +28,6 @@ const MAKERS: [&str; 47] = [
     "chown",
     "chgrp",
     "setfacl",
-    "sed",
-    "gsed",
-    "perl",
-    "ruby",
-    "awk",
-    "gawk",
     "yq",
     "dasel",
     "crudini",
@@ -249,6 +243,10 @@ mod tests {
             "bash -c 'echo x > f'",
             "dd if=/dev/zero of=f",
             "patch f < /tmp/x.diff",
+            "sed -i s/a/b/ f",
+            "sed -i.bak -e s/a/b/ f",
+            "perl -pi -e s/a/b/ f",
+            "ruby -i -pe 'sub(/a/, \"b\")' f",
             "patch -p1 <<'E'\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\nE",
         ] {
             let mut paths = told(command);
@@ -261,7 +259,9 @@ mod tests {
             "echo x > /tmp/f",
             "cat x | tee -a f",
             "cat f",
-            "sed -i s/a/b/ f",
+            "sed s/a/b/ f",
+            "perl -pe s/a/b/ f",
+            "awk '{print $1}' f",
             "touch f",
             "gcc -o f f.c",
             "curl https://example.org/x",

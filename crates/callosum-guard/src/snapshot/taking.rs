@@ -1,7 +1,7 @@
 //! [`Taken`]: the tree as it is now, or the files in it that are named, written as a tree of git's.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     ffi::OsStr,
     os::unix::ffi::{OsStrExt as _, OsStringExt as _},
     path::{Path, PathBuf},
@@ -12,7 +12,7 @@ use callosum_host::{
     disk::{EntryKind, FileStat},
 };
 
-use crate::glob::takes_in;
+use crate::{glob::takes_in, rule::can_be_made_again};
 
 use super::{
     git::{Git, Surroundings},
@@ -127,7 +127,7 @@ impl Taken {
 
 /// Whether a name is that of a path, of a folder above it, by a pattern as well, or of something inside of it.
 fn is_about(name: &str, path: &str) -> bool {
-    takes_in(name, path.trim_end_matches('/')) || Path::new(name).starts_with(path)
+    takes_in(&name, path.trim_end_matches('/')) || Path::new(name).starts_with(path)
 }
 
 /// What is taken, and with what.
@@ -302,10 +302,11 @@ impl Taking<'_> {
         let git = self.with_empty_index(ALSO)?;
         git.run(&["read-tree", &taken.tree])?;
         let (mut files, mut bytes) = (MOST_BESIDES, LARGEST_BESIDES);
-        for name in also {
-            let listed = Self::listed(&git, std::slice::from_ref(name))?;
-            if listed.is_empty() && self.is_of_another(&git, name)? {
-                taken.not_covered.named.push(name.clone());
+        let mut names: VecDeque<String> = also.iter().cloned().collect();
+        while let Some(name) = names.pop_front() {
+            let listed = Self::listed(&git, std::slice::from_ref(&name))?;
+            if listed.is_empty() && self.is_of_another(&git, &name)? {
+                taken.not_covered.named.push(name);
                 continue;
             }
             let count = listed.len();
@@ -315,7 +316,17 @@ impl Taking<'_> {
                 Some(self.size(&listed)?)
             };
             let Some(size) = size.filter(|size| *size <= bytes) else {
-                taken.not_covered.named.push(name.clone());
+                // Of all that git ignores, what no build makes again is held before nothing is: `.env` beside `target`.
+                if name == "." {
+                    let ignored = taken.not_covered.ignored.iter();
+                    names.extend(
+                        ignored
+                            .filter(|path| !can_be_made_again(path, None))
+                            .cloned(),
+                    );
+                } else {
+                    taken.not_covered.named.push(name);
+                }
                 continue;
             };
             files -= count;
@@ -325,7 +336,7 @@ impl Taking<'_> {
             taken.tell_of_names(&names);
             // Of a class of letters it is not known which it takes.
             let is_held =
-                |path: &String| !name.contains('[') && takes_in(name, path.trim_end_matches('/'));
+                |path: &String| !name.contains('[') && takes_in(&name, path.trim_end_matches('/'));
             taken.not_covered.ignored.retain(|path| !is_held(path));
         }
         taken.tree = git.line(&["write-tree"])?;

@@ -163,7 +163,10 @@ pub(super) fn lost(kept: Option<&Kept>, judged: &Judged, place: &Place) -> Vec<S
                 found.is_none_or(|found| found.kind != EntryKind::Folder) || holds_files(&at, place)
             };
             let named = named(root, judged, place).into_iter();
+            // What an archive writes over in the tree is not known.
+            let is_known = |name: &String| verdict.destroys || name != ".";
             named
+                .filter(is_known)
                 .filter(cannot_be_made)
                 .filter(holds_something)
                 .collect()
@@ -229,8 +232,10 @@ fn holds_files(folder: &Path, place: &Place) -> bool {
 /// What the command names and is there, or may be by a pattern, seen from the root.
 fn named(root: &str, judged: &Judged, place: &Place) -> Vec<String> {
     let named = judged.verdict.named.iter();
-    // An archive that is taken apart in a home names all of it, and is none of its files.
-    let is_part = |path: &&String| Path::new(path) != Path::new(root);
+    // An archive that is taken apart in a home names all of it, and is none of its files. In a repository git says which of
+    // them it holds, and the others are kept besides.
+    let is_part =
+        |path: &&String| place.facts.git_dir.is_some() || Path::new(path) != Path::new(root);
     let written_over = written_over(judged, place).filter(is_part);
     let named = named.chain(written_over).take(MOST_NAMED);
     let is_there = |path: &&String| {

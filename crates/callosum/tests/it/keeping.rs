@@ -355,6 +355,43 @@ fn what_is_ignored_and_named_is_kept_and_what_is_not_kept_is_recorded() {
     assert!(log.contains(&said), "{log}");
 }
 
+/// CAKE-SNAP-1: a file that git does not hold can be restored after it was edited in place or unpacked over.
+#[test]
+fn what_git_does_not_hold_is_kept_before_it_is_edited_or_unpacked_over() {
+    let env = TestEnv::new();
+    env.write(".gitignore", ".env\ntarget/\n");
+    env.git_init();
+    // Too much to hold, and a build makes it again.
+    for number in 0..2_100 {
+        env.write(&format!("target/{number}"), "x");
+    }
+    for command in [
+        "sed -i s/SECRET=.*/SECRET=x/ .env new.txt",
+        "sed -i.bak -e s/1/2/ ./.env new.txt",
+        "perl -pi -e 's/SECRET=.*/SECRET=x/' .env new.txt",
+        "ruby -i -pe 'sub(/1/, \"2\")' .env new.txt",
+        "gawk -i inplace '{sub(/1/, \"2\")} 1' .env new.txt",
+        "tar -xf /tmp/x.tar",
+        "unzip -o /tmp/x.zip",
+        "cpio -idu < /tmp/x.cpio",
+        "7z x /tmp/x.7z -y",
+    ] {
+        env.write(".env", "SECRET=1\n");
+        env.write("new.txt", "never committed\n");
+        passes(&env, "claude", command);
+        let details = records(&env).pop().unwrap()["details"].take();
+        let id = details["snapshot_id"].as_str();
+        let id = id.unwrap_or_else(|| panic!("{command}: {details}"));
+        env.write(".env", "SECRET=x\n");
+        env.write("new.txt", "x\n");
+        let restore = env.callosum().without("CALLOSUM_TEST_IDS");
+        let restore = restore.arguments(["snapshot", "restore", id, "--yes"]);
+        restore.run().success();
+        assert_eq!(env.read(".env"), "SECRET=1\n", "{command}");
+        assert_eq!(env.read("new.txt"), "never committed\n", "{command}");
+    }
+}
+
 /// CAKE-SNAP-1: where a tree takes longer than an answer may wait, what the command names is held by itself before it runs.
 #[test]
 fn what_is_named_is_held_before_a_tree_that_takes_long() {

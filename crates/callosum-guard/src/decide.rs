@@ -270,7 +270,7 @@ fn look(
                 || word.text == "-h" && is_of_containers(call)
                 || word.text == "-help" && matches!(call.name.as_str(), "terraform" | "tofu")
         }) && !runs_in_a_container(call);
-        let is_passed = only_helps || rule::is_emulated(call);
+        let is_passed = only_helps || rule::is_emulated(call) || rule::only_tells(call, facts);
         for tool in rule::tools(&call.name).filter(|_| !is_passed) {
             tool_looks(tool);
         }

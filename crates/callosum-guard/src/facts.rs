@@ -55,6 +55,9 @@ pub struct Facts {
     /// goes on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
+    /// Folders that exist, among the paths that the command moves or copies several things to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
 }
 
 #[cfg(test)]

@@ -17,8 +17,10 @@
 #![forbid(unsafe_code)]
 
 mod brought;
+mod collected;
 pub mod config;
 mod decide;
+mod docker;
 mod entered;
 mod facts;
 mod fetch;
@@ -48,6 +50,7 @@ mod whole_text;
 
 pub use crate::{
     brought::{Bring, Brought, brought},
+    collected::collected,
     decide::{decide, explain},
     entered::entered,
     facts::Facts,

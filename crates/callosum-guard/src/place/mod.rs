@@ -193,6 +193,9 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
             return Place::Inside;
         }
     }
+    if is_of_service(&absolute) && !pattern {
+        return Place::Free;
+    }
     // What stands in it, as the other temporary folders; it is itself a file system.
     if pattern && absolute == "/dev/shm" {
         return Place::Free;
@@ -314,6 +317,32 @@ pub(crate) fn is_temporary(absolute: &str) -> bool {
     ]
     .iter()
     .any(|folder| path::is_within(absolute, folder))
+}
+
+/// Returns whether a path is a file under `/run` in which a service has its number or by which it is reached: each start
+/// makes it again. Those that the machine itself is reached by are none of these.
+fn is_of_service(absolute: &str) -> bool {
+    const OF_MACHINE: [&str; 9] = [
+        "systemd",
+        "dbus",
+        "udev",
+        "containerd",
+        "docker",
+        "lock",
+        "initctl",
+        "crio",
+        "podman",
+    ];
+    let inner = ["/run/", "/var/run/"]
+        .iter()
+        .find_map(|run| absolute.strip_prefix(run));
+    inner.is_some_and(|inner| {
+        let first = inner.split(['/', '.']).next().unwrap_or("");
+        let end = inner.rsplit('.').next().unwrap_or("");
+        let is_known = !inner.contains(['*', '?', '[', '\u{2026}']);
+        let is_passing = matches!(end, "pid" | "sock" | "socket" | "lock") && end != inner;
+        is_passing && is_known && !OF_MACHINE.contains(&first)
+    })
 }
 
 /// The folder that all worktrees of a repository share, from that of one of them.

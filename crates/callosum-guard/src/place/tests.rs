@@ -159,3 +159,30 @@ fn paths_are_told_apart_by_where_they_lead() {
     assert_eq!(of(&format!("{MAYBE}")), Place::Unknown);
     assert_eq!(of(&format!("{MAYBE}/node_modules")), Place::Unknown);
 }
+
+/// CAKE-SHIM-1: a file that a service makes again at each start is free, and what the machine is reached by is not.
+#[test]
+fn numbers_and_sockets_of_services_are_free() {
+    for path in [
+        "/run/app/app.pid",
+        "/run/nginx.pid",
+        "/var/run/app.sock",
+        "/run/user/1000/app.socket",
+        "/var/run/app/app.lock",
+    ] {
+        assert_eq!(of(path), Place::Free, "{path}");
+    }
+    for path in [
+        "/run/app",
+        "/run/docker.sock",
+        "/var/run/docker.sock",
+        "/run/dbus/system_bus_socket",
+        "/run/systemd/private.sock",
+        "/run/containerd/containerd.sock",
+        "/run/app/state.db",
+        "/run/*/app.pid",
+    ] {
+        assert_eq!(of(path), Place::System, "{path}");
+    }
+    assert_eq!(of("/run/*.pid"), Place::System);
+}

@@ -20,7 +20,9 @@ pub(super) fn copied(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
         _ => "-t --target-directory -S --suffix",
     };
     let subject = Subject::of_user(call, takes, facts);
-    if subject.has("-n") && call.name == "rsync" || subject.has("--dry-run") {
+    if (subject.has("-n") || subject.has("--list-only")) && call.name == "rsync"
+        || subject.has("--dry-run")
+    {
         return;
     }
     let folder = into(&subject).filter(|_| !matches!(call.name.as_str(), "rsync" | "scp"));

@@ -87,6 +87,14 @@ pub(super) const TOOLS: &[Tool] = &[
                 let mut outside = s.operands.iter().map(|(word, _)| word.text.as_str());
                 outside.all(|path| s.place(path) != Place::Outside || is_cache(s, path))
             }),
+            ("temporary", |s| {
+                let mut operands = s.operands.iter();
+                recursive(s)
+                    && operands.any(|(word, _)| {
+                        let at = link::resolve(&word.text, s.call.cwd.as_deref(), s.facts);
+                        matches!(at.as_str(), "/tmp" | "/var/tmp" | "/private/tmp")
+                    })
+            }),
             ("listed", |s| {
                 let mut operands = s.operands.iter();
                 operands.any(|(word, _)| word.source.listed)
@@ -301,6 +309,22 @@ pub(super) const TOOLS: &[Tool] = &[
                     "rm -rf ~/.npm",
                     "rm -rf ~/.cargo/registry/cache ~/.cargo/git",
                 ],
+            },
+            Rule {
+                id: "rm.temporary",
+                when: &["&temporary"],
+                severity: Severity::Ask,
+                reason: "it deletes the temporary folder itself, which every program needs",
+                alternatives: &["ls -la /tmp"],
+                #[cfg(test)]
+                catches: &[
+                    "rm -rf /tmp",
+                    "rm -r /tmp/",
+                    "rm -rf /var/tmp",
+                    "cd /; rm -rf tmp",
+                ],
+                #[cfg(test)]
+                spares: &["rm -rf /tmp/x", "rm -rf /tmp/*", "rm -rf ./tmp", "rm /tmp"],
             },
             Rule {
                 id: "rm.unknown",

@@ -23,6 +23,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 let mut sources = source_words(s);
                 sources.any(|word| s.place(word) == Place::Outside && is_project_of_others(s, word))
             }),
+            ("many-into-one", takes_many_into_one),
             ("to-null", |s| {
                 s.operands
                     .last()
@@ -47,6 +48,47 @@ pub(super) const TOOLS: &[Tool] = &[
                 spares: &["mv a b", "mv src/x.rs src/y.rs", "mv /tmp/a ."],
             },
             Rule {
+                id: "mv.many-into-one",
+                when: &["&many-into-one"],
+                severity: Severity::Ask,
+                reason: "if that name is no folder, each file replaces the one before it",
+                alternatives: &["mkdir -p {1}", "ls -ld {1}", "ls -la"],
+                #[cfg(test)]
+                catches: &[
+                    "for f in *.csv; do mv \"$f\" archive; done",
+                    "for f in a b c; do mv $f out; done",
+                    "ls *.csv | while read f; do mv \"$f\" archive; done",
+                    "find . -name '*.csv' -exec mv {} archive \\;",
+                    "ls *.csv | xargs -I{} mv {} archive",
+                    "ls *.csv | xargs -n1 sh -c 'mv \"$0\" archive'",
+                    "fd -e csv -x mv {} archive",
+                    "parallel mv {} archive ::: *.csv",
+                    "i=0; while [ $i -lt 5 ]; do mv \"r$i\" archive; i=$((i+1)); done",
+                    "D=archive; for f in *.csv; do mv \"$f\" \"$D\"; done",
+                    "for f in *.csv; do mv -f \"$f\" all.csv; done",
+                    "for f in *.csv; do mv \"$f\" archive; done; mkdir archive",
+                ],
+                #[cfg(test)]
+                spares: &[
+                    "for f in *.csv; do mv \"$f\" archive/; done",
+                    "mkdir -p archive && for f in *.csv; do mv \"$f\" archive; done",
+                    "[ -d archive ] && for f in *.csv; do mv \"$f\" archive; done",
+                    "for f in *.csv; do mv -t archive \"$f\"; done",
+                    "for f in *.csv; do mv -n \"$f\" archive; done",
+                    "for f in *.csv; do mv \"$f\" \"${f%.csv}.txt\"; done",
+                    "for f in *.csv; do mv \"$f\" \"archive-$f\"; done",
+                    "n=1; for f in *.png; do mv \"$f\" \"img$n.png\"; n=$((n+1)); done",
+                    "n=1; for f in *.png; do mv \"$f\" \"img$n.png\"; ((n++)); done",
+                    "n=1; if true; then mv \"r$n\" out; fi",
+                    "for f in a; do mv $f b; done",
+                    "for f in *.c; do sed s/a/b/ \"$f\" > tmp && mv tmp \"$f\"; done",
+                    "find . -name '*.csv' -exec mv {} {}.bak \\;",
+                    "find . -name a.csv -exec mv {} archive \\;",
+                    "mv *.csv archive",
+                    "for d in x y; do D=$(mktemp -d); mv $d $D; done",
+                ],
+            },
+            Rule {
                 id: "mv.outside",
                 when: &["&moves-others"],
                 severity: Severity::Ask,
@@ -66,6 +108,35 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
             },
         ],
+    },
+    Tool {
+        names: &["cp", "gcp", "gmv", "install", "ginstall", "rsync"],
+        takes: "-t -S --target-directory --suffix",
+        one_dash: false,
+        tests: &[("many-into-one", takes_many_into_one)],
+        rules: &[Rule {
+            id: "copy.many-into-one",
+            when: &["&many-into-one"],
+            severity: Severity::Ask,
+            reason: "if that name is no folder, each file replaces the one before it",
+            alternatives: &["mkdir -p {1}", "ls -ld {1}", "ls -la"],
+            #[cfg(test)]
+            catches: &[
+                "for f in *.csv; do cp \"$f\" backup; done",
+                "find . -name '*.csv' -exec cp {} backup \\;",
+                "ls *.csv | xargs -I{} cp -p {} backup",
+                "for f in a b; do gmv $f out; done",
+            ],
+            #[cfg(test)]
+            spares: &[
+                "for f in *.csv; do cp \"$f\" backup/; done",
+                "for f in *.csv; do cp -t backup \"$f\"; done",
+                "for c in a b; do cp \"$c.toml\" config.toml; cargo run; done",
+                "for c in a b; do cp \"$c\" input; ./run input; done",
+                "mkdir backup; for f in *.csv; do cp \"$f\" backup; done",
+                "cp a backup",
+            ],
+        }],
     },
     Tool {
         names: &["rsync"],
@@ -169,4 +240,10 @@ fn is_project_of_others(subject: &Subject<'_>, text: &str) -> bool {
     let holds = beside.is_some_and(|(beside, _)| beside == parent)
         || subject.facts.home.as_deref() == Some(parent);
     holds && !name.trim_start_matches('.').contains('.')
+}
+
+/// Returns whether it moves or copies several things to one name that is no folder.
+fn takes_many_into_one(subject: &Subject<'_>) -> bool {
+    let to = subject.call.collects.as_ref();
+    to.is_some_and(|to| !subject.facts.folders.contains(to))
 }

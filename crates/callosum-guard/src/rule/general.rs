@@ -220,7 +220,7 @@ pub(crate) const GENERAL: Tool = Tool {
             #[cfg(test)]
             spares: &[
                 "echo 'func main() { os.RemoveAll(os.Args[1]) }' > x.go",
-                "echo 'func main() { defer os.RemoveAll(os.TempDir()) }' > x.go; go run x.go",
+                "echo 'func main() { defer os.RemoveAll(filepath.Join(os.TempDir(), \"x\")) }' > x.go; go run x.go",
                 "go run x.go ~",
             ],
         },

@@ -13,6 +13,7 @@ mod call;
 mod callosum;
 mod chmod;
 mod cloud;
+mod consent;
 mod container;
 mod contents;
 mod database;
@@ -21,6 +22,7 @@ mod deploy;
 mod device;
 mod disk;
 mod displace;
+mod dry_run;
 mod emulator;
 mod forge;
 mod general;
@@ -64,6 +66,7 @@ pub use self::contents::can_be_made_again;
 pub(crate) use self::{
     alternative::alternatives,
     delete::DELETERS,
+    dry_run::only_tells,
     emulator::{is_emulated, is_loopback},
     general::{GENERAL, is_opaque},
     git::git_folder,
@@ -171,6 +174,7 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     database::TOOLS,
     redis::TOOLS,
     migration::TOOLS,
+    consent::TOOLS,
     kubernetes::TOOLS,
     network::TOOLS,
     upload::TOOLS,

@@ -36,6 +36,13 @@ pub(super) const TOOLS: &[Tool] = &[
             ("of-kind", |s| {
                 !only_looks(s) && sources(s).any(|source| source.of_kind)
             }),
+            ("parent", |s| {
+                // What ends there is a process of that machine, not one that the agent depends on.
+                let mut words = s.call.words.iter().skip(1);
+                let is_named = words.any(|word| word.source.parent);
+                let is_piped = sources(s).any(|source| source.parent);
+                (is_named || is_piped) && !s.call.elsewhere && !only_looks(s)
+            }),
             ("of-user", |s| sources(s).any(|source| source.of_user)),
             ("vital-process", |s| {
                 // The first process of a container is that program's own.
@@ -143,6 +150,41 @@ pub(super) const TOOLS: &[Tool] = &[
                     "kill $(ps aux | grep vite | grep -v grep | awk '{print $2}')",
                     "ps aux | awk '/vite/ {print $2}' | xargs kill",
                     "kill $(ps -o pid= --ppid 4242)",
+                ],
+            },
+            Rule {
+                id: "system.kill-parent",
+                when: &["&parent !-l !-L"],
+                severity: Severity::Ask,
+                reason: "it ends the parent of a process, which may be the agent itself",
+                alternatives: &["ps -o pid,ppid,args"],
+                #[cfg(test)]
+                catches: &[
+                    "kill -9 $PPID",
+                    "kill -- -$PPID",
+                    "kill $(ps -o ppid= -p \"$(cat server.pid)\")",
+                    "kill \"$(ps -p 4242 -oppid= | tr -d ' ')\"",
+                    "ps --format ppid= -p $$ | xargs kill",
+                    "P=$(ps -o pid=,ppid= -p 4242 | awk '{print $2}'); kill $P",
+                    "ps -ef | grep server.js | awk '{print $3}' | xargs kill",
+                    "kill $(cut -d' ' -f4 /proc/4242/stat)",
+                    "kill $(grep PPid /proc/4242/status | cut -f2)",
+                    "pkill -P $PPID",
+                    "python3 -c 'import os; os.kill(os.getppid(), 9)'",
+                    "node -e 'process.kill(process.ppid)'",
+                ],
+                #[cfg(test)]
+                spares: &[
+                    "kill \"$(cat server.pid)\"",
+                    "kill -0 $PPID",
+                    "ps -o ppid= -p $$",
+                    "ps -o pid,ppid,args -p 4242 | awk '{print $1}' | xargs kill",
+                    "ps -ef | grep server.js | awk '{print $2}' | xargs kill",
+                    "kill $(ps -o pid= --ppid 4242)",
+                    "pkill -P $$",
+                    "PPID_FILE=a.pid; kill $(cat $PPID_FILE)",
+                    "kill $!",
+                    "python3 -c 'import os; os.kill(int(open(\"a.pid\").read()), 9)'",
                 ],
             },
             Rule {

@@ -7,7 +7,7 @@ use super::on_trial::is_framework;
 use crate::{path, unwrap::Call};
 
 /// Words that say it whatever program they are given to.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 32] = [
     "db:drop",
     "db:reset",
     "db:migrate:reset",
@@ -32,21 +32,39 @@ const WORDS: [&str; 24] = [
     "migration:refresh",
     "database:drop",
     "database:reset",
+    "db:setup",
+    "db:fixtures:load",
+    "db:mongoid:drop",
+    "db:mongoid:purge",
+    "db:seed:undo:all",
+    "ash.reset",
+    "ash.tear_down",
+    "ash_postgres.drop",
 ];
+
+/// The same for one of several databases: `db:drop:primary`.
+const WORDS_OF_ONE: [&str; 4] = ["db:drop:", "db:reset:", "db:purge:", "db:schema:load:"];
 
 /// Programs, and what they say it by: words that follow each other, others between them, and options wherever they
 /// stand.
 const RESETS: &[(&[&str], &str)] = &[
     (&["prisma"], "migrate reset"),
     (&["prisma"], "--force-reset|--accept-data-loss"),
-    (&["diesel", "sqlx"], "database drop|reset"),
+    (&["diesel", "sqlx"], "database|db drop|reset"),
+    (&["diesel"], "migration revert|redo -a|--all"),
+    (&["sqlx"], "migrate|mig revert --target-version 0"),
+    (&["sqlx"], "migrate|mig revert --target-version=0"),
     (&["loco"], "db drop|reset|truncate"),
     (&["sea-orm-cli"], "migrate fresh|reset|refresh"),
     (&["aerich"], "downgrade -v|--version 0"),
     (&["aerich"], "downgrade -v0|--version=0"),
-    (&["manage.py"], "flush|reset_db"),
-    (&["django-admin"], "flush"),
-    (&["manage.py", "django-admin"], "migrate zero"),
+    (
+        &["manage.py", "django-admin", "django"],
+        "flush|reset_db|reset_schema",
+    ),
+    (&["manage.py", "django-admin", "django"], "migrate zero"),
+    (&["console"], "doctrine:fixtures:load -n|--no-interaction"),
+    (&["console"], "doctrine:migrations:migrate first|0"),
     (
         &["console"],
         "doctrine:schema:drop|doctrine:database:drop --force|-f|--full-database",
@@ -58,7 +76,16 @@ const RESETS: &[(&[&str], &str)] = &[
     (&["flyway"], "clean"),
     (&["liquibase"], "drop-all|dropAll"),
     (&["atlas"], "schema clean"),
-    (&["supabase"], "db reset --linked|--db-url|--db-url=*"),
+    // A database on this machine may hold what was entered by hand.
+    (&["supabase"], "db reset"),
+    (&["supabase"], "migration down"),
+    (&["supabase"], "stop --no-backup"),
+    (&["heroku"], "pg:copy|pg:backups:restore"),
+    (&["neon", "neonctl"], "branches|branch restore"),
+    (&["wrangler"], "d1 time-travel restore"),
+    (&["firebase"], "database:set"),
+    (&["payload"], "migrate:fresh|migrate:reset|migrate:refresh"),
+    (&["wasp"], "db reset"),
     (&["dotnet"], "database drop"),
     (&["dotnet"], "ef database update 0"),
     (&["mix"], "ecto.rollback --all"),
@@ -128,7 +155,12 @@ pub(super) fn resets(call: &Call) -> bool {
         return false;
     }
     // `mix do ecto.drop, ecto.create`
-    let is_said = |word: &&str| WORDS.contains(&word.trim_end_matches(','));
+    let is_said = |word: &&str| {
+        let word = word.trim_end_matches(',');
+        let mut starts = WORDS_OF_ONE.iter();
+        WORDS.contains(&word)
+            || starts.any(|start| word.starts_with(start)) && !word.ends_with(":test")
+    };
     if words.iter().any(is_said)
         || has("migrate:rollback") && has("--all")
         || has("db:migrate") && has("VERSION=0")
@@ -160,7 +192,7 @@ pub(super) fn base(word: &str) -> &str {
 
 /// Where the first word stands that is no option, no value of one, no toolchain, and no word of the runner's own:
 /// `yarn workspace api run prisma`.
-fn started(words: &[&str]) -> Option<usize> {
+pub(super) fn started(words: &[&str]) -> Option<usize> {
     let is_of_cargo = words.first().is_some_and(|word| base(word) == "cargo");
     let mut is_value = false;
     (1..words.len()).find(|at| {

@@ -16,6 +16,7 @@
 
 use super::{Tool, git};
 use crate::{
+    docker,
     facts::Facts,
     link,
     place::{self, Place},
@@ -85,6 +86,8 @@ impl<'a> Subject<'a> {
             matches!(call.name.as_str(), "cargo" | "rustc")
                 && words.first().is_some_and(|word| word.text.starts_with('+')),
         );
+        // Behind its image the words are those of the program in a container.
+        let image = docker::image_at(&call.words);
         let mut ended = false;
         let mut after_option = false;
         while let Some(word) = words.get(at) {
@@ -93,6 +96,7 @@ impl<'a> Subject<'a> {
             if ended || !text.starts_with('-') || text == "-" {
                 subject.operands.push((word, after_option && !ended));
                 after_option = false;
+                ended |= image == Some(at);
                 continue;
             }
             if text == "--" {
@@ -183,6 +187,8 @@ impl<'a> Subject<'a> {
                 Some(value) => given
                     .value
                     .is_some_and(|given| pattern::matches(value, given)),
+                // `kubectl delete --dry-run=none` deletes.
+                None if wanted == "--dry-run" && given.value == Some("none") => false,
                 None => !matches!(given.value, Some("false" | "0" | "no")),
             }
     }

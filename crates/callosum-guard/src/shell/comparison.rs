@@ -191,7 +191,7 @@ fn command(read: &Command, names: &mut Names) {
         Command::Group { body, .. } | Command::Chain(body) | Command::Either(body) => {
             script(body, names);
         }
-        Command::Parts(parts) => {
+        Command::Parts(parts) | Command::Loop(parts) => {
             for part in parts {
                 script(part, names);
             }

@@ -49,7 +49,7 @@ impl Reader<'_> {
                 self.expect_keyword("do");
                 let body = self.list();
                 self.expect_keyword("done");
-                Some(Command::Parts(vec![test, body]))
+                Some(Command::Loop(vec![test, body]))
             }
             word @ ("for" | "select") => {
                 self.at += word.len();
@@ -123,7 +123,7 @@ impl Reader<'_> {
             self.at = end + 2;
             let test = self.within(&text, |reader| reader.quoted_until(None));
             let body = self.body();
-            return Command::Parts(vec![
+            return Command::Loop(vec![
                 Script {
                     commands: vec![Command::Test(vec![test])],
                 },

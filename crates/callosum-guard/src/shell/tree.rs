@@ -24,8 +24,10 @@ pub(crate) enum Command {
     Chain(Script),
     /// Commands joined by `||`: of each the next runs where it fails.
     Either(Script),
-    /// `if`, `while` and `until`: every part of it, in order.
+    /// `if`: every part of it, in order.
     Parts(Vec<Script>),
+    /// `while`, `until` and `for ((…))`: its test and its body.
+    Loop(Vec<Script>),
     /// `for` and `select`; without words it runs over the arguments.
     For {
         variable: String,

@@ -102,6 +102,7 @@ impl Walker<'_> {
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 let refers = words.iter().any(|word| word.text == "-n") && name != "export";
                 let hands_on = name == "export" || words.iter().any(|word| word.text == "-x");
+                self.state.declare(&words[0].text, words);
                 for word in operands() {
                     if hands_on {
                         let name = word.text.split('=').next().unwrap_or_default();
@@ -355,9 +356,13 @@ impl Walker<'_> {
             },
             source: input.source,
         });
+        let source = Source {
+            each: line.source.each || self.reads_items,
+            ..line.source
+        };
         let value = |text: &str| Value {
             text: text.to_owned(),
-            source: line.source,
+            source,
         };
         let separators = self.state.separators().to_owned();
         let pieces: Vec<&str> = if line.is_known() && !separators.is_empty() {

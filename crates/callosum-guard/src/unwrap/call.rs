@@ -44,6 +44,8 @@ pub(crate) struct Call {
     pub(crate) elsewhere: bool,
     /// Whether it runs in a container that is given no folder of ours.
     pub(crate) contained: bool,
+    /// The path that it moves or copies several things to, one after the other, and that is not known to be a folder.
+    pub(crate) collects: Option<String>,
     /// Whether it was only guessed that these words are a command.
     pub(crate) guessed: bool,
     /// The variables of its environment by which it picks a database; of what is not known the text is empty.

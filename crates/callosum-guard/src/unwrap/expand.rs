@@ -380,6 +380,14 @@ impl Walker<'_> {
             // Set by whoever runs the command, and never empty.
             "$" | "?" | "#" | "!" | "RANDOM" | "SECONDS" | "EUID" | "UID" | "USER" | "LOGNAME"
             | "HOSTNAME" | "OSTYPE" | "LINENO" | "PATH" | "BASHPID" => Value::filled(),
+            // The process that started this shell: the agent itself, as a rule.
+            "PPID" => Value {
+                text: SOME.to_string(),
+                source: Source {
+                    parent: true,
+                    ..Source::default()
+                },
+            },
             "@" | "*" => return Some(Vec::new()),
             _ => return None,
         };

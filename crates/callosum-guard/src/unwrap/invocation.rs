@@ -76,6 +76,7 @@ impl Walker<'_> {
         };
         let script = self.script_of(&name, &words, input.as_ref());
         self.mark_made(&name, &mut words);
+        let collects = self.collects(&name, &words);
         let settings = if name == "git" {
             setting::settings(&words, &self.state)
         } else {
@@ -90,6 +91,7 @@ impl Walker<'_> {
             script: script.clone(),
             writes,
             open: name.is_empty(),
+            collects,
             ..Call::default()
         });
         if name == "git" {
@@ -124,8 +126,10 @@ impl Walker<'_> {
             .arguments
             .replace(words.into_iter().skip(1).collect());
         let left = self.state.left.len();
+        let locals = self.state.locals.len();
         let output = self.under(name, |walker| walker.command(body, input));
         self.rejoin(left);
+        self.state.leave_function(locals);
         self.state.arguments = before;
         self.state.running.retain(|running| running != name);
         output
@@ -165,6 +169,10 @@ impl Walker<'_> {
             contained: self.contained,
             guessed: self.guessed,
             ..call
+        };
+        let call = match &self.mounts {
+            Some(mounts) => mounts.lead_out(call),
+            None => call,
         };
         for other in &self.state.others {
             self.found.calls.push(Call {

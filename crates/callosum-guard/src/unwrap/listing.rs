@@ -25,12 +25,15 @@ pub(super) const LISTED: Source = Source {
     of_user: false,
     of_kind: false,
     ours: false,
+    parent: false,
+    parent_column: 0,
     changes: false,
     undoing: false,
     gone: false,
     made: false,
     file: false,
     found: false,
+    each: false,
     within: false,
 };
 

@@ -6,6 +6,7 @@
 use super::{
     folder::may_name,
     listing::{LISTED, picks_out},
+    parents,
     processes::{of_kind, tells_all},
     secrets::told_of,
     text::{decoded, printf, set, substituted, translated},
@@ -43,6 +44,7 @@ impl Walker<'_> {
             source.of_user |= self.picks_user(all);
         }
         source.of_user |= tells_all(name, words);
+        source = parents::printed(name, words, source);
         if let Some(listing) = self.listing(name, words) {
             return listing;
         }

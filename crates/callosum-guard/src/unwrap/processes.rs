@@ -156,7 +156,7 @@ pub(super) fn wanted_by_awk(condition: &str) -> Vec<&str> {
 }
 
 /// What an option is given, as its own word, joined to it, or behind other letters.
-fn values<'w>(words: &'w [Arg], option: &'w str) -> impl Iterator<Item = &'w str> {
+pub(super) fn values<'w>(words: &'w [Arg], option: &'w str) -> impl Iterator<Item = &'w str> {
     words.iter().enumerate().filter_map(move |(at, word)| {
         let text = word.text.as_str();
         if let Some(joined) = text.strip_prefix(option)

@@ -43,6 +43,10 @@ pub(crate) struct State {
     pub(crate) takers: BTreeMap<String, Rc<Script>>,
     /// `$1` and on.
     pub(crate) arguments: Option<Vec<Arg>>,
+    /// Earlier values of the variables that running functions have declared as local.
+    pub(super) locals: Vec<(String, Option<Vec<Value>>)>,
+    /// Other values of variables that several branches set.
+    pub(super) alternatives: BTreeMap<String, Vec<Value>>,
     /// Functions that are running.
     pub(crate) running: Vec<String>,
     /// Names that stand for others, as `declare -n` makes them.
@@ -112,10 +116,12 @@ impl State {
     }
 
     pub(crate) fn set(&mut self, name: &str, value: Value) {
+        self.alternatives.remove(name);
         self.variables.insert(name.to_owned(), vec![value]);
     }
 
     pub(crate) fn set_list(&mut self, name: &str, values: Vec<Value>) {
+        self.alternatives.remove(name);
         self.variables.insert(name.to_owned(), values);
         self.bound(name);
     }
@@ -137,6 +143,15 @@ impl State {
             _ => there.append(&mut values),
         }
         self.bound(name);
+    }
+
+    /// Sets or takes the mark of one of several things on the variables that `mark` says it of, by name and text.
+    pub(super) fn mark_each(&mut self, mark: impl Fn(&str, &str) -> Option<bool>) {
+        for (name, values) in &mut self.variables {
+            for value in values {
+                value.source.each = mark(name, &value.text).unwrap_or(value.source.each);
+            }
+        }
     }
 
     /// Forgets a variable, or puts back what it was.

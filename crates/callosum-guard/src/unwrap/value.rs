@@ -40,6 +40,10 @@ pub(crate) struct Source {
     pub(crate) of_kind: bool,
     /// Numbers of processes of this program.
     pub(crate) ours: bool,
+    /// The number of the process that started another one.
+    pub(crate) parent: bool,
+    /// The column of a table of processes that holds such numbers, counted from 1; 0 if none does.
+    pub(crate) parent_column: u8,
     /// The changes to the tree that are not committed, as a diff.
     pub(crate) changes: bool,
     /// The same with its two sides exchanged.
@@ -52,6 +56,8 @@ pub(crate) struct Source {
     pub(crate) file: bool,
     /// Whether it is a file that was looked for by its name, and stands in some folder below the one that is said.
     pub(crate) found: bool,
+    /// Whether it is one of several things that the same command is run for.
+    pub(crate) each: bool,
     /// Whether it stands for whatever is in the folder that is said, at any depth.
     pub(crate) within: bool,
 }
@@ -76,12 +82,15 @@ impl Source {
             of_user: self.of_user || other.of_user,
             of_kind: self.of_kind || other.of_kind,
             ours: self.ours || other.ours,
+            parent: self.parent || other.parent,
+            parent_column: self.parent_column.max(other.parent_column),
             changes: self.changes || other.changes,
             undoing: self.undoing || other.undoing,
             gone: self.gone || other.gone,
             made: self.made || other.made,
             file: self.file || other.file,
             found: self.found || other.found,
+            each: self.each || other.each,
             within: self.within || other.within,
         }
     }

@@ -9,10 +9,12 @@ use std::rc::Rc;
 use super::{
     call::{Call, Found},
     perhaps::{Whereabouts, ends, is_asked},
+    scope::Branches,
     state::State,
     value::{Arg, MAX_VALUE, MAYBE, SOME, Value, shown},
 };
 use crate::{
+    docker::Mounts,
     facts::Facts,
     link,
     shell::{
@@ -40,6 +42,7 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
         depth: 0,
         via: String::new(),
         elsewhere: false,
+        mounts: None,
         contained: false,
         guessed: false,
         piped: 0,
@@ -51,12 +54,15 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
         chained: false,
         sure: false,
         left: None,
+        rounds: 0,
+        reads_items: false,
     };
     if text.len() > MAX_COMMAND {
         walker.found.faults.insert(Fault::TooMuch);
         return walker.found;
     }
     walker.text(text, None);
+    walker.found.drop_used_copies();
     walker.found
 }
 
@@ -72,6 +78,8 @@ pub(super) struct Walker<'a> {
     pub(super) depth: usize,
     pub(super) via: String,
     pub(super) elsewhere: bool,
+    /// The folders of this machine that are mounted in the container it runs in.
+    pub(super) mounts: Option<Rc<Mounts>>,
     pub(super) contained: bool,
     pub(super) guessed: bool,
     /// How many pipelines are around the command.
@@ -89,6 +97,10 @@ pub(super) struct Walker<'a> {
     pub(super) sure: bool,
     /// Where the shell was as such a command could not leave its folder, where it was to.
     pub(super) left: Option<Whereabouts>,
+    /// The number of loops around the command.
+    pub(super) rounds: usize,
+    /// Whether what is read is one item of a loop: `while read file`.
+    pub(super) reads_items: bool,
 }
 
 impl Walker<'_> {
@@ -153,12 +165,14 @@ impl Walker<'_> {
     /// Does something on another machine, where neither folder nor files are ours.
     pub(super) fn elsewhere(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
         let before = std::mem::replace(&mut self.elsewhere, true);
+        let mounts = self.mounts.take();
         let value = self.apart(|walker| {
             walker.state.cwd = None;
             walker.state.keep_variables();
             walk(walker)
         });
         self.elsewhere = before;
+        self.mounts = mounts;
         value
     }
 
@@ -229,6 +243,7 @@ impl Walker<'_> {
     /// Walks through commands of which each runs where the one before it fails.
     fn either(&mut self, script: &Script, input: Option<&Value>) -> Value {
         let before = self.sure;
+        let mut branches = Branches::default();
         let mut output = Value::default();
         for (at, command) in script.commands.iter().enumerate() {
             let others = script.commands.get(at + 1..).unwrap_or_default();
@@ -250,11 +265,13 @@ impl Walker<'_> {
                 more
             };
             self.state.strict |= was_strict;
+            branches.note_command(command, &self.state);
             if output.text.len() + more.text.len() <= MAX_VALUE {
                 output.append(&more);
             }
         }
         self.sure = before;
+        branches.join(&mut self.state);
         output
     }
 
@@ -272,6 +289,10 @@ impl Walker<'_> {
             Command::Chain(script) => self.chain(&script.commands, input, None),
             Command::Either(script) => self.either(script, input),
             Command::Parts(parts) => self.parts(parts, input),
+            Command::Loop(parts) => self.repeating(parts, |walker| {
+                walker.reads_items = true;
+                walker.parts(parts, input)
+            }),
             Command::For {
                 variable,
                 words,
@@ -286,13 +307,16 @@ impl Walker<'_> {
                 let mut output = Value::default();
                 let stood = self.whereabouts();
                 let mut stands = Vec::new();
+                let mut branches = Branches::default();
                 for arm in arms {
                     self.stand(stood.clone());
                     output.append(&self.script(arm, input));
+                    branches.note(arm, &self.state);
                     self.leave(arm, &mut stands);
                 }
                 stands.extend((!is_whole).then_some(stood));
                 self.stand_in_any(stands);
+                branches.join(&mut self.state);
                 output
             }
             Command::Function { name, body } => {
@@ -353,24 +377,32 @@ impl Walker<'_> {
             None => Vec::new(),
         };
         let mut output = Value::default();
+        let reads_items = std::mem::take(&mut self.reads_items);
         let mut round = |walker: &mut Self, input: Option<&Value>| {
             // A test and what runs where it holds, again and again; at the end what runs where none does.
             let mut stands = Vec::new();
             // One of two parts may be a loop, which goes on where a round of it was left.
             let is_loop = parts.len() == 2;
+            let mut branches = Branches::default();
             let left = walker.state.left.len();
             for branch in parts.chunks(2) {
                 if let [test, _] = branch {
+                    walker.reads_items = reads_items;
                     output.append(&walker.script(test, input));
+                    walker.reads_items = false;
                 }
                 let stood = walker.whereabouts();
                 let body = &branch[branch.len() - 1];
                 output.append(&walker.script(body, input));
+                branches.note(body, &walker.state);
                 if is_loop {
                     walker.rejoin(left);
                 }
                 walker.leave(body, &mut stands);
                 walker.stand(stood);
+            }
+            if !is_loop {
+                branches.join(&mut walker.state);
             }
             if parts.len().is_multiple_of(2) {
                 stands.push(walker.whereabouts());
@@ -393,12 +425,14 @@ impl Walker<'_> {
         body: &Script,
         input: Option<&Value>,
     ) -> Value {
+        let mut are_several = words.is_none();
         let values: Vec<Value> = match words {
             // A word without quotes that turns out empty is none.
-            Some(words) => self
-                .expand_all(words)
-                .iter()
-                .map(|word| match word.value() {
+            Some(words) => {
+                let words = self.expand_all(words);
+                are_several =
+                    words.len() > 1 || words.iter().any(|word| word.glob || !word.is_known());
+                let values = words.iter().map(|word| match word.value() {
                     value
                         if !word.quoted
                             && !value.text.is_empty()
@@ -410,8 +444,9 @@ impl Walker<'_> {
                         }
                     }
                     value => value,
-                })
-                .collect(),
+                });
+                values.collect()
+            }
             None => match &self.state.arguments {
                 Some(arguments) => arguments.iter().map(Arg::value).collect(),
                 None => vec![Value::unknown()],
@@ -419,15 +454,19 @@ impl Walker<'_> {
         };
         let mut output = Value::default();
         let left = self.state.left.len();
-        for value in values.into_iter().take(MAX_ROUNDS) {
-            self.state.set(variable, value);
-            output.append(&self.script(body, input));
-            self.rejoin(left);
-        }
-        output
+        self.repeating(std::slice::from_ref(body), |walker| {
+            for mut value in values.into_iter().take(MAX_ROUNDS) {
+                value.source.each = are_several;
+                walker.state.set(variable, value);
+                output.append(&walker.script(body, input));
+                walker.rejoin(left);
+            }
+            output
+        })
     }
 
-    fn simple(&mut self, simple: &Simple, input: Option<&Value>) -> Value {
+    pub(super) fn simple(&mut self, simple: &Simple, input: Option<&Value>) -> Value {
+        self.with_alternatives(simple, input);
         let words = self.expand_all(&simple.words);
         let mut plan = self.redirect(&simple.redirects, input);
         if words.is_empty() {
@@ -477,6 +516,11 @@ impl Walker<'_> {
             }
             output
         } else if Self::declares(&words[0].text) {
+            self.state.declare(&words[0].text, &words);
+            for assignment in &simple.assignments {
+                let name = [words[0].clone(), Arg::plain(&assignment.name)];
+                self.state.declare(&words[0].text, &name);
+            }
             self.assign(simple);
             Value::default()
         } else {

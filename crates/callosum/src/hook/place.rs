@@ -73,6 +73,7 @@ impl Place {
             repositories: seen.repositories,
             standing: seen.standing,
             missing: seen.missing,
+            folders: seen.folders,
             state: records(state, root.as_deref()),
             ..facts
         };
@@ -225,6 +226,7 @@ pub(crate) fn facts(
         repositories: Vec::new(),
         standing: Vec::new(),
         missing: Vec::new(),
+        folders: Vec::new(),
         state: None,
     }
 }

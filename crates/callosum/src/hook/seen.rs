@@ -47,6 +47,8 @@ pub(crate) struct Seen {
     pub(crate) standing: Vec<String>,
     /// Folders that the command goes to in vain.
     pub(crate) missing: Vec<String>,
+    /// Folders that exist where the command moves or copies several things to.
+    pub(crate) folders: Vec<String>,
 }
 
 /// What stands where a call leads that writes files or runs a command.
@@ -95,6 +97,7 @@ pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, comm
     let branches = command.contains("checkout").then_some(&mut branches);
     Seen {
         missing: missing(disk, cwd, home, command),
+        folders: taking_several(disk, cwd, home, command),
         ..seen_at(disk, &folders, words, branches)
     }
 }
@@ -119,6 +122,23 @@ fn missing(disk: &Disk, cwd: &Path, home: Option<&Path>, command: &str) -> Vec<S
         facts.missing.append(&mut entered);
     }
     facts.missing
+}
+
+/// Returns the folders that exist among the paths that a command moves or copies several things to.
+fn taking_several(disk: &Disk, cwd: &Path, home: Option<&Path>, command: &str) -> Vec<String> {
+    let facts = Facts {
+        cwd: text(cwd),
+        home: home.and_then(text),
+        ..Facts::default()
+    };
+    let mut paths = callosum_guard::collected(command, &facts);
+    paths.truncate(MOST_FOLDERS);
+    paths.retain(|path| {
+        let end = end_of(disk, Path::new(path));
+        let found = end.and_then(|end| disk.stat(&end).ok().flatten());
+        found.is_some_and(|found| found.kind == EntryKind::Folder)
+    });
+    paths
 }
 
 /// A path without `..`, taken away as text, as a shell's `cd` does.

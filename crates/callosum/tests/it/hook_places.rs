@@ -202,3 +202,28 @@ fn a_worktree_beside_the_project_is_worked_in() {
     std::fs::copy(beside.join(".git"), other.join(".git")).unwrap();
     assert!(is_denied(&env, &other, "echo x > a.txt"));
 }
+
+/// CAKE-SHIM-1: several files may be moved to a folder that exists, and not to a name that would be one file.
+#[test]
+fn several_files_are_moved_only_to_a_folder_that_exists() {
+    let env = repository();
+    env.write("archive/old.csv", "1\n");
+    env.write("data/a.csv", "1\n");
+    env.write("data/b.csv", "2\n");
+    for (line, stopped) in [
+        ("for f in data/*.csv; do mv \"$f\" archive; done", false),
+        ("for f in data/*.csv; do mv \"$f\" arhcive; done", true),
+        (
+            "cd data && for f in *.csv; do mv \"$f\" ../archive; done",
+            false,
+        ),
+        (
+            "cd data && for f in *.csv; do mv \"$f\" archive; done",
+            true,
+        ),
+        ("ls data/*.csv | xargs -I{} mv {} archive", false),
+        ("ls data/*.csv | xargs -I{} mv {} new", true),
+    ] {
+        assert_eq!(is_denied(&env, &env.project(), line), stopped, "{line}");
+    }
+}

@@ -1,10 +1,15 @@
 //! Other machines and containers: what is run there is not run on files of ours.
 
+use std::rc::Rc;
+
 use super::{joined, places::entry_of};
-use crate::unwrap::{
-    value::{Arg, Value},
-    walk::Walker,
-    wrapper::{self, first_operand},
+use crate::{
+    docker::{self, Mounts},
+    unwrap::{
+        value::{Arg, Value},
+        walk::Walker,
+        wrapper::{self, first_operand},
+    },
 };
 
 /// Command lines of services by which a text is run on another machine: the program, the words that must
@@ -150,9 +155,11 @@ impl Walker<'_> {
         // program's.
         let is_of_cluster = matches!(crate::path::name(&words[0].text), "kubectl" | "oc");
         let explicit = words.iter().position(|word| word.text == "--");
-        let target = first_operand(words, verb + 1, TAKES);
+        let image_at = docker::image_at(words);
+        let verb = docker::verb_at(words).map_or(verb, |(verb, _)| verb);
+        let target = image_at.unwrap_or_else(|| first_operand(words, verb + 1, TAKES));
         let at = match explicit {
-            Some(at) if at > verb => at + 1,
+            Some(at) if at > verb && image_at.is_none() => at + 1,
             _ => {
                 let mut at = target + 1;
                 // `kubectl exec POD -c NAME CMD`
@@ -169,42 +176,65 @@ impl Walker<'_> {
             || words[0].text.ends_with("-compose")
             || is_of_cluster;
         let fresh = !is_within && matches!(words[verb].text.as_str(), "run" | "create");
-        let entry = words
+        let own = words.get(..=target).unwrap_or(words);
+        let entry = own
             .iter()
             .position(|word| word.text == "--entrypoint")
             .and_then(|at| words.get(at + 1).cloned())
             .or_else(|| {
-                words
-                    .iter()
+                own.iter()
                     .find_map(|word| word.text.strip_prefix("--entrypoint=").map(Arg::plain))
             });
+        let options = words.get(verb + 1..target).unwrap_or_default();
+        let is_run = image_at.is_some() && matches!(words[verb].text.as_str(), "run" | "create");
+        let mounts = is_run.then(|| Mounts::read(options, fresh, |path| self.state.absolute(path)));
+        let mounts = mounts.filter(|mounts| !mounts.is_empty());
         // What a new container does to itself ends with it, unless it is given a folder of ours.
-        let shares = words[..at.min(words.len())].iter().any(|word| {
-            word.text.starts_with("-v")
-                || word.text.starts_with("--volume")
-                || word.text.starts_with("--mount")
-                || word.text == "--privileged"
-        });
+        let shares = mounts.is_some()
+            || own
+                .iter()
+                .any(|word| word.text == "--privileged" || word.text.starts_with("--volumes-from"));
         let image = words.get(target).map_or("", |word| word.text.as_str());
-        let own = entry_of(image).filter(|_| fresh && entry.is_none());
-        if fresh && !shares && !own.is_some_and(|(_, reaches_out)| reaches_out) {
+        let entry_of_image = entry_of(image).filter(|_| fresh && entry.is_none());
+        if fresh && !shares && !entry_of_image.is_some_and(|(_, reaches_out)| reaches_out) {
             return Value::unknown();
         }
         let mut whole: Vec<Arg> = entry.into_iter().collect();
-        whole.extend(own.map(|(program, _)| Arg::plain(program)));
+        whole.extend(entry_of_image.map(|(program, _)| Arg::plain(program)));
         whole.extend(inner);
         let given = given_variables(words.get(..at).unwrap_or(words));
         let is_container = !shares && !is_of_cluster;
         let before = std::mem::replace(&mut self.contained, is_container);
+        let folder = folder_in(options).filter(|_| mounts.is_some());
         let output = self.elsewhere(|walker| {
             for (name, value) in given {
                 walker.state.give(name, Value::known(value));
             }
+            walker.mounts = mounts.map(Rc::new);
+            walker.state.cwd = folder;
             walker.inner("exec", &whole, input)
         });
         self.contained = before;
         output
     }
+}
+
+/// Returns the folder that a container's program runs in, if an option names it.
+fn folder_in(options: &[Arg]) -> Option<String> {
+    let mut options = options.iter().map(|word| word.text.as_str()).enumerate();
+    let folder = options.find_map(|(at, option)| match option.split_once('=') {
+        Some(("-w" | "--workdir", folder)) => Some((at, Some(folder))),
+        None if matches!(option, "-w" | "--workdir") => Some((at, None)),
+        None => option.strip_prefix("-w/").map(|_| (at, Some(&option[2..]))),
+        Some(_) => None,
+    });
+    let folder = match folder? {
+        (_, Some(folder)) => folder,
+        (_, None) => options.next()?.1,
+    };
+    folder
+        .starts_with('/')
+        .then(|| crate::path::absolute(folder, Some("/")))
 }
 
 /// The variables that a command in a container is given: `-e NAME=VALUE`, `--env=NAME=VALUE`.
@@ -255,6 +285,43 @@ mod tests {
         ] {
             let decision = decide(command, &facts, &Policy::default()).decision;
             assert_eq!(decision, Decision::Block, "{command}");
+        }
+    }
+
+    /// CAKE-SHIM-1: what a container deletes in a folder of ours is judged as if it were deleted here.
+    #[test]
+    fn what_is_deleted_in_a_container_is_judged_by_what_is_mounted() {
+        let facts = Facts::of_a_project();
+        let decided = |command: &str| decide(command, &facts, &Policy::default()).decision;
+        for command in [
+            "docker run --rm -v $PWD:/w alpine rm -rf /w",
+            "docker run --rm -v \"$(pwd)\":/src alpine rm -rf /src/.git",
+            "podman run --rm -v .:/w:Z -w /w alpine rm -rf .git",
+            "docker run --mount type=bind,source=/home/u,target=/h alpine sh -c 'rm -rf /h'",
+            "docker run --rm -itv /home/u/p:/w alpine rm -rf /w/",
+            "docker run -v ~/p:/w --shm-size 1g alpine rm -rf /",
+            "docker compose run --rm -v $PWD:/w web rm -rf /w",
+            "docker run -v $PWD:/w -w /w node git reset --hard",
+        ] {
+            assert_eq!(decided(command), Decision::Block, "{command}");
+        }
+        for command in [
+            "docker run --rm -v $PWD:/w alpine sh -c 'rm -rf /w/*'",
+            "docker run -v ~/notes:/n alpine rm -rf /n/a",
+        ] {
+            assert_eq!(decided(command), Decision::Ask, "{command}");
+        }
+        for command in [
+            "docker run --rm alpine rm -rf /w",
+            "docker run --rm -v $PWD:/w alpine rm -rf /w/target",
+            "docker run --rm -v $PWD:/w alpine rm -rf /etc /var/cache/apk",
+            "docker run --rm -v $PWD:/w:ro alpine rm -rf /w",
+            "docker run --rm -v $PWD:/w alpine rm -v /w/target/a",
+            "docker run --rm app serve --privileged -v /:/host --pid host",
+            "docker run --rm -v /tmp/x:/w alpine rm -rf /w",
+            "docker run --rm -v $PWD:/w alpine npm test -- rm -rf /w",
+        ] {
+            assert_eq!(decided(command), Decision::Allow, "{command}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::code;
 use crate::unwrap::{
     listing::{picks_by_text, picks_out},
+    parents,
     processes::of_kind,
     secrets::told_of,
     value::{Arg, Source, Value},
@@ -112,6 +113,7 @@ impl Walker<'_> {
             source.of_kind = of_kind(name, words, source);
             source.of_user &= !picks_out(name, words);
             source.listed &= !picks_by_text(name, words);
+            source = parents::printed(name, words, source);
             return Value::from(source);
         }
         if !any {

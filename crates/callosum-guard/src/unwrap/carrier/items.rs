@@ -52,13 +52,19 @@ impl Walker<'_> {
             None => input.cloned(),
         };
         let input = input.unwrap_or_else(Value::filled);
+        let takes_one = words[..at].windows(2).any(|pair| {
+            let joined = ["-n1", "-L1", "--max-args=1", "--max-lines=1"];
+            let apart = ["-n", "-L", "--max-args", "--max-lines"];
+            let texts = [&*pair[0].text, &*pair[1].text];
+            joined.contains(&texts[1]) || apart.contains(&texts[0]) && texts[1] == "1"
+        });
         let item = |text: &str| Arg {
             text: text.to_owned(),
             source: input.source,
             quoted: true,
             glob: false,
         };
-        let items: Vec<Arg> = if lines {
+        let mut items: Vec<Arg> = if lines {
             input
                 .text
                 .split(|c| c == '\n' || ended_by_nul && c == '\0')
@@ -73,6 +79,15 @@ impl Walker<'_> {
                 .map(|word| item(word.trim_matches(['"', '\''])))
                 .collect()
         };
+        let are_several = items.len() > 1
+            || items
+                .iter()
+                .any(|item| !item.is_known() || item.text.contains('*'));
+        if are_several && (mark.is_some() || takes_one) {
+            for item in &mut items {
+                item.source.each = true;
+            }
+        }
         let command = if at < words.len() {
             words[at..].to_vec()
         } else {
@@ -229,8 +244,13 @@ impl Walker<'_> {
                         .position(|word| matches!(word.text.as_str(), ";" | "+"))
                         .map_or(words.len(), |length| here + length);
                     let command = words[(here + 1).min(end)..end].to_vec();
+                    let is_each = matches!(action, "-exec" | "-ok")
+                        && named.is_none()
+                        && words.get(end).is_none_or(|word| word.text == ";");
                     for item in &items {
-                        let run = replaced(&command, "{}", item);
+                        let mut item = item.clone();
+                        item.source.each = is_each;
+                        let run = replaced(&command, "{}", &item);
                         let via = format!("find {action}");
                         let written = self.apart(|walker| walker.inner(&via, &run, None));
                         // What is not known of it is said below.
@@ -343,6 +363,7 @@ impl Walker<'_> {
         }
         item.source.within = !picks;
         if let Some(at) = exec {
+            item.source.each = matches!(&*words[at].text, "-x" | "--exec");
             let mut command = words[at + 1..].to_vec();
             command.retain(|word| word.text != ";");
             if !command.iter().any(|word| word.text.contains('{')) {
@@ -350,6 +371,7 @@ impl Walker<'_> {
             }
             let run = replaced(&command, "{}", &item);
             self.apart(|walker| walker.inner("fd -x", &run, None));
+            item.source.each = false;
         }
         Value {
             text: format!("{}\n", item.text),
@@ -384,9 +406,19 @@ impl Walker<'_> {
         }
         // Of numbers of processes it matters where they come from.
         let from = input.map(|input| input.source).unwrap_or_default();
-        let are_numbers = from.of_kind || from.of_user || from.ours;
-        if are_numbers && end == words.len() && !command.is_empty() {
-            let item = Value::from(from);
+        let are_numbers = from.of_kind || from.of_user || from.ours || from.parent;
+        // Of what is moved or copied it matters that it is one of several. `{.}` and its like are made from it.
+        let collects = ["mv ", "cp "].iter().any(|verb| command.starts_with(verb))
+            && command.contains("{}")
+            && !command.replace("{}", "").contains('{');
+        if collects || are_numbers && end == words.len() && !command.is_empty() {
+            let item = Value {
+                text: SOME.to_string(),
+                source: Source {
+                    each: collects,
+                    ..from
+                },
+            };
             let text = if command.contains("{}") {
                 command.replace("{}", "$PARALLEL_ITEM")
             } else {

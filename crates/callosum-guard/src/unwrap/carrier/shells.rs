@@ -49,8 +49,14 @@ fn called(name: &str, words: &[Arg]) -> Called {
     let mut text = false;
     while let Some(word) = words.get(at) {
         let option = word.text.as_str();
-        if name == "cmd" && option.eq_ignore_ascii_case("/c") {
-            return Called::Text(at + 1);
+        // `cmd /d /s /c TEXT`, `cmd /s/c TEXT`, and `cmd //c TEXT` as a shell on Windows needs it.
+        if name == "cmd" && option.starts_with('/') {
+            let lower = option.to_ascii_lowercase();
+            at += 1;
+            if lower.ends_with("/c") || lower.ends_with("/k") {
+                return Called::Text(at);
+            }
+            continue;
         }
         if is_powershell(name) {
             match option.to_ascii_lowercase().as_str() {
@@ -354,6 +360,32 @@ impl Walker<'_> {
                 self.nested(&name, &input.text.clone(), None)
             }
             _ => Value::unknown(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Decision, Facts, Policy, decide};
+
+    /// CAKE-SHIM-1: what `cmd` is given to run is found behind its other switches.
+    #[test]
+    fn what_cmd_runs_is_found_behind_its_switches() {
+        let facts = Facts::of_a_project();
+        for command in [
+            "cmd /c 'rm -rf /'",
+            "cmd /d /s /c 'rm -rf /'",
+            "cmd.exe /D /S /C rm -rf /",
+            "cmd /d/s/c 'rm -rf /'",
+            "cmd //c 'rm -rf /'",
+            "cmd /q /k 'rm -rf /'",
+        ] {
+            let decision = decide(command, &facts, &Policy::default()).decision;
+            assert_eq!(decision, Decision::Block, "{command}");
+        }
+        for command in ["cmd /d /s /c 'npm test'", "cmd /?"] {
+            let decision = decide(command, &facts, &Policy::default()).decision;
+            assert_eq!(decision, Decision::Allow, "{command}");
         }
     }
 }

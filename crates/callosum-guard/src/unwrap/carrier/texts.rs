@@ -52,6 +52,12 @@ impl Walker<'_> {
     }
 
     pub(super) fn multiplexer(&mut self, name: &str, words: &[Arg]) -> Value {
+        if name != "screen"
+            && let Some(text) = given_to_shell(words)
+        {
+            let text = text.to_owned();
+            return self.nested(name, &text, None);
+        }
         let verb = words.iter().position(|word| {
             matches!(
                 word.text.as_str(),
@@ -82,19 +88,11 @@ impl Walker<'_> {
             None if name == "screen" => 1,
             None => return Value::unknown(),
         };
-        const TAKES: &str = "-t -s -n -c -x -y -F -e -l -p -S -L -f -h -w -d";
-        let at = if name == "screen" {
-            first_operand(words, from, "-S -t -p -c -s -T")
-        } else {
-            first_operand(
-                words,
-                from,
-                if words.get(from).is_some_and(|w| w.text == "-d") {
-                    "-t -s -n -c -x -y -F -e"
-                } else {
-                    TAKES
-                },
-            )
+        let at = match verb {
+            Some(verb) if name != "screen" => {
+                first_operand(words, from, taken_by(&words[verb].text))
+            }
+            _ => first_operand(words, from, "-S -t -p -c -s -T"),
         };
         let types = verb.is_some_and(|at| {
             let verb = words[at].text.as_str();
@@ -385,4 +383,66 @@ fn program_of_make(word: &str) -> Option<&str> {
             | "NODE"
     );
     (is_program && value.contains(' ')).then_some(value)
+}
+
+/// Returns the options of a command of `tmux` that take the next word.
+fn taken_by(verb: &str) -> &'static str {
+    match verb {
+        "new-session" | "new" => "-c -e -f -F -n -s -t -x -y",
+        "new-window" | "neww" => "-c -e -F -n -t",
+        "split-window" | "splitw" => "-c -e -F -l -p -t",
+        "respawn-pane" => "-c -e -t",
+        "run-shell" | "run" => "-c -d -t",
+        "display-popup" | "popup" => "-b -c -d -e -h -s -S -t -T -w -x -y",
+        "send-keys" | "send" => "-c -N -t",
+        _ => "-t",
+    }
+}
+
+/// Returns the text that `tmux -c TEXT` gives to a shell, if `-c` comes before any command of its own.
+fn given_to_shell(words: &[Arg]) -> Option<&str> {
+    const TAKES: &str = "-c -f -L -S -T";
+    let end = first_operand(words, 1, TAKES);
+    let own = words.get(1..end.min(words.len()))?;
+    let at = own.iter().position(|word| {
+        let letters = word.text.strip_prefix('-').unwrap_or("");
+        letters.ends_with('c') && letters.bytes().all(|letter| b"2CDdlNuvc".contains(&letter))
+    })?;
+    own.get(at + 1).map(|word| word.text.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Decision, Facts, Policy, decide};
+
+    /// CAKE-SHIM-1: what a terminal multiplexer runs is found behind options that are joined.
+    #[test]
+    fn what_tmux_runs_is_found_behind_joined_options() {
+        let facts = Facts::of_a_project();
+        for command in [
+            "tmux new-session -ds work 'rm -rf /'",
+            "tmux new -dc /tmp 'rm -rf /'",
+            "tmux new-session -dAs work rm -rf /",
+            "tmux neww -dn logs 'rm -rf /'",
+            "tmux split-window -h 'rm -rf /'",
+            "tmux split-window -dhc /tmp 'rm -rf /'",
+            "tmux send-keys -lt 0 'rm -rf /'",
+            "tmux run-shell -bt 0 'rm -rf /'",
+            "tmux display-popup -E 'rm -rf /'",
+            "tmux -2c 'rm -rf /'",
+            "tmux -dc 'rm -rf /'",
+        ] {
+            let decision = decide(command, &facts, &Policy::default()).decision;
+            assert_eq!(decision, Decision::Block, "{command}");
+        }
+        for command in [
+            "tmux new-session -ds rm",
+            "tmux new -dc / 'npm run dev'",
+            "tmux -f conf attach -t 0",
+            "tmux kill-session -t work",
+        ] {
+            let decision = decide(command, &facts, &Policy::default()).decision;
+            assert_eq!(decision, Decision::Allow, "{command}");
+        }
+    }
 }

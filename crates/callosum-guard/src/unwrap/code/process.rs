@@ -72,6 +72,10 @@ pub(super) fn asked(
         let number = number(part).or_else(|| is_own_group(part).then(|| "0".to_owned()))?;
         matches!(number.as_str(), "-1" | "0" | "1").then_some(number)
     });
+    let is_parent = |part: &&[Token]| names_any(part, &["getppid", "posix_getppid", "ppid"]);
+    if everybody.is_none() && processes.iter().any(is_parent) {
+        return Some(Effect::Shell("kill $PPID".to_owned()));
+    }
     match everybody {
         Some(number) => Some(words(&["kill", "-9", &number])),
         None if kills_what_is_listed(tokens, given) => Some(of_everybody()),

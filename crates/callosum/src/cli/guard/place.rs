@@ -78,6 +78,7 @@ pub(super) fn facts_besides(context: &Context, facts: &Facts, command: &str) -> 
         repositories: seen.repositories,
         standing: seen.standing,
         missing: seen.missing,
+        folders: seen.folders,
         ..facts.clone()
     }
 }

@@ -137,6 +137,12 @@ fn named(rest: &[Token], home: &str) -> Option<(String, usize)> {
         [Token::Sign('('), Token::Sign(')'), ..] if HOME.contains(&own) => {
             Some((home.to_owned(), 3))
         }
+        // `t.TempDir()` of a test in Go makes a folder, `os.TempDir()` names the one that holds all.
+        [Token::Sign('('), Token::Sign(')'), ..]
+            if own == "TempDir" && name.contains('.') && name != "os.TempDir" =>
+        {
+            Some((format!("/tmp/{SOME}"), 3))
+        }
         [Token::Sign('('), Token::Sign(')'), ..] if TEMPORARY.contains(&own) => {
             Some(("/tmp".to_owned(), 3))
         }

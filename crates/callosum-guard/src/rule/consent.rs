@@ -1,0 +1,276 @@
+//! Consent by pipe: `yes | npx prisma db push` answers yes to all that a tool asks, also to a reset.
+//!
+//! It counts only for tools that ask before they delete: `yes | apt-get install x` is daily work.
+
+use super::{
+    Rule, Severity, Subject, Tool,
+    on_trial::is_on_trial,
+    reset::{base, started},
+};
+use crate::unwrap::value::{MAYBE, SOME, Value};
+
+/// Tools of databases and of infrastructure that ask before they delete.
+const ASKING: [&str; 33] = [
+    "prisma",
+    "drizzle-kit",
+    "typeorm",
+    "sequelize",
+    "sequelize-cli",
+    "knex",
+    "mikro-orm",
+    "alembic",
+    "aerich",
+    "phinx",
+    "flyway",
+    "liquibase",
+    "dbmate",
+    "goose",
+    "migrate",
+    "atlas",
+    "diesel",
+    "sqlx",
+    "sea-orm-cli",
+    "hasura",
+    "supabase",
+    "neon",
+    "neonctl",
+    "pscale",
+    "turso",
+    "convex",
+    "terraform",
+    "tofu",
+    "terragrunt",
+    "pulumi",
+    "cdk",
+    "dropdb",
+    "mysqladmin",
+];
+
+/// Tools of frameworks and of hosts that do much else: their words have to say what may be lost.
+const ASKING_BY_VERB: [&str; 24] = [
+    "django",
+    "django-admin",
+    "manage.py",
+    "flask",
+    "rails",
+    "rake",
+    "artisan",
+    "console",
+    "mix",
+    "ef",
+    "loco",
+    "ace",
+    "payload",
+    "railway",
+    "fly",
+    "flyctl",
+    "heroku",
+    "firebase",
+    "wrangler",
+    "vercel",
+    "netlify",
+    "serverless",
+    "sst",
+    "eb",
+];
+
+/// Parts of words that say so.
+const VERBS: [&str; 22] = [
+    "db:",
+    "ecto.",
+    "ash.",
+    "migrat",
+    "schema",
+    "doctrine:",
+    "pg:",
+    "flush",
+    "reset",
+    "drop",
+    "wipe",
+    "truncate",
+    "purge",
+    "delete",
+    "destroy",
+    "remove",
+    "restore",
+    "rollback",
+    "deploy",
+    "terminate",
+    "promote",
+    "database",
+];
+
+/// Words that say so by themselves.
+const WHOLE_VERBS: [&str; 6] = ["db", "d1", "rm", "up", "down", "push"];
+
+/// Words of commands that lose nothing.
+const READS: [&str; 22] = [
+    "generate", "format", "fmt", "validate", "version", "status", "studio", "list", "ls", "show",
+    "info", "login", "logout", "whoami", "logs", "docs", "plan", "output", "init", "new", "help",
+    "pull",
+];
+
+pub(super) const TOOLS: &[Tool] = &[Tool {
+    names: &[
+        "prisma",
+        "drizzle-kit",
+        "typeorm",
+        "sequelize",
+        "sequelize-cli",
+        "knex",
+        "mikro-orm",
+        "alembic",
+        "aerich",
+        "phinx",
+        "flyway",
+        "liquibase",
+        "dbmate",
+        "goose",
+        "migrate",
+        "atlas",
+        "diesel",
+        "sqlx",
+        "sea-orm-cli",
+        "hasura",
+        "supabase",
+        "neon",
+        "neonctl",
+        "pscale",
+        "turso",
+        "convex",
+        "terraform",
+        "tofu",
+        "terragrunt",
+        "pulumi",
+        "cdk",
+        "dropdb",
+        "mysqladmin",
+        "django",
+        "django-admin",
+        "manage.py",
+        "flask",
+        "rails",
+        "rake",
+        "artisan",
+        "console",
+        "mix",
+        "loco",
+        "ace",
+        "payload",
+        "railway",
+        "fly",
+        "flyctl",
+        "heroku",
+        "firebase",
+        "wrangler",
+        "vercel",
+        "netlify",
+        "serverless",
+        "sst",
+        "eb",
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "cargo",
+        "php",
+        "python",
+        "python3",
+        "node",
+        "dotnet",
+    ],
+    takes: "",
+    one_dash: false,
+    tests: &[("consents", consents), ("for-tests", is_on_trial)],
+    rules: &[Rule {
+        id: "database.consent",
+        when: &["&consents !&for-tests !--dry-run|--help|--version"],
+        severity: Severity::Ask,
+        reason: "it answers yes to each question of the tool, which may be whether to delete the data",
+        alternatives: &[
+            "prisma migrate status",
+            "supabase migration list",
+            "rails db:migrate:status",
+            "alembic current",
+            "terraform plan",
+            "flyway info",
+        ],
+        #[cfg(test)]
+        catches: &[
+            "yes | npx prisma db push",
+            "echo y | npx prisma migrate dev",
+            "printf 'y\\ny\\n' | pnpm prisma db push",
+            "npx prisma db push <<< y",
+            "npx prisma db push <<E\ny\nE",
+            "npx prisma db push < <(yes)",
+            "(sleep 1; echo yes) | terraform apply",
+            "yes | head -3 | supabase db push",
+            "bash -c 'yes | npx drizzle-kit push'",
+            "yes yes | python manage.py migrate",
+            "echo yes | php artisan migrate",
+            "yes | docker compose exec -T web rails db:migrate",
+            "Y=y; echo $Y | alembic upgrade head",
+            "yes | fly deploy",
+        ],
+        #[cfg(test)]
+        spares: &[
+            "yes | apt-get install x",
+            "npx prisma db push",
+            "npx prisma generate",
+            "yes | npx prisma generate",
+            "echo yes | python manage.py collectstatic",
+            "yes | mix archive.install hex phx_new",
+            "yes | rails new shop",
+            "echo 'select 1' | prisma db execute --stdin",
+            "echo n | npx prisma migrate dev",
+            "yes | npm init",
+            "yes | yarn create vite",
+            "terraform fmt - < main.tf",
+            "echo y | DATABASE_URL=postgres://localhost/app_test npx prisma db push",
+        ],
+    }],
+}];
+
+/// Returns whether a tool that asks before it deletes is fed nothing but consent.
+fn consents(subject: &Subject<'_>) -> bool {
+    if !subject.call.input.as_ref().is_some_and(says_yes) {
+        return false;
+    }
+    let words = subject.call.texts();
+    let is_asking = |word: &str| {
+        let name = base(word);
+        ASKING.contains(&name) || ASKING_BY_VERB.contains(&name)
+    };
+    let found = match subject.call.name.as_str() {
+        "npm" | "pnpm" | "yarn" | "bun" | "cargo" => {
+            started(&words).filter(|at| is_asking(words[*at]))
+        }
+        // What runs a program names it first: `python -m alembic`, `php artisan`, `dotnet ef`.
+        "php" | "python" | "python3" | "node" | "dotnet" => {
+            (1..words.len().min(5)).find(|at| is_asking(words[*at]))
+        }
+        _ => Some(0),
+    };
+    let Some(at) = found else {
+        return false;
+    };
+    let mut behind = words[at + 1..].iter().filter(|word| !word.starts_with('-'));
+    let says_loss =
+        |word: &&str| WHOLE_VERBS.contains(word) || VERBS.iter().any(|verb| word.contains(verb));
+    if ASKING_BY_VERB.contains(&base(words[at])) {
+        return behind.any(says_loss);
+    }
+    !behind.take(2).any(|word| READS.contains(word))
+}
+
+/// Returns whether an input consents in each of its lines. Lines that are not known say nothing.
+fn says_yes(input: &Value) -> bool {
+    const YES: [&str; 7] = ["y", "yes", "ye", "ok", "true", "confirm", "approve"];
+    let mut lines = input
+        .text
+        .lines()
+        .map(|line| line.trim_matches(|c: char| c.is_whitespace() || matches!(c, MAYBE | SOME)))
+        .filter(|line| !line.is_empty())
+        .peekable();
+    lines.peek().is_some() && lines.all(|line| YES.contains(&line.to_ascii_lowercase().as_str()))
+}

@@ -127,7 +127,7 @@ impl Taken {
 
 /// Whether a name is that of a path, of a folder above it, by a pattern as well, or of something inside of it.
 fn is_about(name: &str, path: &str) -> bool {
-    takes_in(&name, path.trim_end_matches('/')) || Path::new(name).starts_with(path)
+    takes_in(name, path.trim_end_matches('/')) || Path::new(name).starts_with(path)
 }
 
 /// What is taken, and with what.

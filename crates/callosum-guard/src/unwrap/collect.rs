@@ -33,7 +33,9 @@ impl Walker<'_> {
         walk: impl FnOnce(&mut Self) -> T,
     ) -> T {
         let mut names = BTreeSet::new();
-        parts.iter().for_each(|part| set_in(part, &mut names));
+        for part in parts {
+            set_in(part, &mut names);
+        }
         self.state.vary(&names);
         self.rounds += 1;
         let done = walk(self);
@@ -66,7 +68,7 @@ impl Walker<'_> {
             at += 1 + usize::from(text.starts_with('-') && takes_next(text, TAKES));
             match text.strip_prefix('-') {
                 None => operands.push(word),
-                Some("") | Some("-") => {}
+                Some("" | "-") => {}
                 Some(long) if long.starts_with('-') => {
                     let keeps = [
                         "-target",
@@ -205,7 +207,9 @@ pub(super) fn set_by(command: &Command, names: &mut BTreeSet<String>) {
             set_in(body, names);
         }
         Command::Parts(parts) | Command::Loop(parts) | Command::Case { arms: parts, .. } => {
-            parts.iter().for_each(|part| set_in(part, names));
+            for part in parts {
+                set_in(part, names);
+            }
         }
         Command::For { variable, body, .. } => {
             names.insert(variable.clone());

@@ -2,7 +2,8 @@
 //!
 //! Nothing is reworded: a digest has whole statements of the text, in the text's order. Which ones
 //! is decided by what can be relied on: the first statement, then those that cite a place, then the
-//! others, each from the beginning. Headings come with the first statement below them.
+//! others. Of these, the first below each heading comes before the second below the one before it, so
+//! that a long section leaves room for others. Headings come with the first statement below them.
 
 use std::fmt;
 
@@ -69,7 +70,8 @@ pub fn digest(text: &str, budget: u64) -> Digest {
     }
     let (statements, headings) = parse(text);
     let mut order: Vec<usize> = (0..statements.len()).collect();
-    order.sort_by_key(|&at| (at != 0, statements[at].citations == 0, at));
+    let ranks = ranks(&statements);
+    order.sort_by_key(|&at| (at != 0, statements[at].citations == 0, ranks[at], at));
     let mut kept = vec![false; statements.len()];
     let mut cost = 0;
     let mut headed = vec![false; headings.len()];
@@ -100,6 +102,24 @@ pub fn digest(text: &str, budget: u64) -> Digest {
         text: cut,
         left_out: Some(left_out),
     }
+}
+
+/// How soon each statement is taken: its place below its heading, and that heading's place, together.
+fn ranks(statements: &[Statement<'_>]) -> Vec<usize> {
+    let mut heading = None;
+    let mut headings = 0;
+    let mut below = 0;
+    let ranked = statements.iter().map(|statement| {
+        if statement.heading == heading {
+            below += 1;
+        } else {
+            heading = statement.heading;
+            headings += 1;
+            below = 0;
+        }
+        headings + below
+    });
+    ranked.collect()
 }
 
 fn put_together(statements: &[Statement<'_>], headings: &[&str], kept: &[bool]) -> String {
@@ -226,6 +246,24 @@ mod tests {
         assert_eq!(left_out.citations, 0);
         assert_eq!(digest(REPORT, 1000).left_out, None);
         assert_eq!(digest(REPORT, 0).text, "");
+    }
+
+    /// A list of twelve examples took a budget of 600 tokens that the map of the tree needed.
+    #[test]
+    fn a_long_section_leaves_room_for_the_next_one() {
+        let examples: String = (1..20)
+            .map(|at| format!("- examples/e{at}.js:1 `listen()` example\n"))
+            .collect();
+        let report = format!(
+            "# Map\n\n## Entry points\n\n- package.json:3 `main` library\n{examples}\n## Parts\n\n\
+             - src/a.rs:1 `pub struct A` most used\n- src/b.rs:1 `pub struct B`\n"
+        );
+        let cut = digest(&report, 90).text;
+        assert!(
+            cut.contains("library") && cut.contains("pub struct A"),
+            "{cut}"
+        );
+        assert!(!cut.contains("e9.js"), "{cut}");
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! The grammar: `` `quote` [path:line] `` and its variants, read and written.
+//! The grammar: `` `quote` [path:line] `` and its variants, and `` path:line `quote` `` at the start of a line, read and written.
 
 use std::{collections::HashMap, ops::Range};
 
 use super::{
     code_span::{code_span, unpadded},
+    leading::leading,
     place::{Place, several},
 };
 
@@ -35,6 +36,7 @@ pub struct Citation {
 /// between. A place without a quote is a citation only where it can hardly be anything else:
 /// its path holds `/` or `.`, no blank, and something other than digits. Several such places may stand in
 /// one pair of brackets, with commas between; a line of its own then is one of the file before it.
+/// A line may also begin with a place and, after a blank, its quote.
 ///
 /// Linear in the length of the text, whatever it holds.
 pub fn find(text: &str) -> Vec<Citation> {
@@ -43,6 +45,23 @@ pub fn find(text: &str) -> Vec<Citation> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
+        let begins_line = at == 0 || bytes[at - 1] == b'\n';
+        if let Some(citation) = begins_line.then(|| leading(text, at)).flatten() {
+            let end = citation.at.end;
+            let near = blanks(&bytes[end..]);
+            let gap = joint(&text[end..]).max(near);
+            let quote = citation.quote.as_deref().map(|words| Quote {
+                words,
+                from: at,
+                is_near: gap == near,
+            });
+            // A quote that a place in brackets follows belongs to that place.
+            if take(text, end + gap, &brackets, quote, &mut Vec::new()).is_none() {
+                at = end;
+                found.push(citation);
+                continue;
+            }
+        }
         let after = match bytes[at] {
             b'`' => match code_span(text, at) {
                 Ok(span) => {
@@ -79,13 +98,7 @@ pub fn cite(path: &str, first_line: u32, last_line: u32, quote: &str) -> Option<
     if quote.trim().is_empty() || quote.contains(['\n', '\r']) || path.contains('`') {
         return None;
     }
-    let fence = "`".repeat(longest_run(quote) + 1);
-    let pad = if quote.starts_with(['`', ' ']) || quote.ends_with(['`', ' ']) {
-        " "
-    } else {
-        ""
-    };
-    let written = format!("{fence}{pad}{quote}{pad}{fence} [{path}:{lines}]");
+    let written = format!("{} [{path}:{lines}]", spanned(quote));
     let reads_back = match find(&written).as_slice() {
         [one] => {
             one.path == path && one.quote.as_deref() == Some(quote) && one.at.end == written.len()
@@ -93,6 +106,17 @@ pub fn cite(path: &str, first_line: u32, last_line: u32, quote: &str) -> Option<
         _ => false,
     };
     reads_back.then_some(written)
+}
+
+/// A quote as a code span that reads back as the quote.
+pub(super) fn spanned(quote: &str) -> String {
+    let fence = "`".repeat(longest_run(quote) + 1);
+    let pad = if quote.starts_with(['`', ' ']) || quote.ends_with(['`', ' ']) {
+        " "
+    } else {
+        ""
+    };
+    format!("{fence}{pad}{quote}{pad}{fence}")
 }
 
 fn longest_run(text: &str) -> usize {

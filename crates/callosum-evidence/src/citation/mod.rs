@@ -7,6 +7,7 @@ mod cited_file;
 mod code_span;
 mod dependencies;
 mod grammar;
+mod leading;
 mod mention;
 mod place;
 mod quote;
@@ -17,6 +18,7 @@ mod verify;
 pub use self::{
     cited_file::CitedFile,
     grammar::{Citation, cite, find},
+    leading::cite_leading,
     mention::mentions,
     quote::says_enough,
     review::Review,

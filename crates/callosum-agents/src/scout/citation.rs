@@ -1,4 +1,4 @@
-//! Choosing what to quote of a line, so that a statement can lean on it.
+//! [`Cited`]: a place and what is quoted of it, so that a statement can lean on it.
 //!
 //! The grammar is `callosum_evidence::citation`'s. What is read comes from foreign files, so a
 //! quote never carries what a terminal would obey, and a path that would break a line of the
@@ -12,21 +12,65 @@ const LONGEST_QUOTE: usize = 88;
 /// Fewer characters than this say nothing about a line.
 const SHORTEST_QUOTE: usize = 3;
 
-/// The citation of `line`, whose text is `text`; `None` where nothing of it can be quoted or the
-/// path cannot be written.
-pub(super) fn cite(path: &str, line: u32, text: &str) -> Option<String> {
-    cite_at_most(path, line, text, LONGEST_QUOTE)
+/// A place in the tree and the words that it quotes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cited {
+    /// The file, from the root.
+    path: String,
+    /// The line, from 1.
+    line: u32,
+    /// Words of that line.
+    pub(super) quote: String,
 }
 
-/// Like [`cite`], with a quote of about `longest` characters at most.
-pub(super) fn cite_at_most(path: &str, line: u32, text: &str, longest: usize) -> Option<String> {
-    if !is_citable(path) {
-        return None;
+impl Cited {
+    /// Cites `line`, whose text is `text`; `None` if nothing of it can be quoted or the path cannot be written.
+    pub(super) fn of_line(path: &str, line: u32, text: &str) -> Option<Self> {
+        Self::of_line_at_most(path, line, text, LONGEST_QUOTE)
     }
-    let part = telling_part(text, longest)?;
-    // A run of blanks is one blank to whoever checks the quote; tabs would only widen the line.
-    let quote = part.split_whitespace().collect::<Vec<_>>().join(" ");
-    citation::cite(path, line, line, &quote)
+
+    /// Like [`Cited::of_line`], with a quote of about `longest` characters at most.
+    pub(super) fn of_line_at_most(
+        path: &str,
+        line: u32,
+        text: &str,
+        longest: usize,
+    ) -> Option<Self> {
+        if !is_citable(path) {
+            return None;
+        }
+        let part = telling_part(text, longest)?;
+        // A run of blanks is one blank to whoever checks the quote; tabs would only widen the line.
+        let quote = part.split_whitespace().collect::<Vec<_>>().join(" ");
+        let cited = Self {
+            path: path.to_owned(),
+            line,
+            quote,
+        };
+        let is_written = citation::cite_leading(&cited.path, line, &cited.quote).is_some()
+            && citation::cite(&cited.path, line, line, &cited.quote).is_some();
+        is_written.then_some(cited)
+    }
+
+    /// `path:line`, which identifies the fact; a path without a folder begins with `./`.
+    pub(super) fn place(&self) -> String {
+        let root = if self.path.contains(['/', '.']) {
+            ""
+        } else {
+            "./"
+        };
+        format!("{root}{}:{}", self.path, self.line)
+    }
+
+    /// Writes the place first: `` src/a.rs:3 `quote` ``, as a line of a digest begins.
+    pub(super) fn leading(&self) -> String {
+        citation::cite_leading(&self.path, self.line, &self.quote).unwrap_or_default()
+    }
+
+    /// Writes the place behind its quote, `` `quote` [src/a.rs:3] ``, as within a line.
+    pub(super) fn trailing(&self) -> String {
+        citation::cite(&self.path, self.line, self.line, &self.quote).unwrap_or_default()
+    }
 }
 
 /// Whether a path can stand in a citation.
@@ -125,9 +169,37 @@ pub(super) fn plain(text: &str, longest: usize) -> String {
     out
 }
 
+/// The longest description, in characters; a longer sentence is left out.
+const LONGEST_SENTENCE: usize = 240;
+
+/// A description from a foreign file, fit for one line of a digest: whole, or empty if it has more than
+/// [`LONGEST_SENTENCE`] characters. A sentence that is cut says something else.
+pub(super) fn sentence(text: &str) -> String {
+    let words = plain(text, LONGEST_SENTENCE);
+    // What an outline gives may be cut already.
+    if words.ends_with('…') {
+        return String::new();
+    }
+    words
+}
+
 /// Text without the marks of Markdown and of documentation tools that mean nothing to a reader:
 /// code spans and links to declarations.
 fn without_marks(text: &str) -> String {
+    let mut text = text.replace("`~", "`");
+    // Sphinx names the role of a word before it: `:class:` of a class.
+    while let Some(end) = text.find(":`") {
+        let start = text[..end].rfind(':');
+        let is_role = |start: &usize| {
+            text[start + 1..end]
+                .chars()
+                .all(|c| c.is_ascii_alphabetic())
+        };
+        match start.filter(is_role).filter(|start| start + 1 < end) {
+            Some(start) => text.replace_range(start..=end, ""),
+            None => text.replace_range(end..end + 2, ":"),
+        }
+    }
     text.replace("[`", "").replace("`]", "").replace('`', "")
 }
 
@@ -140,6 +212,10 @@ fn is_unsafe(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn cite(path: &str, line: u32, text: &str) -> Option<String> {
+        Cited::of_line(path, line, text).map(|cited| cited.trailing())
+    }
 
     #[test]
     fn a_plain_line_is_quoted_whole() {
@@ -210,8 +286,28 @@ mod tests {
     }
 
     #[test]
+    fn a_place_is_written_before_or_behind_its_quote() {
+        let cited = Cited::of_line("Makefile", 3, "test: all").unwrap();
+        assert_eq!(cited.leading(), "./Makefile:3 `test: all`");
+        assert_eq!(cited.trailing(), "`test: all` [Makefile:3]");
+        assert_eq!(cited.place(), "./Makefile:3");
+    }
+
+    #[test]
+    fn a_sentence_is_whole_or_absent() {
+        let fits = format!("{} end.", "word ".repeat(40).trim());
+        assert_eq!(sentence(&fits), fits);
+        assert_eq!(sentence(&"word ".repeat(60)), "");
+        assert_eq!(sentence("Cut by an outl…"), "");
+    }
+
+    #[test]
     fn plain_text_stays_on_one_line_and_within_its_length() {
         assert_eq!(plain("a\n  b\u{7}\u{200b}c [`d`]", 100), "a b c d");
+        assert_eq!(
+            plain("a :class:`~shop.Book` is:`x`", 100),
+            "a shop.Book is:x"
+        );
         assert_eq!(plain("abcdef", 3), "abc…");
         assert_eq!(plain("ab cdef", 3), "ab…");
     }

@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use super::digest::UnknownSection;
+
 /// A question that scout can answer.
 ///
 /// The four are the test cases of Seed CAL §9.4.
@@ -30,6 +32,55 @@ impl Kind {
             Self::Tests => "tests",
             Self::Api => "api",
         }
+    }
+
+    /// The names of its digest's sections, in order of reading.
+    pub fn sections(self) -> &'static [&'static str] {
+        match self {
+            Self::Scan => &[
+                "what-it-is",
+                "entry-points",
+                "where",
+                "most-used",
+                "most-named",
+                "build",
+                "languages",
+                "around",
+                "not-read",
+            ],
+            Self::Deps => &[
+                "parts",
+                "cycles",
+                "packages",
+                "dev-packages",
+                "unseen",
+                "undeclared",
+                "local-packages",
+            ],
+            Self::Tests => &[
+                "in-short",
+                "run",
+                "areas",
+                "most-tested",
+                "by-part",
+                "unreached",
+                "names",
+            ],
+            Self::Api => &[
+                "offered", "macros", "routes", "commands", "inside", "methods", "internal",
+            ],
+        }
+    }
+
+    /// Checks that its digest has a section of this name.
+    pub fn check_section(self, name: &str) -> Result<(), UnknownSection> {
+        if self.sections().contains(&name) {
+            return Ok(());
+        }
+        Err(UnknownSection {
+            kind: self,
+            name: name.chars().take(40).collect(),
+        })
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Mentions<'s> {
     files: BTreeMap<&'s str, BTreeSet<usize>>,
     /// Every declaration of a name, common names too.
     candidates: BTreeMap<&'s str, Vec<(usize, &'s Symbol)>>,
+    /// The number of files that mention each name of a type's function, no matter whose it is.
+    methods: BTreeMap<&'s str, usize>,
     /// For each file, the names that mean something else in it.
     foreign: Vec<BTreeSet<&'s str>>,
     survey: &'s Survey,
@@ -102,9 +104,17 @@ impl<'s> Mentions<'s> {
             declarers,
             files,
             candidates,
+            methods: method_names(survey),
             foreign,
             survey,
         }
+    }
+
+    /// How often files mention a name that a type's function has: those that use the product count double,
+    /// its documents, examples and tests. Good enough to order the functions of one type, and not to
+    /// say who uses them.
+    pub(super) fn of_method(&self, name: &str) -> usize {
+        self.methods.get(name).copied().unwrap_or(0)
     }
 
     /// The one declaration of a name, and the file it stands in.
@@ -205,6 +215,26 @@ fn foreign_names(survey: &Survey) -> Vec<BTreeSet<&str>> {
         &names - &ours
     });
     foreign.collect()
+}
+
+/// The names of the functions of types, with how often files mention each.
+fn method_names(survey: &Survey) -> BTreeMap<&str, usize> {
+    let symbols = survey.files.iter().flat_map(|file| &file.outline.symbols);
+    let mut methods: BTreeMap<&str, usize> = symbols
+        .filter(|symbol| symbol.container.is_some())
+        .map(|symbol| (symbol.name.as_str(), 0))
+        .collect();
+    for file in &survey.files {
+        let weight = if file.is_source() { 1 } else { 2 };
+        let references = file.outline.references.iter().map(|r| r.name.as_str());
+        let shown = file.exemplified.keys().map(AsRef::as_ref);
+        for name in references.chain(shown) {
+            if let Some(files) = methods.get_mut(name) {
+                *files += weight;
+            }
+        }
+    }
+    methods
 }
 
 /// The names of Go's methods, which look like those of its functions and types where they are

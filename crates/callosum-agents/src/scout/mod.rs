@@ -25,7 +25,7 @@ mod surface;
 mod survey;
 
 pub use self::{
-    digest::{Digest, Limits, digest},
+    digest::{Digest, Limits, UnknownSection, digest, digest_section},
     kind::{Kind, UnknownKind},
     progress::{Phase, Progress},
     protocol::answer,

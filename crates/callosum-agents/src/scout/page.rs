@@ -1,9 +1,15 @@
 //! [`Page`]: sections of statements, and the choice of which of them fit a number of bytes.
 //!
-//! What is offered first is said first. A statement is said whole or not at all, and wherever
-//! something was left out, the page says how much.
+//! What is offered first is said first. A statement is said whole or not at all, its place first. A
+//! place is quoted and described once in a page: further statements about it name the place alone. If
+//! something is left out, the page says how much and how to see it.
 
-use std::fmt::Write;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
+
+use super::citation::Cited;
 
 /// Kept free for the line that says how much a section or group leaves out.
 const ROOM_FOR_MORE: usize = 40;
@@ -20,6 +26,8 @@ pub(super) struct Page {
 /// Statements under one heading.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
+    /// Its name on a command line.
+    pub(super) id: &'static str,
     /// Its heading.
     pub(super) title: String,
     /// How much of the page it may take before others have had theirs, in hundredths.
@@ -33,32 +41,153 @@ pub(super) struct Section {
     pub(super) groups: Vec<Group>,
 }
 
+/// One fact: where it is, what stands there, and what it means.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Statement {
+    /// The place that shows it; `None` for a count over many places.
+    pub(super) cited: Option<Cited>,
+    /// What the quoted sentence goes on with on the next lines; it is told with its quote.
+    pub(super) rest: String,
+    /// What is said of the place here, and nowhere else.
+    pub(super) words: String,
+    /// What the place says of itself; it is told with its quote.
+    pub(super) about: String,
+    /// Another place that shows it, with the words before it.
+    pub(super) evidence: Option<(&'static str, Cited)>,
+}
+
+impl Statement {
+    /// A statement without a place.
+    pub(super) fn text(words: impl Into<String>) -> Self {
+        Self {
+            words: words.into(),
+            ..Self::default()
+        }
+    }
+
+    /// A place that speaks for itself.
+    pub(super) fn at(cited: Cited) -> Self {
+        Self {
+            cited: Some(cited),
+            ..Self::default()
+        }
+    }
+
+    /// Adds words about the place, behind those that it has.
+    #[must_use]
+    pub(super) fn says(mut self, words: &str) -> Self {
+        if !self.words.is_empty() && !words.is_empty() {
+            self.words.push_str("; ");
+        }
+        self.words.push_str(words);
+        self
+    }
+
+    /// Puts words about the place before those that it has.
+    #[must_use]
+    pub(super) fn led_by(mut self, words: &str) -> Self {
+        let behind = std::mem::take(&mut self.words);
+        words.clone_into(&mut self.words);
+        self.says(&behind)
+    }
+
+    /// Sets the description of what stands at the place.
+    #[must_use]
+    pub(super) fn described(mut self, about: String) -> Self {
+        self.about = about;
+        self
+    }
+
+    /// Adds another place that shows it: `, as in` and the place.
+    #[must_use]
+    pub(super) fn shown_by(mut self, words: &'static str, cited: Option<Cited>) -> Self {
+        self.evidence = cited.map(|cited| (words, cited));
+        self
+    }
+
+    /// Writes it on one line; `None` if nothing is left that the page has not said. Places in `said`
+    /// are not quoted again.
+    fn write(&self, said: &BTreeSet<String>) -> Option<String> {
+        let mut line = String::new();
+        let mut is_new = false;
+        if let Some(cited) = &self.cited {
+            is_new = !said.contains(&cited.place());
+            line = if is_new {
+                cited.leading()
+            } else {
+                cited.place()
+            };
+        }
+        if is_new && !self.rest.is_empty() {
+            let _ = write!(line, " {}", self.rest);
+        }
+        if !self.words.is_empty() {
+            // A sentence that ran on needs an end before something else is said.
+            let gap = if line.is_empty() {
+                ""
+            } else if is_new && !self.rest.is_empty() {
+                "; "
+            } else {
+                " "
+            };
+            let _ = write!(line, "{gap}{}", self.words);
+        } else if self.cited.is_some() && !is_new {
+            return None;
+        }
+        if !self.about.is_empty() && (is_new || self.cited.is_none()) {
+            let _ = write!(line, ": {}", self.about);
+        }
+        if let Some((words, cited)) = &self.evidence {
+            let place = cited.place();
+            let is_lead = self.cited.as_ref().is_some_and(|own| own.place() == place);
+            if !is_lead {
+                let evidence = if said.contains(&place) {
+                    place
+                } else {
+                    cited.trailing()
+                };
+                let _ = write!(line, "{words} {evidence}");
+            }
+        }
+        Some(line)
+    }
+
+    /// The places that it quotes.
+    fn places(&self) -> impl Iterator<Item = String> + '_ {
+        let evidence = self.evidence.as_ref().map(|(_, cited)| cited);
+        self.cited.iter().chain(evidence).map(Cited::place)
+    }
+}
+
 /// A statement, and those that belong under it.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     /// The statement that opens it.
-    pub(super) head: String,
+    pub(super) head: Statement,
     /// What belongs under it, what matters most first.
-    pub(super) lines: Vec<String>,
-    /// What is not even offered: already known to be too much.
-    pub(super) beyond: usize,
+    pub(super) lines: Vec<Statement>,
 }
 
 impl Group {
     /// A statement with nothing under it.
-    pub(super) fn of(head: String) -> Self {
+    pub(super) fn of(head: Statement) -> Self {
         Self {
             head,
             lines: Vec::new(),
-            beyond: 0,
         }
     }
 }
 
 impl Section {
     /// A section without statements yet.
-    pub(super) fn new(title: impl Into<String>, share: usize, unit: &'static str) -> Self {
+    pub(super) fn new(
+        id: &'static str,
+        title: impl Into<String>,
+        share: usize,
+        unit: &'static str,
+    ) -> Self {
         Self {
+            id,
             title: title.into(),
             share,
             unit,
@@ -68,17 +197,13 @@ impl Section {
     }
 
     /// Adds a statement of its own.
-    pub(super) fn say(&mut self, statement: String) {
+    pub(super) fn say(&mut self, statement: Statement) {
         self.groups.push(Group::of(statement));
     }
 
     /// Adds a statement with others under it.
-    pub(super) fn say_with(&mut self, head: String, lines: Vec<String>) {
-        self.groups.push(Group {
-            head,
-            lines,
-            beyond: 0,
-        });
+    pub(super) fn say_with(&mut self, head: Statement, lines: Vec<Statement>) {
+        self.groups.push(Group { head, lines });
     }
 
     /// The order in which its statements are admitted: every group's head with its first lines,
@@ -118,9 +243,36 @@ impl Page {
     ///
     /// Each section first takes its share; what some leave over goes to those that have more to
     /// say, in proportion to their shares. The head is cut at a line where even it is too long.
+    /// A page that leaves something out ends with a line that says how to see it.
     pub(super) fn render(&self, limit: usize) -> Rendered {
+        let whole = self.render_sections(limit);
+        if whole.left_out == 0 {
+            return whole;
+        }
+        let Some(room) = limit
+            .checked_sub(LONGEST_TAIL)
+            .filter(|room| *room > LEAST_WITH_TAIL)
+        else {
+            return whole;
+        };
+        let mut cut = self.render_sections(room);
+        let noun = if cut.left_out == 1 {
+            "statement"
+        } else {
+            "statements"
+        };
+        let _ = write!(
+            cut.text,
+            "\n{} {noun} left out: `callosum delegate` prints them with `--all`, one section with `--section NAME`\n",
+            cut.left_out
+        );
+        cut
+    }
+
+    fn render_sections(&self, limit: usize) -> Rendered {
         let head = fitting_head(&self.head, limit);
         let mut budget = limit.saturating_sub(head.len());
+        let mut said = BTreeSet::new();
         let mut admissions: Vec<Admission> = self
             .sections
             .iter()
@@ -142,19 +294,41 @@ impl Page {
             for admission in &mut admissions {
                 let allowance = match round {
                     5 => budget,
-                    _ => budget.min(whole * admission.section.share / wanting),
+                    _ => budget.min(whole.saturating_mul(admission.section.share) / wanting),
                 };
-                budget -= admission.take(allowance);
+                budget -= admission.take(allowance, &mut said);
             }
         }
-        let mut text = head;
-        let mut left_out = 0;
-        for admission in &admissions {
-            left_out += admission.write(&mut text);
+        let admitted = write_all(&head, &admissions);
+        // Places were quoted in the order of admission: where there is room, the first mention that a
+        // reader meets has the quote.
+        let mut said = BTreeSet::new();
+        for admission in &mut admissions {
+            admission.word_again(&mut said);
         }
-        Rendered { text, left_out }
+        let reread = write_all(&head, &admissions);
+        if reread.text.len() <= limit {
+            reread
+        } else {
+            admitted
+        }
     }
 }
+
+fn write_all(head: &str, admissions: &[Admission<'_>]) -> Rendered {
+    let mut text = head.to_owned();
+    let mut left_out = 0;
+    for admission in admissions {
+        left_out += admission.write(&mut text);
+    }
+    Rendered { text, left_out }
+}
+
+/// Bytes kept free for the line that says how to see what was left out.
+const LONGEST_TAIL: usize = 128;
+
+/// A page with less room has no such line.
+const LEAST_WITH_TAIL: usize = 1024;
 
 fn fitting_head(lines: &[String], limit: usize) -> String {
     let mut head = String::new();
@@ -173,7 +347,8 @@ struct Admission<'a> {
     section: &'a Section,
     order: Vec<(usize, Option<usize>)>,
     admitted: usize,
-    saved: usize,
+    /// What was admitted, as it is written; `None` for what the page had said already.
+    written: BTreeMap<(usize, Option<usize>), Option<String>>,
 }
 
 impl<'a> Admission<'a> {
@@ -182,7 +357,7 @@ impl<'a> Admission<'a> {
             section,
             order: section.order(),
             admitted: 0,
-            saved: 0,
+            written: BTreeMap::new(),
         }
     }
 
@@ -190,66 +365,104 @@ impl<'a> Admission<'a> {
         self.admitted == self.order.len()
     }
 
-    /// Admits what fits `allowance` and what was saved before; returns what it took from the
-    /// former.
-    fn take(&mut self, allowance: usize) -> usize {
-        if self.is_done() {
-            return 0;
-        }
-        let mut room = self.saved + allowance;
+    /// Admits what fits `allowance`; returns what it took of it. `said` are the places that the page
+    /// has quoted.
+    fn take(&mut self, allowance: usize, said: &mut BTreeSet<String>) -> usize {
+        let mut room = allowance;
         while let Some(&next) = self.order.get(self.admitted) {
-            let cost = self.cost(next);
+            let (statement, text) = self.word(next, said);
+            let cost = text.as_ref().map_or(0, |text| self.cost(next, text));
             if cost > room {
                 break;
             }
             room -= cost;
+            if text.is_some() {
+                said.extend(statement.places());
+            }
+            self.written.insert(next, text);
             self.admitted += 1;
         }
-        // What could not be spent goes back to the page.
-        let spent = (self.saved + allowance - room).saturating_sub(self.saved);
-        self.saved = 0;
-        spent
+        allowance - room
     }
 
-    fn cost(&self, (group, line): (usize, Option<usize>)) -> usize {
-        let opening = if self.admitted == 0 {
+    /// A statement, and how it is written; `None` if the page has said it.
+    fn word(
+        &self,
+        (at, line): (usize, Option<usize>),
+        said: &BTreeSet<String>,
+    ) -> (&'a Statement, Option<String>) {
+        let group = &self.section.groups[at];
+        let statement = line.map_or(&group.head, |line| &group.lines[line]);
+        let text = match statement.write(said) {
+            // A head with lines under it stays, to hold them.
+            None if line.is_none() && !group.lines.is_empty() => {
+                statement.cited.as_ref().map(Cited::place)
+            }
+            text => text,
+        };
+        (statement, text)
+    }
+
+    /// Writes again what was admitted, in the order of reading.
+    fn word_again(&mut self, said: &mut BTreeSet<String>) {
+        let admitted: Vec<(usize, Option<usize>)> = self.written.keys().copied().collect();
+        for next in admitted {
+            let (statement, text) = self.word(next, said);
+            if text.is_some() {
+                said.extend(statement.places());
+            }
+            self.written.insert(next, text);
+        }
+    }
+
+    fn cost(&self, (group, line): (usize, Option<usize>), text: &str) -> usize {
+        let opening = if self.written.values().all(Option::is_none) {
             self.section.title.len() + "\n## \n".len() + ROOM_FOR_MORE
         } else {
             0
         };
         let group = &self.section.groups[group];
         opening
+            + text.len()
             + match line {
-                None if group.lines.is_empty() => group.head.len() + "- \n".len(),
-                None => group.head.len() + "- \n".len() + ROOM_FOR_MORE,
-                Some(line) => group.lines[line].len() + "  - \n".len(),
+                None if group.lines.is_empty() => "- \n".len(),
+                None => "- \n".len() + ROOM_FOR_MORE,
+                Some(_) => "  - \n".len(),
             }
     }
 
     /// Writes what was admitted; returns how many statements were not.
     fn write(&self, text: &mut String) -> usize {
         let missing = self.order.len() - self.admitted;
-        let beyond: usize = self.section.groups.iter().map(|group| group.beyond).sum();
-        if self.admitted == 0 {
-            return missing + beyond;
+        if self.written.values().all(Option::is_none) {
+            return missing;
         }
-        let admitted = &self.order[..self.admitted];
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n## {}", self.section.title);
         let mut groups_left = 0;
         for (at, group) in self.section.groups.iter().enumerate() {
-            if !admitted.contains(&(at, None)) {
-                groups_left += 1;
-                continue;
+            match self.written.get(&(at, None)) {
+                None => {
+                    groups_left += 1;
+                    continue;
+                }
+                Some(None) => {}
+                Some(Some(head)) => {
+                    let _ = writeln!(text, "- {head}");
+                }
             }
-            let _ = writeln!(text, "- {}", group.head);
-            let shown = (0..group.lines.len())
-                .take_while(|line| admitted.contains(&(at, Some(*line))))
-                .count();
-            for line in &group.lines[..shown] {
-                let _ = writeln!(text, "  - {line}");
+            let mut more = 0;
+            let mut shown = 0;
+            for line in 0..group.lines.len() {
+                match self.written.get(&(at, Some(line))) {
+                    None => more += 1,
+                    Some(None) => {}
+                    Some(Some(line)) => {
+                        shown += 1;
+                        let _ = writeln!(text, "  - {line}");
+                    }
+                }
             }
-            let more = group.lines.len() - shown + group.beyond;
             // A head that nothing was to follow at once stands for its group alone.
             if more > 0 && (shown > 0 || self.section.lines_at_first > 0) {
                 let _ = writeln!(text, "  - +{more} more");
@@ -258,7 +471,7 @@ impl<'a> Admission<'a> {
         if groups_left > 0 {
             let _ = writeln!(text, "- +{groups_left} more {}", self.section.unit);
         }
-        missing + beyond
+        missing
     }
 }
 
@@ -271,9 +484,11 @@ mod tests {
             .iter()
             .enumerate()
             .map(|(at, size)| {
-                let mut section = Section::new(format!("Section {at}"), 10, "things");
+                let mut section = Section::new("part", format!("Section {at}"), 10, "things");
                 for statement in 0..*size {
-                    section.say(format!("statement {statement} of section {at}"));
+                    section.say(Statement::text(format!(
+                        "statement {statement} of section {at}"
+                    )));
                 }
                 section
             })
@@ -321,10 +536,10 @@ mod tests {
 
     #[test]
     fn every_group_gets_a_line_before_any_gets_a_third() {
-        let mut section = Section::new("S", 10, "groups");
+        let mut section = Section::new("s", "S", 10, "groups");
         for group in 0..3 {
-            let lines = (0..9).map(|line| format!("line {group}.{line}")).collect();
-            section.say_with(format!("group {group}"), lines);
+            let lines = (0..9).map(|line| Statement::text(format!("line {group}.{line}")));
+            section.say_with(Statement::text(format!("group {group}")), lines.collect());
         }
         let page = Page {
             head: Vec::new(),
@@ -333,5 +548,56 @@ mod tests {
         let rendered = page.render(330);
         assert!(rendered.text.contains("line 2.1"), "{}", rendered.text);
         assert!(rendered.text.contains("more"), "{}", rendered.text);
+    }
+
+    fn cited(line: u32) -> Statement {
+        Statement::at(Cited::of_line("src/a.rs", line, "pub fn lend() {}").unwrap())
+    }
+
+    #[test]
+    fn a_place_is_quoted_and_described_once() {
+        let mut first = Section::new("first", "First", 10, "facts");
+        first.say(cited(1).described("Lends a book".to_owned()));
+        first.say(cited(2));
+        let mut second = Section::new("second", "Second", 10, "facts");
+        second.say(cited(1));
+        second.say(
+            cited(1)
+                .says("named in 3 files")
+                .described("Lends a book".to_owned()),
+        );
+        second.say(
+            cited(3)
+                .says("new")
+                .shown_by(", as in", Some(cited(2).cited.unwrap())),
+        );
+        let page = Page {
+            head: Vec::new(),
+            sections: vec![first, second],
+        };
+        let rendered = page.render(10_000);
+        insta::assert_snapshot!(rendered.text, @r"
+
+        ## First
+        - src/a.rs:1 `pub fn lend() {}`: Lends a book
+        - src/a.rs:2 `pub fn lend() {}`
+
+        ## Second
+        - src/a.rs:1 named in 3 files
+        - src/a.rs:3 `pub fn lend() {}` new, as in src/a.rs:2
+        ");
+        assert_eq!(rendered.left_out, 0);
+    }
+
+    #[test]
+    fn a_cut_page_says_how_to_see_the_rest() {
+        let rendered = page(&[500]).render(2_000);
+        assert!(rendered.text.len() <= 2_000);
+        let tail = rendered.text.lines().last().unwrap();
+        assert!(
+            tail.contains("left out") && tail.contains("--all"),
+            "{tail}"
+        );
+        assert!(!page(&[5]).render(2_000).text.contains("--all"));
     }
 }

@@ -142,7 +142,7 @@ fn explore(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Value, Refusal> {
     let wanted = Wanted::read(root, request)?;
-    let survey = Survey::read(disk, &wanted.root, &wanted.scope, progress)?;
+    let survey = Survey::read_for(wanted.kind, disk, &wanted.root, &wanted.scope, progress)?;
     let files_read = survey.files_read();
     progress(Progress {
         phase: Phase::Writing,

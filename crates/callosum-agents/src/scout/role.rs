@@ -71,7 +71,7 @@ impl Role {
             Self::Bench
         } else if is_test_name(name, &lower) || has(&TEST_FOLDERS) {
             Self::Test
-        } else if has(&["example", "examples", "demo", "demos", "sample", "samples"]) {
+        } else if has(&EXAMPLE_FOLDERS) {
             Self::Example
         } else if (has(&["docs", "doc"]) && is_script(language))
             || matches!(name, "build.rs" | "setup.py" | "noxfile.py" | "conftest.py")
@@ -171,6 +171,14 @@ pub(super) fn is_for_tests(folder: &str) -> bool {
         .split('/')
         .any(|part| TEST_FOLDERS.contains(&part) || matches!(part, "bench" | "benches"))
 }
+
+/// Whether what is in a folder is beside the product: its tests, measurements and examples.
+pub(super) fn is_aside(folder: &str) -> bool {
+    let is_example = |part: &str| EXAMPLE_FOLDERS.contains(&part);
+    is_for_tests(folder) || folder.split('/').any(is_example)
+}
+
+const EXAMPLE_FOLDERS: [&str; 6] = ["example", "examples", "demo", "demos", "sample", "samples"];
 
 /// Whether code in a documentation folder is there for the documentation: in a compiled language
 /// it is rather a package of that name.

@@ -35,16 +35,41 @@ pub(super) struct Facade<'s> {
     pub(super) module: Option<&'s Symbol>,
     /// What it offers, and the file that declares each.
     pub(super) symbols: Vec<(usize, &'s Symbol)>,
+    /// What it passes on that the tree does not declare, or not where a grammar sees it.
+    pub(super) passed: Vec<Passed<'s>>,
 }
 
-/// The facades of a tree, in order of path; each declaration appears once, where it is met first.
-pub(super) fn facades(survey: &Survey) -> Vec<Facade<'_>> {
+/// Names that a file passes on by one import.
+#[derive(Clone, Debug)]
+pub(super) struct Passed<'s> {
+    /// The file.
+    pub(super) file: usize,
+    /// The line of the import.
+    pub(super) line: u32,
+    /// The package that they are from, if it is not the tree's own.
+    pub(super) package: Option<&'s str>,
+    /// The names.
+    pub(super) names: Vec<&'s str>,
+}
+
+/// What a tree offers, and what it keeps to itself.
+#[derive(Clone, Debug)]
+pub(super) struct Surface<'s> {
+    /// The modules as others see them, in order of path; each declaration appears once, where it is met first.
+    pub(super) facades: Vec<Facade<'s>>,
+    /// The files with public declarations that no package's entry leads to.
+    pub(super) internal: Vec<usize>,
+}
+
+/// Reads what a tree offers to code outside of it.
+pub(super) fn surface(survey: &Survey) -> Surface<'_> {
     let mut collected = Collected {
         survey,
         chase: Chase::new(&survey.files, &survey.links.targets),
         seen: BTreeSet::new(),
         visited: BTreeSet::new(),
         passed: BTreeSet::new(),
+        unknown: BTreeMap::new(),
         facades: Vec::new(),
     };
     collected.rust();
@@ -55,8 +80,12 @@ pub(super) fn facades(survey: &Survey) -> Vec<Facade<'_>> {
     collected.headers();
     collected
         .facades
-        .retain(|facade| !facade.symbols.is_empty());
-    collected.facades
+        .retain(|facade| !facade.symbols.is_empty() || !facade.passed.is_empty());
+    let internal = collected.internal();
+    Surface {
+        facades: collected.facades,
+        internal,
+    }
 }
 
 /// A module with a body: how others name it, its file, its declaration, and what it holds.
@@ -69,10 +98,41 @@ struct Collected<'s> {
     visited: BTreeSet<usize>,
     /// The files whose own re-exports have been followed.
     passed: BTreeSet<usize>,
+    /// For each file, what it passes on without a declaration.
+    unknown: BTreeMap<usize, Vec<Passed<'s>>>,
     facades: Vec<Facade<'s>>,
 }
 
 impl<'s> Collected<'s> {
+    /// The source files with public declarations that no facade offers anything of. A tree that offers
+    /// nothing to others has no such files.
+    fn internal(&self) -> Vec<usize> {
+        if self.facades.is_empty() {
+            return Vec::new();
+        }
+        let offered: BTreeSet<usize> = self
+            .facades
+            .iter()
+            .flat_map(|facade| {
+                facade
+                    .symbols
+                    .iter()
+                    .map(|(at, _)| *at)
+                    .chain([facade.file])
+            })
+            .collect();
+        self.files()
+            .filter(|(at, file)| {
+                let mut symbols = file.outline.symbols.iter();
+                let is_public = |symbol: &Symbol| {
+                    !symbol.test && (symbol.public || symbol.declaration.starts_with("pub"))
+                };
+                !offered.contains(at) && symbols.any(is_public)
+            })
+            .map(|(at, _)| at)
+            .collect()
+    }
+
     fn files(&self) -> impl Iterator<Item = (usize, &'s SurveyedFile)> + use<'s> {
         self.survey
             .files
@@ -125,12 +185,17 @@ impl<'s> Collected<'s> {
             );
             !is_native || symbol.kind != SymbolKind::Type || types.insert((*at, symbol.line))
         });
+        let passed = match module {
+            None => self.unknown.remove(&file).unwrap_or_default(),
+            Some(_) => Vec::new(),
+        };
         self.facades.push(Facade {
             name,
             file,
             is_root,
             module,
             symbols,
+            passed,
         });
     }
 
@@ -255,11 +320,19 @@ impl<'s> Collected<'s> {
     /// What one file passes on; `to_pass` gets those that it takes from whole.
     fn passed_on_by(&mut self, at: usize, to_pass: &mut Vec<usize>) -> Vec<(usize, &'s Symbol)> {
         let file = &self.survey.files[at];
-        let is_package = file.name() == "__init__.py";
+        // A declaration file imports the types that it offers something of.
+        let is_package = file.name() == "__init__.py" || file.path.ends_with(".d.ts");
         let mut symbols = Vec::new();
         for (import, target) in file.outline.imports.iter().zip(self.targets(at)) {
-            let Target::File(to) = target else { continue };
             let passes_on = import.kind == ImportKind::ReExport || is_package;
+            if let Target::Package(package) = target
+                && import.kind == ImportKind::ReExport
+                && is_offered_by(file, import)
+            {
+                let names = links::names_taken(file.language, import);
+                self.pass_unknown(at, import.line, Some(package), names);
+            }
+            let Target::File(to) = target else { continue };
             let target_is_source = self.survey.files[*to].is_source();
             if !passes_on || !target_is_source || *to == at {
                 continue;
@@ -273,7 +346,16 @@ impl<'s> Collected<'s> {
                 continue;
             }
             for name in links::names_taken(file.language, import) {
-                if let Some(declarer) = self.chase.declarer(*to, name) {
+                let declarer = self.chase.declarer(*to, name);
+                let is_module = || self.is_module(name, *to);
+                if declarer.is_none()
+                    && import.kind == ImportKind::ReExport
+                    && is_offered_by(file, import)
+                    && !is_module()
+                {
+                    self.pass_unknown(at, import.line, None, vec![name]);
+                }
+                if let Some(declarer) = declarer {
                     let declared = &self.survey.files[declarer].outline.symbols;
                     let means = meant(declared, import, name);
                     symbols.extend(self.take(declarer, |symbol| {
@@ -283,6 +365,41 @@ impl<'s> Collected<'s> {
             }
         }
         symbols
+    }
+
+    /// Whether a name that leads to a file is that of a module rather than of a declaration in it.
+    fn is_module(&self, name: &str, to: usize) -> bool {
+        let file = &self.survey.files[to];
+        let stem = file.name().split('.').next().unwrap_or_default();
+        stem == name || file.folder().rsplit('/').next() == Some(name)
+    }
+
+    /// Remembers names that a file passes on and nothing in the tree declares.
+    fn pass_unknown(
+        &mut self,
+        file: usize,
+        line: u32,
+        package: Option<&'s str>,
+        names: Vec<&'s str>,
+    ) {
+        let names = names
+            .into_iter()
+            .filter(|name| *name != "*" && *name != "self");
+        let names: Vec<&str> = names.collect();
+        if names.is_empty() {
+            return;
+        }
+        let passed = self.unknown.entry(file).or_default();
+        let same = |passed: &&mut Passed<'_>| passed.line == line && passed.package == package;
+        match passed.iter_mut().find(same) {
+            Some(known) => known.names.extend(names),
+            None => passed.push(Passed {
+                file,
+                line,
+                package,
+                names,
+            }),
+        }
     }
 
     fn python(&mut self) {
@@ -321,10 +438,15 @@ impl<'s> Collected<'s> {
             .map(|(at, _)| at)
             .collect();
         entries.sort_by_key(|at| self.survey.files[*at].path.split('/').count());
+        let has_entry = !entries.is_empty();
         for at in entries {
             let mut symbols = self.take(at, |_| true);
             symbols.extend(self.passed_on(at).0);
             self.add(self.survey.files[at].path.clone(), at, true, symbols);
+        }
+        // What the package's entry does not pass on, its users cannot import.
+        if has_entry {
+            return;
         }
         let others: Vec<usize> = self
             .files()
@@ -344,8 +466,12 @@ impl<'s> Collected<'s> {
             .iter()
             .filter(|manifest| manifest.ecosystem == Ecosystem::Node)
             .any(|manifest| {
-                let named = manifest.entry.as_ref().is_some_and(|entry| {
-                    *entry == file.path || file.path.strip_suffix(".js") == Some(entry)
+                let mut entries = manifest.entry.iter().chain(&manifest.entries);
+                let named = entries.any(|entry| {
+                    let is_built = self.survey.file(entry).is_none_or(|file| !file.is_source());
+                    *entry == file.path
+                        || file.path.strip_suffix(".js") == Some(entry)
+                        || is_built && source_stem(entry) == source_stem(&file.path)
                 });
                 let folder = manifest.folder();
                 let inside = file
@@ -428,6 +554,25 @@ impl<'s> Collected<'s> {
             self.add(self.survey.files[at].path.clone(), at, false, symbols);
         }
     }
+}
+
+/// What a script is built from and to have in common: `dist/index.js`, `src/index.ts` and
+/// `dist/index.d.ts` are all `src/index`.
+fn source_stem(path: &str) -> String {
+    let parts = path.split('/').map(|part| match part {
+        "dist" | "build" | "out" => "src",
+        part => part,
+    });
+    let path = parts.collect::<Vec<_>>().join("/");
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+    format!("{folder}/{}", name.split('.').next().unwrap_or_default())
+}
+
+/// Whether what an import passes on can be named by code outside: in Rust it is `pub use`, not
+/// `pub(crate) use`.
+fn is_offered_by(file: &SurveyedFile, import: &Import) -> bool {
+    let line = file.line(import.line).unwrap_or_default();
+    file.language != Some(Language::Rust) || !line.contains("pub(")
 }
 
 fn is_public_python(part: &str) -> bool {

@@ -13,7 +13,11 @@ use crate::{
 fn a_first_delegate_maps_the_repository() {
     let env = two_languages();
     let output = env.run(["delegate", "Map this repository"]).success();
-    assert!(output.stdout.contains("[src/main.rs:"), "{}", output.stdout);
+    assert!(
+        output.stdout.contains("- src/main.rs:"),
+        "{}",
+        output.stdout
+    );
     assert!(
         output
             .stderr

@@ -9,36 +9,41 @@ use callosum_search::{
 
 use super::{
     identity,
-    phrase::{about_symbol, count, list, said},
+    phrase::{Names, about_symbol, count, declared, said},
 };
 use crate::scout::{
-    citation::plain,
+    citation::{plain, sentence},
     mentions::Mentions,
-    page::{Page, Section},
+    page::{Group, Page, Section, Statement},
     role::{self, Role},
-    surface::{Facade, facades, methods_of},
+    surface::{Facade, Passed, Surface, methods_of, surface},
     survey::{Survey, file::SurveyedFile},
 };
 
 /// The page of what is offered.
-pub(super) fn page(survey: &Survey) -> Page {
+pub(super) fn page(survey: &Survey, names: Names) -> Page {
     let mentions = Mentions::of(survey);
-    let mut facades = facades(survey);
+    let mut surface = surface(survey);
     // What answers a request is told with its route.
-    for facade in &mut facades {
+    for facade in &mut surface.facades {
         facade
             .symbols
             .retain(|(at, symbol)| !is_handler(&survey.files[*at], symbol));
     }
-    facades.retain(|facade| !facade.symbols.is_empty());
+    surface
+        .facades
+        .retain(|facade| !facade.symbols.is_empty() || !facade.passed.is_empty());
+    let facades = &surface.facades;
     Page {
         head: Vec::new(),
         sections: vec![
-            offered(survey, &mentions, &facades),
+            offered(survey, &mentions, facades, names),
+            macros(survey),
             routes(survey),
             commands(survey),
-            inside(survey, &mentions, &facades),
-            methods(survey, &facades),
+            inside(survey, &mentions, facades, names),
+            methods(survey, &mentions, facades),
+            internal(survey, &mentions, &surface),
         ],
     }
 }
@@ -48,14 +53,25 @@ fn is_handler(file: &SurveyedFile, symbol: &Symbol) -> bool {
     routes.any(|route| route.handler.as_ref() == Some(&symbol.name))
 }
 
-fn offered(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> Section {
+fn offered(
+    survey: &Survey,
+    mentions: &Mentions<'_>,
+    facades: &[Facade<'_>],
+    names: Names,
+) -> Section {
     let symbols: usize = facades.iter().map(|facade| facade.symbols.len()).sum();
+    let passed = facades.iter().flat_map(|facade| &facade.passed);
+    let passed: usize = passed.map(|passed| passed.names.len()).sum();
+    let re_exports = match passed {
+        0 => String::new(),
+        more => format!(" and {}", count(more, "re-export")),
+    };
     let title = format!(
-        "Offered to other code: {} in {}",
+        "Offered to other code: {}{re_exports} in {}",
         count(symbols, "declaration"),
         count(facades.len(), "module")
     );
-    let mut section = Section::new(title, 70, "modules");
+    let mut section = Section::new("offered", title, 70, "modules");
     section.lines_at_first = 4;
     let mut order: Vec<&Facade<'_>> = facades.iter().collect();
     order.sort_by_key(|facade| {
@@ -73,33 +89,103 @@ fn offered(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> 
     for facade in order {
         let file = &survey.files[facade.file];
         let about = match facade.module {
-            Some(module) => file
-                .cite_symbol(module, 60)
-                .map(|cited| format!("{cited}{}", about_symbol(module, 100))),
+            Some(module) => declared(file, module),
             None => file.about.as_ref().and_then(|note| said(file, note)),
         };
-        let lines = declarations(survey, mentions, &facade.symbols);
-        let (head, lines) = module(&facade.name, about, lines);
-        section.say_with(head, lines);
+        let mut lines = declarations(survey, mentions, &facade.symbols, names);
+        let size = count(lines.len(), "declaration");
+        let passed = facade.passed.iter();
+        let passed = passed.filter_map(|passed| re_exported(survey, passed));
+        // Behind the first declarations: a long list would hide them.
+        let behind = lines.len().min(2);
+        lines.splice(behind..behind, passed);
+        section
+            .groups
+            .extend(module(&facade.name, &size, about, lines));
     }
     section
 }
 
-/// A module's name, and what it says of itself or else the first of its declarations; with the
-/// declarations that are left.
-fn module(name: &str, about: Option<String>, mut lines: Vec<String>) -> (String, Vec<String>) {
-    let total = count(lines.len(), "declaration");
-    let about = match about {
-        None if !lines.is_empty() => Some(lines.remove(0)),
-        about => about,
-    };
-    let about = about.map(|about| format!(": {about}")).unwrap_or_default();
-    (format!("{} ({total}){about}", plain(name, 90)), lines)
+/// What a facade passes on without a declaration in the tree.
+fn re_exported(survey: &Survey, passed: &Passed<'_>) -> Option<Statement> {
+    let cited = survey.files[passed.file].cite_briefly(passed.line, 60)?;
+    let names = plain(&passed.names.join(", "), 400);
+    let is_rust = survey.files[passed.file].language == Some(Language::Rust);
+    Some(Statement::at(cited).says(&match passed.package {
+        Some(package) => format!("re-exports {names} of {}", plain(package, 60)),
+        None if is_rust => {
+            format!("re-exports {names}; the declaration was not found, a macro may hold it")
+        }
+        None => format!("re-exports {names}; the declaration was not found"),
+    }))
+}
+
+/// A module's name and size with what it says of itself, else with the first of its declarations; under
+/// it the declarations that are left.
+fn module(
+    name: &str,
+    size: &str,
+    about: Option<Statement>,
+    lines: Vec<Statement>,
+) -> Option<Group> {
+    let mut lines = lines.into_iter();
+    let head = about.or_else(|| lines.next())?;
+    let says = format!("{}, {size}", plain(name, 90));
+    Some(Group {
+        head: head.led_by(&says),
+        lines: lines.collect(),
+    })
+}
+
+/// What macros declare, by file: their names are in no outline.
+fn macros(survey: &Survey) -> Section {
+    let title = "Declared by macros: not listed";
+    let mut section = Section::new("macros", title, 6, "files");
+    let sources = || survey.files.iter().filter(|file| file.is_source());
+    let declaring: BTreeSet<&str> = sources()
+        .flat_map(|file| &file.declaring_macros)
+        .map(AsRef::as_ref)
+        .chain(["bitflags", "lazy_static"])
+        .collect();
+    for file in sources() {
+        let calls = file.macro_calls.iter();
+        let calls: Vec<_> = calls
+            .filter(|call| declaring.contains(&*call.name))
+            .collect();
+        let Some(cited) = calls.first().and_then(|call| file.cite(call.line)) else {
+            continue;
+        };
+        let names: BTreeSet<&str> = calls.iter().map(|call| &*call.name).collect();
+        let names: Vec<String> = names.iter().map(|name| format!("{name}!")).collect();
+        section.say(Statement::at(cited).says(&format!(
+            "{} of {}",
+            count(calls.len(), "call"),
+            plain(&names.join(", "), 120)
+        )));
+    }
+    section
+}
+
+/// The modules that the packages' entries do not lead to, most used first.
+fn internal(survey: &Survey, mentions: &Mentions<'_>, surface: &Surface<'_>) -> Section {
+    let title = "Internal modules: not reached from a package's entry";
+    let mut section = Section::new("internal", title, 3, "modules");
+    let mut files: Vec<(usize, usize)> = surface
+        .internal
+        .iter()
+        .map(|at| (mentions.of_file(*at, &survey.files[*at]).len(), *at))
+        .collect();
+    files.sort_by_key(|(users, at)| (std::cmp::Reverse(*users), *at));
+    for (_, at) in files {
+        let statement = super::parts::represent(survey, mentions, at);
+        section.groups.extend(statement.map(Group::of));
+    }
+    section
 }
 
 /// What the methods of the types are for, as far as the page has room left.
-fn methods(survey: &Survey, facades: &[Facade<'_>]) -> Section {
-    let mut section = Section::new("Methods", 1, "types");
+fn methods(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> Section {
+    let mut section = Section::new("methods", "Methods", 1, "types");
     section.lines_at_first = 0;
     let offered: Vec<(usize, &Symbol)> = match facades {
         [] => parts(survey).flat_map(|(_, symbols)| symbols).collect(),
@@ -107,22 +193,36 @@ fn methods(survey: &Survey, facades: &[Facade<'_>]) -> Section {
     };
     for (at, symbol) in offered {
         let file = &survey.files[at];
-        let methods = methods_of(file, symbol).into_iter();
-        let mut lines: Vec<String> = methods
-            .filter_map(|method| {
-                let cited = file.cite_briefly(method.line, 60)?;
-                Some(format!("{cited}{}", about_symbol(method, 90)))
-            })
-            .collect();
-        if lines.is_empty() {
-            continue;
-        }
+        let methods = by_use(survey, mentions, methods_of(file, symbol));
+        let total = count(methods.len(), "method");
+        let mut lines = methods.into_iter().filter_map(|method| {
+            let cited = file.cite_briefly(method.line, 60)?;
+            Some(Statement::at(cited).described(about_symbol(method)))
+        });
         let of = plain(&full_name(file, symbol), 60);
-        let total = count(lines.len(), "method");
-        let head = format!("{of} ({total}): {}", lines.remove(0));
-        section.say_with(head, lines);
+        if let Some(head) = lines.next() {
+            section.say_with(head.says(&format!("{of}; {total}")), lines.collect());
+        }
     }
     section
+}
+
+/// Methods, those of the README's examples first, then those that most files mention.
+fn by_use<'s>(
+    survey: &Survey,
+    mentions: &Mentions<'_>,
+    mut methods: Vec<&'s Symbol>,
+) -> Vec<&'s Symbol> {
+    let readme = identity::readme(survey);
+    methods.sort_by_key(|method| {
+        let shown = readme.and_then(|readme| readme.exemplified.get(method.name.as_str()));
+        (
+            shown.copied().unwrap_or(u32::MAX),
+            std::cmp::Reverse(mentions.of_method(&method.name)),
+            method.line,
+        )
+    });
+    methods
 }
 
 /// One line for each declaration: those that the README's examples use first, in their order, then those
@@ -131,7 +231,8 @@ fn declarations(
     survey: &Survey,
     mentions: &Mentions<'_>,
     symbols: &[(usize, &Symbol)],
-) -> Vec<String> {
+    most: Names,
+) -> Vec<Statement> {
     let readme = identity::readme(survey);
     let exemplified = |symbol: &Symbol| {
         let line = readme.and_then(|readme| readme.exemplified.get(symbol.name.as_str()));
@@ -139,14 +240,15 @@ fn declarations(
     };
     let mut ranked: Vec<&(usize, &Symbol)> = symbols.iter().collect();
     ranked.sort_by_key(|(at, symbol)| {
+        let named = mentions.of_symbol(*at, symbol).count();
         let kind = match symbol.kind {
-            SymbolKind::Constant => 1,
+            SymbolKind::Constant if named == 0 => 1,
             _ => 0,
         };
         (
             exemplified(symbol),
             kind,
-            std::cmp::Reverse(mentions.of_symbol(*at, symbol).count()),
+            std::cmp::Reverse(named),
             symbol.about.is_none(),
             *at,
             symbol.line,
@@ -156,23 +258,21 @@ fn declarations(
         .into_iter()
         .filter_map(|(at, symbol)| {
             let file = &survey.files[*at];
-            let mut cited = file.cite_symbol(symbol, 88)?;
+            let mut statement = declared(file, symbol)?;
             let name = full_name(file, symbol);
             if *name != symbol.name {
-                cited = format!("{} in {cited}", plain(&name, 60));
+                statement.words = plain(&name, 60);
             }
-            let mut names: Vec<&str> = methods_of(file, symbol)
-                .into_iter()
-                .map(|method| method.name.as_str())
-                .collect();
+            let methods = by_use(survey, mentions, methods_of(file, symbol));
+            let mut names: Vec<&str> = methods.iter().map(|m| m.name.as_str()).collect();
             let mut seen = BTreeSet::new();
             names.retain(|name| seen.insert(*name));
-            let methods = if names.is_empty() {
-                String::new()
-            } else {
-                format!("; has {}", plain(&list(&names, 6), 110))
-            };
-            Some(format!("{cited}{}{methods}", about_symbol(symbol, 100)))
+            if !names.is_empty() {
+                let longest = if most == Names::All { 8192 } else { 400 };
+                let names = plain(&most.list(&names, 10), longest);
+                statement = statement.says(&format!("has {names}"));
+            }
+            Some(statement)
         })
         .collect()
 }
@@ -188,7 +288,7 @@ fn full_name<'s>(file: &SurveyedFile, symbol: &'s Symbol) -> Cow<'s, str> {
 }
 
 fn routes(survey: &Survey) -> Section {
-    let mut section = Section::new("HTTP routes", 25, "routes");
+    let mut section = Section::new("routes", "HTTP routes", 25, "routes");
     for file in own_files(survey) {
         for route in &file.outline.routes {
             let handler = route
@@ -197,11 +297,11 @@ fn routes(survey: &Survey) -> Section {
                 .map(|handler| format!(" → {}", plain(handler, 60)))
                 .unwrap_or_default();
             if let Some(cited) = file.cite_briefly(route.line, 60) {
-                section.say(format!(
-                    "{} {}{handler}: {cited}",
+                section.say(Statement::at(cited).says(&format!(
+                    "{} {}{handler}",
                     plain(&route.method, 12),
                     plain(&route.path, 80)
-                ));
+                )));
             }
         }
     }
@@ -209,12 +309,13 @@ fn routes(survey: &Survey) -> Section {
 }
 
 fn commands(survey: &Survey) -> Section {
-    let mut section = Section::new("Command line", 25, "files");
+    let mut section = Section::new("commands", "Command line", 25, "files");
     let manifests = survey.manifests.iter();
-    for manifest in manifests.filter(|manifest| !role::is_for_tests(manifest.folder())) {
+    for manifest in manifests.filter(|manifest| !role::is_aside(manifest.folder())) {
         for program in &manifest.programs {
             if let Some(cited) = survey.cite(&manifest.path, program.line) {
-                section.say(format!("program {}: {cited}", plain(&program.name, 60)));
+                let words = format!("program {}", plain(&program.name, 60));
+                section.say(Statement::at(cited).says(&words));
             }
         }
     }
@@ -230,32 +331,26 @@ fn commands(survey: &Survey) -> Section {
     });
     for file in files {
         let mut told: BTreeSet<(&str, u32)> = BTreeSet::new();
-        let lines: Vec<String> = file
+        let lines: Vec<Statement> = file
             .outline
             .commands
             .iter()
             .filter(|command| told.insert((&command.name, command.line)))
             .filter_map(|command| {
-                let about = command
-                    .about
-                    .as_ref()
-                    .map(|about| format!(": {}", plain(about, 90)))
-                    .unwrap_or_default();
+                let about = command.about.as_deref().map(sentence);
                 let cited = file.cite_briefly(command.line, 40)?;
-                Some(format!("{}{about} {cited}", plain(&command.name, 50)))
+                let statement = Statement::at(cited).says(&plain(&command.name, 50));
+                Some(statement.described(about.unwrap_or_default()))
             })
             .collect();
         let Some(begins) = file.cite_itself() else {
             continue;
         };
         section.say_with(
-            format!(
-                "{begins} defines {}",
-                match lines.len() {
-                    1 => "1 command or flag".to_owned(),
-                    more => format!("{more} commands and flags"),
-                }
-            ),
+            Statement::at(begins).says(&match lines.len() {
+                1 => "defines 1 command or flag".to_owned(),
+                more => format!("defines {more} commands and flags"),
+            }),
             lines,
         );
     }
@@ -271,14 +366,19 @@ fn own_files(survey: &Survey) -> impl Iterator<Item = &SurveyedFile> {
 
 /// Where nothing is offered to other code, as in a program, what its own parts offer each other;
 /// where only parts were read, what those make public, whoever may reach it.
-fn inside(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> Section {
+fn inside(
+    survey: &Survey,
+    mentions: &Mentions<'_>,
+    facades: &[Facade<'_>],
+    names: Names,
+) -> Section {
     let title = match survey.scope.as_slice() {
         [] => "Nothing is offered to other code; what the parts offer each other",
         _ => {
             "Public declarations here; who else may reach them is decided in files that were not read"
         }
     };
-    let mut section = Section::new(title, 70, "files");
+    let mut section = Section::new("inside", title, 70, "files");
     if !facades.is_empty() {
         return section;
     }
@@ -291,9 +391,11 @@ fn inside(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> S
     files.sort_by_key(|(users, at, ..)| (std::cmp::Reverse(*users), *at));
     for (_, _, file, symbols) in files {
         let about = file.about.as_ref().and_then(|note| said(file, note));
-        let lines = declarations(survey, mentions, &symbols);
-        let (head, lines) = module(&file.path, about, lines);
-        section.say_with(head, lines);
+        let size = count(symbols.len(), "declaration");
+        let lines = declarations(survey, mentions, &symbols, names);
+        section
+            .groups
+            .extend(module(&file.path, &size, about, lines));
     }
     section
 }

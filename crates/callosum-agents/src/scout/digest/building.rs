@@ -2,36 +2,51 @@
 
 use std::collections::BTreeSet;
 
+use super::runners::runners;
 use crate::scout::{
     citation::plain,
     manifest::{Ecosystem, Manifest},
-    page::Section,
-    role::Role,
+    page::{Group, Section, Statement},
+    role::{self, Role},
     survey::{Survey, file::SurveyedFile},
 };
 
-/// What manifests and the build server say of building.
+/// What manifests, the setup of the tests and the build server say of building.
 pub(super) fn build_and_run(survey: &Survey) -> Section {
-    let mut section = Section::new("Build, test, run", 10, "ways");
+    let mut section = Section::new("build", "Build, test, run", 10, "ways");
     let mut told: BTreeSet<Ecosystem> = BTreeSet::new();
-    let mut manifests: Vec<&Manifest> = survey.manifests.iter().collect();
-    manifests.sort_by_key(|manifest| (manifest.path.split('/').count(), &manifest.path));
-    for manifest in manifests {
+    for manifest in own_manifests(survey) {
         if !told.insert(manifest.ecosystem) {
             continue;
         }
         for (words, line) in ways(manifest) {
             if let Some(cited) = survey.cite(&manifest.path, line) {
-                section.say(format!("{words} {cited}"));
+                section.say(Statement::at(cited).says(&format!("run {words}")));
             }
         }
     }
+    for runner in runners(survey) {
+        section
+            .groups
+            .extend(runner.statement(survey).map(Group::of));
+    }
     for (line, file) in ci_commands(survey) {
         if let Some(cited) = file.cite(line) {
-            section.say(format!("CI runs {cited}"));
+            section.say(Statement::at(cited).says("run by CI"));
         }
     }
     section
+}
+
+/// The manifests of the product itself, those nearest to the root first: what an example asks for says
+/// nothing about the product.
+pub(super) fn own_manifests(survey: &Survey) -> Vec<&Manifest> {
+    let manifests = survey.manifests.iter();
+    let mut manifests: Vec<&Manifest> = manifests
+        .filter(|manifest| !role::is_aside(manifest.folder()))
+        .collect();
+    manifests.sort_by_key(|manifest| (manifest.path.split('/').count(), &manifest.path));
+    manifests
 }
 
 /// How a manifest's tool builds and tests, each with the line that it follows from.
@@ -44,14 +59,14 @@ pub(super) fn ways(manifest: &Manifest) -> Vec<(String, u32)> {
             .collect()
     };
     match manifest.ecosystem {
-        Ecosystem::Cargo => by_convention("`cargo build`, `cargo test`, by"),
-        Ecosystem::Go => by_convention("`go build ./...`, `go test ./...`, by"),
-        Ecosystem::Maven => by_convention("`mvn verify`, by"),
-        Ecosystem::CMake => by_convention("`cmake -B build && cmake --build build`, by"),
-        Ecosystem::Meson => by_convention("`meson setup build && ninja -C build`, by"),
-        Ecosystem::Autotools => by_convention("`./configure && make`, by"),
+        Ecosystem::Cargo => by_convention("`cargo build`, `cargo test`"),
+        Ecosystem::Go => by_convention("`go build ./...`, `go test ./...`"),
+        Ecosystem::Maven => by_convention("`mvn verify`"),
+        Ecosystem::CMake => by_convention("`cmake -B build && cmake --build build`"),
+        Ecosystem::Meson => by_convention("`meson setup build && ninja -C build`"),
+        Ecosystem::Autotools => by_convention("`./configure && make`"),
         Ecosystem::Python if !manifest.path.contains("requirements") => {
-            by_convention("`pip install .`, by")
+            by_convention("`pip install .`")
         }
         Ecosystem::Node => {
             let wanted = ["build", "test", "start", "dev", "lint", "compile", "bench"];
@@ -59,8 +74,9 @@ pub(super) fn ways(manifest: &Manifest) -> Vec<(String, u32)> {
                 .scripts
                 .iter()
                 .filter_map(|script| {
-                    let rank = wanted.iter().position(|name| *name == script.name)?;
-                    Some((rank, script))
+                    let rank = wanted.iter().position(|name| *name == script.name);
+                    let is_test = script.name.starts_with("test:") || script.name == "unit";
+                    Some((rank.or(is_test.then_some(1))?, script))
                 })
                 .collect();
             scripts.sort_by_key(|(rank, _)| *rank);
@@ -68,7 +84,7 @@ pub(super) fn ways(manifest: &Manifest) -> Vec<(String, u32)> {
                 .into_iter()
                 .map(|(_, script)| {
                     (
-                        format!("`npm run {}`:", plain(&script.name, 30)),
+                        format!("`npm run {}`", plain(&script.name, 30)),
                         script.line,
                     )
                 })
@@ -78,7 +94,7 @@ pub(super) fn ways(manifest: &Manifest) -> Vec<(String, u32)> {
             .scripts
             .iter()
             .take(4)
-            .map(|script| (format!("`{}`:", script.command), script.line))
+            .map(|script| (format!("`{}`", script.command), script.line))
             .collect(),
         _ => Vec::new(),
     }

@@ -4,36 +4,38 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     outside::Outside,
-    phrase::{list, size},
+    parts::represent,
+    phrase::{Names, size},
 };
 use crate::scout::{
-    citation::plain,
+    citation::{Cited, plain},
     graph::Graph,
     manifest::Use,
+    mentions::Mentions,
     modules::{Module, module_of_file, modules},
-    page::{Page, Section},
+    page::{Page, Section, Statement},
     role::Role,
-    survey::{Survey, file::SurveyedFile, links::Edge},
+    survey::{Survey, links::Edge},
 };
 
 /// As many parts as a reader can follow in a graph.
 const MOST_MODULES: usize = 26;
 
 /// The page of dependencies.
-pub(super) fn page(survey: &Survey) -> Page {
+pub(super) fn page(survey: &Survey, names: Names) -> Page {
     let modules = modules(survey, MOST_MODULES);
     let links = ModuleLinks::of(survey, &modules);
     let outside = Outside::of(survey);
     Page {
         head: Vec::new(),
         sections: vec![
-            module_graph(survey, &modules, &links),
-            cycles(survey, &modules, &links),
+            module_graph(survey, &modules, &links, names),
+            cycles(survey, &modules, &links, names),
             outside.packages(survey),
             outside.tools(survey),
             outside.unseen(survey),
             outside.undeclared(survey),
-            local_packages(survey),
+            local_packages(survey, names),
         ],
     }
 }
@@ -60,21 +62,23 @@ impl ModuleLinks {
         Self { graph, first }
     }
 
-    fn cite(&self, survey: &Survey, from: usize, to: usize, longest: usize) -> Option<String> {
+    fn cite(&self, survey: &Survey, from: usize, to: usize, longest: usize) -> Option<Cited> {
         let edge = self.first.get(&(from, to))?;
         survey.files[edge.from].cite_briefly(edge.line, longest)
     }
 }
 
-fn module_graph(survey: &Survey, modules: &[Module], links: &ModuleLinks) -> Section {
+fn module_graph(survey: &Survey, modules: &[Module], links: &ModuleLinks, most: Names) -> Section {
     let graph = &links.graph;
     let layers = graph.layers();
     let top = layers.iter().max().copied().unwrap_or(0);
+    let shared = Shared::of(modules);
     let title = match top {
         0 => "Parts".to_owned(),
         top => format!("Parts, from layer {top} down to layer 0; those of one cycle share a layer"),
     };
-    let mut section = Section::new(title, 40, "parts");
+    let mut section = Section::new("parts", format!("{title}{}", shared.note()), 40, "parts");
+    let mentions = Mentions::of(survey);
     let mut order: Vec<usize> = (0..modules.len()).collect();
     order.sort_by_key(|at| {
         (
@@ -87,66 +91,98 @@ fn module_graph(survey: &Survey, modules: &[Module], links: &ModuleLinks) -> Sec
         let module = &modules[at];
         let mut targets: Vec<(usize, usize)> = graph.out(at).collect();
         targets.sort_by_key(|(to, weight)| (std::cmp::Reverse(*weight), *to));
-        let size = size(module);
-        let name = plain(&module.name, 80);
-        let opening = format!(
-            "{name} (layer {}; {size}; {} lean on it)",
+        // The place names a part of one file already.
+        let name = match module.files.len() {
+            1 => String::new(),
+            _ => format!("{} ", shared.name(module)),
+        };
+        let facts = format!(
+            "layer {}; {}; used by {}",
             layers[at],
+            size(module),
             graph.in_degree(at)
         );
         let Some((strongest, _)) = targets.first() else {
-            let file = module
+            let longest = module
                 .files
                 .iter()
-                .map(|file| &survey.files[*file])
-                .max_by_key(|file| (file.about.is_some(), file.lines));
-            if let Some(cited) = file.and_then(SurveyedFile::cite_itself) {
-                section.say(format!("{opening} leans on no other part: {cited}"));
+                .max_by_key(|file| survey.files[**file].lines);
+            if let Some(statement) = longest.and_then(|at| represent(survey, &mentions, *at)) {
+                section.say(statement.says(&format!("{name}uses no other part ({facts})")));
             }
             continue;
         };
         let names: Vec<String> = targets
             .iter()
             .map(|(to, weight)| match weight {
-                1 => nearby(&module.name, &modules[*to].name),
-                more => format!("{} ×{more}", nearby(&module.name, &modules[*to].name)),
+                1 => shared.name(&modules[*to]),
+                more => format!("{} ×{more}", shared.name(&modules[*to])),
             })
             .collect();
         let itself = || survey.files[*module.files.first()?].cite_itself();
         if let Some(cited) = links.cite(survey, at, *strongest, 60).or_else(itself) {
-            section.say(format!("{opening} → {}, as in {cited}", list(&names, 7)));
+            let words = format!("{name}→ {} ({facts})", most.list(&names, 7));
+            section.say(Statement::at(cited).says(&words));
         }
     }
     section
 }
 
-/// Folders that two parts share are left out from so many on: Java's packages stand deep.
-const DEEP: usize = 4;
+/// The folder that all parts are in, if its name is long: it is named once, in the heading, and every
+/// part has the same name wherever it is mentioned.
+struct Shared<'m>(&'m str);
 
-/// A part's name as another part would say it: without the folder that both stand in, and without
-/// most of those that both stand below.
-fn nearby(from: &str, to: &str) -> String {
-    let folder = from
-        .trim_end_matches('/')
-        .rsplit_once('/')
-        .map_or("", |(folder, _)| folder);
-    let inside = to
-        .strip_prefix(folder)
-        .and_then(|rest| rest.strip_prefix('/'));
-    if let Some(inside) = inside.filter(|rest| !matches!(*rest, "" | "*")) {
-        return plain(inside, 60);
+/// A folder with a shorter name is not worth leaving out.
+const SHORTEST_SHARED: usize = 20;
+
+impl<'m> Shared<'m> {
+    fn of(modules: &'m [Module]) -> Self {
+        let folder = |module: &'m Module| {
+            let name = module.name.trim_end_matches('/');
+            name.rsplit_once('/').map_or("", |(folder, _)| folder)
+        };
+        let mut names = modules.iter().map(folder);
+        let Some(mut shared) = names.next() else {
+            return Self("");
+        };
+        for name in names {
+            while !(shared.is_empty()
+                || name == shared
+                || name
+                    .strip_prefix(shared)
+                    .is_some_and(|rest| rest.starts_with('/')))
+            {
+                shared = shared.rsplit_once('/').map_or("", |(above, _)| above);
+            }
+        }
+        Self(if shared.len() < SHORTEST_SHARED {
+            ""
+        } else {
+            shared
+        })
     }
-    let pairs = folder.split('/').zip(to.split('/'));
-    let shared = pairs.take_while(|(from, to)| from == to).count();
-    if shared < DEEP {
-        return plain(to, 60);
+
+    fn name(&self, module: &Module) -> String {
+        let name = module.name.strip_prefix(self.0).unwrap_or(&module.name);
+        let name = if self.0.is_empty() {
+            name
+        } else {
+            name.trim_start_matches('/')
+        };
+        plain(name, 120)
     }
-    let rest: Vec<&str> = to.split('/').skip(shared - 1).collect();
-    plain(&format!("…/{}", rest.join("/")), 60)
+
+    fn note(&self) -> String {
+        match self.0 {
+            "" => String::new(),
+            folder => format!("; names are below {}/", plain(folder, 120)),
+        }
+    }
 }
 
-fn cycles(survey: &Survey, modules: &[Module], links: &ModuleLinks) -> Section {
-    let mut section = Section::new("Cycles between parts", 14, "cycles");
+fn cycles(survey: &Survey, modules: &[Module], links: &ModuleLinks, most: Names) -> Section {
+    let mut section = Section::new("cycles", "Cycles between parts", 14, "cycles");
+    let shared = Shared::of(modules);
     let mut components: Vec<Vec<usize>> = links
         .graph
         .components()
@@ -161,15 +197,15 @@ fn cycles(survey: &Survey, modules: &[Module], links: &ModuleLinks) -> Section {
             .filter(|way| !way.is_empty())
             .min_by_key(Vec::len)
             .unwrap_or_default();
-        let anchor = &modules[members[0]].name;
-        let name = |at: &usize| nearby(anchor, &modules[*at].name);
+        let name = |at: &usize| shared.name(&modules[*at]);
         let names: Vec<String> = members.iter().map(name).collect();
         let round: Vec<String> = way.iter().chain(way.first()).map(name).collect();
         let steps = way.iter().zip(way.iter().cycle().skip(1));
-        let lines: Vec<String> = steps
-            .filter_map(|(from, to)| links.cite(survey, *from, *to, 70))
-            .collect();
-        let Some((first, rest)) = lines.split_first() else {
+        let mut steps = steps.filter_map(|(from, to)| {
+            let cited = links.cite(survey, *from, *to, 70)?;
+            Some((Statement::at(cited), name(to)))
+        });
+        let Some((first, _)) = steps.next() else {
             continue;
         };
         let among = if members.len() == way.len() {
@@ -178,27 +214,23 @@ fn cycles(survey: &Survey, modules: &[Module], links: &ModuleLinks) -> Section {
             format!(
                 " (the shortest way round among {} parts that all reach each other: {})",
                 members.len(),
-                list(&names, 8)
+                most.list(&names, 8)
             )
         };
-        section.say_with(
-            format!("{}{among}: {first}", round.join(" → ")),
-            rest.to_vec(),
-        );
+        let head = first.says(&format!("{}{among}", round.join(" → ")));
+        let rest = steps.map(|(step, to)| step.says(&format!("→ {to}")));
+        section.say_with(head, rest.collect());
     }
     if components.is_empty() && modules.len() > 1 && !links.first.is_empty() {
-        let bottom = links.graph.layers().iter().position(|layer| *layer == 0);
-        let file = bottom.and_then(|at| modules[at].files.first());
-        if let Some(cited) = file.and_then(|file| survey.files[*file].cite_itself()) {
-            section.say(format!("None: the parts stand in layers, down to {cited}"));
-        }
+        section.say(Statement::text("none: the parts form layers"));
     }
     section
 }
 
 /// Which packages of the tree ask for which others of it.
-fn local_packages(survey: &Survey) -> Section {
+fn local_packages(survey: &Survey, most: Names) -> Section {
     let mut section = Section::new(
+        "local-packages",
         "Packages of this tree, as their manifests join them",
         8,
         "packages",
@@ -232,11 +264,11 @@ fn local_packages(survey: &Survey) -> Section {
         };
         let names: Vec<String> = joined.iter().map(|(name, _)| plain(name, 50)).collect();
         if let Some(cited) = survey.cite(&manifest.path, *line) {
-            section.say(format!(
-                "{} → {}: {cited}",
+            section.say(Statement::at(cited).says(&format!(
+                "{} → {}",
                 plain(&package.name.text, 60),
-                list(&names, 10)
-            ));
+                most.list(&names, 10)
+            )));
         }
     }
     section
@@ -246,16 +278,48 @@ fn local_packages(survey: &Survey) -> Section {
 mod tests {
     use super::*;
 
+    fn named(names: &[&str]) -> Vec<String> {
+        let modules: Vec<Module> = names
+            .iter()
+            .map(|name| Module {
+                name: (*name).to_owned(),
+                files: vec![0, 1],
+                lines: 1,
+            })
+            .collect();
+        let shared = Shared::of(&modules);
+        modules.iter().map(|module| shared.name(module)).collect()
+    }
+
+    /// `sansio/… → blueprints.py` meant one of two files of that name.
     #[test]
-    fn parts_name_each_other_without_what_they_share() {
-        assert_eq!(nearby("src/a/x.rs", "src/a/y.rs"), "y.rs");
-        assert_eq!(nearby("src/a/x.rs", "lib/y.rs"), "lib/y.rs");
+    fn a_part_has_one_name_that_no_other_has() {
+        let names = [
+            "src/shelf/blueprints.py",
+            "src/shelf/sansio/blueprints.py",
+            "src/shelf/json/",
+        ];
+        assert_eq!(named(&names), names);
+    }
+
+    #[test]
+    fn a_long_folder_that_all_share_is_left_out_of_every_name() {
         assert_eq!(
-            nearby(
+            named(&[
                 "app/src/main/java/org/web/A.java",
-                "app/src/main/java/org/*"
-            ),
-            "…/org/*"
+                "app/src/main/java/org/*",
+                "app/src/main/java/org/db/"
+            ]),
+            ["web/A.java", "*", "db/"]
+        );
+        assert_eq!(
+            Shared::of(&[Module {
+                name: "app/src/main/java/org/web/A.java".to_owned(),
+                files: vec![0],
+                lines: 1,
+            }])
+            .note(),
+            "; names are below app/src/main/java/org/web/"
         );
     }
 }

@@ -2,20 +2,30 @@
 
 use std::collections::BTreeSet;
 
+use callosum_search::language::Language;
+
+use super::parts::represent;
 use crate::scout::{
-    citation::plain,
+    citation::{plain, sentence},
     manifest::Ecosystem,
-    page::Section,
+    mentions::Mentions,
+    page::{Group, Section, Statement},
     role::{self, Role},
     survey::{Survey, file::SurveyedFile},
 };
 
-/// Programs, libraries, scripts and examples, in this order.
-pub(super) fn entry_points(survey: &Survey) -> Section {
-    let mut section = Section::new("Entry points", 12, "entry points");
+/// What the packages offer first: their programs and libraries; then other programs, scripts, and
+/// examples last.
+pub(super) fn entry_points(survey: &Survey, mentions: &Mentions<'_>) -> Section {
+    let mut section = Section::new("entry-points", "Entry points", 12, "entry points");
     let mut told: BTreeSet<&str> = BTreeSet::new();
-    let manifests = survey.manifests.iter();
-    for manifest in manifests.filter(|manifest| !role::is_for_tests(manifest.folder())) {
+    let mut manifests: Vec<_> = survey
+        .manifests
+        .iter()
+        .filter(|manifest| !role::is_aside(manifest.folder()))
+        .collect();
+    manifests.sort_by_key(|manifest| (depth(manifest.folder()), &manifest.path));
+    for manifest in manifests {
         for program in &manifest.programs {
             let Some(cited) = survey.cite(&manifest.path, program.line) else {
                 continue;
@@ -23,27 +33,39 @@ pub(super) fn entry_points(survey: &Survey) -> Section {
             let starts = program.starts.as_deref().unwrap_or_default();
             let file = survey.file(starts);
             let begins = file.and_then(|file| file.cite(file.outline.entry_point?));
-            if begins.is_some() {
-                told.extend(file.map(|file| file.path.as_str()));
+            told.extend(file.map(|file| file.path.as_str()));
+            let mut words = format!("program {}", plain(&program.name, 60));
+            if begins.is_none() && !starts.is_empty() {
+                words = format!("{words}, begins at {}", plain(starts, 80));
             }
-            let place = begins
-                .or_else(|| (!starts.is_empty()).then(|| plain(starts, 80)))
-                .map(|begins| format!(", begins at {begins}"))
-                .unwrap_or_default();
-            section.say(format!(
-                "program {}: {cited}{place}",
-                plain(&program.name, 60)
-            ));
+            let statement = Statement::at(cited).says(&words);
+            section.say(statement.shown_by(", begins at", begins));
         }
     }
+    for (what, at) in library_roots(survey) {
+        let statement = represent(survey, mentions, at);
+        section
+            .groups
+            .extend(statement.map(|statement| Group::of(statement.says(&what))));
+    }
+    let used: BTreeSet<usize> = survey
+        .links
+        .uses()
+        .filter(|edge| survey.files[edge.from].is_source())
+        .map(|edge| edge.to)
+        .collect();
     let mut begins: Vec<&SurveyedFile> = survey
         .files
         .iter()
-        .filter(|file| file.outline.entry_point.is_some() && !told.contains(file.path.as_str()))
+        .enumerate()
+        .filter(|(at, file)| begins_a_program(file, used.contains(at)))
+        .map(|(_, file)| file)
+        .filter(|file| !told.contains(file.path.as_str()))
         .filter(|file| matches!(file.role, Role::Source | Role::Tool | Role::Example))
         .collect();
     begins.sort_by_key(|file| {
         (
+            file.role == Role::Example || role::is_aside(file.folder()),
             file.role,
             file.path.split('/').count(),
             std::cmp::Reverse(file.lines),
@@ -54,36 +76,43 @@ pub(super) fn entry_points(survey: &Survey) -> Section {
         let Some(cited) = file.outline.entry_point.and_then(|line| file.cite(line)) else {
             continue;
         };
-        let about = file
-            .about
-            .as_ref()
-            .map(|note| format!(": {}", plain(&note.text, 90)));
+        let about = file.about.as_ref().map(|note| sentence(&note.text));
         let what = match file.role {
+            _ if role::is_aside(file.folder()) => "example",
             Role::Source => "program",
             Role::Tool => "script",
             _ => "example",
         };
-        section.say(format!("{what} {cited}{}", about.unwrap_or_default()));
+        let statement = Statement::at(cited).says(what);
+        section.say(statement.described(about.unwrap_or_default()));
     }
-    for (what, file) in library_roots(survey) {
-        if let Some(cited) = file.cite_itself() {
-            section.say(format!("{what} {cited}"));
-        }
-    }
-    // Programs come first, but a library's root must not drown among a hundred examples.
-    section
-        .groups
-        .sort_by_key(|group| group.head.starts_with("example"));
     section
 }
 
+fn depth(folder: &str) -> usize {
+    folder.split('/').filter(|part| !part.is_empty()).count()
+}
+
+/// Whether a program begins in a file. A script that listens and that other code imports is part of a
+/// library: fastify's `server.listen` starts nothing by itself.
+fn begins_a_program(file: &SurveyedFile, is_used: bool) -> bool {
+    let is_script = matches!(
+        file.language,
+        Some(Language::JavaScript | Language::TypeScript | Language::Tsx)
+    );
+    file.outline.entry_point.is_some() && !(is_script && is_used)
+}
+
 /// The files that others get when they import a package of the tree.
-fn library_roots(survey: &Survey) -> Vec<(String, &SurveyedFile)> {
-    let mut roots = Vec::new();
+fn library_roots(survey: &Survey) -> Vec<(String, usize)> {
+    let mut roots: Vec<(String, usize)> = Vec::new();
     for manifest in &survey.manifests {
         let Some(package) = &manifest.package else {
             continue;
         };
+        if role::is_aside(manifest.folder()) {
+            continue;
+        }
         let at = |path: &str| manifest.rooted(path);
         let import = package.name.text.replace('-', "_").to_ascii_lowercase();
         let candidates = match manifest.ecosystem {
@@ -103,14 +132,15 @@ fn library_roots(survey: &Survey) -> Vec<(String, &SurveyedFile)> {
             _ => Vec::new(),
         };
         let mut paths = manifest.entry.iter().chain(&candidates);
-        let found = paths.find_map(|path| survey.file(path).filter(|file| file.is_source()));
-        if let Some(file) = found {
+        let source = |path: &String| {
+            let mut files = survey.files.iter();
+            files.position(|file| file.path == *path && file.is_source())
+        };
+        if let Some(at) = paths.find_map(source) {
             let what = format!("library {}", plain(&package.name.text, 60));
             // Several manifests may describe one package, as pyproject.toml beside setup.cfg.
-            let is_told =
-                |(other, root): &(String, &SurveyedFile)| *other == what && root.path == file.path;
-            if !roots.iter().any(is_told) {
-                roots.push((what, file));
+            if !roots.contains(&(what.clone(), at)) {
+                roots.push((what, at));
             }
         }
     }

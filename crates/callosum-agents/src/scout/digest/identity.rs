@@ -23,6 +23,13 @@ pub(super) fn head(kind: Kind, survey: &Survey) -> Vec<String> {
             format!(" below {}", paths.join(", "))
         }
     };
+    let within = match survey.focus.as_slice() {
+        [] => within,
+        paths => {
+            let paths: Vec<String> = paths.iter().map(|path| plain(path, 80)).collect();
+            format!(" for what is below {}", paths.join(", "))
+        }
+    };
     let note = if survey.files.is_empty() {
         format!("There is no file to read{within}.")
     } else {

@@ -12,10 +12,11 @@ mod outside;
 mod parts;
 mod phrase;
 mod reach;
+mod runners;
 mod scan;
 mod testing;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use self::write::{Digest, Limits, digest};
+pub use self::write::{Digest, Limits, UnknownSection, digest, digest_section};

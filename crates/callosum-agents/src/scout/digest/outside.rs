@@ -8,7 +8,7 @@ use super::phrase::{count, thousands};
 use crate::scout::{
     citation::plain,
     manifest::{Dependency, Ecosystem, Manifest, Use},
-    page::{Group, Section},
+    page::{Group, Section, Statement},
     role,
     survey::Survey,
 };
@@ -117,7 +117,7 @@ impl<'s> Outside<'s> {
 
     /// What the product itself uses, most used first.
     pub(super) fn packages(&self, survey: &Survey) -> Section {
-        let mut section = Section::new("Packages from outside", 26, "packages");
+        let mut section = Section::new("packages", "Packages from outside", 26, "packages");
         let mut ranked: Vec<(usize, Family, &str, &Package<'_>)> = self
             .packages
             .iter()
@@ -136,27 +136,27 @@ impl<'s> Outside<'s> {
             if users == 0 && family.tells_names() {
                 continue;
             }
-            let used = match package.source_users(survey).next() {
-                Some((at, line)) => {
-                    let file = &survey.files[at];
-                    let cited = file.cite_briefly(line, 50);
-                    let cited = cited
-                        .map(|cited| format!(", as in {cited}"))
-                        .unwrap_or_default();
-                    format!("; {} it{cited}", users_phrase(users))
-                }
-                None => String::new(),
+            let Some(mut statement) = package.statement(survey) else {
+                continue;
             };
-            section
-                .groups
-                .extend(package.statement(survey, &used).map(Group::of));
+            if let Some((at, line)) = package.source_users(survey).next() {
+                statement.words = format!("{}; {} it", statement.words, users_phrase(users));
+                let cited = survey.files[at].cite_briefly(line, 50);
+                statement = statement.shown_by(", as in", cited);
+            }
+            section.say(statement);
         }
         section
     }
 
     /// What only builds, tests and tools need.
     pub(super) fn tools(&self, survey: &Survey) -> Section {
-        let mut section = Section::new("For building and testing only", 7, "packages");
+        let mut section = Section::new(
+            "dev-packages",
+            "For building and testing only",
+            7,
+            "packages",
+        );
         for package in self
             .packages
             .values()
@@ -164,7 +164,7 @@ impl<'s> Outside<'s> {
         {
             section
                 .groups
-                .extend(package.statement(survey, "").map(Group::of));
+                .extend(package.statement(survey).map(Group::of));
         }
         section
     }
@@ -173,10 +173,10 @@ impl<'s> Outside<'s> {
     pub(super) fn unseen(&self, survey: &Survey) -> Section {
         let title =
             "Asked for, but no code was seen to name them (plug-ins and type packages look so too)";
-        let mut section = Section::new(title, 6, "packages");
+        let mut section = Section::new("unseen", title, 6, "packages");
         for ((family, _), package) in &self.packages {
             if family.tells_names() && package.is_for(Use::Normal) && package.users.is_empty() {
-                let statement = package.statement(survey, "");
+                let statement = package.statement(survey);
                 section.groups.extend(statement.map(Group::of));
             }
         }
@@ -186,6 +186,7 @@ impl<'s> Outside<'s> {
     /// What the code imports without a manifest that asks for it.
     pub(super) fn undeclared(&self, survey: &Survey) -> Section {
         let mut section = Section::new(
+            "undeclared",
             "Imported by the product's code, but asked for by no manifest",
             5,
             "packages",
@@ -205,11 +206,11 @@ impl<'s> Outside<'s> {
             };
             if let Some(cited) = survey.files[at].cite_briefly(line, 60) {
                 let users = package.source_users(survey).count();
-                section.say(format!(
-                    "{} ({}): {cited}",
+                section.say(Statement::at(cited).says(&format!(
+                    "{} ({})",
                     plain(key, 60),
                     count(users, "file")
-                ));
+                )));
             }
         }
         section
@@ -234,10 +235,13 @@ impl Package<'_> {
             })
     }
 
+    /// Whether the product asks for it in this role; if only tests and examples ask for it, whether they do.
     fn is_for(&self, role: Use) -> bool {
-        self.asked
-            .iter()
-            .any(|(_, dependency)| dependency.role == role)
+        let is_own = |manifest: &Manifest| !role::is_aside(manifest.folder());
+        let has_own = self.asked.iter().any(|(manifest, _)| is_own(manifest));
+        let mut asked = self.asked.iter();
+        asked
+            .any(|(manifest, dependency)| dependency.role == role && (is_own(manifest) || !has_own))
     }
 
     /// The product's own files that use it.
@@ -248,11 +252,11 @@ impl Package<'_> {
 
     /// Name, version and place of the manifest that counts most: the product's own before those of its
     /// tests and examples, one that stands higher before one below it.
-    fn statement(&self, survey: &Survey, used: &str) -> Option<String> {
+    fn statement(&self, survey: &Survey) -> Option<Statement> {
         let strongest = |(manifest, dependency): &&(&Manifest, &Dependency)| {
             let folder = manifest.folder();
             (
-                is_aside(folder),
+                role::is_aside(folder),
                 dependency.role,
                 dependency.requirement.is_none(),
                 folder.split('/').filter(|part| !part.is_empty()).count(),
@@ -275,17 +279,11 @@ impl Package<'_> {
             more => format!(" and {} more", count(more - 1, "manifest")),
         };
         let cited = survey.cite(&manifest.path, dependency.line)?;
-        Some(format!(
-            "{}{requirement}{optional} {cited}{also}{used}",
+        Some(Statement::at(cited).says(&format!(
+            "{}{requirement}{optional}{also}",
             plain(&dependency.name, 70)
-        ))
+        )))
     }
-}
-
-/// Whether what stands in a folder is beside the product: its tests, measurements and examples.
-fn is_aside(folder: &str) -> bool {
-    let is_example = |part: &str| matches!(part, "example" | "examples" | "demo" | "demos");
-    role::is_for_tests(folder) || folder.split('/').any(is_example)
 }
 
 fn users_phrase(users: usize) -> String {

@@ -5,12 +5,15 @@ use callosum_search::{
     outline::{Symbol, SymbolKind},
 };
 
-use super::phrase::{about_symbol, said, size};
+use super::{
+    identity,
+    phrase::{declared, list, said, size},
+};
 use crate::scout::{
     citation::plain,
     mentions::Mentions,
     modules::{Module, modules},
-    page::Section,
+    page::{Section, Statement},
     survey::{Survey, file::SurveyedFile},
 };
 
@@ -20,20 +23,15 @@ const MOST_PARTS: usize = 22;
 /// A tree of as many source files is small: what its files declare has room too.
 const SMALL_TREE: usize = 24;
 
-/// How much of what a file declares is told then.
-const MOST_DECLARED: usize = 6;
-
 /// The parts, largest first.
 pub(super) fn where_things_are(survey: &Survey, mentions: &Mentions<'_>) -> Section {
-    let mut section = Section::new("Where things are", 36, "parts");
+    let mut section = Section::new("where", "Where things are", 36, "parts");
     let mut parts = modules(survey, MOST_PARTS);
     parts.sort_by_key(|part| (std::cmp::Reverse(part.lines), part.name.clone()));
     section.lines_at_first = 0;
     for part in &parts {
         if let Some(statement) = describe(survey, mentions, part) {
-            let mut lines = inside(survey, mentions, part);
-            lines.retain(|line| !statement.contains(line.as_str()));
-            section.say_with(statement, lines);
+            section.say_with(statement, inside(survey, mentions, part));
         }
     }
     section
@@ -41,11 +39,11 @@ pub(super) fn where_things_are(survey: &Survey, mentions: &Mentions<'_>) -> Sect
 
 /// The files of a part that others lean on most, with what they say they are. A part of few files
 /// is told well enough by its head; in a small tree, what they declare is told too.
-fn inside(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<String> {
+fn inside(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<Statement> {
     if part.files.len() < 3 {
         let sources = survey.files.iter().filter(|file| file.is_source()).count();
         return if sources <= SMALL_TREE {
-            declared(survey, part)
+            declared_in(survey, mentions, part)
         } else {
             Vec::new()
         };
@@ -65,46 +63,46 @@ fn inside(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<String
     });
     files
         .into_iter()
-        .filter_map(|(_, at)| {
-            let file = &survey.files[at];
-            let words = file.about.as_ref().and_then(|note| said(file, note));
-            words.or_else(|| {
-                let (_, symbol) = main_declaration(survey, mentions, &[at])?;
-                Some(format!(
-                    "{}{}",
-                    file.cite_symbol(symbol, 88)?,
-                    about_symbol(symbol, 80)
-                ))
-            })
-        })
+        .filter_map(|(_, at)| represent(survey, mentions, at))
         .collect()
 }
 
-/// What the files of a part declare: the first few, those with words of their own before the others.
-fn declared(survey: &Survey, part: &Module) -> Vec<String> {
-    let mut symbols: Vec<(bool, usize, &Symbol)> = part
+/// What the files of a part declare, most used first.
+fn declared_in(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<Statement> {
+    let readme = identity::readme(survey);
+    let mut symbols: Vec<(usize, &Symbol)> = part
         .files
         .iter()
         .flat_map(|at| {
             let symbols = survey.files[*at].outline.symbols.iter();
-            symbols.map(move |symbol| (symbol.about.is_none(), *at, symbol))
+            symbols.map(move |symbol| (*at, symbol))
         })
-        .filter(|(.., symbol)| !symbol.test && symbol.public)
-        .filter(|(.., symbol)| !matches!(symbol.kind, SymbolKind::Constant | SymbolKind::Module))
+        .filter(|(_, symbol)| !symbol.test && symbol.public && !symbol.name.starts_with("__"))
+        .filter(|(_, symbol)| !matches!(symbol.kind, SymbolKind::Constant | SymbolKind::Module))
         .collect();
-    symbols.sort_by_key(|(is_bare, at, symbol)| (*is_bare, *at, symbol.line));
+    symbols.sort_by_key(|(at, symbol)| {
+        let shown = readme.and_then(|readme| readme.exemplified.get(symbol.name.as_str()));
+        let used = match symbol.container {
+            Some(_) => mentions.of_method(&symbol.name),
+            None => mentions.of_symbol(*at, symbol).count(),
+        };
+        (
+            symbol.container.is_some(),
+            shown.copied().unwrap_or(u32::MAX),
+            std::cmp::Reverse(used),
+            symbol.about.is_none(),
+            *at,
+            symbol.line,
+        )
+    });
     symbols
         .into_iter()
-        .take(MOST_DECLARED)
-        .filter_map(|(_, at, symbol)| {
-            let cited = survey.files[at].cite_symbol(symbol, 88)?;
-            Some(format!("{cited}{}", about_symbol(symbol, 80)))
-        })
+        .filter_map(|(at, symbol)| declared(&survey.files[at], symbol))
         .collect()
 }
 
 /// A part with what it says it is, and what it declares that others name most.
-fn describe(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<String> {
+fn describe(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<Statement> {
     let size = size(part);
     let (purpose, shown) = purpose(survey, mentions, part)?;
     let mut names: Vec<(usize, u32, &str)> = part
@@ -115,10 +113,8 @@ fn describe(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<S
             symbols.map(move |symbol| (*at, symbol))
         })
         .filter(|(_, symbol)| symbol.container.is_none() && !symbol.test)
-        .filter(|(_, symbol)| {
-            !matches!(symbol.kind, SymbolKind::Constant | SymbolKind::Module)
-                && shown != symbol.name
-        })
+        .filter(|(_, symbol)| symbol.kind != SymbolKind::Module && shown != symbol.name)
+        .filter(|(_, symbol)| is_offered(symbol))
         .map(|(at, symbol)| {
             (
                 mentions.of_symbol(at, symbol).count(),
@@ -131,26 +127,33 @@ fn describe(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<S
     names.sort_by_key(|(named, line, name)| (std::cmp::Reverse(*named), *line, *name));
     names.dedup_by_key(|(_, _, name)| *name);
     let names: Vec<&str> = names.into_iter().map(|(_, _, name)| name).take(4).collect();
-    let holds = if names.is_empty() {
-        String::new()
+    let mut words = if part.files.len() == 1 {
+        // The place names a part of one file already.
+        size
     } else {
-        format!("; most used from it: {}", plain(&names.join(", "), 90))
+        format!("{} ({size})", plain(&part.name, 90))
     };
-    // The citation names a part of one file already.
-    if part.files.len() == 1 {
-        return Some(format!("{purpose} ({size}){holds}"));
+    if !names.is_empty() {
+        words = format!("{words}; most used: {}", plain(&names.join(", "), 400));
     }
-    Some(format!(
-        "{} ({size}): {purpose}{holds}",
-        plain(&part.name, 90)
-    ))
+    Some(purpose.says(&words))
 }
 
-/// What a part says it is, with its citation: the words of its README, its manifest, the file that
-/// stands for it, else of its longest file; else its main declaration.
-fn purpose(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<(String, String)> {
+/// What a part says it is, with its place: the words of the file that stands for its folder, of its
+/// README, of its only file; else its most used declaration. With the name of that declaration.
+fn purpose(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<(Statement, String)> {
     let folder = part.name.trim_end_matches(['*', '.']).trim_end_matches('/');
     let in_folder = |file: &&SurveyedFile| file.folder() == folder;
+    // What a file far below says is about that file: the first crate of a hundred speaks for none.
+    let is_near = |file: &SurveyedFile| {
+        let below = file.folder().strip_prefix(folder).unwrap_or("..");
+        let below = below.trim_start_matches('/');
+        let is_beside = file
+            .path
+            .rsplit_once('.')
+            .is_some_and(|(stem, _)| stem == folder);
+        is_beside || below.is_empty() || below == "src"
+    };
     let named_for_folder = |file: &SurveyedFile| {
         let stem = file.name().split('.').next().unwrap_or_default();
         matches!(
@@ -163,22 +166,27 @@ fn purpose(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<(S
             || Some(stem) == folder.rsplit('/').next()
     };
     let files: Vec<&SurveyedFile> = part.files.iter().map(|at| &survey.files[*at]).collect();
-    // A Go package's documentation stands on top of whichever file its authors like.
+    if let [only] = part.files.as_slice() {
+        let main = main_declaration(survey, mentions, &[*only]);
+        let name = match &survey.files[*only].about {
+            None => main.map(|(_, symbol)| symbol.name.clone()),
+            Some(_) => None,
+        };
+        return Some((
+            represent(survey, mentions, *only)?,
+            name.unwrap_or_default(),
+        ));
+    }
+    // A Go package's documentation stands on top of the file that its authors like best.
     let speaks_for_all =
         |file: &SurveyedFile| named_for_folder(file) || file.language == Some(Language::Go);
     let own = files
         .iter()
         .copied()
-        .filter(|file| speaks_for_all(file))
+        .filter(|file| is_near(file) && speaks_for_all(file))
         .filter(|f| f.about.is_some());
-    let own_words = own
-        .into_iter()
-        .min_by_key(|file| file.path.split('/').count());
-    let only = files
-        .first()
-        .copied()
-        .filter(|file| files.len() == 1 && file.about.is_some());
-    if let Some(file) = own_words.or(only) {
+    let own_words = own.min_by_key(|file| file.path.split('/').count());
+    if let Some(file) = own_words {
         let words = file.about.as_ref().and_then(|note| said(file, note));
         if let Some(words) = words {
             return Some((words, String::new()));
@@ -191,18 +199,89 @@ fn purpose(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<(S
     if let Some(words) = readme.and_then(|file| said(file, file.about.as_ref()?)) {
         return Some((words, String::new()));
     }
-    let main = main_declaration(survey, mentions, &part.files);
-    main.and_then(|(at, symbol)| {
-        let cited = survey.files[at].cite_symbol(symbol, 88)?;
-        Some((
-            format!("{cited}{}", about_symbol(symbol, 90)),
-            symbol.name.clone(),
-        ))
-    })
+    if let Some((at, symbol)) = main_declaration(survey, mentions, &part.files) {
+        let statement = declared(&survey.files[at], symbol)?;
+        return Some((statement, symbol.name.clone()));
+    }
+    let longest = part
+        .files
+        .iter()
+        .max_by_key(|at| survey.files[**at].lines)?;
+    Some((represent(survey, mentions, *longest)?, String::new()))
 }
 
-/// The declaration of some files that most others name, types before functions; else the main one
-/// of the longest file.
+/// Whether other files may use a declaration.
+pub(super) fn is_offered(symbol: &Symbol) -> bool {
+    symbol.public || symbol.declaration.starts_with("pub")
+}
+
+/// States what stands for a file: its own words, the public declaration that most others name, what it
+/// passes on, where a program begins; if it offers nothing, what it declares for itself.
+pub(super) fn represent(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> Option<Statement> {
+    let file = &survey.files[at];
+    let words = file.about.as_ref().and_then(|note| said(file, note));
+    let offered = || {
+        let (_, symbol) = main_declaration(survey, mentions, &[at])?;
+        declared(file, symbol)
+    };
+    let at_line = |line: Option<u32>| Some(Statement::at(file.cite_briefly(line?, 88)?));
+    words
+        .or_else(offered)
+        .or_else(|| at_line(passed_on(survey, mentions, file).or_else(|| file.re_export())))
+        .or_else(|| at_line(file.outline.entry_point))
+        .or_else(|| kept_to_itself(mentions, at, file))
+        .or_else(|| Some(Statement::at(file.cite_itself()?)))
+}
+
+/// The line of a Python package on which it passes on what is shown by the README, else what most
+/// files name.
+fn passed_on(survey: &Survey, mentions: &Mentions<'_>, file: &SurveyedFile) -> Option<u32> {
+    if file.name() != "__init__.py" {
+        return None;
+    }
+    let readme = identity::readme(survey);
+    let imports = file.outline.imports.iter();
+    let names = imports.flat_map(|import| import.names.iter().map(move |name| (name, import.line)));
+    let best = names.max_by_key(|(name, line)| {
+        let is_shown = readme.is_some_and(|readme| readme.exemplified.contains_key(name.as_str()));
+        let declarer = mentions.declarer(name);
+        let named = declarer.map(|(at, symbol)| mentions.of_symbol(at, symbol).count());
+        (is_shown, named, std::cmp::Reverse(*line))
+    });
+    best.map(|(_, line)| line)
+}
+
+/// States what a file without anything public declares: its names, most used first.
+fn kept_to_itself(mentions: &Mentions<'_>, at: usize, file: &SurveyedFile) -> Option<Statement> {
+    let mut symbols: Vec<&Symbol> = file
+        .outline
+        .symbols
+        .iter()
+        .filter(|symbol| symbol.container.is_none() && !symbol.test)
+        .filter(|symbol| matches!(symbol.kind, SymbolKind::Function | SymbolKind::Type))
+        .collect();
+    symbols.sort_by_key(|symbol| {
+        let length = symbol.last_line.saturating_sub(symbol.line);
+        (
+            std::cmp::Reverse(mentions.of_symbol(at, symbol).count()),
+            std::cmp::Reverse(length),
+            symbol.line,
+        )
+    });
+    let first = symbols
+        .iter()
+        .find(|symbol| symbol.kind == SymbolKind::Function);
+    let first = first.or(symbols.first())?;
+    let names: Vec<&str> = symbols.iter().map(|symbol| symbol.name.as_str()).collect();
+    let words = match names.len() {
+        1 => "private".to_owned(),
+        _ => format!("nothing public; declares {}", plain(&list(&names, 5), 120)),
+    };
+    Some(file.declares(first, 88)?.says(&words))
+}
+
+/// The public declaration of some files that most others name, types before functions; else the
+/// public one with the longest body.
 pub(super) fn main_declaration<'s>(
     survey: &'s Survey,
     mentions: &Mentions<'_>,
@@ -212,23 +291,30 @@ pub(super) fn main_declaration<'s>(
         let symbols = survey.files[*at].outline.symbols.iter();
         symbols.map(move |symbol| (*at, symbol))
     });
-    let most_named = symbols
-        .filter(|(_, symbol)| symbol.container.is_none() && !symbol.test)
-        .filter(|(_, symbol)| !matches!(symbol.kind, SymbolKind::Constant | SymbolKind::Module))
-        .map(|(at, symbol)| {
-            let is_type = matches!(symbol.kind, SymbolKind::Type | SymbolKind::Interface);
-            let weight = match symbol.kind {
-                _ if is_type => 6,
-                SymbolKind::Macro => 1,
-                _ => 2,
-            };
-            let named = mentions.of_symbol(at, symbol).count() * weight;
-            (named, at, symbol)
-        })
-        .filter(|(named, ..)| *named > 0)
-        .max_by_key(|(named, at, symbol)| (*named, std::cmp::Reverse((*at, symbol.line))));
-    most_named.map(|(_, at, symbol)| (at, symbol)).or_else(|| {
-        let longest = files.iter().max_by_key(|at| survey.files[**at].lines)?;
-        Some((*longest, survey.files[*longest].main_symbol()?))
+    let offered = symbols
+        .filter(|(_, symbol)| !symbol.test && is_offered(symbol))
+        .filter(|(_, symbol)| symbol.kind != SymbolKind::Module && !symbol.name.starts_with("__"));
+    offered.max_by_key(|(at, symbol)| {
+        let weight = match symbol.kind {
+            SymbolKind::Type | SymbolKind::Interface => 6,
+            SymbolKind::Macro | SymbolKind::Constant => 1,
+            _ => 2,
+        };
+        let is_free = symbol.container.is_none();
+        let named = if is_free {
+            mentions.of_symbol(*at, symbol).count() * weight
+        } else {
+            0
+        };
+        let length = symbol.last_line.saturating_sub(symbol.line);
+        (
+            symbol.kind != SymbolKind::Constant,
+            named,
+            is_free,
+            weight,
+            survey.files[*at].lines,
+            length,
+            std::cmp::Reverse((*at, symbol.line)),
+        )
     })
 }

@@ -2,7 +2,12 @@
 
 use callosum_search::outline::{Note, Symbol};
 
-use crate::scout::{citation, modules::Module, survey::file::SurveyedFile};
+use crate::scout::{
+    citation::{self, Cited},
+    modules::Module,
+    page::Statement,
+    survey::file::SurveyedFile,
+};
 
 /// "1 file", "2 files", "12,345 lines"; a word that ends in "s" already stays as it is.
 pub(super) fn count(number: usize, noun: &str) -> String {
@@ -36,6 +41,25 @@ pub(super) fn thousands(number: u64) -> String {
     out
 }
 
+/// How many names a line lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    /// The first few, and the number of the others.
+    Few,
+    /// All of them.
+    All,
+}
+
+impl Names {
+    /// Lists some names, `few` of them unless all are wanted.
+    pub(super) fn list<T: AsRef<str>>(self, names: &[T], few: usize) -> String {
+        match self {
+            Self::Few => list(names, few),
+            Self::All => list(names, usize::MAX),
+        }
+    }
+}
+
 /// Some names in a row, and how many more there are.
 pub(super) fn list<T: AsRef<str>>(names: &[T], most: usize) -> String {
     let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
@@ -45,21 +69,26 @@ pub(super) fn list<T: AsRef<str>>(names: &[T], most: usize) -> String {
     }
 }
 
-/// What a file says of itself: the line alone where it holds the sentence and no links, else the
-/// sentence with the line it begins on.
-pub(super) fn said(file: &SurveyedFile, note: &Note) -> Option<String> {
+/// States what a file says of itself: the line that its first sentence begins on, and the rest of that sentence.
+pub(super) fn said(file: &SurveyedFile, note: &Note) -> Option<Statement> {
     let line = unmarked(file.line(note.line)?);
-    let words = citation::plain(&note.text, 150);
-    let longest = 120;
-    let has_links = ["](", "][", "`]"].iter().any(|mark| line.contains(mark));
-    if !has_links
-        && line.chars().count() <= longest
-        && line.chars().count() + 8 >= words.chars().count()
-    {
-        return citation::cite_at_most(&file.path, note.line, line, longest);
+    let words = citation::sentence(&note.text);
+    let whole = Cited::of_line_at_most(&file.path, note.line, line, 120)?;
+    if words.is_empty() || words.trim_end_matches('.') == whole.quote.trim_end_matches('.') {
+        return Some(Statement::at(whole));
     }
-    let cited = citation::cite_at_most(&file.path, note.line, line, 28)?;
-    Some(format!("{words} {cited}"))
+    // The quote may begin with an ornament, or end behind the sentence.
+    if whole.quote.contains(words.trim_end_matches('.')) {
+        return Some(Statement::at(whole));
+    }
+    if let Some(rest) = words.strip_prefix(whole.quote.as_str()) {
+        let mut statement = Statement::at(whole);
+        let rest = rest.trim().trim_end_matches('.');
+        rest.clone_into(&mut statement.rest);
+        return Some(statement);
+    }
+    let short = Cited::of_line_at_most(&file.path, note.line, line, 28)?;
+    Some(Statement::at(short).described(words))
 }
 
 /// A line of documentation without the comment mark it begins with. What is left still stands on
@@ -71,15 +100,21 @@ fn unmarked(line: &str) -> &str {
         .trim_end_matches(['"', '\'', ' ', '*'])
 }
 
-/// The words of a symbol's documentation, after a colon; nothing where there is none.
-pub(super) fn about_symbol(symbol: &Symbol, longest: usize) -> String {
-    let words = citation::plain(symbol.about.as_deref().unwrap_or_default(), longest);
+/// The first sentence of a symbol's documentation; empty if it has none or only repeats the name.
+pub(super) fn about_symbol(symbol: &Symbol) -> String {
+    let words = citation::sentence(symbol.about.as_deref().unwrap_or_default());
     let ornament = |c: char| c.is_whitespace() || "./=-*#".contains(c);
     let words = words.trim_matches(ornament);
-    if words.is_empty() || words == symbol.name {
+    if words == symbol.name {
         return String::new();
     }
-    format!(": {words}")
+    words.to_owned()
+}
+
+/// States what a file declares under a symbol's name, with its description.
+pub(super) fn declared(file: &SurveyedFile, symbol: &Symbol) -> Option<Statement> {
+    let statement = file.declares(symbol, 88)?;
+    Some(statement.described(about_symbol(symbol)))
 }
 
 #[cfg(test)]

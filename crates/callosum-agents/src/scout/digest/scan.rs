@@ -1,6 +1,6 @@
 //! `scan`: what is where, where it starts, and what matters most.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use callosum_search::{
     language::Language,
@@ -12,39 +12,40 @@ use super::{
     building::build_and_run,
     entry::entry_points,
     identity,
-    parts::{main_declaration, where_things_are},
-    phrase::{about_symbol, count, list, said, thousands},
+    parts::{is_offered, main_declaration, represent, where_things_are},
+    phrase::{Names, count, declared, said, thousands},
 };
 use crate::scout::{
     citation::{self, plain},
     graph::Graph,
     mentions::Mentions,
-    page::{Group, Page, Section},
+    page::{Page, Section, Statement},
     role::Role,
     survey::{Survey, file::SurveyedFile},
 };
 
 /// The page of a scan.
-pub(super) fn page(survey: &Survey) -> Page {
+pub(super) fn page(survey: &Survey, names: Names) -> Page {
     let mentions = Mentions::of(survey);
     let graph = file_graph(survey);
+    let (most_used, told) = most_used(survey, &mentions, &graph);
     Page {
         head: Vec::new(),
         sections: vec![
             what_it_is(survey),
-            entry_points(survey),
+            entry_points(survey, &mentions),
             where_things_are(survey, &mentions),
-            most_connected(survey, &mentions, &graph),
-            key_types(survey, &mentions),
+            most_used,
+            most_named(survey, &mentions, &told),
             build_and_run(survey),
             languages(survey),
             around_the_code(survey),
-            not_read(survey),
+            not_read(survey, names),
         ],
     }
 }
 
-/// Files leaning on files, test code included.
+/// Files using files, test code included.
 fn file_graph(survey: &Survey) -> Graph {
     let mut graph = Graph::new(survey.files.len());
     for edge in survey.links.uses() {
@@ -54,26 +55,33 @@ fn file_graph(survey: &Survey) -> Graph {
 }
 
 fn what_it_is(survey: &Survey) -> Section {
-    let mut section = Section::new("What it is", 8, "statements");
+    let mut section = Section::new("what-it-is", "What it is", 8, "statements");
     if let Some(manifest) = identity::main_manifest(survey)
         && let Some(package) = &manifest.package
     {
         let placed = package.about.as_ref().unwrap_or(&package.name);
         if let Some(cited) = survey.cite(&manifest.path, placed.line) {
-            section.say(format!("{} package: {cited}", manifest.ecosystem.name()));
+            let kind = format!("{} package", manifest.ecosystem.name());
+            section.say(Statement::at(cited).says(&kind));
         }
     }
     if let Some(readme) = identity::readme(survey)
         && let Some(about) = &readme.about
         && let Some(said) = said(readme, about)
     {
-        section.say(format!("README: {said}"));
+        section.say(said);
     }
     section
 }
 
-fn most_connected(survey: &Survey, mentions: &Mentions<'_>, graph: &Graph) -> Section {
-    let mut section = Section::new("Files that most others lean on", 16, "files");
+/// The files that most others use, each by its most used declaration; with the places of these.
+fn most_used(
+    survey: &Survey,
+    mentions: &Mentions<'_>,
+    graph: &Graph,
+) -> (Section, BTreeSet<(usize, u32)>) {
+    let mut section = Section::new("most-used", "Files that most others use", 16, "files");
+    let mut told = BTreeSet::new();
     let mut files: Vec<(usize, usize, usize)> = (0..survey.files.len())
         .filter(|at| survey.files[*at].is_source())
         .map(|at| {
@@ -88,35 +96,40 @@ fn most_connected(survey: &Survey, mentions: &Mentions<'_>, graph: &Graph) -> Se
     files.sort_by_key(|(sources, tests, at)| {
         (std::cmp::Reverse(*sources), std::cmp::Reverse(*tests), *at)
     });
-    for (sources, tests, at) in files.into_iter().take(24) {
-        let file = &survey.files[at];
-        let symbol = main_declaration(survey, mentions, &[at])
-            .and_then(|(_, symbol)| file.cite_symbol(symbol, 88));
-        let Some(cited) = symbol.or_else(|| file.cite_itself()) else {
-            continue;
+    for (sources, tests, at) in files {
+        let main = main_declaration(survey, mentions, &[at]);
+        let statement = match main {
+            Some((_, symbol)) => {
+                told.insert((at, symbol.line));
+                declared(&survey.files[at], symbol)
+            }
+            None => represent(survey, mentions, at),
         };
-        let from_tests = if tests > 0 {
-            format!(
-                ", and {} of tests, examples or tools",
+        let Some(statement) = statement else { continue };
+        let others = match tests {
+            0 => String::new(),
+            _ => format!(
+                " and {} of tests, examples or tools",
                 thousands(tests as u64)
-            )
-        } else {
-            String::new()
+            ),
         };
-        section.say(format!(
-            "{cited}: {} lean on it{from_tests}; it leans on {}",
+        section.say(statement.says(&format!(
+            "used by {}{others}; uses {}",
             count(sources, "source file"),
             thousands(graph.out_degree(at) as u64),
-        ));
+        )));
     }
-    section
+    (section, told)
 }
 
-fn key_types(survey: &Survey, mentions: &Mentions<'_>) -> Section {
-    let mut section = Section::new("Declarations that most files name", 16, "declarations");
+/// The declarations that most files name, without those in `told`.
+fn most_named(survey: &Survey, mentions: &Mentions<'_>, told: &BTreeSet<(usize, u32)>) -> Section {
+    let title = "Other declarations that most files name";
+    let mut section = Section::new("most-named", title, 16, "declarations");
     let mut ranked: Vec<(bool, usize, usize, &Symbol)> = mentions
         .declared()
-        .filter(|(_, symbol)| symbol.container.is_none())
+        .filter(|(at, symbol)| symbol.container.is_none() && !told.contains(&(*at, symbol.line)))
+        .filter(|(_, symbol)| is_offered(symbol))
         .filter(|(_, symbol)| {
             matches!(
                 symbol.kind,
@@ -141,21 +154,17 @@ fn key_types(survey: &Survey, mentions: &Mentions<'_>) -> Section {
             symbol.line,
         )
     });
-    for (_, named, at, symbol) in ranked.into_iter().take(24) {
-        let Some(cited) = survey.files[at].cite_symbol(symbol, 88) else {
-            continue;
-        };
-        section.say(format!(
-            "{cited} named in {}{}",
-            count(named, "other file"),
-            about_symbol(symbol, 100),
-        ));
+    for (_, named, at, symbol) in ranked {
+        if let Some(statement) = declared(&survey.files[at], symbol) {
+            let files = count(named, "other file");
+            section.say(statement.says(&format!("named in {files}")));
+        }
     }
     section
 }
 
 fn languages(survey: &Survey) -> Section {
-    let mut section = Section::new("Languages and size", 8, "languages");
+    let mut section = Section::new("languages", "Languages and size", 8, "languages");
     let mut by_language: BTreeMap<&str, Vec<&SurveyedFile>> = BTreeMap::new();
     let code = survey
         .files
@@ -176,24 +185,22 @@ fn languages(survey: &Survey) -> Section {
         let largest = files
             .iter()
             .max_by_key(|file| (file.is_source(), file.lines, &file.path));
-        let Some((largest, cited)) = largest.and_then(|file| Some((file, file.cite_itself()?)))
-        else {
-            continue;
-        };
+        let Some(largest) = largest else { continue };
         let product: Vec<&SurveyedFile> = files.iter().copied().filter(|f| f.is_source()).collect();
-        section.say(format!(
-            "{name}: {}, {} ({} of them the product's own); the longest has {}: {cited}",
+        section.say(Statement::text(format!(
+            "{name}: {}, {} ({} of source); the longest is {} ({})",
             count(files.len(), "file"),
             count(total(&files) as usize, "line"),
             thousands(total(&product)),
+            plain(&largest.path, 90),
             thousands(u64::from(largest.lines)),
-        ));
+        )));
     }
     section
 }
 
 fn around_the_code(survey: &Survey) -> Section {
-    let mut section = Section::new("Around the code", 10, "statements");
+    let mut section = Section::new("around", "Around the code", 10, "statements");
     let tests: usize = survey.files.iter().map(|file| file.tests().count()).sum();
     let with_tests: Vec<&SurveyedFile> = survey
         .files
@@ -206,14 +213,14 @@ fn around_the_code(survey: &Survey) -> Section {
     if let Some((file, line)) = fullest.and_then(|file| Some((file, file.tests().next()?.line)))
         && let Some(cited) = file.cite(line)
     {
-        section.say(format!(
-            "{} in {}, most of them in {}: {cited}",
+        section.say(Statement::at(cited).says(&format!(
+            "{} in {}, {} of them here",
             count(tests, "test"),
             count(with_tests.len(), "file"),
-            plain(&file.path, 80),
-        ));
+            thousands(file.tests().count() as u64),
+        )));
     } else if !survey.files.is_empty() {
-        section.say("No test function was recognised.".to_owned());
+        section.say(Statement::text("no test function recognized"));
     }
     let mut documents: Vec<&SurveyedFile> = survey
         .files
@@ -224,25 +231,13 @@ fn around_the_code(survey: &Survey) -> Section {
     documents.sort_by_key(|file| (file.path.split('/').count(), std::cmp::Reverse(file.lines)));
     let readme = identity::readme(survey).map(|file| &file.path);
     documents.retain(|file| Some(&file.path) != readme);
-    if !documents.is_empty() {
-        let mut lines: Vec<String> = documents
-            .iter()
-            .take(8)
-            .filter_map(|file| file.cite(file.title.as_ref()?.line))
-            .collect();
-        if !lines.is_empty() {
-            let first = lines.remove(0);
-            let head = format!(
-                "{} of documentation: {first}",
-                count(documents.len(), "file")
-            );
-            let beyond = documents.len() - lines.len() - 1;
-            section.groups.push(Group {
-                head,
-                lines,
-                beyond,
-            });
-        }
+    let total = documents.len();
+    let mut titles = documents
+        .iter()
+        .filter_map(|file| Some(Statement::at(file.cite(file.title.as_ref()?.line)?)));
+    if let Some(first) = titles.next() {
+        let head = first.says(&format!("{} of documentation", count(total, "file")));
+        section.say_with(head, titles.collect());
     }
     for role in [Role::Bench, Role::Example, Role::Ci, Role::Tool] {
         let files: Vec<&SurveyedFile> = survey
@@ -254,11 +249,11 @@ fn around_the_code(survey: &Survey) -> Section {
             .iter()
             .max_by_key(|file| (file.lines, std::cmp::Reverse(&file.path)));
         if let Some(cited) = first.and_then(|file| file.cite_itself()) {
-            section.say(format!(
-                "{}: {}, e.g. {cited}",
+            section.say(Statement::at(cited).says(&format!(
+                "{}: {}, this one the longest",
                 role.name(),
                 count(files.len(), "file")
-            ));
+            )));
         }
     }
     section
@@ -283,23 +278,24 @@ fn is_paper(name: &str) -> bool {
     .any(|paper| name.starts_with(paper))
 }
 
-fn not_read(survey: &Survey) -> Section {
-    let mut section = Section::new("Not read", 4, "kinds");
+fn not_read(survey: &Survey, most: Names) -> Section {
+    let mut section = Section::new("not-read", "Not read", 4, "kinds");
     for role in [Role::Vendored, Role::Generated, Role::Fixture, Role::Asset] {
         let files: Vec<&SurveyedFile> = survey.files.iter().filter(|f| f.role == role).collect();
         if !files.is_empty() {
-            let names: Vec<String> = files.iter().map(|file| plain(&file.path, 60)).collect();
-            // What was opened to learn what it is can be quoted for it.
-            let says_so = files.iter().find_map(|file| file.cite_itself());
-            section.say(format!(
-                "{}: {} ({}){}",
+            let names: Vec<String> = files.iter().map(|file| plain(&file.path, 90)).collect();
+            let words = format!(
+                "{}: {} ({})",
                 role.name(),
                 count(files.len(), "file"),
-                list(&names, 2),
-                says_so
-                    .map(|cited| format!(", as in {cited}"))
-                    .unwrap_or_default(),
-            ));
+                most.list(&names, 2),
+            );
+            // What was opened to learn what it is can be quoted for it.
+            let says_so = files.iter().find_map(|file| file.cite_itself());
+            section.say(match says_so {
+                Some(cited) => Statement::at(cited).says(&words),
+                None => Statement::text(words),
+            });
         }
     }
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -311,26 +307,26 @@ fn not_read(survey: &Survey) -> Section {
         by_reason
             .entry(reason)
             .or_default()
-            .push(plain(&skipped.path, 60));
+            .push(plain(&skipped.path, 90));
     }
     for (reason, paths) in by_reason {
-        section.say(format!(
+        section.say(Statement::text(format!(
             "{reason}: {} ({})",
             count(paths.len(), "file"),
-            list(&paths, 3)
-        ));
+            most.list(&paths, 3)
+        )));
     }
     let uncitable = survey
         .files
         .iter()
         .filter(|file| !citation::is_citable(&file.path));
-    let uncitable: Vec<String> = uncitable.map(|file| plain(&file.path, 60)).collect();
+    let uncitable: Vec<String> = uncitable.map(|file| plain(&file.path, 90)).collect();
     if !uncitable.is_empty() {
-        section.say(format!(
+        section.say(Statement::text(format!(
             "read, but named so that a citation cannot hold it: {} ({})",
             count(uncitable.len(), "file"),
-            list(&uncitable, 3)
-        ));
+            most.list(&uncitable, 3)
+        )));
     }
     section
 }

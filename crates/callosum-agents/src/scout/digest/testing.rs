@@ -5,16 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use callosum_search::outline::{Symbol, SymbolKind};
 
 use super::{
-    building::{ci_commands, ways},
-    phrase::{about_symbol, count, thousands},
+    building::{ci_commands, own_manifests, ways},
+    parts::{main_declaration, represent},
+    phrase::{count, declared, thousands},
     reach::Reach,
+    runners::runners,
 };
 use crate::scout::{
     citation::plain,
     manifest::Use,
     mentions::Mentions,
     modules::{Module, module_of_file, modules},
-    page::{Group, Page, Section},
+    page::{Group, Page, Section, Statement},
     role::Role,
     survey::{Survey, file::SurveyedFile},
 };
@@ -30,23 +32,38 @@ pub(super) fn page(survey: &Survey) -> Page {
     let mentions = Mentions::of(survey);
     let reach = Reach::of(survey, &mentions);
     let modules = modules(survey, MOST_AREAS);
+    let tests = with_tests(survey, &reach);
     Page {
         head: Vec::new(),
         sections: vec![
-            in_short(survey, &reach),
+            in_short(survey, &reach, &mentions, &tests),
             how_to_run(survey),
-            areas(survey),
+            areas(&tests),
             most_tested(survey, &reach),
-            by_part(survey, &reach, &modules),
+            by_part(survey, &reach, &mentions, &modules),
             never_named(survey, &reach, &mentions),
-            by_name(survey),
+            by_name(survey, &tests),
         ],
     }
 }
 
+/// The files with tests of what was asked about: those in it, and those that reach code in it.
+fn with_tests<'s>(survey: &'s Survey, reach: &Reach) -> Vec<&'s SurveyedFile> {
+    let focused = (0..survey.files.len()).filter(|at| survey.is_in_focus(*at));
+    let testers: BTreeSet<usize> = focused
+        .flat_map(|at| reach.testers[at].iter().copied().chain([at]))
+        .collect();
+    let testers = testers.into_iter().map(|at| &survey.files[at]);
+    testers
+        .filter(|file| file.tests().next().is_some())
+        .collect()
+}
+
 /// Code of the product that could be tested: files that declare functions.
 fn testable(survey: &Survey) -> impl Iterator<Item = (usize, &SurveyedFile)> {
-    survey.files.iter().enumerate().filter(|(_, file)| {
+    let files = survey.files.iter().enumerate();
+    let focused = files.filter(|(at, _)| survey.is_in_focus(*at));
+    focused.filter(|(_, file)| {
         file.is_source()
             && file.outline.symbols.iter().any(|symbol| {
                 !symbol.test
@@ -56,28 +73,34 @@ fn testable(survey: &Survey) -> impl Iterator<Item = (usize, &SurveyedFile)> {
     })
 }
 
-fn in_short(survey: &Survey, reach: &Reach) -> Section {
-    let mut section = Section::new("In short", 8, "statements");
-    let with_tests: Vec<&SurveyedFile> = survey
-        .files
-        .iter()
-        .filter(|file| file.tests().next().is_some())
-        .collect();
+fn in_short(
+    survey: &Survey,
+    reach: &Reach,
+    mentions: &Mentions<'_>,
+    with_tests: &[&SurveyedFile],
+) -> Section {
+    let mut section = Section::new("in-short", "In short", 8, "statements");
     let tests: usize = with_tests.iter().map(|file| file.tests().count()).sum();
     let fullest = with_tests
         .iter()
         .max_by_key(|file| (file.tests().count(), std::cmp::Reverse(&file.path)));
     let Some((file, first)) = fullest.and_then(|file| Some((file, file.tests().next()?))) else {
         if !survey.files.is_empty() {
-            section.say("No test function was recognised in this tree.".to_owned());
+            section.say(Statement::text(match survey.focus.as_slice() {
+                [] => "no test function recognized in this tree".to_owned(),
+                paths => format!(
+                    "no test function recognized that names anything below {}",
+                    plain(&paths.join(", "), 120)
+                ),
+            }));
         }
         section.groups.extend(unread_tests(survey).map(Group::of));
         return section;
     };
     if let Some(cited) = file.cite(first.line) {
         let inside = with_tests.iter().filter(|file| file.is_source()).count();
-        section.say(format!(
-            "{} in {}{}; most in {} ({}), the first: {cited}",
+        section.say(Statement::at(cited).says(&format!(
+            "{} in {}{}; most of them here ({})",
             count(tests, "test"),
             count(with_tests.len(), "file"),
             match inside {
@@ -87,9 +110,8 @@ fn in_short(survey: &Survey, reach: &Reach) -> Section {
                     thousands(inside as u64)
                 ),
             },
-            plain(&file.path, 80),
             thousands(file.tests().count() as u64),
-        ));
+        )));
     }
     let testable: Vec<(usize, &SurveyedFile)> = testable(survey).collect();
     let reached = testable
@@ -99,15 +121,20 @@ fn in_short(survey: &Survey, reach: &Reach) -> Section {
     let most = testable
         .iter()
         .max_by_key(|(at, file)| (reach.testers[*at].len(), std::cmp::Reverse(&file.path)));
-    if let Some((at, file)) = most
-        && let Some(cited) = file.cite_itself()
+    if reached == 0 {
+        section.say(Statement::text(format!(
+            "0 of {} with functions are reached by name from a test",
+            count(testable.len(), "source file")
+        )));
+    } else if let Some((at, _)) = most
+        && let Some(statement) = represent(survey, mentions, *at)
     {
-        section.say(format!(
-            "{} of {} with functions are reached by name from a test; the most reached, from {}: {cited}",
+        section.say(statement.says(&format!(
+            "{} of {} with functions are reached by name from a test, this one most often: from {}",
             thousands(reached as u64),
             count(testable.len(), "source file"),
             count(reach.testers[*at].len(), "test file"),
-        ));
+        )));
     }
     section
 }
@@ -121,7 +148,7 @@ fn has_no_tests(survey: &Survey) -> bool {
 }
 
 /// Files in test folders that no grammar here reads.
-fn unread_tests(survey: &Survey) -> Option<String> {
+fn unread_tests(survey: &Survey) -> Option<Statement> {
     let is_test = |file: &&SurveyedFile| {
         file.read
             && file.language.is_none()
@@ -135,37 +162,43 @@ fn unread_tests(survey: &Survey) -> Option<String> {
     let longest = files
         .iter()
         .max_by_key(|file| (file.lines, std::cmp::Reverse(&file.path)))?;
-    Some(format!(
-        "{} in test folders are in languages that are not read here; the longest: {}",
+    Some(Statement::at(longest.cite_itself()?).says(&format!(
+        "{} in test folders, in languages that are not read here; this is the longest",
         count(files.len(), "file"),
-        longest.cite_itself()?
-    ))
+    )))
 }
 
 fn how_to_run(survey: &Survey) -> Section {
-    let mut section = Section::new("How to run them", 12, "ways");
+    let mut section = Section::new("run", "How to run them", 12, "ways");
     for (line, file) in ci_commands(survey) {
         let is_test = ["test", "tox", "nox", "check", "verify"]
             .iter()
             .any(|word| file.line(line).is_some_and(|text| text.contains(word)));
         if is_test && let Some(cited) = file.cite(line) {
-            section.say(format!("CI runs {cited}"));
+            section.say(Statement::at(cited).says("run by CI"));
         }
     }
+    for runner in runners(survey) {
+        section
+            .groups
+            .extend(runner.statement(survey).map(Group::of));
+    }
     let mut told = BTreeSet::new();
-    for manifest in &survey.manifests {
+    let manifests = own_manifests(survey);
+    for manifest in &manifests {
         for (words, line) in ways(manifest) {
-            let is_test =
-                words.contains("test") || words.contains("verify") || words.contains("check");
+            let is_test = ["test", "verify", "check", "unit"]
+                .iter()
+                .any(|word| words.contains(word));
             if is_test
                 && told.insert(words.clone())
                 && let Some(cited) = survey.cite(&manifest.path, line)
             {
-                section.say(format!("{words} {cited}"));
+                section.say(Statement::at(cited).says(&format!("run {words}")));
             }
         }
     }
-    for manifest in &survey.manifests {
+    for manifest in manifests {
         for dependency in manifest
             .dependencies
             .iter()
@@ -178,10 +211,8 @@ fn how_to_run(survey: &Survey) -> Section {
                 let version = dependency.requirement.as_deref().unwrap_or_default();
                 let version = plain(version, 30);
                 let name = plain(&dependency.name, 60);
-                section.say(format!(
-                    "with {} {cited}",
-                    format!("{name} {version}").trim_end()
-                ));
+                let with = format!("with {name} {version}");
+                section.say(Statement::at(cited).says(with.trim_end()));
             }
         }
     }
@@ -246,14 +277,11 @@ fn is_framework(name: &str) -> bool {
         .any(|prefix| key.starts_with(prefix))
 }
 
-fn areas(survey: &Survey) -> Section {
-    let mut section = Section::new("Where they are, and what they are called", 24, "areas");
+fn areas(with_tests: &[&SurveyedFile]) -> Section {
+    let title = "Where they are, and what they are called";
+    let mut section = Section::new("areas", title, 24, "areas");
     let mut by_area: BTreeMap<&str, Vec<&SurveyedFile>> = BTreeMap::new();
-    for file in survey
-        .files
-        .iter()
-        .filter(|file| file.tests().next().is_some())
-    {
+    for file in with_tests {
         by_area.entry(file.folder()).or_default().push(file);
     }
     let tests = |files: &[&SurveyedFile]| files.iter().map(|f| f.tests().count()).sum::<usize>();
@@ -262,91 +290,85 @@ fn areas(survey: &Survey) -> Section {
     for (folder, mut files) in areas {
         files.sort_by_key(|file| (std::cmp::Reverse(file.tests().count()), &file.path));
         let folder = if folder.is_empty() { "." } else { folder };
-        let mut lines: Vec<String> = files
-            .iter()
-            .filter_map(|file| {
-                let tests: Vec<&Symbol> = file.tests().collect();
-                let test = tests.get(tests.len() / 2)?;
-                let cited = file.cite_briefly(test.line, 80)?;
-                Some(match tests.len() {
-                    1 => cited,
-                    more => format!("{} like {cited}", count(more, "test")),
-                })
-            })
-            .collect();
-        if lines.is_empty() {
-            continue;
-        }
-        let first = lines.remove(0);
-        section.say_with(
-            format!(
-                "{}/: {} in {}; {first}",
-                plain(folder, 90),
-                count(tests(&files), "test"),
-                count(files.len(), "file")
-            ),
-            lines,
+        let area = format!(
+            "{}/: {} in {}",
+            plain(folder, 90),
+            count(tests(&files), "test"),
+            count(files.len(), "file")
         );
+        let mut lines = files.iter().filter_map(|file| {
+            let tests: Vec<&Symbol> = file.tests().collect();
+            let test = tests.get(tests.len() / 2)?;
+            let cited = file.cite_briefly(test.line, 80)?;
+            Some((Statement::at(cited), count(tests.len(), "test")))
+        });
+        let Some((first, _)) = lines.next() else {
+            continue;
+        };
+        let lines = lines.map(|(line, tests)| line.says(&format!("one of {tests}")));
+        section.say_with(first.says(&area), lines.collect());
     }
     section
 }
 
 /// Every test, as far as the page has room left: of the parts that were asked for, or where a tree
 /// has few.
-fn by_name(survey: &Survey) -> Section {
-    let mut section = Section::new("All tests by name", 1, "files");
+fn by_name(survey: &Survey, with_tests: &[&SurveyedFile]) -> Section {
+    let mut section = Section::new("names", "All tests by name", 1, "files");
     section.lines_at_first = 0;
-    let all: usize = survey.files.iter().map(|file| file.tests().count()).sum();
-    if survey.scope.is_empty() && all > FEW_TESTS {
+    let all: usize = with_tests.iter().map(|file| file.tests().count()).sum();
+    if survey.scope.is_empty() && survey.focus.is_empty() && all > FEW_TESTS {
         return section;
     }
-    for file in &survey.files {
-        let mut lines: Vec<String> = file
+    for file in with_tests {
+        let mut lines = file
             .tests()
-            .filter_map(|test| file.cite_briefly(test.line, 80))
-            .collect();
-        if lines.len() < 2 {
-            continue;
+            .filter_map(|test| Some(Statement::at(file.cite_briefly(test.line, 80)?)));
+        let tests = file.tests().count();
+        let total = count(tests, "test");
+        if tests > 1
+            && let Some(head) = lines.next()
+        {
+            section.say_with(head.says(&format!("first of {total}")), lines.collect());
         }
-        let total = count(lines.len(), "test");
-        let head = format!("{} ({total}): {}", plain(&file.path, 90), lines.remove(0));
-        section.say_with(head, lines);
     }
     section
 }
 
 fn most_tested(survey: &Survey, reach: &Reach) -> Section {
-    let mut section = Section::new("What tests name most", 14, "declarations");
+    let title = "What tests name most";
+    let mut section = Section::new("most-tested", title, 14, "declarations");
     let mut ranked: Vec<(usize, usize, u32)> = reach
         .named
         .iter()
         .map(|((at, line), files)| (files.len(), *at, *line))
-        .filter(|(files, ..)| *files >= 2)
+        .filter(|(files, at, _)| *files >= 2 && survey.is_in_focus(*at))
         .collect();
     ranked.sort_by_key(|(files, at, line)| (std::cmp::Reverse(*files), *at, *line));
-    for (files, at, line) in ranked.into_iter().take(24) {
+    for (files, at, line) in ranked {
         let file = &survey.files[at];
         let first = reach.named[&(at, line)].iter().next();
         let used = first.and_then(|(test, line)| survey.files[*test].cite_briefly(*line, 50));
         if let (Some(cited), Some(used)) = (file.cite_briefly(line, 60), used) {
-            section.say(format!(
-                "{cited} in {}, as in {used}",
-                count(files, "test file")
-            ));
+            let statement = Statement::at(cited).says(&format!("in {}", count(files, "test file")));
+            section.say(statement.shown_by(", as in", Some(used)));
         }
     }
     section
 }
 
-fn by_part(survey: &Survey, reach: &Reach, modules: &[Module]) -> Section {
-    let mut section = Section::new("Public declarations that tests name, by part", 22, "parts");
+fn by_part(survey: &Survey, reach: &Reach, mentions: &Mentions<'_>, modules: &[Module]) -> Section {
+    let title = "Public declarations that tests name, by part";
+    let mut section = Section::new("by-part", title, 22, "parts");
     if has_no_tests(survey) {
         return section;
     }
     let of_file = module_of_file(modules, survey.files.len());
     let mut tally = vec![(0_usize, Vec::new()); modules.len()];
     for (at, file) in survey.files.iter().enumerate() {
-        let Some(module) = of_file[at] else { continue };
+        let Some(module) = of_file[at].filter(|_| survey.is_in_focus(at)) else {
+            continue;
+        };
         for symbol in file
             .outline
             .symbols
@@ -371,18 +393,22 @@ fn by_part(survey: &Survey, reach: &Reach, modules: &[Module]) -> Section {
                 std::cmp::Reverse((*at, symbol.line)),
             )
         });
-        let name = plain(&modules[module].name, 80);
+        // The place names a part of one file already.
+        let name = match modules[module].files.len() {
+            1 => String::new(),
+            _ => format!("{}: ", plain(&modules[module].name, 80)),
+        };
         let statement = match longest {
-            Some((at, symbol)) => survey.files[*at]
-                .cite_briefly(symbol.line, 60)
-                .map(|cited| {
-                    format!("{name}: {named} of {total}; the longest that none names is {cited}")
-                }),
-            None if total > 0 => {
-                let file = &survey.files[modules[module].files[0]];
-                file.cite_itself()
-                    .map(|cited| format!("{name}: all {total}, in {cited}"))
+            Some((at, symbol)) => {
+                let cited = survey.files[*at].cite_briefly(symbol.line, 60);
+                cited.map(|cited| {
+                    Statement::at(cited).says(&format!(
+                        "{name}{named} of {total}; this is the longest that none names"
+                    ))
+                })
             }
+            None if total > 0 => represent(survey, mentions, modules[module].files[0])
+                .map(|statement| statement.says(&format!("{name}all {total}"))),
             None => None,
         };
         section.groups.extend(statement.map(Group::of));
@@ -402,35 +428,32 @@ fn is_public_code(symbol: &Symbol) -> bool {
 
 fn never_named(survey: &Survey, reach: &Reach, mentions: &Mentions<'_>) -> Section {
     let title = "Code that no test reaches by name (it may still run under one)";
-    let mut section = Section::new(title, 20, "files");
+    let mut section = Section::new("unreached", title, 20, "files");
     if has_no_tests(survey) {
         return section;
     }
-    let mut ranked: Vec<(u64, usize, &SurveyedFile)> = testable(survey)
+    let mut ranked: Vec<(u64, usize, usize, &SurveyedFile)> = testable(survey)
         .filter(|(at, _)| !reach.is_reached(*at))
         .map(|(at, file)| {
-            let users = mentions.of_file(at, file);
-            (
-                u64::from(file.lines) * (2 + users.len() as u64),
-                users.len(),
-                file,
-            )
+            let users = mentions.of_file(at, file).len();
+            let weight = u64::from(file.lines) * (2 + users as u64);
+            (weight, users, at, file)
         })
         .collect();
-    ranked.sort_by_key(|(weight, _, file)| (std::cmp::Reverse(*weight), &file.path));
-    for (_, users, file) in ranked {
-        let Some(symbol) = file.main_symbol() else {
-            continue;
+    ranked.sort_by_key(|(weight, .., file)| (std::cmp::Reverse(*weight), &file.path));
+    for (_, users, at, file) in ranked {
+        let main = main_declaration(survey, mentions, &[at]);
+        let statement = match main {
+            Some((_, symbol)) => declared(file, symbol),
+            None => represent(survey, mentions, at),
         };
-        if let Some(cited) = file.cite(symbol.line) {
-            section.say(format!(
-                "{} ({}, named by {}): {cited}{}",
-                plain(&file.path, 90),
+        section.groups.extend(statement.map(|statement| {
+            Group::of(statement.says(&format!(
+                "{}, named by {}",
                 count(file.lines as usize, "line"),
                 count(users, "other file"),
-                about_symbol(symbol, 80),
-            ));
-        }
+            )))
+        }));
     }
     section
 }

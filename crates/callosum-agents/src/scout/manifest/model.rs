@@ -86,6 +86,8 @@ pub(in crate::scout) struct Manifest {
     /// The file that others get when they import the package, from the root of the tree, where
     /// the manifest names it.
     pub(in crate::scout) entry: Option<String>,
+    /// Further files that others get: those of `exports`, and `types`, from the root of the tree.
+    pub(in crate::scout) entries: Vec<String>,
     /// Programs that it builds or installs.
     pub(in crate::scout) programs: Vec<Program>,
     /// Commands that it names for people to run.
@@ -106,6 +108,7 @@ impl Manifest {
             shared_version: None,
             workspace: None,
             entry: None,
+            entries: Vec::new(),
             programs: Vec::new(),
             scripts: Vec::new(),
             unread: None,

@@ -37,6 +37,11 @@ pub(super) fn read(path: &str, text: &str) -> Manifest {
         .iter()
         .find_map(|key| root.get(*key)?.as_str())
         .map(|path| manifest.rooted(path));
+    let mut entries = Vec::new();
+    for key in ["main", "types", "typings", "exports"] {
+        collect_paths(root.get(key), &mut entries);
+    }
+    manifest.entries = entries.iter().map(|path| manifest.rooted(path)).collect();
     manifest.programs = programs(&root, text, &manifest);
     manifest.scripts = pairs(&root, "scripts")
         .map(|(name, command)| Script {
@@ -66,6 +71,24 @@ pub(super) fn read(path: &str, text: &str) -> Manifest {
         manifest.dependencies.extend(found);
     }
     manifest
+}
+
+/// The paths in a value of `main`, `types` or `exports`: the latter nests subpaths and conditions.
+fn collect_paths<'v>(value: Option<&'v Value>, paths: &mut Vec<&'v str>) {
+    match value {
+        Some(Value::String(path)) if !paths.contains(&path.as_str()) => paths.push(path),
+        Some(Value::Array(values)) => {
+            for value in values {
+                collect_paths(Some(value), paths);
+            }
+        }
+        Some(Value::Object(conditions)) => {
+            for value in conditions.values() {
+                collect_paths(Some(value), paths);
+            }
+        }
+        _ => {}
+    }
 }
 
 fn pairs<'r>(

@@ -4,13 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use callosum_search::{
     language::Language,
-    outline::{self, Note, Outline, Symbol, SymbolKind},
+    outline::{self, ImportKind, Note, Outline, Symbol, SymbolKind},
     walk::SourceFile,
 };
 
-use super::document;
+use super::{
+    document, own_state,
+    unlisted::{self, MacroCall},
+};
 use crate::scout::{
-    citation,
+    citation::{self, Cited},
+    page::Statement,
     role::{self, Role},
 };
 
@@ -48,6 +52,10 @@ pub(in crate::scout) struct SurveyedFile {
     pub(in crate::scout) words: BTreeMap<Box<str>, u32>,
     /// Of a document, the names that its examples use, each with the line of its first use.
     pub(in crate::scout) exemplified: BTreeMap<Box<str>, u32>,
+    /// Of Rust, the calls of macros that may declare something the outline does not see.
+    pub(in crate::scout) macro_calls: Vec<MacroCall>,
+    /// Of Rust, the macros whose bodies declare public items.
+    pub(in crate::scout) declaring_macros: BTreeSet<Box<str>>,
     /// Lines that may be quoted, trimmed.
     quotable: BTreeMap<u32, Box<str>>,
 }
@@ -69,6 +77,8 @@ impl SurveyedFile {
             path_heads: BTreeMap::new(),
             words: BTreeMap::new(),
             exemplified: BTreeMap::new(),
+            macro_calls: Vec::new(),
+            declaring_macros: BTreeSet::new(),
             quotable: BTreeMap::new(),
         }
     }
@@ -107,9 +117,20 @@ impl SurveyedFile {
             lift_out_of_namespaces(language, &mut surveyed.outline.symbols);
             let about = surveyed.outline.about.clone();
             surveyed.about = about.filter(|note| !is_legal(&note.text));
+            if language == Language::Python {
+                unlisted::add_python_variables(&text, &mut surveyed.outline.symbols);
+            }
+            if matches!(language, Language::TypeScript | Language::Tsx) {
+                unlisted::add_interface_members(&text, &mut surveyed.outline.symbols);
+            }
+            if language == Language::Rust {
+                surveyed.macro_calls = unlisted::macro_calls(&text, &surveyed.outline);
+                surveyed.declaring_macros = unlisted::declaring_macros(&text, &surveyed.outline);
+            }
         }
         if surveyed.role == Role::Document {
-            (surveyed.title, surveyed.about) = document::title_and_first_sentence(&text);
+            let theirs = own_state::blanked(&text);
+            (surveyed.title, surveyed.about) = document::title_and_first_sentence(&theirs);
             surveyed.exemplified = document::names_in_examples(&text);
         }
         if file.language == Some(Language::Rust) {
@@ -149,6 +170,7 @@ impl SurveyedFile {
             .chain(mentions)
             .chain(made_by)
             .chain(self.path_heads.values().copied())
+            .chain(self.macro_calls.iter().map(|call| call.line))
             .collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -160,7 +182,7 @@ impl SurveyedFile {
                 && made_by.is_none()
                 && !is_comment(line)
                 && !is_preamble(line)
-                && citation::cite("x", 1, line).is_some();
+                && Cited::of_line("x", 1, line).is_some();
             if is_wanted || tells {
                 self.quotable.insert(number, kept(line));
             }
@@ -174,7 +196,7 @@ impl SurveyedFile {
         if self.quotable.is_empty() {
             let first = (1..)
                 .zip(text.lines())
-                .find(|(_, line)| citation::cite("x", 1, line).is_some());
+                .find(|(_, line)| Cited::of_line("x", 1, line).is_some());
             self.quotable
                 .extend(first.map(|(number, line)| (number, kept(line))));
         }
@@ -202,40 +224,65 @@ impl SurveyedFile {
     }
 
     /// Cites a line of this file.
-    pub(in crate::scout) fn cite(&self, line: u32) -> Option<String> {
-        citation::cite(&self.path, line, self.line(line)?)
+    pub(in crate::scout) fn cite(&self, line: u32) -> Option<Cited> {
+        Cited::of_line(&self.path, line, self.line(line)?)
     }
 
     /// Cites a line of this file with a short quote.
-    pub(in crate::scout) fn cite_briefly(&self, line: u32, longest: usize) -> Option<String> {
-        citation::cite_at_most(&self.path, line, self.line(line)?, longest)
+    pub(in crate::scout) fn cite_briefly(&self, line: u32, longest: usize) -> Option<Cited> {
+        Cited::of_line_at_most(&self.path, line, self.line(line)?, longest)
     }
 
     /// Cites what best stands for the file as a whole: its documentation, its weightiest public
-    /// symbol, else the first line that says anything.
-    pub(in crate::scout) fn cite_itself(&self) -> Option<String> {
+    /// symbol, what it passes on, else the first line that says anything. An import stands for
+    /// a file only if the file has nothing else.
+    pub(in crate::scout) fn cite_itself(&self) -> Option<Cited> {
         let about = self
             .about
             .iter()
             .find_map(|note| self.cite_briefly(note.line, 60));
+        let symbol = self.main_symbol().filter(|symbol| symbol.public);
         about
-            .or_else(|| self.cite_symbol(self.main_symbol()?, 60))
-            .or_else(|| self.cite_symbol(self.first_constant()?, 60))
-            .or_else(|| self.cite_briefly(*self.quotable.keys().next()?, 60))
+            .or_else(|| self.cite_briefly(symbol?.line, 60))
+            .or_else(|| self.cite_briefly(self.first_constant()?.line, 60))
+            .or_else(|| self.cite_briefly(self.re_export()?, 60))
+            .or_else(|| self.cite_briefly(self.main_symbol()?.line, 60))
+            .or_else(|| self.cite_text())
+    }
+
+    /// Cites the first line that is no import and says anything, else an import.
+    fn cite_text(&self) -> Option<Cited> {
+        let mut lines = self.quotable.keys().copied();
+        let line = lines.find(|line| !self.imports_on(*line));
+        let line = line.or_else(|| self.quotable.keys().next().copied());
+        line.and_then(|line| self.cite_briefly(line, 60))
             .or_else(|| {
                 let count = self.text.as_ref()?.lines().count() as u32;
                 (1..=count).find_map(|line| self.cite_briefly(line, 60))
             })
     }
 
-    /// Cites what declares a symbol, with its name where the quote does not hold it: a C type may
+    /// States what declares a symbol, with its name if the quote does not hold it: a C type may
     /// have its name behind its body.
-    pub(in crate::scout) fn cite_symbol(&self, symbol: &Symbol, longest: usize) -> Option<String> {
+    pub(in crate::scout) fn declares(&self, symbol: &Symbol, longest: usize) -> Option<Statement> {
         let cited = self.cite_briefly(symbol.line, longest)?;
+        let statement = Statement::at(cited);
         if symbol.declaration.contains(&symbol.name) || symbol.test {
-            return Some(cited);
+            return Some(statement);
         }
-        Some(format!("{} in {cited}", citation::plain(&symbol.name, 60)))
+        Some(statement.says(&citation::plain(&symbol.name, 60)))
+    }
+
+    /// The line of the first import that the file passes on to others.
+    pub(in crate::scout) fn re_export(&self) -> Option<u32> {
+        let mut imports = self.outline.imports.iter();
+        let passes_on = imports.find(|import| import.kind == ImportKind::ReExport);
+        passes_on.map(|import| import.line)
+    }
+
+    fn imports_on(&self, line: u32) -> bool {
+        let mut imports = self.outline.imports.iter();
+        imports.any(|import| import.line == line)
     }
 
     /// The first public constant.
@@ -368,7 +415,17 @@ fn is_legal(words: &str) -> bool {
 
 /// Names of code and settings that are also read as manifests.
 fn is_read_as_a_whole(name: &str) -> bool {
-    matches!(name, "setup.py" | "tsconfig.json")
+    const NAMES: [&str; 8] = [
+        "setup.py",
+        "tsconfig.json",
+        "tox.ini",
+        "pytest.ini",
+        "noxfile.py",
+        "justfile",
+        "Justfile",
+        ".justfile",
+    ];
+    NAMES.contains(&name)
 }
 
 fn kept(line: &str) -> Box<str> {

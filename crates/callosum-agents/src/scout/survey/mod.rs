@@ -5,9 +5,12 @@
 
 pub(super) mod document;
 pub(super) mod file;
+mod focus;
 pub(super) mod links;
+mod own_state;
 mod read;
 #[cfg(test)]
 mod tests;
+mod unlisted;
 
 pub use self::read::{Survey, SurveyError};

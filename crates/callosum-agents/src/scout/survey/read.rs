@@ -16,8 +16,9 @@ use callosum_search::{
     walk::{Scope, Skipped, SourceFile, SourceTree, WalkError},
 };
 
-use super::{file::SurveyedFile, links::Links};
+use super::{file::SurveyedFile, links::Links, own_state};
 use crate::scout::{
+    citation::Cited,
     manifest::{self, Ecosystem, Manifest},
     progress::{Phase, Progress},
     role::Role,
@@ -42,6 +43,8 @@ pub struct Survey {
     pub(in crate::scout) links: Links,
     /// The parts of the tree that were asked for; empty for all of it.
     pub(in crate::scout) scope: Vec<String>,
+    /// The parts of the tree that were asked about, if more than them was read; empty for all of it.
+    pub(in crate::scout) focus: Vec<String>,
     /// The name of the root's folder; empty where it has none that can be written.
     pub(in crate::scout) folder: String,
 }
@@ -68,7 +71,8 @@ impl Survey {
             files_read: 0,
             files_total: 0,
         });
-        let tree = SourceTree::read(disk, root, scope)?;
+        let mut tree = SourceTree::read(disk, root, scope)?;
+        own_state::leave_out(disk, &mut tree);
         let mut skipped = tree.skipped.clone();
         let files = read_files(disk, &tree, &mut skipped, progress);
         skipped.sort_by(|a, b| a.path.cmp(&b.path));
@@ -88,6 +92,7 @@ impl Survey {
             manifests,
             links,
             scope: scope.paths.iter().map(ToString::to_string).collect(),
+            focus: Vec::new(),
             folder: folder_name(root),
         })
     }
@@ -123,7 +128,7 @@ impl Survey {
     }
 
     /// Cites a line of the file at this path, also of a manifest above the scope.
-    pub(in crate::scout) fn cite(&self, path: &str, line: u32) -> Option<String> {
+    pub(in crate::scout) fn cite(&self, path: &str, line: u32) -> Option<Cited> {
         let above = || self.above.iter().find(|file| file.path == path);
         self.file(path).or_else(above)?.cite(line)
     }

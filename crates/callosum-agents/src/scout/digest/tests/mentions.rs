@@ -98,8 +98,8 @@ fn a_name_that_a_test_has_from_elsewhere_is_no_mention() {
             ),
         ],
     );
-    assert!(text.contains("src/de.rs (7 lines"), "{text}");
-    assert!(text.contains("src/pattern.rs (3 lines"), "{text}");
+    assert!(text.contains("src/de.rs:1 7 lines"), "{text}");
+    assert!(text.contains("src/pattern.rs:1 3 lines"), "{text}");
 }
 
 /// A published package often leaves its tests out.
@@ -115,7 +115,7 @@ fn a_tree_without_tests_says_so_once() {
             ),
         ],
     );
-    assert!(text.contains("No test function was recognised"), "{text}");
+    assert!(text.contains("no test function recognized"), "{text}");
     assert!(!text.contains("none names"), "{text}");
     assert!(!text.contains("Code that no test reaches"), "{text}");
 }

@@ -26,9 +26,8 @@ fn what_stands_in_the_braces_of_a_macro_is_offered() {
     );
     for said in [
         "2 declarations in 2 modules",
-        "`pub fn spawn() {}` [src/lib.rs:6]",
-        "shelf::runtime (1 declaration)",
-        "[src/runtime.rs:1]; has block_on",
+        "- src/lib.rs:6 `pub fn spawn() {}` shelf, 1 declaration\n",
+        "- src/runtime.rs:1 `cfg_net! { pub struct Runtime; }` shelf::runtime, 1 declaration; has block_on\n",
     ] {
         assert!(text.contains(said), "{said}\n{text}");
     }
@@ -49,11 +48,11 @@ fn a_module_with_a_body_is_told_by_its_own_path() {
     );
     for said in [
         "3 declarations in 2 modules",
-        "`pub struct Widget;` [src/lib.rs:1]; has outer\n",
-        "shelf::inner (2 declarations): `pub mod inner` [src/lib.rs:7]: The insides\n",
-        "inner::Widget in `pub struct Widget;` [src/lib.rs:9]; has within\n",
-        "inner::Gadget in `pub struct Gadget;` [src/lib.rs:8]",
-        "inner::Widget (1 method): `pub fn within(&self) {}` [src/lib.rs:11]",
+        "- src/lib.rs:1 `pub struct Widget;` shelf, 1 declaration; has outer\n",
+        "- src/lib.rs:7 `pub mod inner` shelf::inner, 2 declarations: The insides\n",
+        "- src/lib.rs:9 `pub struct Widget;` inner::Widget; has within\n",
+        "- src/lib.rs:8 `pub struct Gadget;` inner::Gadget",
+        "- src/lib.rs:11 `pub fn within(&self) {}` inner::Widget; 1 method",
     ] {
         assert!(text.contains(said), "{said}\n{text}");
     }
@@ -76,7 +75,7 @@ fn an_exported_macro_of_a_private_module_is_offered_at_the_root() {
     );
     assert!(
         text.contains(
-            "shelf (1 declaration): `macro_rules! shelf` [src/macros.rs:3]: Makes a shelf\n"
+            "- src/macros.rs:3 `macro_rules! shelf` shelf, 1 declaration: Makes a shelf\n"
         ),
         "{text}"
     );
@@ -93,7 +92,7 @@ fn a_c_type_is_told_by_its_name_and_its_first_line() {
         )],
     );
     assert!(
-        text.contains("value in `typedef struct` [include/v.h:3]"),
+        text.contains("- include/v.h:3 `typedef struct` include/v.h, 2 declarations; value"),
         "{text}"
     );
 }
@@ -140,13 +139,13 @@ fn every_part_of_a_go_package_is_told() {
         ],
     );
     assert!(
-        text.contains(
-            "a.go (layer 1; 5 lines; 0 lean on it) → b.go, as in `routes []route` [a.go:4]"
-        ),
+        text.contains("- a.go:4 `routes []route` → b.go (layer 1; 5 lines; used by 0)\n"),
         "{text}"
     );
     assert!(
-        text.contains("c.go (layer 0; 3 lines; 0 lean on it) leans on no other part"),
+        text.contains(
+            "- c.go:3 `const root = 1` uses no other part (layer 0; 3 lines; used by 0)\n"
+        ),
         "{text}"
     );
 }
@@ -170,7 +169,7 @@ fn methods_of_a_script_s_object_are_offered() {
     );
     assert!(
         text.contains(
-            "res (1 method): `res.send = function send(body) {}` [lib/response.js:8]: Sends it"
+            "- lib/response.js:8 `res.send = function send(body) {}` res; 1 method: Sends it"
         ),
         "{text}"
     );
@@ -217,9 +216,9 @@ fn a_part_is_told_in_full_and_not_called_closed() {
     assert_cited(folder.path(), &api);
     assert!(!api.contains("Nothing is offered"), "{api}");
     for said in [
-        "src/shelf.rs (1 declaration): `Where books stand.` [src/shelf.rs:1]",
-        "`pub struct Shelf` [src/shelf.rs:6]",
-        "Shelf (1 method): `pub fn put(&mut self, book: Book)` [src/shelf.rs:12]",
+        "- src/shelf.rs:1 `Where books stand.` src/shelf.rs, 1 declaration\n",
+        "- src/shelf.rs:6 `pub struct Shelf` has put",
+        "- src/shelf.rs:12 `pub fn put(&mut self, book: Book)` Shelf; 1 method",
     ] {
         assert!(api.contains(said), "{said}\n{api}");
     }

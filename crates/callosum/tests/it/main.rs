@@ -46,6 +46,8 @@ mod delegation_reasons;
 /// Delegations that go on by themselves.
 #[cfg(target_os = "linux")]
 mod detached;
+/// More of a digest than its summary, one section of it, and what it does not read.
+mod digest_options;
 /// Finding executors that are installed here, or listen here.
 mod discovering;
 /// What `doctor` and `status` say is wrong, and how to mend it.

@@ -13,6 +13,7 @@ mod report;
 mod run_store;
 mod submission;
 mod telling;
+mod whole;
 
 use std::{collections::BTreeSet, ffi::OsString, path::PathBuf, time::Duration};
 
@@ -59,6 +60,7 @@ Examples:
   $ callosum delegate \"Map this repository\"
   $ callosum delegate \"What tests what?\" --kind tests --path src
   $ callosum delegate \"What does it offer?\" --kind api --json
+  $ callosum delegate \"Who uses whom?\" --kind deps --section cycles
   $ callosum delegate --tasks tasks.json --priority dependency-chain
 
 A task file:
@@ -95,6 +97,12 @@ pub(crate) struct DelegateArgs {
     /// Hand back at most so many tokens, estimated; the ledger keeps all
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(LEAST_BUDGET..))]
     budget: Option<u64>,
+    /// Print all that scout has to say, without the limit of 10,240 bytes; the ledger keeps the summary
+    #[arg(long, conflicts_with_all = ["budget", "tasks"])]
+    all: bool,
+    /// Print only this section of scout's answer; an unknown NAME lists the sections of its kind
+    #[arg(long, value_name = "NAME", conflicts_with = "tasks")]
+    section: Option<String>,
     /// Have it answered anew, also where the ledger has an answer over the same tree
     #[arg(long)]
     fresh: bool,
@@ -244,6 +252,7 @@ pub(super) fn misused(
 
 /// The whole flow of Seed CAL §2.3.
 fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandError> {
+    whole::check_section(args)?;
     let reader = store::reader(context)?;
     // What is refused before there is a ledger begins none.
     let record_refused = |error: &CommandError| {
@@ -254,6 +263,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     let submission = submission::read(context, args, &reader).inspect_err(record_refused)?;
     let roster = Roster::load(context)?;
     let executors = assigned(args, &submission, &roster).inspect_err(record_refused)?;
+    whole::check_executors(args, &executors)?;
     tell_without_login(context, &roster, &submission);
     let ledger = store::open(context)?;
     let budget = budget(context, args)?;

@@ -14,7 +14,10 @@ use callosum_ledger::{Entry, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::advice::{advice, parted};
+use super::{
+    advice::{advice, parted},
+    whole::Whole,
+};
 use crate::cli::failure::ErrorOutput;
 
 /// `callosum delegate --json`: one task.
@@ -104,7 +107,23 @@ impl Handed {
                 left_out: None,
             };
         };
-        let cut = digest(&entry.summary, budget);
+        Self::cut(&entry.summary, budget)
+    }
+
+    /// What is handed back of an answer that was written again for `--all` or `--section`.
+    pub(super) fn whole(whole: Whole, budget: Option<u64>) -> Self {
+        match budget {
+            Some(budget) => Self::cut(&whole.text, budget),
+            None => Self {
+                text: whole.text,
+                tokens: whole.tokens,
+                left_out: None,
+            },
+        }
+    }
+
+    fn cut(text: &str, budget: u64) -> Self {
+        let cut = digest(text, budget);
         Self {
             tokens: estimate(&cut.text),
             text: cut.text,
@@ -252,6 +271,15 @@ impl DelegateOutput {
             }
         }
         output
+    }
+
+    /// Replaces the summary by the answer that `--all` or `--section` asks for.
+    pub(super) fn print_whole(&mut self, whole: Whole, budget: Option<u64>) {
+        self.citations = CitationCounts::of(&whole.citations);
+        let handed = Handed::whole(whole, budget);
+        self.summary = Some(handed.text);
+        self.tokens_returned = handed.tokens;
+        self.left_out = handed.left_out.map(LeftOutOutput::of);
     }
 
     /// Nothing that could be run: what is known, and why not.

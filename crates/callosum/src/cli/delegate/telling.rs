@@ -16,6 +16,7 @@ use callosum_ledger::{Entry, ErrorCode};
 use super::{
     DelegateArgs,
     report::{DelegateOutput, Handed, NamedOutput, TasksOutput},
+    whole::Whole,
 };
 use crate::{
     cli::{context::Context, failure::ErrorOutput},
@@ -44,11 +45,16 @@ pub(super) fn tell(
             let tasks = report.tasks.iter().map(named).collect();
             context.ui.json_data(&TasksOutput { tasks, error: None })?;
         } else if let Some(task) = report.tasks.first() {
-            context.ui.json_data(&DelegateOutput::of(task, share))?;
+            let mut output = DelegateOutput::of(task, share);
+            if let Some(whole) = Whole::read(context, args, task)? {
+                output.print_whole(whole, share);
+            }
+            context.ui.json_data(&output)?;
         }
     } else {
         for task in &report.tasks {
-            tell_task(context, task, args.tasks.is_some(), share)?;
+            let whole = Whole::read(context, args, task)?;
+            tell_task(context, task, args.tasks.is_some(), share, whole)?;
         }
     }
     outcome(report)
@@ -60,6 +66,7 @@ fn tell_task(
     task: &TaskReport,
     named: bool,
     budget: Option<u64>,
+    whole: Option<Whole>,
 ) -> Result<(), CommandError> {
     let ui = context.ui;
     let name = if named {
@@ -77,7 +84,24 @@ fn tell_task(
         if named {
             ui.data(&format!("== {} ({})\n", task.local_id, entry.task_id))?;
         }
-        let handed = Handed::of(entry, *tokens_returned, budget);
+        let citations = whole
+            .as_ref()
+            .map_or(citations, |whole| &whole.citations)
+            .clone();
+        let citations = &citations;
+        let is_longer = whole
+            .as_ref()
+            .is_some_and(|whole| whole.text.len() > entry.summary.len());
+        let handed = match whole {
+            Some(whole) => Handed::whole(whole, budget),
+            None => Handed::of(entry, *tokens_returned, budget),
+        };
+        if is_longer {
+            let bytes = entry.summary.len();
+            ui.say(&format!(
+                "{name}the ledger keeps the summary of {bytes} bytes of this"
+            ));
+        }
         let tokens_returned = handed.tokens;
         ui.read_by_all(&format!("{}\n", handed.text.trim_end()))?;
         if let Some(age) = reused {

@@ -251,9 +251,8 @@ mod tests {
     /// A list of twelve examples took a budget of 600 tokens that the map of the tree needed.
     #[test]
     fn a_long_section_leaves_room_for_the_next_one() {
-        let examples: String = (1..20)
-            .map(|at| format!("- examples/e{at}.js:1 `listen()` example\n"))
-            .collect();
+        let example = |at| format!("- examples/e{at}.js:1 `listen()` example\n");
+        let examples = (1..20).map(example).collect::<Vec<_>>().concat();
         let report = format!(
             "# Map\n\n## Entry points\n\n- package.json:3 `main` library\n{examples}\n## Parts\n\n\
              - src/a.rs:1 `pub struct A` most used\n- src/b.rs:1 `pub struct B`\n"

@@ -130,7 +130,7 @@ pub(crate) fn ask(
     );
     parse_answer(&bytes, Capabilities::default()).map_err(|source| RunError::Answer {
         executor: executor.id.clone(),
-        source,
+        source: Box::new(source),
         complaint,
         unread: None,
     })

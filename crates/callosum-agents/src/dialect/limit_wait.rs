@@ -50,7 +50,7 @@ impl LimitWait {
         let line = line.trim();
         let announced = announced(line);
         let names_limit = is_limit(line);
-        if !names_limit && !(self.is_refused && announced.is_some()) {
+        if !(names_limit || self.is_refused && announced.is_some()) {
             return None;
         }
         self.refuse(line, announced.unwrap_or_default(), now)
@@ -106,7 +106,7 @@ mod tests {
     /// Returns the number of the first line at which a client is ended, each line so many seconds after the first.
     fn ended_at(lines: &[(u64, &str)]) -> Option<usize> {
         let begin = Instant::now();
-        let mut wait = LimitWait::new(Duration::from_secs(60));
+        let mut wait = LimitWait::new(Duration::from_mins(1));
         lines.iter().position(|(second, line)| {
             match begin.checked_add(Duration::from_secs(*second)) {
                 Some(now) if *line == "works" => {
@@ -180,7 +180,7 @@ mod tests {
     /// CAL-ERR-2: the end of such a client is a limit.
     #[test]
     fn the_end_of_a_client_that_waits_too_long_is_a_limit() {
-        let mut wait = LimitWait::new(Duration::from_secs(60));
+        let mut wait = LimitWait::new(Duration::from_mins(1));
         let complaint = wait.refuse("rate_limit 429", Duration::from_mins(4), Instant::now());
         let fault = complaint.unwrap().fault();
         assert!(matches!(fault, ClientFault::RateLimited { .. }), "{fault}");

@@ -56,8 +56,7 @@ fn behind_sequence(bytes: &[u8]) -> Option<&[u8]> {
                 _ => behind,
             })
         }
-        [0x1b, _, rest @ ..] => Some(rest),
-        [0x00..=0x08 | 0x0e..=0x1a | 0x7f, rest @ ..] => Some(rest),
+        [0x1b, _, rest @ ..] | [0x00..=0x08 | 0x0e..=0x1a | 0x7f, rest @ ..] => Some(rest),
         _ => None,
     }
 }

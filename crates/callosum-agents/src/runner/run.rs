@@ -257,7 +257,7 @@ pub enum RunError {
         /// The executor.
         executor: String,
         /// What is wrong with it.
-        source: AnswerError,
+        source: Box<AnswerError>,
         /// What it said last on standard error; masked.
         complaint: String,
         /// What it wrote that could not be read; masked.
@@ -321,10 +321,10 @@ impl RunError {
     pub fn spent(&self) -> Spent {
         match self {
             Self::Client { spent, .. } => **spent,
-            Self::Answer {
-                source: AnswerError::TooLong { answer, .. },
-                ..
-            } => answer.spent(),
+            Self::Answer { source, .. } => match &**source {
+                AnswerError::TooLong { answer, .. } => answer.spent(),
+                _ => Spent::default(),
+            },
             _ => Spent::default(),
         }
     }

@@ -337,12 +337,11 @@ fn a_long_answer_can_be_asked_for_again() {
     let executor = executor(&fakes::fake("--long"));
     let request = Request::bare("tell all");
     let error = scene.ask_executor(&executor, &request).unwrap_err();
-    let RunError::Answer {
-        source: AnswerError::TooLong { bytes, answer },
-        ..
-    } = error
-    else {
+    let RunError::Answer { source, .. } = error else {
         panic!("{error}");
+    };
+    let AnswerError::TooLong { bytes, answer } = *source else {
+        panic!("{source}");
     };
     assert_eq!(answer.summary.len(), bytes);
     let shorter = scene

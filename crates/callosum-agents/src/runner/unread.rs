@@ -26,7 +26,7 @@ pub(super) fn judge_output(executor: &Executor, reply: Reply) -> Result<Answer, 
         let unread = is_kept.then(|| secrets::mask(&written).text);
         RunError::Answer {
             executor: executor.id.clone(),
-            source,
+            source: Box::new(source),
             complaint: reply.complaint,
             unread,
         }

@@ -97,7 +97,7 @@ pub(crate) fn ask(
     let bytes = dialect::as_answer(transport.as_str(), told.prompt_tokens, answer, metadata);
     parse_answer(&bytes, Capabilities::default()).map_err(|source| RunError::Answer {
         executor: executor.id.clone(),
-        source,
+        source: Box::new(source),
         complaint,
         unread: None,
     })

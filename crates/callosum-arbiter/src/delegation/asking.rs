@@ -270,10 +270,10 @@ impl Drop for Watched<'_> {
 /// The length and the whole of an answer that failed for its length alone.
 fn too_long(error: &RunError) -> Option<(usize, &Answer)> {
     match error {
-        RunError::Answer {
-            source: AnswerError::TooLong { bytes, answer },
-            ..
-        } => Some((*bytes, answer)),
+        RunError::Answer { source, .. } => match &**source {
+            AnswerError::TooLong { bytes, answer } => Some((*bytes, answer)),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -205,7 +205,7 @@ impl Order {
                             "bounded" => Access::Bounded,
                             _ => Access::Hidden,
                         },
-                    })
+                    });
                 }
                 "link" => order.links.push((value.into(), words.next()?.into())),
                 "listen" => order.listen.push(value.to_str()?.parse().ok()?),

@@ -5,8 +5,8 @@
 
 use std::{io, path::Path, time::SystemTime};
 
-use super::ownership::Ownership;
 use super::owner::Owner;
+use super::ownership::Ownership;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ mod atomic;
 mod file;
 mod file_system;
 mod handle;
-mod ownership;
 mod owner;
+mod ownership;
 mod real;
 mod scratch;
 mod temporary;
@@ -24,7 +24,7 @@ pub use self::{
         Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
     },
     handle::{Disk, DiskError, Operation},
-    ownership::Ownership,
     owner::{Owner, user},
+    ownership::Ownership,
     scratch::{HeldScratch, Scratch},
 };

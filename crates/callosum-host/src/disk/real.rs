@@ -21,8 +21,8 @@ use super::{
     file_system::{
         Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
     },
-    ownership::{self, Ownership},
     owner::Owner,
+    ownership::{self, Ownership},
 };
 
 /// The machine's own file system.

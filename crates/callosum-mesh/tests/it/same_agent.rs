@@ -24,28 +24,32 @@ fn told(mesh: &mut Mesh, voice: &Voice) -> String {
 }
 
 fn begun(mesh: &mut Mesh, voice: &Voice) -> String {
-    let told = mesh.digest_for(voice, &Beside::default(), 400).unwrap();
-    mesh.deliver(&told, voice, "session-start").unwrap();
+    let told = mesh
+        .digest_for(voice, &Beside::default(), 400)
+        .expect("a digest");
+    mesh.deliver(&told, voice, "session-start")
+        .expect("a delivery");
     told.text
 }
 
 fn say(mesh: &mut Mesh, id: &str, to: &str, by: &Voice) {
     let order = Order::Send {
         id: id.to_owned(),
-        to: to.parse().unwrap(),
+        to: to.parse().expect("an addressee"),
         content: format!("words of {id}"),
         reply_to: None,
         ttl_seconds: None,
     };
-    mesh.give(order, by).unwrap();
+    mesh.give(order, by).expect("an accepted message");
 }
 
 fn publish(mesh: &mut Mesh, topic: &str, by: &Voice, payload: Value) {
     let draft = json!({
         "type": topic, "source": by.agent, "session_id": by.session_id, "payload": payload,
     });
-    let draft = Draft::read(&draft).unwrap();
-    mesh.publish(draft, Durability::Logged).unwrap();
+    let draft = Draft::read(&draft).expect("a draft");
+    mesh.publish(draft, Durability::Logged)
+        .expect("a logged event");
 }
 
 /// CALC-PAT-2: a message to an agent is handed to another of its sessions than the one that sent it, at work and at a

@@ -363,7 +363,7 @@ fn what_git_does_not_hold_is_kept_before_it_is_edited_or_unpacked_over() {
     env.git_init();
     // Too much to hold, and a build makes it again.
     for number in 0..2_100 {
-        env.write(&format!("target/{number}"), "x");
+        env.write(format!("target/{number}"), "x");
     }
     for command in [
         "sed -i s/SECRET=.*/SECRET=x/ .env new.txt",

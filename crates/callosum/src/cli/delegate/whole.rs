@@ -90,7 +90,7 @@ pub(super) fn check_section(args: &DelegateArgs) -> Result<(), CommandError> {
             Some(_) => format!(" --kind {kind}"),
         };
         let first = kind.sections().first().copied().unwrap_or_default();
-        CommandError::from_error(Exit::Usage, &error).hint(&format!(
+        CommandError::from_error(Exit::Usage, &error).hint(format!(
             "callosum delegate \"Map this repository\"{option} --section {first}"
         ))
     })

@@ -190,7 +190,7 @@ fn a_connection_that_hands_in_too_many_events_is_refused() {
     let connect = || {
         let stream = TcpStream::connect(daemon.at("events")).unwrap();
         stream
-            .set_read_timeout(Some(Duration::from_secs(60)))
+            .set_read_timeout(Some(Duration::from_mins(1)))
             .unwrap();
         stream
     };

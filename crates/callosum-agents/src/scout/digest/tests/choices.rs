@@ -237,9 +237,8 @@ fn a_package_offers_what_its_entry_leads_to() {
 /// cobra's `Execute` was among "+93 more" behind `SetContext`.
 #[test]
 fn methods_are_told_by_use() {
-    let methods: String = (0..8)
-        .map(|at| format!("// Set{at} sets.\nfunc (c *Command) Set{at}() {{}}\n\n"))
-        .collect();
+    let method = |at| format!("// Set{at} sets.\nfunc (c *Command) Set{at}() {{}}\n\n");
+    let methods = (0..8).map(method).collect::<Vec<_>>().concat();
     let text = of_kind(
         Kind::Api,
         &[

@@ -86,6 +86,8 @@ pub(super) const CLIENT: Client = Client {
         project: ".claude/settings.json",
         given: Some(["permissions", "additionalDirectories"]),
         before_tool: "PreToolUse",
+        deciding: &[("PreSkillShellCommand", "pre-skill-shell-command")],
+        on_failure: Some(("onFailure", "block")),
         session: &[
             ("SessionStart", "session-start"),
             ("UserPromptSubmit", "user-prompt-submit"),
@@ -106,8 +108,9 @@ pub(super) const CLIENT: Client = Client {
             model: true,
         },
         silence: "",
-        proven: Version(2, 1, 330),
-        limits: "runs a tool whose hook is missing, crashes or takes too long; asks nobody in `-p`, where it \
+        proven: Version(2, 1, 332),
+        limits: "before 2.1.330 runs a tool whose hook is missing, crashes or takes too long; before 2.1.332 \
+             runs the shell lines of a skill that a person types without asking; asks nobody in `-p`, where it \
              denies instead; passes all hooks over with `--bare` and `--safe-mode`",
     }),
 };

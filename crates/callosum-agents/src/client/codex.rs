@@ -70,6 +70,8 @@ pub(super) const CLIENT: Client = Client {
         project: ".codex/hooks.json",
         given: None,
         before_tool: "PreToolUse",
+        deciding: &[],
+        on_failure: None,
         session: &[
             ("SessionStart", "session-start"),
             ("UserPromptSubmit", "user-prompt-submit"),
@@ -90,8 +92,9 @@ pub(super) const CLIENT: Client = Client {
             model: true,
         },
         silence: "",
-        proven: Version(0, 169, 0),
-        limits: "passes a hook over in silence until a person has trusted it in the terminal, and again after \
+        proven: Version(0, 171, 0),
+        limits: "does not report what its model types into an open shell (`write_stdin`), so that a bare shell \
+             or interpreter is denied; passes a hook over in silence until a person has trusted it in the terminal, and again after \
              each change of it; cannot ask; runs a tool whose hook is missing or takes too long",
     }),
 };

@@ -85,6 +85,9 @@ pub(super) const CLIENT: Client = Client {
         project: ".gemini/settings.json",
         given: None,
         before_tool: "BeforeTool",
+        deciding: &[],
+        on_failure: None,
+        // `PreCompress` fires before each request, whatever is compressed.
         session: &[
             ("SessionStart", "session-start"),
             ("BeforeAgent", "user-prompt-submit"),

@@ -18,6 +18,12 @@ pub struct Hooks {
     pub given: Option<[&'static str; 2]>,
     /// What it calls the moment before a tool runs.
     pub before_tool: &'static str,
+    /// Its events beside [`before_tool`](Self::before_tool) at which a command is about to run that the guard decides on, each
+    /// with our own word for it.
+    pub deciding: &'static [(&'static str, &'static str)],
+    /// What its settings call the answer to a hook that is missing, fails or takes too long: the key, and the value that
+    /// stops the tool. `None` where it has no such key, and runs the tool.
+    pub on_failure: Option<(&'static str, &'static str)>,
     /// What it calls the moments of a session, each with our own word for it. Only those that were
     /// seen to fire when they should.
     pub session: &'static [(&'static str, &'static str)],
@@ -92,7 +98,16 @@ const BEFORE_TOOL: &str = "pre-tool-use";
 impl Hooks {
     /// Every event that it is to tell of: its own name, and our word for it.
     pub fn events(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
-        std::iter::once((self.before_tool, BEFORE_TOOL)).chain(self.session.iter().copied())
+        let deciding = std::iter::once((self.before_tool, BEFORE_TOOL));
+        deciding
+            .chain(self.deciding.iter().copied())
+            .chain(self.session.iter().copied())
+    }
+
+    /// Returns whether the client waits at this event for whether it may go on.
+    pub fn decides(&self, event: &str) -> bool {
+        let mut deciding = self.deciding.iter();
+        event == self.before_tool || deciding.any(|(name, _)| *name == event)
     }
 
     /// The same, and what is told of only where its own `/clear` is shadowed.
@@ -114,7 +129,7 @@ impl Hooks {
     /// How long it is to wait for the hook of an event, as it counts: ten seconds, or as long as it
     /// waits at most.
     ///
-    /// All of them go on with the tool once that is over, so an answer comes long before.
+    /// Most of them go on with the tool once that is over, so an answer comes long before.
     pub fn timeout(&self, event: &str) -> u64 {
         let mut hurried = self.hurried.iter();
         let hurried = hurried.find(|(name, _)| *name == event);

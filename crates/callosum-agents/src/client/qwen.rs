@@ -82,12 +82,16 @@ pub(super) const CLIENT: Client = Client {
         project: ".qwen/settings.json",
         given: None,
         before_tool: "PreToolUse",
-        // `SessionEnd` was not seen to fire.
+        deciding: &[],
+        on_failure: None,
+        // `SessionEnd` and `PreCompact` fire in its terminal, and not with `-p`.
         session: &[
             ("SessionStart", "session-start"),
             ("UserPromptSubmit", "user-prompt-submit"),
             ("PostToolUse", "post-tool-use"),
             ("Stop", "stop"),
+            ("PreCompact", "pre-compact"),
+            ("SessionEnd", "session-end"),
         ],
         gate: None,
         typed: None,

@@ -62,6 +62,20 @@ impl ClientName {
         };
         Client::of(dialect).expect("each of them is a client")
     }
+
+    /// The variables by which the client finds its own files.
+    pub(super) const fn folder_variables(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude => &["CLAUDE_CONFIG_DIR"],
+            Self::Codex => &["CODEX_HOME"],
+            Self::Gemini => &[
+                "GEMINI_CLI_HOME",
+                "GEMINI_CLI_TRUSTED_FOLDERS_PATH",
+                "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+            ],
+            Self::Qwen => &["QWEN_HOME", "QWEN_CODE_SYSTEM_SETTINGS_PATH"],
+        }
+    }
 }
 
 impl ClientOutput {
@@ -189,6 +203,32 @@ pub(super) fn installed(context: &Context) -> Vec<&'static Client> {
             .then_some(client)
     };
     ClientName::value_variants().iter().filter_map(of).collect()
+}
+
+/// Fails if a variable that names a client's folder begins with `~`, which only a shell expands: the client and `init` would
+/// use a folder named `~` below wherever they were started.
+pub(super) fn check_folders(context: &Context, clients: &[ClientName]) -> Result<(), CommandError> {
+    for name in clients {
+        for variable in name.folder_variables() {
+            if let Some(value) = with_tilde(context, variable) {
+                let program = name.client().program;
+                let what = format!(
+                    "`{variable}` is `{value}`: no shell has expanded `~`, and {program} would look in a folder of that name"
+                );
+                let home = value.strip_prefix('~').unwrap_or_default();
+                return Err(CommandError::new(Exit::Environment, what)
+                    .hint(format!("export {variable}=\"$HOME{home}\"")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The value of a variable that begins with a `~` which no shell has expanded.
+pub(super) fn with_tilde(context: &Context, variable: &str) -> Option<String> {
+    let value = context.environment.get(variable)?.to_str()?;
+    let is_home = value == "~" || value.starts_with("~/");
+    is_home.then(|| value.to_owned())
 }
 
 /// A client's own folder; `None` where there is no home.

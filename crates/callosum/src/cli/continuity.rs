@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     config::Places,
-    registration::{Place, Scope},
+    registration::{Place, Scope, Trust},
     ui::{CommandError, Exit},
 };
 
@@ -79,8 +79,8 @@ fn check_hooks(
         return;
     };
     let waits = |place: &Place, event: &str| {
-        let trusted = registrar.is_trusted_for(place, &own, event);
-        matches!(trusted, Ok(Some(false)))
+        let trust = registrar.trust(place, &own, &[event]);
+        matches!(trust, Ok(Some(Trust::Missing | Trust::Stale)))
     };
     for place in places {
         let waiting = hooks

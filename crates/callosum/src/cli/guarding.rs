@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_agents::client::{Client, Version};
+use callosum_agents::client::{Client, Hooks, Version};
 use callosum_guard::Strictness;
 use callosum_host::process::{self, Ending, Launch, Run};
 use serde_json::json;
@@ -18,7 +18,7 @@ use super::{
     trial,
 };
 use crate::{
-    registration::{Place, Scope},
+    registration::{Place, Scope, Trust},
     ui::{CommandError, Exit},
 };
 
@@ -32,6 +32,18 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     for name in <ClientName as clap::ValueEnum>::value_variants() {
         let client = name.client();
         let is_installed = installed.contains(&client);
+        for variable in name.folder_variables() {
+            if let Some(value) = clients::with_tilde(context, variable) {
+                let found = format!(
+                    "`{variable}` is `{value}`: no shell has expanded `~`, and {} looks in a folder of that name",
+                    client.program
+                );
+                let home = value.strip_prefix('~').unwrap_or_default();
+                let hint = format!("export {variable}=\"$HOME{home}\"");
+                let name = format!("guard of {}", client.program);
+                checks.add(&name, Outcome::Warning, found, Some(&hint));
+            }
+        }
         check_client(context, checks, client, is_installed);
     }
 }
@@ -118,7 +130,30 @@ fn check_client(
             }
         }
     }
+    check_deciding(context, checks, (client, &name), &commands, &again);
     check_limits(context, checks, client, &name, &commands, is_installed);
+}
+
+/// Says at which other events the guard is not registered: an `init` before there were such events left them out.
+fn check_deciding(
+    context: &Context,
+    checks: &mut Checks,
+    (client, name): (&Client, &str),
+    commands: &[(Place, String)],
+    again: &str,
+) {
+    let registrar = clients::registrar(context);
+    let beside = client.hooks.map_or(&[][..], |hooks| hooks.deciding);
+    for (event, _) in beside {
+        let is_there = |(place, _): &(Place, String)| {
+            let found = registrar.commands_for(place, event);
+            found.is_ok_and(|found| !found.is_empty())
+        };
+        if !commands.iter().any(is_there) {
+            let found = format!("not registered for {event}: nobody decides on what it runs then");
+            checks.add(name, Outcome::Warning, found, Some(again));
+        }
+    }
 }
 
 /// What names this program in settings.
@@ -196,6 +231,12 @@ fn check_limits(
     }
 }
 
+/// Returns the events at which a client waits for the guard.
+fn deciding(hooks: &Hooks) -> Vec<&'static str> {
+    let beside = hooks.deciding.iter().map(|(event, _)| *event);
+    std::iter::once(hooks.before_tool).chain(beside).collect()
+}
+
 /// Whether a person has trusted what is registered, where the client asks for that.
 fn check_trust(
     context: &Context,
@@ -209,15 +250,22 @@ fn check_trust(
     places.dedup();
     for place in places {
         let (program, path) = (place.client.program, place.path.display());
-        match registrar.is_trusted(place, own) {
+        match registrar.trust(place, own, &deciding(&place.hooks)) {
             Ok(None) => {}
-            Ok(Some(true)) => {
+            Ok(Some(Trust::Trusted)) => {
                 let found = format!(
                     "{path} was trusted by a person; {program} asks again after each change of it"
                 );
                 checks.add(name, Outcome::Ok, found, None);
             }
-            Ok(Some(false)) => {
+            Ok(Some(Trust::Stale)) => {
+                let found = format!(
+                    "{path} was changed since a person trusted the hook in it, so that {program} passes it over"
+                );
+                let hint = format!("start {program} once in a terminal, and look at its hooks");
+                checks.add(name, Outcome::Warning, found, Some(&hint));
+            }
+            Ok(Some(Trust::Missing)) => {
                 let found = format!(
                     "{path} is passed over in silence until a person has trusted the hook in it"
                 );

@@ -28,8 +28,10 @@ pub(super) fn check_program(context: &Context, place: &Place, command: &str) -> 
         return Err("its command cannot be read".to_owned());
     };
     let path = Path::new(named);
-    // A name is looked up in the absolute folders of `PATH`.
-    let is_name = path.components().count() == 1 && path.is_relative();
+    // A name is looked up in the absolute folders of `PATH`. In a project's settings any but ours may be any program.
+    let is_name = path.components().count() == 1
+        && path.is_relative()
+        && (place.scope == Scope::User || named == "callosum");
     let is_own = || {
         // What is not there is told by starting it.
         let Ok(found) = context.disk.canonicalize(path) else {

@@ -17,7 +17,7 @@ use super::{
     session,
 };
 use crate::{
-    registration::{Doing, Place, Scope},
+    registration::{Doing, Place, Registrar, Scope},
     ui::{CommandError, Exit},
 };
 
@@ -87,6 +87,7 @@ pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), Command
     } else {
         Doing::Write
     };
+    clients::check_folders(context, &wanted(args))?;
     let registrar = clients::registrar(context);
     let is_there = |output: &ClientOutput| output.change != "absent";
     let (places, servers) = places(context, args)?;
@@ -100,6 +101,9 @@ pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), Command
         ClientOutput::of(place, &change)
     });
     let outputs: Vec<ClientOutput> = outputs.filter(is_there).collect();
+    if doing == Doing::Write {
+        forget_gate(context, &registrar, &places)?;
+    }
     let zone = lift(context, args)?;
     let mut all = outputs.iter().chain(&servers);
     let has_failed = all.any(ClientOutput::has_failed);
@@ -125,6 +129,22 @@ pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), Command
         return Err(CommandError::told(Exit::Environment));
     }
     Ok(())
+}
+
+/// Takes what a client has noted itself of the gate out of its own folder.
+fn forget_gate(
+    context: &Context,
+    registrar: &Registrar,
+    places: &[Place],
+) -> Result<(), CommandError> {
+    let gated = places.iter().find(|place| place.hooks.gate.is_some());
+    let own = gated.and_then(|place| clients::own_folder(context, place.client));
+    let Some(own) = own else {
+        return Ok(());
+    };
+    registrar
+        .forget_gate(&own)
+        .map_err(|error| super::store::disk_failed(&error))
 }
 
 /// Takes the system zone out of the project, unless only settings are meant.
@@ -170,18 +190,22 @@ fn tell_zone(context: &Context, zone: &[LiftedOutput], is_dry: bool) {
     );
 }
 
+/// The clients that were named, else all of them.
+fn wanted(args: &UninstallArgs) -> Vec<ClientName> {
+    if args.clients.is_empty() {
+        <ClientName as clap::ValueEnum>::value_variants().to_vec()
+    } else {
+        args.clients.clone()
+    }
+}
+
 /// Every settings file that may have something of ours in it: those that are looked at from here, and
 /// those that this machine remembers; and apart from them those with our server of tools alone.
 fn places(
     context: &Context,
     args: &UninstallArgs,
 ) -> Result<(Vec<Place>, Vec<Place>), CommandError> {
-    let all = <ClientName as clap::ValueEnum>::value_variants();
-    let wanted = if args.clients.is_empty() {
-        all
-    } else {
-        &args.clients
-    };
+    let wanted = wanted(args);
     let scopes = [Scope::User, Scope::Project];
     let meant: Vec<_> = wanted
         .iter()

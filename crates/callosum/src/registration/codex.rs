@@ -1,33 +1,93 @@
 //! What Codex notes of hooks that a person has trusted.
 //!
 //! It passes any other hook over in silence. The note is a table of its settings for each hook, by
-//! the file, the event and the places in its lists, with a hash of what was trusted. How that hash is
-//! made is Codex's own affair: what is told here is that somebody has looked, not at what.
+//! the file, the event and the places in its lists, with a hash of what was trusted. [`trust`] reads it, and compares
+//! the hash with that of the hook as it is now ([`hash`]).
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
+
+use callosum_ledger::Checksum;
+use serde_json::{Value, json};
 
 /// What follows the key of a trusted hook.
 const TRUSTED: &str = "trusted_hash";
 
-/// Whether the settings say that the hook at these places of an event's lists is trusted.
-pub(crate) fn is_trusted(
+/// How long Codex waits for a hook that names no timeout, in seconds.
+const TIMEOUT: u64 = 600;
+
+/// Events whose groups have no matcher: Codex passes over one that is there.
+const UNMATCHED: [&str; 2] = ["UserPromptSubmit", "Stop"];
+
+/// Whether a person has trusted a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// They have trusted it as it is.
+    Trusted,
+    /// They have trusted another hook in the same place, so that Codex passes this one over.
+    Stale,
+    /// They have not trusted it.
+    Missing,
+}
+
+/// Returns what the settings say of the hook at these places of an event's lists, whose hash is `hash`. Without a hash to
+/// compare, any that stands there counts.
+pub(crate) fn trust(
     settings: &str,
     hooks: &Path,
     (event, group, handler): (&str, usize, usize),
-) -> bool {
+    hash: Option<&str>,
+) -> Trust {
     let event = in_a_key(event);
     let key = format!("{}:{event}:{group}:{handler}", hooks.display());
     // As a TOML string writes it, between either kind of quotes.
     let escaped = key.replace('\\', r"\\").replace('"', "\\\"");
-    [(key, '\''), (escaped, '"')].iter().any(|(key, quote)| {
+    for (key, quote) in [(key, '\''), (escaped, '"')] {
         let named = format!("{quote}{key}{quote}");
-        settings.match_indices(&named).any(|(at, _)| {
+        for (at, _) in settings.match_indices(&named) {
             let behind = &settings[at + named.len()..];
             // Up to the next table.
             let end = behind.find("\n[").unwrap_or(behind.len());
-            behind[..end].contains(TRUSTED)
-        })
-    })
+            let Some((_, noted)) = behind[..end].split_once(TRUSTED) else {
+                continue;
+            };
+            let noted = noted.lines().next().unwrap_or_default();
+            return match hash {
+                Some(hash) if !noted.contains(hash) => Trust::Stale,
+                _ => Trust::Trusted,
+            };
+        }
+    }
+    Trust::Missing
+}
+
+/// Returns the hash by which Codex knows the hook at these places: SHA-256 over the event, matcher and handler as JSON
+/// without blanks and with sorted keys. So it is in 0.169.0 and 0.171.0. `None` if there is no such command.
+pub(crate) fn hash(hooks: &Value, (event, group, handler): (&str, usize, usize)) -> Option<String> {
+    let group = hooks.get("hooks")?.get(event)?.get(group)?;
+    let handler = group.get("hooks")?.get(handler)?;
+    let timeout = handler.get("timeout").and_then(Value::as_u64);
+    let is_async = handler.get("async").and_then(Value::as_bool);
+    let mut identity = BTreeMap::from([
+        ("async", json!(is_async.unwrap_or(false))),
+        ("command", json!(handler.get("command")?.as_str()?)),
+        ("timeout", json!(timeout.unwrap_or(TIMEOUT).max(1))),
+        ("type", json!("command")),
+    ]);
+    for key in ["commandWindows", "statusMessage"] {
+        if let Some(text) = handler.get(key).and_then(Value::as_str) {
+            identity.insert(key, json!(text));
+        }
+    }
+    let mut hashed = BTreeMap::from([
+        ("event_name", json!(in_a_key(event))),
+        ("hooks", json!([identity])),
+    ]);
+    let matcher = group.get("matcher").and_then(Value::as_str);
+    if let Some(matcher) = matcher.filter(|_| !UNMATCHED.contains(&event)) {
+        hashed.insert("matcher", json!(matcher));
+    }
+    let text = serde_json::to_vec(&hashed).ok()?;
+    Some(format!("sha256:{}", Checksum::of(&text)))
 }
 
 /// Whether the settings say that a person has trusted the project that has one of these roots. Settings that cannot be
@@ -105,9 +165,69 @@ mod tests {
             (Path::new("/other/hooks.json"), ("PreToolUse", 0, 0), false),
             (Path::new("/p \"q\"/hooks.json"), ("PreToolUse", 0, 0), true),
         ] {
-            assert_eq!(is_trusted(settings, hooks, place), trusted, "{place:?}");
+            let found = trust(settings, hooks, place, None);
+            let expected = if trusted {
+                Trust::Trusted
+            } else {
+                Trust::Missing
+            };
+            assert_eq!(found, expected, "{place:?}");
         }
         assert!(!names_hooks(settings));
         assert!(names_hooks("a = 1\n [[hooks.PreToolUse]]\n"));
+    }
+
+    /// CAKE-ADP-1: the hash is the one that Codex 0.171.0 prints for these hooks (`hooks/list` of its app server), and
+    /// another one in its settings is stale.
+    #[test]
+    fn the_hash_of_a_hook_is_the_one_that_codex_computes() {
+        let hooks = json!({"hooks": {
+            "PreToolUse": [{"matcher": "*", "hooks": [
+                {"type": "command", "command": "/opt/callosum hook codex pre-tool-use", "timeout": 10}]}],
+            "SessionStart": [{"hooks": [
+                {"type": "command", "command": "/opt/callosum hook codex session-start", "timeout": 10}]}],
+            "UserPromptSubmit": [{"matcher": "x", "hooks": [
+                {"type": "command", "command": "echo \u{e9}", "timeout": 5, "statusMessage": "hi"},
+                {"type": "command", "command": "b"}]}],
+            "Stop": [{"matcher": "*", "hooks": [
+                {"command": "/opt/callosum hook codex stop", "timeout": 10, "async": false, "type": "command"}]}],
+        }});
+        for (place, expected) in [
+            (
+                ("PreToolUse", 0, 0),
+                "df58aa9d6d3e9144bd7794f4d6362dd989135e2e1ea6b818b653a14ddcae1a5a",
+            ),
+            (
+                ("SessionStart", 0, 0),
+                "064f0cc33a996b444ec6d8234c21ea63ea48cbfabed313307d9cbc752b751c24",
+            ),
+            (
+                ("UserPromptSubmit", 0, 0),
+                "a2d98811a3ef85abd35ae578124cffd860d022f8a43d6f75fcbaec2cd80c8603",
+            ),
+            (
+                ("UserPromptSubmit", 0, 1),
+                "69824ff972468b6c8c6e1d06f9d696624894059ac0255f2fa105438ab90b261d",
+            ),
+            (
+                ("Stop", 0, 0),
+                "1042e46adfb008c640797bd4381a0dfc6517682621da129cd099ee64b41192b3",
+            ),
+        ] {
+            let hash = hash(&hooks, place).unwrap();
+            assert_eq!(hash, format!("sha256:{expected}"));
+            let (event, group, handler) = place;
+            let key = format!("/h/hooks.json:{}:{group}:{handler}", in_a_key(event));
+            for (noted, trusted) in [
+                (hash.as_str(), Trust::Trusted),
+                ("sha256:00", Trust::Stale),
+                ("", Trust::Stale),
+            ] {
+                let settings = format!("[hooks.state.\"{key}\"]\ntrusted_hash = \"{noted}\"\n");
+                let found = trust(&settings, Path::new("/h/hooks.json"), place, Some(&hash));
+                assert_eq!(found, trusted, "{settings}");
+            }
+        }
+        assert_eq!(hash(&hooks, ("PreToolUse", 1, 0)), None);
     }
 }

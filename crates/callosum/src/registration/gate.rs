@@ -142,6 +142,31 @@ pub(super) fn remove_files(disk: &Disk, folder: &Path) -> Result<(), DiskError> 
     Ok(())
 }
 
+/// Takes our folder of plugins out of the list that Claude Code keeps of those it knows, in its own folder. One of the same
+/// name that is not ours stays.
+pub(super) fn forget(disk: &Disk, own: &Path, folder: &Path) -> Result<(), DiskError> {
+    let list = own.join("plugins/known_marketplaces.json");
+    let Some(bytes) = disk.read_if_there(&list)? else {
+        return Ok(());
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    // What cannot be read is Claude Code's to complain of.
+    let Ok(root) = parse(&text) else {
+        return Ok(());
+    };
+    let known = root.object_value();
+    let ours = known.as_ref().and_then(|known| {
+        let place = known.object_value(FOLDER)?.object_value("source")?;
+        let path = place.get("path")?.value()?.as_string_lit()?;
+        path.decoded_value().ok()
+    });
+    if let Some(known) = known.filter(|_| ours.as_deref().map(Path::new) == Some(folder)) {
+        remove(&known, FOLDER);
+        disk.rewrite(&list, printed(&text, &root).as_bytes(), 0o600)?;
+    }
+    Ok(())
+}
+
 fn files(folder: &Path, program: &str) -> [(PathBuf, String); 4] {
     let plugin = folder.join(FOLDER);
     [
@@ -231,5 +256,28 @@ mod tests {
         let module = module("/my 'tools\"/callosum");
         assert!(module.contains("const callosum = \"/my 'tools\\\"/callosum\"\n"));
         assert!(module.contains("'hook', 'claude', 'pre-clear'"));
+    }
+
+    /// CAKE-ADP-1: the list that Claude Code keeps loses our folder of plugins and no other.
+    #[test]
+    fn the_list_of_known_folders_loses_ours_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (disk, own) = (Disk::real(), folder.path());
+        let list = own.join("plugins/known_marketplaces.json");
+        disk.create_dir_all(&own.join("plugins")).unwrap();
+        let entry = |path: &str| json!({"source": {"source": "directory", "path": path}, "installLocation": path});
+        forget(&disk, own, Path::new("/g")).unwrap();
+        for (path, stays) in [("/g", false), ("/elsewhere", true)] {
+            let text = json!({"other": entry("/o"), "callosum": entry(path)}).to_string();
+            disk.replace(&list, text.as_bytes(), 0o600).unwrap();
+            forget(&disk, own, Path::new("/g")).unwrap();
+            let left: serde_json::Value =
+                serde_json::from_slice(&disk.read(&list).unwrap()).unwrap();
+            assert_eq!(left.get("callosum").is_some(), stays, "{left}");
+            assert_eq!(left["other"], entry("/o"));
+        }
+        disk.replace(&list, b"{ broken", 0o600).unwrap();
+        forget(&disk, own, Path::new("/g")).unwrap();
+        assert_eq!(disk.read(&list).unwrap(), b"{ broken");
     }
 }

@@ -21,6 +21,7 @@ mod servers;
 mod shadow;
 
 pub(crate) use self::{
+    codex::Trust,
     entry::command_of,
     registrar::{Change, Doing, Place, RegisterError, Registrar, Scope, WhoIsAsked},
     servers::Server,

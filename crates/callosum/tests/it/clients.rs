@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use callosum_ledger::Checksum;
 use callosum_testkit::TestEnv;
 use serde_json::Value;
 
@@ -371,18 +372,29 @@ fn doctor_says_whether_codex_was_told_to_trust_the_hook() {
         found()
     );
     let hooks = env.home().join(".codex/hooks.json");
-    let trusted = |at: &str| {
+    let trusted = |at: &str, hash: &str| {
         let key = format!("{}:pre_tool_use:{at}", hooks.display());
-        format!("[hooks.state.\"{key}\"]\ntrusted_hash = \"sha256:1\"\n[[hooks.Stop]]\n")
+        format!("[hooks.state.\"{key}\"]\ntrusted_hash = \"{hash}\"\n[[hooks.Stop]]\n")
     };
+    let program = callosum_testkit::fakes::program("callosum");
+    let handler = format!(
+        "{{\"async\":false,\"command\":\"{} hook codex pre-tool-use\",\"timeout\":10,\"type\":\"command\"}}",
+        program.display()
+    );
+    let identity =
+        format!("{{\"event_name\":\"pre_tool_use\",\"hooks\":[{handler}],\"matcher\":\"*\"}}");
+    let hash = format!("sha256:{}", Checksum::of(identity.as_bytes()));
     let settings = env.home().join(".codex/config.toml");
-    env.write(&settings, trusted("1:0"));
+    env.write(&settings, trusted("1:0", &hash));
     assert!(
         found().contains("until a person has trusted"),
         "{}",
         found()
     );
-    env.write(&settings, trusted("0:0"));
+    // What was trusted was another hook in the same place.
+    env.write(&settings, trusted("0:0", "sha256:1"));
+    assert!(found().contains("was changed since"), "{}", found());
+    env.write(&settings, trusted("0:0", &hash));
     assert!(found().contains("was trusted by a person"), "{}", found());
     assert!(found().contains("names hooks too"), "{}", found());
 }

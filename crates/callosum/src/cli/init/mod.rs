@@ -397,6 +397,12 @@ fn register(
             .hint("callosum init --gate shadow --scope project"));
     }
     let wanted = wanted(context, args);
+    let named = <clients::ClientName as clap::ValueEnum>::value_variants().iter();
+    let named: Vec<_> = named
+        .filter(|name| wanted.contains(&name.client()))
+        .copied()
+        .collect();
+    clients::check_folders(context, &named)?;
     if doing == Doing::Write && !wanted.is_empty() {
         // What stood in the settings before is kept in it, for its user alone.
         let homes = &context.project.homes;

@@ -4,11 +4,14 @@
 //! tools only, or for none. Pure: texts of settings are handed in. Codex's are TOML, and only looked
 //! through for what is asked here.
 
+mod trusted_folders;
+
 use std::{fmt, path::Path};
 
 use callosum_agents::client::{Hooks, TimeUnit};
 use jsonc_parser::cst::{CstArray, CstNode, CstObject, CstObjectProp};
 
+pub(crate) use self::trusted_folders::{claude_trusts, gemini_trusts};
 use super::entry::{every, is_ours, parse};
 
 /// The least that a client must wait for a hook, in seconds: it answers within four.
@@ -86,6 +89,11 @@ pub(crate) enum Doubt {
         /// The project's root.
         project: String,
     },
+    /// Its terminal runs no hook of the project until a person has trusted the folder.
+    FolderNotTrusted {
+        /// The project's root.
+        project: String,
+    },
 }
 
 impl Doubt {
@@ -102,7 +110,8 @@ impl Doubt {
             Self::Narrow { .. }
             | Self::Conditional { .. }
             | Self::Impatient { .. }
-            | Self::Steered { .. } => false,
+            | Self::Steered { .. }
+            | Self::FolderNotTrusted { .. } => false,
         }
     }
 
@@ -118,6 +127,9 @@ impl Doubt {
             Self::ProjectNotTrusted { project } => format!(
                 "start {client} once in a terminal in {project} and trust that folder, then the hook"
             ),
+            Self::FolderNotTrusted { project } => {
+                format!("start {client} once in a terminal in {project} and trust that folder")
+            }
             Self::Steered { variable } => format!("take `{variable}` out of {settings}"),
             Self::Twice { key, .. } => format!("make one `{key}` of both in {settings}"),
             Self::Narrow { .. }
@@ -145,6 +157,10 @@ impl fmt::Display for Doubt {
             Self::ProjectNotTrusted { project } => write!(
                 f,
                 "`projects.\"{project}\".trust_level` is not \"trusted\", so that all settings of this project are passed over"
+            ),
+            Self::FolderNotTrusted { project } => write!(
+                f,
+                "a person has not trusted {project}, and the project's settings are passed over until they do"
             ),
             Self::Twice { key, hides: true } => write!(
                 f,

@@ -52,7 +52,7 @@ fn an_entry_that_is_asked_too_seldom_is_doubted() {
         let found = of(&settings(entry.clone()));
         assert_eq!(found, Vec::from_iter(expected), "{entry}");
     }
-    let other = settings(entry("Bash", "").replace("callosum hook", "other hook"));
+    let other = settings(entry("Bash", "").replace("callosum hook", "other ask"));
     assert_eq!(of(&other), []);
     assert_eq!(of("{ broken"), []);
     let gemini = "{\"hooks\": {\"BeforeTool\": [{\"hooks\": [{\"timeout\": 900, \

@@ -7,7 +7,10 @@
 
 use std::path::Path;
 
-use callosum_agents::client::Hooks;
+use callosum_agents::{
+    client::{Client, Hooks},
+    dialect::Dialect,
+};
 use jsonc_parser::{
     ParseOptions,
     cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode, CstStringLit},
@@ -81,18 +84,30 @@ pub(crate) fn command_of(program: &Path, client: &str) -> Option<String> {
     Some(format!("{quoted} hook {client}"))
 }
 
-/// Whether a command is one of ours for this client, whichever program of ours it names.
+/// Returns whether a command is one of ours for this client: `PROGRAM hook CLIENT EVENT`, with a word that we register.
+///
+/// The program may have any name: people rename it, link it, and keep several versions beside each other. Under our own
+/// name any event counts, as a person may have registered it by hand.
 pub(super) fn is_ours(command: &str, client: &str) -> bool {
     let Some(words) = shlex::split(command) else {
         return false;
     };
     match words.as_slice() {
-        [program, hook, named, _event] => {
+        [program, hook, named, event] if hook == "hook" && named == client => {
             let name = Path::new(program).file_name();
-            name.is_some_and(|name| name == "callosum") && hook == "hook" && named == client
+            name.is_some_and(|name| name == "callosum") || is_registered(event, client)
         }
         _ => false,
     }
+}
+
+/// Returns whether we register this word for an event of the client.
+fn is_registered(word: &str, client: &str) -> bool {
+    let clients = Dialect::ALL.into_iter().filter_map(Client::of);
+    let mut hooks = clients
+        .filter(|known| known.program == client)
+        .filter_map(|known| known.hooks);
+    hooks.any(|hooks| hooks.all_events().any(|(_, known)| known == word))
 }
 
 /// The settings with our entries, each with the command and its event's word; an entry that names
@@ -133,6 +148,13 @@ fn enter_events(
         if let Some(last) = ours.pop() {
             if last.command.decoded_value().as_deref() != Ok(command.as_str()) {
                 last.command.set_raw_value(json_text(&command));
+                is_changed = true;
+            }
+            if let Some((key, value)) = on_failure(hooks, event)
+                && last.handler.get(key).is_none()
+            {
+                let value = CstInputValue::String(value.to_owned());
+                last.handler.append(key, value);
                 is_changed = true;
             }
             // Of two, the other names a place where the program was, or is asked twice.
@@ -318,6 +340,9 @@ fn group(hooks: &Hooks, event: &str, command: &str) -> CstInputValue {
             CstInputValue::Number(hooks.timeout(event).to_string()),
         ),
     ];
+    if let Some((key, value)) = on_failure(hooks, event) {
+        handler.push((key.to_owned(), text(value)));
+    }
     if hooks.names {
         handler.insert(0, ("name".to_owned(), text(NAME)));
     }
@@ -328,6 +353,11 @@ fn group(hooks: &Hooks, event: &str, command: &str) -> CstInputValue {
         group.insert(0, ("matcher".to_owned(), text(matcher)));
     }
     CstInputValue::Object(group)
+}
+
+/// Returns what our entry for this event says of a hook that fails.
+fn on_failure(hooks: &Hooks, event: &str) -> Option<(&'static str, &'static str)> {
+    hooks.on_failure.filter(|_| hooks.decides(event))
 }
 
 pub(super) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
@@ -361,6 +391,11 @@ fn deepest(text: &str) -> usize {
         }
     }
     deepest
+}
+
+/// Returns settings as a value; `None` if they cannot be read or are empty.
+pub(super) fn value(text: &str) -> Option<serde_json::Value> {
+    parse(text).ok()?.to_serde_value()
 }
 
 /// Whether two texts of settings say the same, however they are laid out.

@@ -27,7 +27,8 @@ fn taken_out(text: &str, made: &Made) -> String {
 fn settings_that_are_not_there_yet_hold_our_entries_alone() {
     let begins = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"matcher\": \"*\",\n        \
          \"hooks\": [\n          {\n            \"type\": \"command\",\n            \"command\": \
-         \"/opt/callosum hook claude pre-tool-use\",\n            \"timeout\": 10\n          }\n        \
+         \"/opt/callosum hook claude pre-tool-use\",\n            \"timeout\": 10,\n            \
+         \"onFailure\": \"block\"\n          }\n        \
          ]\n      }\n    ],\n";
     for empty in ["", "\n"] {
         let text = entered(empty).text;
@@ -145,6 +146,11 @@ fn what_is_ours_is_known_by_its_words() {
         (BEFORE_TOOL, true),
         ("'/my tools/callosum' hook claude PreToolUse", true),
         ("callosum hook codex pre-tool-use", false),
+        ("/opt/cal-0.1.0 hook claude pre-tool-use", true),
+        ("'/my tools/cal' hook claude pre-skill-shell-command", true),
+        ("/opt/cal hook claude PreToolUse", false),
+        ("/opt/cal hook codex session-end", false),
+        ("/opt/cal hooks claude stop", false),
         ("callosum hook claude", false),
         ("echo callosum hook claude pre-tool-use", false),
         ("callosum hook claude pre-tool-use && other", false),
@@ -154,6 +160,49 @@ fn what_is_ours_is_known_by_its_words() {
     }
     let spaced = command_of(Path::new("/my tools/callosum"), "claude").unwrap();
     assert!(is_ours(&format!("{spaced} stop"), "claude"), "{spaced}");
+}
+
+/// CAKE-ADP-1: a program of another name finds the entries that one before it made, of which one is left.
+#[test]
+fn entries_of_a_renamed_program_are_made_one_and_taken_out() {
+    let first = entered("{}");
+    let renamed = "/opt/cal-0.2 hook claude";
+    let second = enter(&first.text, &claude(), "claude", renamed)
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        commands(&second.text, "PreToolUse", "claude"),
+        Ok(vec![format!("{renamed} pre-tool-use")])
+    );
+    // What a version that did not know the first entries put beside them.
+    let both = second.text.replace(
+        "\"PreToolUse\": [",
+        "\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"/a/b hook claude pre-tool-use\"}]},",
+    );
+    let merged = enter(&both, &claude(), "claude", COMMAND).unwrap().unwrap();
+    for (event, word) in claude().events() {
+        let found = commands(&merged.text, event, "claude").unwrap();
+        assert_eq!(found, [format!("{COMMAND} {word}")]);
+    }
+    let after = taken_out(&both, &first.made);
+    assert_eq!(after.replace([' ', '\n'], ""), "{}");
+}
+
+/// CAKE-ADP-1: an entry from before the client could stop a tool for a hook that fails is brought up to date; what a person
+/// has set stays.
+#[test]
+fn an_older_entry_gets_what_stops_the_tool_when_the_hook_fails() {
+    let text = entered("{}").text;
+    let older = text.replace(",\n            \"onFailure\": \"block\"", "");
+    assert!(!older.contains("onFailure"), "{older}");
+    let value = |text: &str| -> serde_json::Value { serde_json::from_str(text).unwrap() };
+    assert_eq!(value(&entered(&older).text), value(&text));
+    assert_eq!(
+        value(&text)["hooks"]["Stop"][0]["hooks"][0].get("onFailure"),
+        None
+    );
+    let own = text.replace("\"onFailure\": \"block\"", "\"onFailure\": \"continue\"");
+    assert_eq!(enter(&own, &claude(), "claude", COMMAND), Ok(None));
 }
 
 #[test]

@@ -52,6 +52,7 @@ impl Registrar {
             let doubts_of = doubt::of_variables(&self.said_in(file)).into_iter();
             doubts.extend(doubts_of.map(|doubt| (file.clone(), doubt)));
         }
+        doubts.extend(self.untrusted_folder(place, own));
         if place.client.hooks_to_trust.is_some() {
             let file = own.join(place.client.settings);
             let said = self.said_in(&file);
@@ -77,6 +78,43 @@ impl Registrar {
             }
         }
         Ok(doubts)
+    }
+
+    /// The doubt that a person has not trusted the project, where its own settings name the hook, and the file that would say
+    /// so.
+    fn untrusted_folder(&self, place: &Place, own: &Path) -> Option<(PathBuf, Doubt)> {
+        if place.scope != Scope::Project {
+            return None;
+        }
+        let real = self.resolved(&self.root);
+        let folders = [self.root.as_path(), real.as_path()];
+        let (file, is_trusted) = match place.client.program {
+            "claude" => {
+                // In its own folder where a variable names that, else beside it.
+                let within = own.join(".claude.json");
+                let beside = own.with_file_name(".claude.json");
+                let notes = [&within, &beside].map(|file| self.said_in(file));
+                let trusts = |notes: &String| {
+                    let mut folders = folders.iter();
+                    folders.any(|folder| doubt::claude_trusts(notes, folder))
+                };
+                (beside, notes.iter().any(trusts))
+            }
+            "gemini" => {
+                let settings = entry::value(&self.said_in(&own.join(place.client.settings)));
+                let switch = settings.as_ref().and_then(|settings| {
+                    settings.pointer("/security/folderTrust/enabled")?.as_bool()
+                });
+                let file = own.join("trustedFolders.json");
+                let list = self.said_in(&file);
+                let mut folders = folders.iter();
+                let is_listed = folders.any(|folder| doubt::gemini_trusts(&list, folder));
+                (file, switch == Some(false) || is_listed)
+            }
+            _ => return None,
+        };
+        let project = self.root.display().to_string();
+        (!is_trusted).then_some((file, Doubt::FolderNotTrusted { project }))
     }
 
     /// The main tree of the repository, where the project is a linked worktree: a person has trusted both there.

@@ -317,41 +317,48 @@ impl Registrar {
             .map_err(|source| settings(place, source))
     }
 
-    /// Whether a person has trusted the commands of ours there that decide before a tool, as the
-    /// client's settings in `own`, its folder, say; `None` where it asks for no trust, or names none
-    /// of ours.
-    pub(crate) fn is_trusted(
+    /// Returns whether a person has trusted the commands of ours there for these events, as the client's settings in `own`,
+    /// its folder, say: of several the worst. `None` where it asks for no trust, or names none of ours.
+    pub(crate) fn trust(
         &self,
         place: &Place,
         own: &Path,
-    ) -> Result<Option<bool>, RegisterError> {
-        self.is_trusted_for(place, own, place.hooks.before_tool)
-    }
-
-    /// The same for an event.
-    pub(crate) fn is_trusted_for(
-        &self,
-        place: &Place,
-        own: &Path,
-        event: &str,
-    ) -> Result<Option<bool>, RegisterError> {
+        events: &[&str],
+    ) -> Result<Option<codex::Trust>, RegisterError> {
         let path = self.resolved(&place.path);
         let Some(text) = self.text(place, &path)? else {
             return Ok(None);
         };
-        let ours = entry::standing(&text, event, place.client.program)
-            .map_err(|source| settings(place, source))?;
-        if ours.is_empty() || place.client.hooks_to_trust.is_none() {
+        if place.client.hooks_to_trust.is_none() {
             return Ok(None);
         }
         let said = self.disk.read_if_there(&own.join(place.client.settings))?;
         let said = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
-        let is_trusted = |(group, handler): &(usize, usize)| {
-            [&place.path, &path]
-                .iter()
-                .any(|path| codex::is_trusted(&said, path, (event, *group, *handler)))
-        };
-        Ok(Some(ours.iter().all(is_trusted)))
+        let hooks = entry::value(&text).unwrap_or_default();
+        let mut worst = None;
+        for event in events {
+            let ours = entry::standing(&text, event, place.client.program)
+                .map_err(|source| settings(place, source))?;
+            for (group, handler) in ours {
+                let at = (*event, group, handler);
+                let hash = codex::hash(&hooks, at);
+                let trust = |path| codex::trust(&said, path, at, hash.as_deref());
+                let trust = match trust(&place.path) {
+                    codex::Trust::Missing => trust(&path),
+                    found => found,
+                };
+                worst = Some(match (worst, trust) {
+                    (Some(codex::Trust::Missing), _) | (_, codex::Trust::Missing) => {
+                        codex::Trust::Missing
+                    }
+                    (Some(codex::Trust::Stale), _) | (_, codex::Trust::Stale) => {
+                        codex::Trust::Stale
+                    }
+                    _ => codex::Trust::Trusted,
+                });
+            }
+        }
+        Ok(worst)
     }
 
     /// Whether the client's own settings name hooks beside those of the place.

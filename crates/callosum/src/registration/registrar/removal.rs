@@ -33,6 +33,14 @@ impl Registrar {
         Ok(change)
     }
 
+    /// Takes the folder of the gate out of what a client knows of plugins, in its own folder, once its files are gone.
+    pub(crate) fn forget_gate(&self, own: &Path) -> Result<(), DiskError> {
+        if gate::program(&self.disk, &self.gate_folder())?.is_some() {
+            return Ok(());
+        }
+        gate::forget(&self.disk, own, &self.gate_folder())
+    }
+
     fn take_out(&self, place: &Place, doing: Doing) -> Result<Change, RegisterError> {
         let path = self.checked(place)?;
         if doing == Doing::Write {

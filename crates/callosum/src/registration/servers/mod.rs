@@ -67,10 +67,9 @@ pub(super) fn is_toml(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "toml")
 }
 
-/// Whether a server of our name is one of ours, whichever program of ours it names.
+/// Returns whether a server of our name is one of ours: by its arguments, whatever its program is called now.
 fn is_ours(program: &str, arguments: &[String]) -> bool {
-    let name = Path::new(program).file_name();
-    name.is_some_and(|name| name == NAME) && arguments == ARGUMENTS
+    !program.is_empty() && arguments == ARGUMENTS
 }
 
 /// Why one that is somebody else's is left.

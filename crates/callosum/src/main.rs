@@ -25,5 +25,7 @@ mod ui;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Where the signal cannot be handled, a write past a limit on file sizes ends the process, as it would without this.
+    drop(callosum_host::process::survive_file_size_limit());
     cli::run(std::env::args_os().collect())
 }

@@ -7,6 +7,7 @@
 
 mod cancel;
 mod descendants;
+mod file_size;
 pub(crate) mod follow;
 pub mod git;
 mod identity;
@@ -22,6 +23,7 @@ mod talk;
 
 pub use self::{
     cancel::Cancel,
+    file_size::survive_file_size_limit,
     identity::Identity,
     launch::{Launch, Limits},
     leave::leave,

@@ -9,6 +9,7 @@
 use std::{
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use callosum_guard::Permission;
@@ -27,6 +28,10 @@ const VERSION: u32 = 1;
 
 /// The name of the file of what is permitted everywhere.
 const USER: &str = "user.json";
+
+/// How long the call that used up a permission for one time still has it. A client that has the hook registered twice
+/// asks both at once, or one right after the other.
+const SAME_CALL: Duration = Duration::from_secs(30);
 
 /// Where a permission holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +74,25 @@ struct Permits {
     version: u32,
     root: Option<String>,
     permissions: Vec<Permit>,
+    /// Permissions for one time that a call used up a moment ago.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    used: Vec<UsedPermit>,
+}
+
+/// A permission for one time, and the call that used it up.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct UsedPermit {
+    /// The fingerprint of the call.
+    call: Checksum,
+    at: Timestamp,
+    permit: Permit,
+}
+
+impl UsedPermit {
+    fn is_recent(&self, now: Timestamp) -> bool {
+        let age = now.duration_since(self.at);
+        !age.is_negative() && age.unsigned_abs() < SAME_CALL
+    }
 }
 
 impl Permit {
@@ -128,21 +152,60 @@ impl Permissions {
         self.write(reach, permits, now)
     }
 
-    /// Takes permissions back, all or none: `false` where one of them is not there any more. So
-    /// does a command that uses up those which are for one time.
+    /// Returns the permissions that this call used up a moment ago. They still hold for it.
+    pub(crate) fn used_by(
+        &self,
+        call: &Checksum,
+        now: Timestamp,
+    ) -> Result<Vec<Permit>, StateFileError> {
+        let mut all = Vec::new();
+        for reach in [Reach::User, Reach::Project] {
+            let used = self.read(reach)?.used.into_iter();
+            let used = used.filter(|used| used.call == *call && used.is_recent(now));
+            all.extend(used.map(|used| used.permit));
+        }
+        Ok(all)
+    }
+
+    /// Takes permissions back, all or none: `false` where one of them is not there any more.
     pub(crate) fn take_back(&self, ids: &[&str], now: Timestamp) -> Result<bool, StateFileError> {
+        self.remove(ids, None, now)
+    }
+
+    /// Uses up permissions for one time, all or none: `false` if one of them is not there any more. A call that has
+    /// a fingerprint keeps them for a moment.
+    pub(crate) fn use_up(
+        &self,
+        ids: &[&str],
+        call: Option<&Checksum>,
+        now: Timestamp,
+    ) -> Result<bool, StateFileError> {
+        self.remove(ids, call, now)
+    }
+
+    fn remove(
+        &self,
+        ids: &[&str],
+        call: Option<&Checksum>,
+        now: Timestamp,
+    ) -> Result<bool, StateFileError> {
         let _held = self.lock()?;
         let mut changed = Vec::new();
         let mut found = 0;
         for reach in [Reach::User, Reach::Project] {
             let mut permits = self.read(reach)?;
-            let before = permits.permissions.len();
-            permits
-                .permissions
-                .retain(|permit| !ids.contains(&permit.id.as_str()));
-            let gone = before - permits.permissions.len();
-            found += gone;
-            if gone > 0 {
+            let is_meant = |permit: &mut Permit| ids.contains(&permit.id.as_str());
+            let gone: Vec<Permit> = permits.permissions.extract_if(.., is_meant).collect();
+            found += gone.len();
+            if !gone.is_empty() {
+                let used = call.into_iter().flat_map(|call| {
+                    gone.iter().map(|permit| UsedPermit {
+                        call: *call,
+                        at: now,
+                        permit: permit.clone(),
+                    })
+                });
+                permits.used.extend(used);
                 changed.push((reach, permits));
             }
         }
@@ -178,6 +241,7 @@ impl Permissions {
         now: Timestamp,
     ) -> Result<(), StateFileError> {
         permits.permissions.retain(|permit| permit.holds(now));
+        permits.used.retain(|used| used.is_recent(now));
         self.at(reach).replace(&permits)
     }
 
@@ -187,6 +251,7 @@ impl Permissions {
             version: VERSION,
             root: (reach == Reach::Project).then(|| self.root.clone()),
             permissions: Vec::new(),
+            used: Vec::new(),
         }))
     }
 }

@@ -50,7 +50,7 @@ impl Moment {
         let letters = name.chars().filter(char::is_ascii_alphanumeric);
         let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
         match word.as_str() {
-            "pretooluse" | "beforetool" => Self::BeforeTool,
+            "pretooluse" | "beforetool" | "preskillshellcommand" => Self::BeforeTool,
             "permissionrequest" => Self::Permission,
             "preclear" => Self::Clear,
             // Which tools a model is offered.
@@ -146,6 +146,17 @@ impl Reply {
             }
         }
         Self::said(&Value::Object(said))
+    }
+
+    /// The same for a shell line of a skill, of which nobody is asked: the client takes an answer under the event's own name.
+    pub(crate) fn for_event(mut self, event: &str) -> Self {
+        if let Ok(mut said) = serde_json::from_str::<Value>(&self.stdout)
+            && let Some(name) = said.pointer_mut("/hookSpecificOutput/hookEventName")
+        {
+            *name = event.into();
+            self.stdout = format!("{said}\n");
+        }
+        self
     }
 
     /// Says nothing against anything.

@@ -2,6 +2,7 @@
 
 use callosum_evidence::terminal;
 use callosum_guard::{Decision, Policy, Verdict, decide, decide_write};
+use callosum_ledger::Checksum;
 use jiff::Timestamp;
 
 use super::{
@@ -16,6 +17,9 @@ pub(crate) const UNREADABLE: &str = "hook.unreadable";
 
 /// The rule by which a person is asked where no snapshot holds what is lost.
 pub(crate) const NOT_HELD: &str = "snapshot.not-held";
+
+/// The rule by which Codex is kept from opening a shell that it types into unseen.
+pub(crate) const OPEN_SHELL: &str = "hook.open-shell";
 
 /// Why a call is answered without having been decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +43,14 @@ pub(super) struct Judged {
 impl Judged {
     /// Has the guard decide. Of several files the strictest verdict counts.
     ///
-    /// What is permitted is only looked at where a person would be asked, and lifts nothing else.
-    pub(super) fn of(action: &Action, place: &Place, now: Option<Timestamp>) -> Self {
+    /// What is permitted is only looked at where a person would be asked, and lifts nothing else. A `call` with a
+    /// fingerprint keeps what it used up when the client asks about it again.
+    pub(super) fn of(
+        action: &Action,
+        place: &Place,
+        now: Option<Timestamp>,
+        call: Option<&Checksum>,
+    ) -> Self {
         let policy = place.guard.policy(Vec::new());
         let verdict = match action {
             Action::Shell(command) => decide(command, &place.facts, &policy),
@@ -65,7 +75,7 @@ impl Judged {
         if let (Decision::Ask, Action::Shell(command)) = (judged.verdict.decision, action)
             && let (Some(permissions), Some(now)) = (&place.permissions, now)
         {
-            match permitted(command, place, permissions, now) {
+            match permitted(command, place, (permissions, now), call) {
                 Ok((verdict, ids)) => {
                     judged.verdict = verdict;
                     judged.permitted = ids;
@@ -109,6 +119,19 @@ impl Judged {
         }
     }
 
+    /// The same, where a client opens a shell or interpreter and does not report what it types into it.
+    pub(super) fn for_open_shell(mut self) -> Self {
+        self.verdict.decision = Decision::Ask;
+        self.verdict.rule = Some(OPEN_SHELL.to_owned());
+        self.verdict.reason = Some(
+            "what is typed into an open shell or interpreter is not reported to callosum"
+                .to_owned(),
+        );
+        self.verdict.alternative =
+            Some("run it as one command, such as `bash -c 'COMMAND'` or `python3 FILE`".to_owned());
+        self
+    }
+
     /// The same, where what would be lost by it is in no snapshot.
     pub(super) fn without_snapshot(mut self, lost: &[String]) -> Self {
         self.verdict.decision = Decision::Ask;
@@ -134,7 +157,7 @@ impl Judged {
     /// It is for the agent to pass on and not to do: what it would permit itself is blocked.
     pub(super) fn unasked(&self, action: &Action) -> Answer {
         let way = match (self.verdict.rule.as_deref(), action) {
-            (Some(UNREADABLE), _) | (_, Action::Other) => "",
+            (Some(UNREADABLE | OPEN_SHELL), _) | (_, Action::Other) => "",
             // No permission holds for these.
             (_, Action::Write(_)) | (Some(NOT_HELD), _) => {
                 ". Nobody can be asked here, so it is denied; tell the user, who can do it by hand"
@@ -177,8 +200,8 @@ const TRIES: usize = 8;
 fn permitted(
     command: &str,
     place: &Place,
-    permissions: &Permissions,
-    now: Timestamp,
+    (permissions, now): (&Permissions, Timestamp),
+    call: Option<&Checksum>,
 ) -> Result<(Verdict, Vec<String>), StateFileError> {
     let decided = |permits: &[Permit]| {
         let (once, lasting): (Vec<_>, Vec<_>) = permits.iter().partition(|permit| permit.once);
@@ -199,12 +222,21 @@ fn permitted(
             .into_iter()
             .map(|(_, permit)| permit)
             .collect();
+        // After what holds: another hook of the same call may use it up between these two looks.
+        let used = call.map(|call| permissions.used_by(call, now));
+        let used = used.transpose()?.unwrap_or_default();
+        needed.extend(used.iter().cloned());
         let verdict = decided(&needed);
         if !is_allowed(&verdict) {
             return Ok((verdict, Vec::new()));
         }
-        // What is for one time is let go first, so that nothing is used up in vain.
-        needed.sort_by_key(|permit| !permit.once);
+        // What is for one time goes first, so that it is used up only if the command needs it; what this call has used up
+        // already goes last.
+        needed.sort_by_key(|permit| match (used.contains(permit), permit.once) {
+            (false, true) => 0,
+            (false, false) => 1,
+            (true, _) => 2,
+        });
         let mut at = 0;
         while at < needed.len() {
             let permit = needed.remove(at);
@@ -213,9 +245,11 @@ fn permitted(
                 at += 1;
             }
         }
-        let once = needed.iter().filter(|permit| permit.once);
+        let once = needed
+            .iter()
+            .filter(|permit| permit.once && !used.contains(permit));
         let once: Vec<&str> = once.map(|permit| permit.id.as_str()).collect();
-        if once.is_empty() || permissions.take_back(&once, now)? {
+        if once.is_empty() || permissions.use_up(&once, call, now)? {
             let ids = needed.into_iter().map(|permit| permit.id).collect();
             return Ok((verdict, ids));
         }

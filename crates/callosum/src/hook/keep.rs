@@ -22,7 +22,7 @@ use callosum_host::{
 
 use serde::Deserialize;
 
-use super::{answer::Reply, judge::Judged, place::Place, record::About};
+use super::{answer::Reply, event::Action, judge::Judged, place::Place, record::About, unsaved};
 
 /// How long an answer waits for a snapshot: less than what a client is answered in at all.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -104,27 +104,43 @@ impl Kept {
 }
 
 /// Has a snapshot taken of a repository in which a person is asked, or something may lose work, and
-/// of what the command names there and git ignores; outside of one, of what the command names alone.
+/// of what the command names there and git ignores; outside of one, of what the command names alone. Of the files that a
+/// file tool writes, those are held that git has no copy of.
 ///
 /// `None` where nothing needs one, or nothing of what is named is there. Where it cannot be taken, the answer stands all the same.
-pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Place) -> Option<Kept> {
+pub(super) fn before(
+    action: &Action,
+    about: &About,
+    (judged, reply): (&Judged, &Reply),
+    place: &Place,
+) -> Option<Kept> {
     let root = place.facts.root.as_deref()?;
     let runs = judged.verdict.decision == Decision::Allow;
+    let unsaved = match action {
+        Action::Write(paths) if runs || reply.is_question => unsaved::files(paths, root, place),
+        _ => Vec::new(),
+    };
+    let label = about.label(LONGEST);
+    let patience = place.environment.patience(PATIENCE).unwrap_or(PATIENCE);
     let is_wanted = reply.is_question
         || runs
             && (judged.verdict.destroys
                 || !judged.permitted.is_empty()
                 || written_over(judged, place).next().is_some());
     if !is_wanted {
-        return None;
+        if unsaved.is_empty() {
+            return None;
+        }
+        let launched = launch(root, &label, ("--only", &unsaved), place)?;
+        return Some(waited_for(launched, || None, false, patience));
     }
-    let named = named(root, judged, place);
+    let mut named = named(root, judged, place);
+    named.extend(unsaved);
     let option = match &place.facts.git_dir {
         Some(_) => "--also",
         None if named.is_empty() => return None,
         None => "--only",
     };
-    let label = about.label(LONGEST);
     let launched = launch(root, &label, (option, &named), place)?;
     if reply.is_question {
         return Some(leave(&launched).map_or(Kept::Failed, |()| Kept::Begun));
@@ -134,7 +150,6 @@ pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Plac
         launch(root, &label, ("--only", &named), place)
     };
     let is_of_tree = option == "--also" && !named.is_empty() && !named.contains(&".".to_owned());
-    let patience = place.environment.patience(PATIENCE).unwrap_or(PATIENCE);
     Some(waited_for(launched, alone, is_of_tree, patience))
 }
 

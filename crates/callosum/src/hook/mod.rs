@@ -17,16 +17,21 @@ mod answer;
 mod brought;
 mod changed;
 mod event;
+mod git_index;
 mod given;
 mod judge;
 mod keep;
 mod leads;
 mod lease;
+mod open_shell;
 mod place;
 mod progress;
 mod record;
+mod repeated;
 mod seen;
 mod session;
+pub(crate) mod skill;
+mod unsaved;
 mod voice;
 mod worktree;
 
@@ -34,6 +39,7 @@ use std::{
     ffi::{OsStr, OsString},
     io::Read as _,
     panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
     sync::{Arc, mpsc},
     time::{Duration, Instant},
 };
@@ -170,7 +176,15 @@ impl Call<'_> {
         let event = event.map(|event| event.at_home(home.as_deref()));
         let disk = Disk::real();
         let (event, judged, place) = match event {
-            Ok(event) => {
+            Ok(mut event) => {
+                if let Some(skill) = &event.skill {
+                    let own = self.own_folder(&environment, home.as_deref());
+                    let folder = event.folder.as_deref();
+                    let lines = skill::commands(&disk, skill, folder, own.as_deref());
+                    if !lines.is_empty() {
+                        event.action = Action::Shell(lines.join("\n"));
+                    }
+                }
                 if event.action == Action::Other {
                     return self.reply(&Answer::Pass, None);
                 }
@@ -180,8 +194,16 @@ impl Call<'_> {
                 let place = Arc::new(place);
                 progress.gathered(&place);
                 let now = environment.clock().ok().map(|clock| clock.now());
-                let mut judged = Judged::of(&event.action, &place, now);
+                let call = repeated::fingerprint(self.client, &event);
+                let mut judged = Judged::of(&event.action, &place, now, call.as_ref());
                 judged.verdict.destroys |= event.removes;
+                if let Action::Shell(command) = &event.action
+                    && self.client == "codex"
+                    && judged.verdict.decision == Decision::Allow
+                    && open_shell::opens(command)
+                {
+                    judged = judged.for_open_shell();
+                }
                 if self.moment == Moment::BeforeTool {
                     judged = lease::judged(judged, self.known, &event, &place);
                 }
@@ -200,7 +222,7 @@ impl Call<'_> {
         let about = About::of(&event.action);
         // The same call was decided on before its tool, where both are asked for.
         let snapshot = match self.moment {
-            Moment::BeforeTool => keep::before(&about, &judged, &reply, &place),
+            Moment::BeforeTool => keep::before(&event.action, &about, (&judged, &reply), &place),
             Moment::Permission | Moment::Clear | Moment::Other => None,
         };
         let lost = keep::lost(snapshot.as_ref(), &judged, &place);
@@ -208,6 +230,8 @@ impl Call<'_> {
             judged = judged.without_snapshot(&lost);
             reply = self.reply_to(&judged, &event);
         } else if judged.verdict.decision == Decision::Allow
+            && matches!(event.action, Action::Shell(_))
+            && !event.is_skill_line()
             && let Some(note) = keep::note(snapshot.as_ref())
         {
             let hooks = self.known.and_then(|known| known.hooks.as_ref());
@@ -222,19 +246,54 @@ impl Call<'_> {
         };
         // Who has answered in our stead has told the journal as well.
         if !voice.was_used() {
-            record::keep(self.client, &told, &place);
+            voice.say_before_record(&reply);
+            if self.is_first(&told, &place) {
+                record::keep(self.client, &told, &place);
+            }
         }
         reply
     }
 
+    /// Returns whether no other hook has recorded this answer. Of what simply passes, nothing is looked up.
+    fn is_first(&self, told: &Told<'_>, place: &Place) -> bool {
+        let passes = told.judged.verdict.decision == Decision::Allow;
+        if passes && told.judged.permitted.is_empty() {
+            return true;
+        }
+        let call = repeated::fingerprint(self.client, told.event);
+        let clock = place.environment.clock();
+        let (Some(call), Ok(clock)) = (call, clock) else {
+            return true;
+        };
+        let is_permission = self.moment == Moment::Permission;
+        let call = (&call, is_permission);
+        repeated::is_first(&place.disk, &place.environment, call, clock.now())
+    }
+
     /// What the client is answered; where nobody can be asked, that it is denied.
     fn reply_to(&self, judged: &Judged, event: &Event) -> Reply {
+        if event.is_skill_line() {
+            // The client asks nobody about it, and keeps it from running.
+            let answer = match judged.verdict.decision {
+                Decision::Ask => judged.unasked(&event.action),
+                Decision::Allow | Decision::Block => judged.answer(),
+            };
+            let name = event.name.as_deref().unwrap_or_default();
+            return self.reply(&answer, event.mode.as_deref()).for_event(name);
+        }
         let reply = self.reply(&judged.answer(), event.mode.as_deref());
         let is_denied = self.moment == Moment::BeforeTool && !reply.is_question;
         if is_denied && judged.verdict.decision == Decision::Ask {
             return self.reply(&judged.unasked(&event.action), event.mode.as_deref());
         }
         reply
+    }
+
+    /// The client's own folder, where skills of its user are.
+    fn own_folder(&self, environment: &Environment, home: Option<&Path>) -> Option<PathBuf> {
+        let client = self.known?;
+        let own = client.home.variable.and_then(|name| environment.path(name));
+        Some(client.folder(home?, own.as_deref()))
     }
 
     /// Says what is to be answered should the time be over before anything is decided.

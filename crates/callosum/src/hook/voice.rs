@@ -29,9 +29,14 @@ const SAYING: u8 = 1;
 /// It is said.
 const SAID: u8 = 2;
 
+/// It is said, and a record of it is being written.
+const RECORDING: u8 = 3;
+
 /// Says one answer. Whoever is first says it: the one who decided, or the one who watches the time.
 pub(super) struct Voice {
     state: Arc<AtomicU8>,
+    /// The same exit code, for whoever watches the time.
+    code: Arc<AtomicU8>,
     /// The exit code that belongs to what was said here.
     exit: Cell<Option<u8>>,
 }
@@ -46,12 +51,19 @@ impl Voice {
     ) -> Self {
         let state = Arc::new(AtomicU8::new(SILENT));
         let known = Arc::clone(&state);
+        let code = Arc::new(AtomicU8::new(0));
+        let answered = Arc::clone(&code);
         let watch = move || {
             thread::sleep(patience);
             let begun = known.compare_exchange(SILENT, SAYING, Ordering::SeqCst, Ordering::SeqCst);
             let late = too_late();
             match begun {
                 Ok(_) => {}
+                // A client takes no answer from a process that does not end.
+                Err(RECORDING) => {
+                    thread::sleep(LONGEST_RECORD);
+                    std::process::exit(i32::from(answered.load(Ordering::SeqCst)));
+                }
                 // Nobody reads what is being said: whoever waits for what this process holds waits no longer.
                 Err(SAYING) => std::process::exit(if late.denies() { 2 } else { 0 }),
                 Err(_) => return,
@@ -71,6 +83,7 @@ impl Voice {
         drop(thread::Builder::new().stack_size(64 * 1024).spawn(watch));
         Self {
             state,
+            code,
             exit: Cell::new(None),
         }
     }
@@ -86,6 +99,14 @@ impl Voice {
             Some(exit) => exit,
             None => self.say_now(reply).0,
         }
+    }
+
+    /// Says the answer before a record of it is written, so that nothing that stops the record (a full disk, a file size
+    /// limit, a kill) takes the answer with it. The record may take [`LONGEST_RECORD`] longer than the answer.
+    pub(super) fn say_before_record(&self, reply: &Reply) {
+        let (exit, _) = self.say_now(reply);
+        self.code.store(exit, Ordering::SeqCst);
+        self.state.store(RECORDING, Ordering::SeqCst);
     }
 
     /// Says the answer at once, and whether somebody could read it. What is said afterwards counts no more.

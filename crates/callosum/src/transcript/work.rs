@@ -15,6 +15,9 @@ const MOST_READ: u64 = 64 * 1024 * 1024;
 /// Folders of our own, whose files are no work.
 const OWN: [&str; 2] = ["loa-grimoire", ".beads"];
 
+/// What Codex calls files that were changed, by whatever its model called: in code mode, by a script that calls tools.
+const FILE_CHANGE: &str = "FileChange";
+
 /// What was done in a transcript since a position of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Work {
@@ -49,7 +52,7 @@ impl Work {
         };
         for line in String::from_utf8_lossy(&bytes[..whole]).split('\n') {
             // Most of a transcript are words, which are not parsed.
-            let may_have = ["tool", "unctionCall", "function_call"];
+            let may_have = ["tool", "unctionCall", "function_call", FILE_CHANGE];
             if !may_have.iter().any(|word| line.contains(word)) {
                 continue;
             }
@@ -129,6 +132,18 @@ fn calls_of(line: &Value, calls: &mut Vec<Call>, refused: &mut Vec<String>) {
             Some("custom_tool_call") => {
                 add(text(item, "call_id"), text(item, "name"), item.get("input"));
             }
+            Some("item_completed") => {
+                let item = item.get("item").unwrap_or(&Value::Null);
+                let status = text(item, "status");
+                let is_made = !matches!(status.as_deref(), Some("failed" | "declined"));
+                if text(item, "type").as_deref() == Some(FILE_CHANGE) && is_made {
+                    add(
+                        text(item, "id"),
+                        Some(FILE_CHANGE.to_owned()),
+                        item.get("changes"),
+                    );
+                }
+            }
             _ => {}
         }
     }
@@ -146,6 +161,17 @@ impl Call {
                 named("file_path").or_else(|| named("path"))
             }
             "NotebookEdit" => named("notebook_path"),
+            FILE_CHANGE => self.input.as_object().map(|changes| {
+                let moved = |change: &Value| Some(change.get("move_path")?.as_str()?.to_owned());
+                let named = changes.iter().flat_map(|(path, change)| {
+                    let to = change
+                        .get("update")
+                        .and_then(moved)
+                        .or_else(|| moved(change));
+                    std::iter::once(path.clone()).chain(to)
+                });
+                named.collect()
+            }),
             "apply_patch" => {
                 let inner = ["input", "patch", "command"]
                     .iter()
@@ -220,6 +246,16 @@ mod tests {
             (
                 r#"{"type":"response_item","payload":{"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"*** Begin Patch\n*** Update File: a.rs\n*** Add File: ../out.rs\n*** End Patch"}}"#,
                 &["a.rs"],
+                None,
+            ),
+            (
+                r#"{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"FileChange","id":"exec-1","status":"completed","changes":{"/p/src/new.rs":{"type":"add","content":"x"},"/p/a.rs":{"type":"update","unified_diff":"","move_path":"/p/b.rs"},"/etc/x":{"type":"delete","content":""}}}}}"#,
+                &["src/new.rs", "a.rs", "b.rs"],
+                None,
+            ),
+            (
+                r#"{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"FileChange","id":"exec-2","status":"failed","changes":{"/p/c.rs":{"type":"add","content":"x"}}}}}"#,
+                &[],
                 None,
             ),
             (

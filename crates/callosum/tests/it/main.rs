@@ -59,6 +59,8 @@ mod executor_entries;
 mod executors;
 /// Executors that crash, hang, lie or flood, and disks that fail.
 mod faults;
+/// Files that file tools write over.
+mod file_tool_snapshots;
 /// Passages found by words and names.
 mod find;
 /// Tools of other servers, decided by what they do.
@@ -140,6 +142,8 @@ mod proofs;
 mod quoting;
 /// Bringing a ledger back.
 mod recovering;
+/// Hooks that a client runs twice for one call, and hooks that may write no file.
+mod repeated_hooks;
 /// Guards that gave nothing away, and take one order after another.
 mod reuse_of_guards;
 /// What a confined executor may not do to the machine, layer by layer.
@@ -170,6 +174,8 @@ mod tools;
 mod trail;
 /// Decisions of a session that its trajectory does not have.
 mod unrecorded;
+/// Commands that reach a shell by another way than a shell tool.
+mod unreported_commands;
 /// Sessions in linked git worktrees.
 mod worktrees;
 /// The three zones that `init` lays, and the seed's scripts in them.

@@ -1,9 +1,10 @@
 //! `callosum doctor`: what works here, what is missing, and how to mend it.
 //!
 //! Start with [`run`], which lists what is looked at. Each part adds lines to the [`Checks`]: [`machine`] where
-//! things lie and what the system has, [`ledger`], [`executors`], [`finding`]; guard, sessions, zones, mesh and
+//! things lie and what the system has, [`ledger`], [`executors`], [`command_files`], [`finding`]; guard, sessions, zones, mesh and
 //! daemon have files beside this folder.
 
+mod command_files;
 mod executors;
 mod finding;
 mod ledger;
@@ -99,6 +100,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     executors::check_confinement(context, &mut checks);
     login_shell::check(context, &mut checks);
     guarding::check(context, &mut checks);
+    command_files::check(context, &mut checks);
     serving::check(context, &mut checks);
     continuity::check(context, &mut checks);
     zoning::check(context, &mut checks);

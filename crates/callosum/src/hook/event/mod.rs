@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 use self::given::Given;
 pub(super) use self::object::fields;
+use super::skill::Skill;
 
 /// Longest event that is read, in bytes. A command of 10 MB, with every byte escaped, fits.
 pub(super) const LONGEST: usize = 64 * 1024 * 1024;
@@ -51,6 +52,8 @@ pub(super) struct Event {
     pub(super) action: Action,
     /// Whether it removes files that it names.
     pub(super) removes: bool,
+    /// The skill or command of a file's that the call has the client load.
+    pub(super) skill: Option<Skill>,
 }
 
 /// What a call of a tool would do.
@@ -124,6 +127,12 @@ const POWERSHELLS: [&str; 3] = ["PowerShell", "powershell", "pwsh"];
 /// The tool that directs sub-agents, by a program of its own; what they do is reported by itself.
 const DIRECTOR: &str = "Workflow";
 
+/// The tool that leaves a worktree of the session, and may remove it.
+const LEAVER: &str = "ExitWorktree";
+
+/// The event before a shell line of a skill runs.
+const SKILL_LINE: &str = "PreSkillShellCommand";
+
 /// What says in a patch that a file is removed.
 const REMOVES: &str = "*** Delete File:";
 
@@ -153,7 +162,16 @@ impl Event {
         {
             event.folder = Some(folder.join(inner));
         }
-        event.action = action(&tool, input)?;
+        event.skill = skill(&tool, input);
+        event.action = if event.is_skill_line() && !POWERSHELLS.contains(&tool.as_str()) {
+            action(SHELLS[0], input)?
+        } else if tool == LEAVER {
+            left(input, event.folder.as_deref())
+        } else if event.skill.is_some() {
+            Action::Other
+        } else {
+            action(&tool, input)?
+        };
         let patch = given.text(&["command", "patch", "input"]);
         event.removes = tool == PATCHER && patch.is_some_and(|patch| patch.contains(REMOVES));
         // Some shells pass over it, and then run something else than was decided on.
@@ -183,6 +201,11 @@ impl Event {
         self
     }
 
+    /// Returns whether it is about a shell line of a skill.
+    pub(super) fn is_skill_line(&self) -> bool {
+        self.name.as_deref() == Some(SKILL_LINE)
+    }
+
     fn around(fields: &Map<String, Value>) -> Self {
         let text = |name: &str| fields.get(name).and_then(Value::as_str);
         let id = |name| text(name).map(short);
@@ -197,6 +220,42 @@ impl Event {
             ..Self::default()
         }
     }
+}
+
+/// Returns the skill or command that a call loads: `Skill {skill, args}`, and `SlashCommand {command: "/name args"}` of
+/// older versions.
+fn skill(tool: &str, input: &Map<String, Value>) -> Option<Skill> {
+    let text = |name: &str| input.get(name).and_then(Value::as_str);
+    let (name, arguments) = match tool {
+        "Skill" => {
+            let name = text("skill").or_else(|| text("command"))?;
+            (name, text("args").unwrap_or_default())
+        }
+        "SlashCommand" => {
+            let typed = text("command")?.trim();
+            typed.split_once(char::is_whitespace).unwrap_or((typed, ""))
+        }
+        _ => return None,
+    };
+    Some(Skill {
+        name: name.trim_start_matches('/').to_owned(),
+        arguments: arguments.to_owned(),
+    })
+}
+
+/// Returns what leaving a worktree does: with `discard_changes` it removes it with all that is not committed.
+fn left(input: &Map<String, Value>, folder: Option<&Path>) -> Action {
+    let is_removed = input.get("action").and_then(Value::as_str) == Some("remove");
+    let discards = match input.get("discard_changes") {
+        Some(Value::Bool(discards)) => *discards,
+        Some(Value::String(text)) => text == "true",
+        _ => false,
+    };
+    if !is_removed || !discards {
+        return Action::Other;
+    }
+    let folder = folder.and_then(Path::to_str).unwrap_or(".");
+    Action::Shell(foreign::quoted("git worktree remove --force", folder))
 }
 
 fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> {

@@ -271,7 +271,10 @@ fn kept(
     let done = match moment {
         Moment::Begin => begin::told(ground, client, said),
         Moment::Rest => rest::rested(ground, said).map(alone),
-        Moment::Compact => rest::compacted(ground, said).map(alone),
+        Moment::Compact => rest::compacted(ground, said).map(|done| match done {
+            Done::Tell(_) if !shows_before_compact(client) => alone(Done::Nothing),
+            done => alone(done),
+        }),
         Moment::End => rest::ended(ground, said).map(alone),
         Moment::Between => match &said.transcript {
             Some(transcript) => rest::between(ground, said, transcript).map(alone),
@@ -283,6 +286,12 @@ fn kept(
         ground.tell(client.program, moment.word(), said, &problem);
         alone(Done::Nothing)
     })
+}
+
+/// Returns whether a client shows the person what its hook says before a context is compacted. Claude Code 2.1.332 prints
+/// the JSON as it is, and Qwen Code was not seen to show any of it.
+fn shows_before_compact(client: &Client) -> bool {
+    matches!(client.program, "codex" | "gemini")
 }
 
 /// What the other agents on this machine have to say on an occasion, beside what is the project's `own`. What counts as told

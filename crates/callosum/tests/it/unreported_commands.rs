@@ -77,7 +77,7 @@ fn a_skill_with_a_shell_line_is_decided_before_it_is_used() {
 #[test]
 fn codex_opens_no_shell_to_type_into() {
     let env = repository();
-    for text in ["bash", "sh -i", "cd src && python3", "sudo -i"] {
+    for text in ["bash", "sh -i", "cd src && python3", "env -i bash"] {
         let output = decide(&env, "codex", &command(&env, "codex", text));
         let reason = denied("codex", &output).unwrap();
         assert!(reason.contains("run it as one command"), "{text}: {reason}");

@@ -34,7 +34,7 @@ pub(super) fn commands(
     let is_name = |part: &&str| {
         !part.is_empty() && !part.contains(['/', '\\', '\0']) && !part.starts_with('.')
     };
-    if !parts.iter().all(|part| is_name(part)) {
+    if !parts.iter().all(is_name) {
         return Vec::new();
     }
     let nested: PathBuf = parts.iter().collect();

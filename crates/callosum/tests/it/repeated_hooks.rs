@@ -75,7 +75,7 @@ fn hooks_of_one_call_at_the_same_time_share_a_permission() {
     }
 }
 
-/// CAKE-AUD-1: one call leaves one record.
+/// CAKE-SHIM-1: one call leaves one record.
 #[test]
 fn one_call_leaves_one_record_however_often_its_hook_runs() {
     let env = repository();

@@ -5,7 +5,6 @@
 
 use std::{io, path::Path, time::SystemTime};
 
-use super::owner::Owner;
 use super::ownership::Ownership;
 
 /// How a file is opened.
@@ -148,10 +147,6 @@ pub trait FileSystem: Send + Sync {
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// Looks at a path; a link is described itself, not followed.
     fn stat(&self, path: &Path) -> io::Result<FileStat>;
-    /// Looks at the owner of a path; a link is described itself, not followed. `None` if the file system knows no owners.
-    fn owner(&self, path: &Path) -> io::Result<Option<Owner>> {
-        self.stat(path).map(|_| None)
-    }
     /// Lists a folder, in no particular order.
     fn list_dir(&self, path: &Path) -> io::Result<Vec<ListedEntry>>;
     /// The path with every link resolved.

@@ -9,7 +9,6 @@ mod atomic;
 mod file;
 mod file_system;
 mod handle;
-mod owner;
 mod ownership;
 mod real;
 mod scratch;
@@ -24,7 +23,6 @@ pub use self::{
         Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
     },
     handle::{Disk, DiskError, Operation},
-    owner::{Owner, user},
-    ownership::Ownership,
+    ownership::{Ownership, user},
     scratch::{HeldScratch, Scratch},
 };

@@ -21,7 +21,20 @@ pub struct Ownership {
     pub mode: u32,
 }
 
+/// The permission bit that lets every user write.
+const WRITABLE_BY_ALL: u32 = 0o002;
+
+/// Returns the number of the user in whose name this process acts.
+pub fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 impl Ownership {
+    /// Whether every user of the machine may write to it, as to `/tmp`.
+    pub fn is_shared(self) -> bool {
+        self.mode & WRITABLE_BY_ALL != 0
+    }
+
     pub(super) fn of(found: &Metadata) -> Self {
         Self {
             user: found.uid(),
@@ -74,6 +87,21 @@ mod tests {
 
     /// Another user, of whom the system need not know.
     const OTHER: u32 = 54_321;
+
+    /// REQ-SEC-001: whose a file is, and whether all may write to its folder, is known.
+    #[test]
+    fn a_file_has_an_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let path = folder.path().join("x");
+        disk.create(&path, b"", 0o600).unwrap();
+        let owner = disk.ownership(&path).unwrap().unwrap();
+        assert_eq!(owner.user, user());
+        assert!(!owner.is_shared());
+        assert_eq!(disk.ownership(&folder.path().join("none")).unwrap(), None);
+        let shared = disk.ownership(Path::new("/tmp")).unwrap().unwrap();
+        assert!(shared.is_shared());
+    }
 
     fn owner(path: &Path) -> u32 {
         Disk::real().ownership(path).unwrap().unwrap().user

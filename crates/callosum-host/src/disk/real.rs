@@ -21,7 +21,6 @@ use super::{
     file_system::{
         Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
     },
-    owner::Owner,
     ownership::{self, Ownership},
 };
 
@@ -135,14 +134,6 @@ impl FileSystem for RealFileSystem {
             id: Some(id_of(&found)),
             names: found.nlink(),
         })
-    }
-
-    fn owner(&self, path: &Path) -> io::Result<Option<Owner>> {
-        let found = fs::symlink_metadata(path)?;
-        Ok(Some(Owner {
-            user: found.uid(),
-            mode: found.mode() & 0o7777,
-        }))
     }
 
     fn list_dir(&self, path: &Path) -> io::Result<Vec<ListedEntry>> {

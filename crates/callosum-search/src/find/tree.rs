@@ -65,14 +65,28 @@ impl Index {
         // A batch is written down while the next one is read; no more than these wait.
         let (ready, cuts) = mpsc::sync_channel(1);
         thread::scope(|scope| {
-            scope.spawn(move || {
-                for batch in changed.chunks(BATCH) {
-                    // Where it could not be written, nobody hears any more.
-                    if ready.send(read(disk, tree, batch, model)).is_err() {
-                        break;
+            let reader = thread::Builder::new().spawn_scoped(scope, {
+                let changed = &changed;
+                move || {
+                    for batch in changed.chunks(BATCH) {
+                        // The receiver is gone if a batch could not be written.
+                        if ready.send(read(disk, tree, batch, model)).is_err() {
+                            break;
+                        }
                     }
                 }
             });
+            if reader.is_err() {
+                // The system gives no thread: reading and writing take turns.
+                let mut done = 0;
+                for batch in changed.chunks(BATCH) {
+                    let batch = read(disk, tree, batch, model);
+                    done += batch.len();
+                    put(connection, TREE, batch, &[]).map_err(|source| failed(path, source))?;
+                    progress(done, count);
+                }
+                return Ok(());
+            }
             let mut done = 0;
             for batch in cuts {
                 done += batch.len();

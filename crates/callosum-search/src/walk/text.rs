@@ -81,23 +81,29 @@ impl SourceTree {
         let workers = thread::available_parallelism().map_or(1, usize::from);
         let next = AtomicUsize::new(0);
         let results = Mutex::new(Vec::with_capacity(self.files.len()));
-        thread::scope(|scope| {
-            for _ in 0..workers.min(self.files.len()) {
-                scope.spawn(|| {
-                    let mut mine = Vec::new();
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(file) = self.files.get(index) else {
-                            break;
-                        };
-                        mine.push((index, look(file)));
-                    }
-                    results
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .append(&mut mine);
-                });
+        let work = || {
+            let mut mine = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(file) = self.files.get(index) else {
+                    break;
+                };
+                mine.push((index, look(file)));
             }
+            results
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .append(&mut mine);
+        };
+        thread::scope(|scope| {
+            // This thread works too, so all files are read even if the system gives no further thread.
+            for _ in 1..workers.min(self.files.len()) {
+                let worker = thread::Builder::new().spawn_scoped(scope, work);
+                if worker.is_err() {
+                    break;
+                }
+            }
+            work();
         });
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|(index, _)| *index);

@@ -305,10 +305,18 @@ impl Beads<'_> {
         }
         let parts = files.chunks(files.len().div_ceil(cores));
         thread::scope(|scope| {
-            let parts: Vec<_> = parts.map(|part| scope.spawn(|| read(part))).collect();
+            let start = |part| {
+                let builder = thread::Builder::new();
+                (part, builder.spawn_scoped(scope, move || read(part)))
+            };
+            let parts: Vec<_> = parts.map(start).collect();
             parts
                 .into_iter()
-                .flat_map(|part| part.join().expect("reading does not panic"))
+                .flat_map(|(part, reading)| match reading {
+                    Ok(reading) => reading.join().expect("reading does not panic"),
+                    // The system gives no thread.
+                    Err(_) => read(part),
+                })
                 .collect()
         })
     }

@@ -124,6 +124,7 @@ fn an_executor_that_is_no_capability_is_not_asked() {
         assert!(refused.contains(&why), "{refused}");
     }
     register(&env, "quick", &template);
+    env.run(["executor", "enable", "quick"]).success();
     let named = |name: &str| {
         format!(
             "(:executor (call :agent.delegate {{:executor \"{name}\" :prompt \"p\" :fresh true}}))"

@@ -149,6 +149,7 @@ fn a_dry_run_tells_what_would_be_denied() {
 fn a_task_goes_past_those_that_are_forbidden() {
     let env = two_languages();
     register(&env, "quick", &fakes::fake(""));
+    env.run(["executor", "enable", "quick"]).success();
     let plan = "(:executor (call :agent.delegate {:prompt \"p\" :kind \"scan\" :fresh true}))";
     let asked = || carried_out(&env, &["-e", plan]);
     assert_eq!(asked().success().json()["value"], "\"quick\"");

@@ -121,6 +121,13 @@ fn every_tool_quotes_words_of_others() {
             ],
             "decide" => vec![json!({"decision": "Keep it", "cite": ["src/evil.rs:1"]})],
             "delegate" => vec![json!({"prompt": "again", "executor": "hostile", "links": [id]})],
+            "runs" => {
+                let hostile = json!({"prompt": HOSTILE, "executor": "hostile", "detach": true});
+                let started = server.done("delegate", &hostile);
+                let run = started.trim().strip_prefix("[run ").unwrap();
+                let run = run.strip_suffix(']').unwrap().to_owned();
+                vec![json!({"run": run, "action": "wait"}), json!({})]
+            }
             "ledger_query" => vec![json!({}), json!({"task": id})],
             "task" => vec![json!({"do": "list"}), json!({"do": "claim", "id": "t1"})],
             "message" | "discovery" => vec![json!({})],

@@ -30,7 +30,7 @@ pub(crate) struct Wanted {
     pub(crate) budget: Option<u64>,
     #[serde(default)]
     pub(crate) fresh: bool,
-    /// Return a run id at once, for `runs`
+    /// Return a run id
     #[serde(default)]
     pub(crate) detach: bool,
     /// Nothing more is started once executors have used so many tokens.

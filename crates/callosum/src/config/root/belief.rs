@@ -10,7 +10,7 @@ use std::{
 
 use callosum_host::{
     Disk, DiskError,
-    disk::{Owner, user},
+    disk::{Ownership, user},
 };
 
 /// A file that would mark a folder as the root, and does not, since it belongs to another user.
@@ -44,7 +44,7 @@ impl<'a> Belief<'a> {
 
     /// Whether a file or folder that exists may mark the folder that it is in. One that may not is remembered.
     pub(super) fn in_mark(&self, mark: &Path) -> Result<bool, DiskError> {
-        let Some(owner) = self.disk.owner(mark)? else {
+        let Some(owner) = self.disk.ownership(mark)? else {
             return Ok(true);
         };
         // Most marks are our own: of those nothing more is looked at.
@@ -52,10 +52,10 @@ impl<'a> Belief<'a> {
             return Ok(true);
         }
         let folder = match mark.parent() {
-            Some(folder) => self.disk.owner(folder)?,
+            Some(folder) => self.disk.ownership(folder)?,
             None => None,
         };
-        let here = self.disk.owner(self.from)?;
+        let here = self.disk.ownership(self.from)?;
         if is_trusted(owner, folder, here) {
             return Ok(true);
         }
@@ -78,8 +78,8 @@ impl<'a> Belief<'a> {
 
 /// Whether a mark of another user counts: one of root's, or of whoever owns the folder that one starts in, who could mark
 /// that one as well. In a folder that all may write to none does.
-fn is_trusted(mark: Owner, folder: Option<Owner>, here: Option<Owner>) -> bool {
-    let is_shared = folder.is_some_and(Owner::is_shared);
+fn is_trusted(mark: Ownership, folder: Option<Ownership>, here: Option<Ownership>) -> bool {
+    let is_shared = folder.is_some_and(Ownership::is_shared);
     !is_shared && (mark.user == 0 || here.is_some_and(|here| here.user == mark.user))
 }
 
@@ -90,7 +90,13 @@ mod tests {
     /// REQ-SEC-001: in a shared folder only our own marks count, elsewhere root's and those of who owns the folder one starts in.
     #[test]
     fn marks_of_other_users_count_only_where_they_rule_anyway() {
-        let owned = |user: u32, mode: u32| Some(Owner { user, mode });
+        let owned = |user: u32, mode: u32| {
+            Some(Ownership {
+                user,
+                group: 0,
+                mode,
+            })
+        };
         for (mark, folder, here, expected) in [
             (7, owned(0, 0o1777), owned(1, 0o755), false),
             (7, owned(0, 0o1777), owned(7, 0o755), false),
@@ -102,8 +108,9 @@ mod tests {
             (7, owned(7, 0o755), owned(7, 0o755), true),
             (7, None, None, false),
         ] {
-            let mark = Owner {
+            let mark = Ownership {
                 user: mark,
+                group: 0,
                 mode: 0o644,
             };
             let found = is_trusted(mark, folder, here);

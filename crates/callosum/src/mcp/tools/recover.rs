@@ -17,7 +17,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "recover",
-    about: "Where the work stands: task, next step, decisions and whether they hold.",
+    about: "Task, next step, and decisions with whether they hold.",
     effect: Effect::Reads,
     schema: schema::<Arguments>,
     call,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use callosum_evidence::quote::{self, NOTICE};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,7 +16,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "runs",
-    about: "Detached delegations: list, or wait for, fetch or cancel one.",
+    about: "Detached runs: list, wait, fetch, cancel.",
     effect: Effect::AsksOthers,
     schema: schema::<Arguments>,
     call,
@@ -65,16 +66,23 @@ fn listed(context: &Context) -> Result<String, CommandError> {
     if runs.is_empty() {
         return Ok("[no detached runs]\n".to_owned());
     }
-    let lines = runs
-        .iter()
-        .map(|run| format!("{} {}: {}\n", run.run, run.state, run.prompt));
-    Ok(lines.collect())
+    let mut text = NOTICE.to_owned();
+    for run in &runs {
+        let prompt = quote::inline(&run.prompt);
+        for part in [&run.run, " ", &run.state, ": ", &prompt, "\n"] {
+            text.push_str(part);
+        }
+    }
+    Ok(text)
 }
 
 /// The summaries of a run; the failure of one that failed.
 fn fetched(context: &Context, run: &str) -> Result<String, CommandError> {
     let output = runs::fetched(context, run)?;
-    let text = runs::text(&output);
+    let text = match runs::text(&output) {
+        text if text.is_empty() => text,
+        text => format!("{NOTICE}{}", quote::lines(&text)),
+    };
     match runs::failure(&output) {
         Some(failed) if text.is_empty() => Err(failed),
         Some(failed) => Ok(format!(

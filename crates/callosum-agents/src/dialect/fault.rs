@@ -155,9 +155,12 @@ impl ClientFault {
     /// Whether the same question may fare better within a minute.
     pub fn may_pass(&self) -> bool {
         match self {
-            // Clients wait for a limit themselves, as long as that makes sense.
+            // Clients wait for a limit themselves, as long as that makes sense. Gemini CLI 0.61.0 gives up at once if the
+            // server's 429 names no quota and no time.
+            Self::RateLimited { words, resets } => {
+                resets.is_none() && words.contains("wait and try again later")
+            }
             Self::NotLoggedIn { .. }
-            | Self::RateLimited { .. }
             | Self::PromptTooLong { .. }
             | Self::Refused { .. }
             | Self::ToolRefused { .. }

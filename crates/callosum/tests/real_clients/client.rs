@@ -142,8 +142,8 @@ pub(crate) static ALL: &[Client] = &[
     },
     Client {
         name: "claude",
-        package: "@anthropic-ai/claude-code@2.1.330",
-        version: "2.1.330",
+        package: "@anthropic-ai/claude-code@2.1.332",
+        version: "2.1.332",
         environment: &[
             ("ANTHROPIC_BASE_URL", "{url}"),
             ("ANTHROPIC_API_KEY", "none"),
@@ -155,7 +155,7 @@ pub(crate) static ALL: &[Client] = &[
         arguments: &["-p", "--output-format", "json"],
         agent: Agent {
             command: "claude-agent-acp",
-            package: Some("@agentclientprotocol/claude-agent-acp@0.100.0"),
+            package: Some("@agentclientprotocol/claude-agent-acp@0.101.0"),
             outlives_refusal: true,
         },
         answers_by: Some("StructuredOutput"),
@@ -170,8 +170,8 @@ pub(crate) static ALL: &[Client] = &[
     },
     Client {
         name: "codex",
-        package: "@openai/codex@0.169.0",
-        version: "0.169.0",
+        package: "@openai/codex@0.171.0",
+        version: "0.171.0",
         environment: &[("SCRIPTED_API_KEY", "none")],
         files: &[(
             ".codex/config.toml",

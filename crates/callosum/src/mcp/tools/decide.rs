@@ -17,8 +17,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "decide",
-    about: "Keep a decision, with places that show it, or as the user's word or an \
-            assumption.",
+    about: "Keep a decision with its evidence, or as an assumption.",
     effect: Effect::Adds,
     schema: schema::<Arguments>,
     call,

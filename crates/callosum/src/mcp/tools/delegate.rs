@@ -14,7 +14,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "delegate",
-    about: "Have an executor analyze the repository; citations are checked.",
+    about: "Have an executor analyze the repository.",
     effect: Effect::AsksOthers,
     schema: schema::<Wanted>,
     call,

@@ -16,7 +16,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "find",
-    about: "Search code, documents, decisions, notes, tasks and answers.",
+    about: "Search code, documents, decisions and answers.",
     effect: Effect::Reads,
     schema: schema::<Arguments>,
     call,

@@ -17,7 +17,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "recover",
-    about: "Task, next step, and decisions with whether they hold.",
+    about: "Task, next step, checked decisions.",
     effect: Effect::Reads,
     schema: schema::<Arguments>,
     call,

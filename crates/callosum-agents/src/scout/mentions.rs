@@ -1,11 +1,10 @@
 //! [`Mentions`]: which files name which declarations of the tree.
 //!
-//! Names are compared, not meanings. A name that several files declare belongs to none of them
-//! here, since nobody could tell which one is meant; and a mention counts only in a file that
-//! leans on the declaring file or its folder, since `Display` may well be somebody else's. Functions
-//! of types are left out altogether: too many types have an `open`. What is counted is therefore a
-//! lower bound; [`Mentions::possible`] is the upper one. What a file imports from elsewhere, or a
-//! test file declares for itself, is never a mention.
+//! A name counts only if it can be followed to its declaration: through an import, a path, an
+//! imported module as receiver, or the package that files share. Functions of types are left out:
+//! only a type checker knows what a receiver is. What is counted is therefore a lower bound;
+//! [`Mentions::possible`] is the upper one, by spelling alone, for statements that nothing names a
+//! declaration.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,20 +16,16 @@ use callosum_search::{
 
 use super::{
     role::Role,
-    survey::{Survey, file::SurveyedFile, links},
+    survey::{Survey, file::SurveyedFile, links, names::NameUse},
 };
-
-/// Names so common that a mention says nothing.
-const COMMON_NAMES: [&str; 23] = [
-    "new", "New", "main", "get", "set", "run", "from", "default", "len", "next", "build", "read",
-    "write", "name", "id", "value", "data", "test", "init", "add", "T", "close", "open",
-];
 
 /// Who names what.
 pub(super) struct Mentions<'s> {
-    declarers: BTreeMap<&'s str, Option<(usize, &'s Symbol)>>,
-    files: BTreeMap<&'s str, BTreeSet<usize>>,
-    /// Every declaration of a name, common names too.
+    /// For each file, the names that it declares and other files use, with those files.
+    files: Vec<BTreeMap<&'s str, BTreeSet<usize>>>,
+    /// For each file, the other files that import it.
+    importers: Vec<BTreeSet<usize>>,
+    /// Every declaration of a name, by its spelling.
     candidates: BTreeMap<&'s str, Vec<(usize, &'s Symbol)>>,
     /// The number of files that mention each name of a type's function, no matter whose it is.
     methods: BTreeMap<&'s str, usize>,
@@ -42,9 +37,11 @@ pub(super) struct Mentions<'s> {
 impl<'s> Mentions<'s> {
     /// Collects the names of a survey.
     pub(super) fn of(survey: &'s Survey) -> Self {
-        let mut declarers: BTreeMap<&str, Option<(usize, &Symbol)>> = BTreeMap::new();
         let mut candidates: BTreeMap<&str, Vec<(usize, &Symbol)>> = BTreeMap::new();
-        let leaned_on: BTreeSet<usize> = survey.links.uses().map(|edge| edge.to).collect();
+        let mut importers = vec![BTreeSet::new(); survey.files.len()];
+        for edge in survey.links.leaning() {
+            importers[edge.to].insert(edge.from);
+        }
         for (at, file) in survey
             .files
             .iter()
@@ -52,60 +49,29 @@ impl<'s> Mentions<'s> {
             .filter(|(_, f)| f.is_source())
         {
             let symbols = file.outline.symbols.iter().filter(|symbol| {
-                !symbol.test
-                    && symbol.container.is_none()
-                    && symbol.kind != SymbolKind::Module
-                    && is_nameable(file, symbol, leaned_on.contains(&at))
+                is_counted(symbol) && is_nameable(file, symbol, !importers[at].is_empty())
             });
             for symbol in symbols {
                 candidates
                     .entry(&symbol.name)
                     .or_default()
                     .push((at, symbol));
-                if COMMON_NAMES.contains(&symbol.name.as_str()) {
-                    continue;
-                }
-                declarers
-                    .entry(&symbol.name)
-                    .and_modify(|declarer| *declarer = joined(survey, *declarer, (at, symbol)))
-                    .or_insert(Some((at, symbol)));
             }
         }
-        for name in go_methods(survey) {
-            if let Some(declarer) = declarers.get_mut(name)
-                && declarer.is_some_and(|(at, _)| survey.files[at].language == Some(Language::Go))
-            {
-                *declarer = None;
-            }
-        }
-        let mut files: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-        let sight = Sight::of(survey);
-        let foreign = foreign_names(survey);
-        for (at, file) in survey.files.iter().enumerate() {
-            let imported = file
-                .outline
-                .imports
-                .iter()
-                .flat_map(|import| links::names_taken(file.language, import));
-            let mentioned = file.outline.references.iter();
-            let mentioned = mentioned
-                .filter(|r| r.bare.is_some())
-                .map(|r| r.name.as_str());
-            for name in imported.chain(mentioned) {
-                if let Some(Some((declarer, _))) = declarers.get(name)
-                    && sight.sees(at, *declarer)
-                    && !foreign[at].contains(name)
-                {
-                    files.entry(name).or_default().insert(at);
-                }
+        let mut files: Vec<BTreeMap<&str, BTreeSet<usize>>> =
+            vec![BTreeMap::new(); survey.files.len()];
+        for used in &survey.links.names {
+            if used.from != used.to {
+                let users = files[used.to].entry(&used.name).or_default();
+                users.insert(used.from);
             }
         }
         Self {
-            declarers,
             files,
+            importers,
             candidates,
             methods: method_names(survey),
-            foreign,
+            foreign: foreign_names(survey),
             survey,
         }
     }
@@ -117,44 +83,32 @@ impl<'s> Mentions<'s> {
         self.methods.get(name).copied().unwrap_or(0)
     }
 
-    /// The one declaration of a name, and the file it stands in.
-    pub(super) fn declarer(&self, name: &str) -> Option<(usize, &'s Symbol)> {
-        *self.declarers.get(name)?
+    /// The first declaration of a use, if it is one that counts here: no module, no test.
+    pub(super) fn declaration(&self, used: &NameUse) -> Option<&'s Symbol> {
+        let symbols = &self.survey.files[used.to].outline.symbols;
+        symbols
+            .iter()
+            .find(|symbol| symbol.name == *used.name && is_counted(symbol))
     }
 
-    /// The files, other than its own, that name what one file alone declares.
-    pub(super) fn of_symbol(&self, at: usize, symbol: &Symbol) -> impl Iterator<Item = usize> + '_ {
-        let is_its = self
-            .declarer(&symbol.name)
-            .is_some_and(|(declarer, _)| declarer == at);
-        let files = is_its
-            .then(|| self.files.get(symbol.name.as_str()))
-            .flatten();
-        files
-            .into_iter()
-            .flatten()
-            .copied()
-            .filter(move |file| *file != at)
+    /// The files, other than its own, that use a declaration.
+    pub(super) fn of_symbol(
+        &self,
+        at: usize,
+        symbol: &Symbol,
+    ) -> impl Iterator<Item = usize> + use<'_, 's> {
+        let files = self.files[at].get(symbol.name.as_str());
+        let files = files.filter(|_| is_counted(symbol));
+        files.into_iter().flatten().copied()
     }
 
-    /// The other files that name anything that a file alone declares.
+    /// The other files that import a file or use anything that it declares.
     pub(super) fn of_file(&self, at: usize, file: &SurveyedFile) -> BTreeSet<usize> {
         let symbols = file.outline.symbols.iter();
         symbols
             .flat_map(|symbol| self.of_symbol(at, symbol))
+            .chain(self.importers[at].iter().copied())
             .collect()
-    }
-
-    /// Whether a file names what one file alone declares under this name, itself included.
-    pub(super) fn is_named_in(&self, name: &str, at: usize) -> bool {
-        let declarer = self
-            .declarer(name)
-            .is_some_and(|(declarer, _)| declarer == at);
-        declarer
-            || self
-                .files
-                .get(name)
-                .is_some_and(|files| files.contains(&at))
     }
 
     /// The declarations that a name may mean where it is mentioned in a file: what several files
@@ -174,10 +128,23 @@ impl<'s> Mentions<'s> {
             .filter(move |(declarer, _)| self.survey.files[*declarer].language == language)
     }
 
-    /// Every name that one file alone declares, with that file and its declaration.
+    /// Every declaration of the product that another file uses, with its file; of several of one
+    /// name in a file the first.
     pub(super) fn declared(&self) -> impl Iterator<Item = (usize, &'s Symbol)> + '_ {
-        self.declarers.values().filter_map(|declarer| *declarer)
+        let names = self.files.iter().enumerate();
+        let names = names.flat_map(|(at, names)| names.keys().map(move |name| (at, *name)));
+        names.filter_map(|(at, name)| {
+            let file = &self.survey.files[at];
+            let mut symbols = file.outline.symbols.iter();
+            let first = symbols.find(|symbol| symbol.name == name && is_counted(symbol))?;
+            file.is_source().then_some((at, first))
+        })
     }
+}
+
+/// Whether uses of a declaration are followed: it is at the top level, no module, no test.
+fn is_counted(symbol: &Symbol) -> bool {
+    !symbol.test && symbol.container.is_none() && symbol.kind != SymbolKind::Module
 }
 
 /// For each file, the names that it takes from outside of the tree, and those that a test file
@@ -237,18 +204,6 @@ fn method_names(survey: &Survey) -> BTreeMap<&str, usize> {
     methods
 }
 
-/// The names of Go's methods, which look like those of its functions and types where they are
-/// mentioned.
-fn go_methods(survey: &Survey) -> impl Iterator<Item = &str> {
-    let go = survey
-        .files
-        .iter()
-        .filter(|file| file.language == Some(Language::Go));
-    go.flat_map(|file| &file.outline.symbols)
-        .filter(|symbol| symbol.container.is_some())
-        .map(|symbol| symbol.name.as_str())
-}
-
 /// Whether code of another file can name a declaration at all. Of a C file that nobody includes,
 /// only functions can be meant elsewhere.
 fn is_nameable(file: &SurveyedFile, symbol: &Symbol, is_included: bool) -> bool {
@@ -264,68 +219,5 @@ fn is_nameable(file: &SurveyedFile, symbol: &Symbol, is_included: bool) -> bool 
         }
         Some(Language::Go | Language::Java) => true,
         _ => symbol.public,
-    }
-}
-
-/// What is left of a name's declaration when another one is found: in C and C++ the one in a
-/// header stands for both, else nobody can tell.
-fn joined<'s>(
-    survey: &Survey,
-    first: Option<(usize, &'s Symbol)>,
-    second: (usize, &'s Symbol),
-) -> Option<(usize, &'s Symbol)> {
-    let first = first?;
-    if first.0 == second.0 {
-        return Some(first);
-    }
-    let is_native =
-        |at: usize| matches!(survey.files[at].language, Some(Language::C | Language::Cpp));
-    let is_header = |at: usize| {
-        let name = survey.files[at].name();
-        name.rsplit_once('.')
-            .is_some_and(|(_, ending)| ending.starts_with('h'))
-    };
-    match (is_header(first.0), is_header(second.0)) {
-        (true, false) if is_native(second.0) => Some(first),
-        (false, true) if is_native(first.0) => Some(second),
-        _ => None,
-    }
-}
-
-/// Which files can mean which others by a name.
-struct Sight<'s> {
-    survey: &'s Survey,
-    /// For each file, those it leans on, and the folders of these.
-    files: Vec<BTreeSet<usize>>,
-    folders: Vec<BTreeSet<&'s str>>,
-}
-
-impl<'s> Sight<'s> {
-    fn of(survey: &'s Survey) -> Self {
-        let mut files = vec![BTreeSet::new(); survey.files.len()];
-        let mut folders = vec![BTreeSet::new(); survey.files.len()];
-        for edge in survey.links.uses() {
-            files[edge.from].insert(edge.to);
-            // A Rust module is a file; elsewhere a folder's files come together.
-            if survey.files[edge.to].language != Some(Language::Rust) {
-                folders[edge.from].insert(survey.files[edge.to].folder());
-            }
-        }
-        Self {
-            survey,
-            files,
-            folders,
-        }
-    }
-
-    fn sees(&self, from: usize, to: usize) -> bool {
-        let (mine, theirs) = (&self.survey.files[from], &self.survey.files[to]);
-        let shares_folder = mine.folder() == theirs.folder()
-            && matches!(theirs.language, Some(Language::Go | Language::Java));
-        shares_folder
-            || from == to
-            || matches!(theirs.language, Some(Language::C | Language::Cpp))
-            || self.files[from].contains(&to)
-            || self.folders[from].contains(theirs.folder())
     }
 }

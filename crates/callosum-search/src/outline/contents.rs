@@ -2,6 +2,8 @@
 //!
 //! Lines count from 1, as editors and citations do.
 
+use super::uses::{Binding, Export, Purpose, Use};
+
 /// What one source file says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
@@ -16,9 +18,18 @@ pub struct Outline {
     /// The names that it calls or mentions, other than in imports; sorted, each once, with the
     /// line of its first mention.
     pub references: Vec<Reference>,
+    /// The names that it uses, with what is in front of each, without those that a parameter or
+    /// local variable hides; sorted.
+    pub uses: Vec<Use>,
+    /// Of JavaScript and TypeScript, the names under which it exports its own ones.
+    pub exports: Vec<Export>,
+    /// Of Go and Java, the package that it says it belongs to.
+    pub package: Option<String>,
     /// Of Rust, what paths in the code begin with (`serde_json` of `serde_json::from_str`), those
     /// among a macro's arguments too; sorted, each once, with the line of its first mention.
     pub path_heads: Vec<Note>,
+    /// Of Rust, the same for paths that only tests beside the code name.
+    pub test_path_heads: Vec<Note>,
     /// Requests that it answers, where the framework can be recognised; what only a test sets up
     /// is left out.
     pub routes: Vec<Route>,
@@ -115,6 +126,10 @@ pub struct Import {
     /// Names taken from the target, where the language names them apart (`from x import a, b`);
     /// the file that a `#[path]` gives to a `mod`.
     pub names: Vec<String>,
+    /// The local names that it introduces.
+    pub bindings: Vec<Binding>,
+    /// When it is needed.
+    pub purpose: Purpose,
     /// Its line.
     pub line: u32,
 }

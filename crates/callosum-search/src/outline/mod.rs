@@ -10,6 +10,7 @@ mod read;
 mod page;
 mod places;
 mod sentence;
+mod uses;
 
 mod c;
 mod go;
@@ -25,4 +26,5 @@ pub(crate) use self::read::parse;
 pub use self::{
     contents::{Command, Import, ImportKind, Note, Outline, Reference, Route, Symbol, SymbolKind},
     read::{outline, outline_all},
+    uses::{Binding, Export, Purpose, Use},
 };

@@ -17,6 +17,7 @@ use super::{
     },
     places::{PlaceKind, Places},
     sentence,
+    uses::Uses,
 };
 
 /// How many bytes of a name, path or long line are kept; people write less.
@@ -72,6 +73,7 @@ pub(super) struct Page<'t> {
     pub(super) text: &'t str,
     pub(super) outline: Outline,
     pub(super) places: Places,
+    pub(super) uses: Uses<'t>,
     line_starts: Vec<usize>,
     mentions: HashMap<&'t str, Mention>,
     declared_at: HashSet<usize>,
@@ -86,6 +88,7 @@ impl<'t> Page<'t> {
             text,
             outline: Outline::default(),
             places: Places::default(),
+            uses: Uses::default(),
             line_starts: std::iter::once(0)
                 .chain(newlines.map(|(at, _)| at + 1))
                 .collect(),
@@ -113,6 +116,10 @@ impl<'t> Page<'t> {
             .collect();
         references.sort();
         self.outline.references = references;
+        let line_starts = &self.line_starts;
+        self.outline.uses = self.uses.finish(&self.outline, |at| {
+            line_starts.partition_point(|start| *start <= at) as u32
+        });
         // Chains of calls are read from their ends; everyone expects the order of the file.
         self.outline.imports.sort_by_key(|import| import.line);
         self.outline.routes.sort_by_key(|route| route.line);
@@ -175,14 +182,14 @@ impl<'t> Page<'t> {
                 levels.push((Vec::new(), None));
                 continue;
             }
-            self.places.close(self.depth);
+            self.close();
             while !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
                     return;
                 }
                 levels.pop();
                 self.depth -= 1;
-                self.places.close(self.depth);
+                self.close();
             }
         }
     }
@@ -190,6 +197,33 @@ impl<'t> Page<'t> {
     /// Says that the node being entered holds what comes inside it.
     pub(super) fn open(&mut self, kind: PlaceKind, name: Option<&str>, public: bool) {
         self.places.open(kind, name, public, self.depth);
+    }
+
+    /// Closes what ends with this level of the syntax tree.
+    fn close(&mut self) {
+        self.places.close(self.depth);
+        self.uses.close(self.depth);
+    }
+
+    /// Opens a scope for the local names inside of the node being entered.
+    pub(super) fn open_scope(&mut self, node: Node<'_>) {
+        self.uses.open(self.depth, node.byte_range());
+    }
+
+    /// Notes that code uses the name at `node` alone, unless this is where a symbol gets it.
+    pub(super) fn use_name(&mut self, node: Node<'_>) {
+        if !self.is_declared(node) {
+            self.uses.note("", self.text(node), node.start_byte());
+        }
+    }
+
+    /// Notes that code uses the name at `node` behind a path or receiver.
+    pub(super) fn use_member(&mut self, qualifier: Node<'_>, node: Node<'_>) {
+        if qualifier.byte_range().len() <= super::uses::LONGEST_QUALIFIER {
+            let qualifier = self.text(qualifier);
+            self.uses
+                .note(qualifier, self.text(node), node.start_byte());
+        }
     }
 
     pub(super) fn text(&self, node: Node<'_>) -> &'t str {
@@ -358,6 +392,8 @@ impl<'t> Page<'t> {
             target: target.to_owned(),
             kind,
             names: Vec::new(),
+            bindings: Vec::new(),
+            purpose: self.uses.purpose_at(at.start_byte()),
             line,
         });
         &mut self.outline.imports[index]

@@ -1,17 +1,11 @@
 //! Where JavaScript and TypeScript look: beside the file, behind aliases, in packages of the tree.
 
 use super::{
-    names::{below, folder, is_within, join},
-    packages::Ecosystem,
+    names::{below, extension, folder, is_within, join},
+    packages::{Alias, Ecosystem, Package},
     resolver::{Resolver, Target},
 };
-use crate::outline::Import;
-
-/// What may be left out at the end of a path, in the order of preference.
-const EXTENSIONS: [&str; 12] = [
-    ".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue",
-    ".svelte",
-];
+use crate::outline::{Import, Purpose};
 
 /// The modules of Node.js.
 const NODE: &str = "assert async_hooks buffer child_process cluster console constants crypto dgram \
@@ -22,11 +16,12 @@ const NODE: &str = "assert async_hooks buffer child_process cluster console cons
 pub(super) fn resolve(resolver: &Resolver<'_>, from: &str, import: &Import) -> Target {
     // Bundlers add questions and loaders to a path.
     let target = import.target.split('?').next().unwrap_or_default();
+    let look = Look::new(from, import.purpose);
     if target.starts_with('.') {
-        let file = join(folder(from), target).and_then(|path| file(resolver, &path));
+        let file = join(folder(from), target).and_then(|path| file(resolver, &path, look));
         return file.map_or(Target::Unknown, Target::File);
     }
-    if let Some(found) = aliased(resolver, from, target) {
+    if let Some(found) = aliased(resolver, from, target, look, |pattern| pattern != "*") {
         return Target::File(found);
     }
     let first = target.split('/').next().unwrap_or(target);
@@ -36,70 +31,220 @@ pub(super) fn resolve(resolver: &Resolver<'_>, from: &str, import: &Import) -> T
     {
         return Target::Standard;
     }
+    // `baseUrl` of a tsconfig.json makes each name a path first.
+    if let Some(found) = aliased(resolver, from, target, look, |pattern| pattern == "*") {
+        return Target::File(found);
+    }
     let name = package_name(target);
-    if let Some(package) = resolver
+    let of_tree = resolver
         .of(Ecosystem::Npm)
-        .find(|package| package.name == name)
-    {
-        let inside = target[name.len()..].trim_start_matches('/');
-        let entry = package.entry.as_ref().filter(|_| inside.is_empty());
-        let tries = [
-            below(&package.folder, inside),
-            below(&package.folder, &below("src", inside)),
-        ];
-        let found = entry
-            .and_then(|entry| file(resolver, entry))
-            .or_else(|| tries.iter().find_map(|path| file(resolver, path)));
+        .filter(|package| package.name == name)
+        .min_by_key(|package| package.folder.split('/').count());
+    if let Some(package) = of_tree {
+        let subpath = target[name.len()..].trim_start_matches('/');
+        let found = in_package(resolver, package, subpath, look);
         return found.map_or(Target::Unknown, Target::File);
     }
-    if target.is_empty()
-        || target.starts_with(['/', '#', '~', '@']) && !target.starts_with('@')
-        || target.contains(':')
-    {
+    if target.is_empty() || target.starts_with(['/', '#', '~']) || target.contains(':') {
         return Target::Unknown;
     }
     Target::Package(name.to_owned())
 }
 
-/// The file that a path without its extension, or a folder with an index, means.
-fn file(resolver: &Resolver<'_>, path: &str) -> Option<usize> {
-    let names = &resolver.names;
-    // TypeScript names the file that it will become.
-    let sources = [
-        (".js", [".ts", ".tsx"]),
-        (".mjs", [".mts", ".mts"]),
-        (".jsx", [".tsx", ".tsx"]),
+/// The file that a package gives for a subpath; empty for the package itself.
+fn in_package(
+    resolver: &Resolver<'_>,
+    package: &Package,
+    subpath: &str,
+    look: Look,
+) -> Option<usize> {
+    let wanted = match subpath {
+        "" => ".".to_owned(),
+        subpath => format!("./{subpath}"),
+    };
+    let given: Vec<String> = package
+        .exports
+        .iter()
+        .filter_map(|(pattern, target)| substituted(pattern, target, &wanted))
+        .collect();
+    let entry = package.entry.as_ref().filter(|_| subpath.is_empty());
+    let tries = [
+        below(&package.folder, subpath),
+        below(&package.folder, &below("src", subpath)),
     ];
-    let source = sources.iter().find_map(|(output, inputs)| {
-        let stem = path.strip_suffix(output)?;
-        names.first_file(inputs.map(|input| format!("{stem}{input}")))
-    });
-    names
-        .file(path)
-        .or(source)
-        .or_else(|| names.first_file(EXTENSIONS.map(|extension| format!("{path}{extension}"))))
+    given
+        .iter()
+        .find_map(|path| file(resolver, path, look))
+        .or_else(|| entry.and_then(|entry| file(resolver, entry, look)))
+        // What a build makes of `src` is not in the tree.
         .or_else(|| {
-            names.first_file(EXTENSIONS.map(|extension| below(path, &format!("index{extension}"))))
+            given
+                .iter()
+                .find_map(|path| source_of(resolver, package, path))
+        })
+        .or_else(|| tries.iter().find_map(|path| file(resolver, path, look)))
+}
+
+/// The source below `src` that a build turns into `path`, by its name.
+fn source_of(resolver: &Resolver<'_>, package: &Package, path: &str) -> Option<usize> {
+    let inside = path
+        .strip_prefix(package.folder.as_str())?
+        .trim_start_matches('/');
+    let (_built, rest) = inside.split_once('/')?;
+    let look = Look::TYPESCRIPT;
+    // Some builds have a folder for each module system: `dist/esm/a.js`.
+    let below_system = rest.split_once('/').map(|(_, rest)| rest);
+    [Some(rest), below_system]
+        .into_iter()
+        .flatten()
+        .find_map(|rest| {
+            let path = below(&package.folder, &below("src", rest));
+            let (stem, extension) = path.rsplit_once('.')?;
+            let is_script = matches!(extension, "js" | "mjs" | "cjs");
+            is_script.then(|| file(resolver, stem, look)).flatten()
         })
 }
 
-fn aliased(resolver: &Resolver<'_>, from: &str, target: &str) -> Option<usize> {
-    resolver
+/// `target` with what the `*` of `pattern` stands for in `written`; `None` if they differ.
+fn substituted(pattern: &str, target: &str, written: &str) -> Option<String> {
+    match pattern.split_once('*') {
+        Some((before, after)) => {
+            let rest = written.strip_prefix(before)?;
+            let middle = rest.strip_suffix(after)?;
+            Some(target.replacen('*', middle, 1))
+        }
+        None => (pattern == written).then(|| target.to_owned()),
+    }
+}
+
+/// Which of several files of one name an import means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Look {
+    /// Whether the importing file is TypeScript: `./a.js` then means `a.ts`.
+    typescript: bool,
+    /// Whether only types are wanted: `a.d.ts` then comes before `a.js`.
+    types: bool,
+}
+
+impl Look {
+    const TYPESCRIPT: Self = Self {
+        typescript: true,
+        types: false,
+    };
+
+    fn new(from: &str, purpose: Purpose) -> Self {
+        Self {
+            typescript: matches!(extension(from), "ts" | "tsx" | "mts" | "cts"),
+            types: purpose == Purpose::Types,
+        }
+    }
+
+    /// What may be left out at the end of a path, in the order to try.
+    fn endings(self) -> Vec<&'static str> {
+        const SCRIPTS: &[&str] = &[".js", ".json", ".node", ".mjs", ".cjs", ".jsx"];
+        const SOURCES: &[&str] = &[".ts", ".tsx", ".mts", ".cts"];
+        const DECLARATIONS: &[&str] = &[".d.ts", ".d.mts", ".d.cts"];
+        const COMPONENTS: &[&str] = &[".vue", ".svelte"];
+        match (self.typescript, self.types) {
+            (_, true) => [SOURCES, DECLARATIONS, SCRIPTS, COMPONENTS].concat(),
+            (true, false) => [SOURCES, SCRIPTS, DECLARATIONS, COMPONENTS].concat(),
+            (false, false) => [SCRIPTS, SOURCES, DECLARATIONS, COMPONENTS].concat(),
+        }
+    }
+}
+
+/// The file that a path means: itself, with an ending added, or the index of a folder.
+fn file(resolver: &Resolver<'_>, path: &str, look: Look) -> Option<usize> {
+    let names = &resolver.names;
+    let exact = names.file(path);
+    // TypeScript names the file that it will become.
+    let outputs: [(&str, &[&str]); 4] = [
+        (".js", &[".ts", ".tsx", ".d.ts"]),
+        (".mjs", &[".mts", ".d.mts"]),
+        (".cjs", &[".cts", ".d.cts"]),
+        (".jsx", &[".tsx"]),
+    ];
+    let source = outputs.iter().find_map(|(output, inputs)| {
+        let stem = path.strip_suffix(output)?;
+        let is_wanted = |input: &&&str| !input.starts_with(".d.") || look.types || exact.is_none();
+        let inputs = inputs.iter().filter(is_wanted);
+        names.first_file(inputs.map(|input| format!("{stem}{input}")))
+    });
+    let found = if look.typescript {
+        source.or(exact)
+    } else {
+        exact.or(source)
+    };
+    let with_ending = || {
+        let endings = look.endings().into_iter().filter(|_| !path.is_empty());
+        names.first_file(endings.map(|ending| format!("{path}{ending}")))
+    };
+    found
+        .or_else(with_ending)
+        .or_else(|| folder_entry(resolver, path, look))
+}
+
+/// The file that a folder stands for: the entry of its `package.json`, else its index.
+fn folder_entry(resolver: &Resolver<'_>, path: &str, look: Look) -> Option<usize> {
+    let names = &resolver.names;
+    let manifest = resolver
+        .of(Ecosystem::Npm)
+        .find(|package| package.folder == path);
+    let entries = manifest.into_iter().flat_map(|package| {
+        let given = package.exports.iter();
+        let given = given
+            .filter(|(subpath, _)| subpath == ".")
+            .map(|(_, file)| file);
+        given.chain(&package.entry)
+    });
+    let named = entries.filter(|entry| *entry != path).find_map(|entry| {
+        names.file(entry).or_else(|| {
+            let endings = look.endings();
+            names.first_file(endings.iter().map(|ending| format!("{entry}{ending}")))
+        })
+    });
+    named.or_else(|| {
+        let endings = look.endings();
+        names.first_file(
+            endings
+                .iter()
+                .map(|ending| below(path, &format!("index{ending}"))),
+        )
+    })
+}
+
+/// The file behind a short name, of those names that `is_meant` picks by their pattern.
+///
+/// The nearest folder comes first, in it a whole name before a pattern, and a longer pattern
+/// before a shorter one.
+fn aliased(
+    resolver: &Resolver<'_>,
+    from: &str,
+    target: &str,
+    look: Look,
+    is_meant: impl Fn(&str) -> bool,
+) -> Option<usize> {
+    let mut fitting: Vec<(&Alias, String)> = resolver
         .packages
         .aliases
         .iter()
-        .filter(|alias| is_within(from, &alias.folder))
-        .find_map(|alias| {
-            let path = match alias.pattern.split_once('*') {
-                Some((before, after)) => {
-                    let middle = target.strip_prefix(before)?.strip_suffix(after)?;
-                    alias.target.replacen('*', middle, 1)
-                }
-                None if alias.pattern == target => alias.target.clone(),
-                None => return None,
-            };
-            file(resolver, &join("", &path)?)
+        .filter(|alias| is_meant(&alias.pattern) && is_within(from, &alias.folder))
+        .filter_map(|alias| {
+            let path = substituted(&alias.pattern, &alias.target, target)?;
+            Some((alias, join("", &path)?))
         })
+        .collect();
+    fitting.sort_by_key(|(alias, _)| {
+        let before_star = alias.pattern.split('*').next().unwrap_or_default().len();
+        (
+            std::cmp::Reverse(alias.folder.len()),
+            alias.pattern.contains('*'),
+            std::cmp::Reverse(before_star),
+        )
+    });
+    fitting
+        .iter()
+        .find_map(|(_, path)| file(resolver, path, look))
 }
 
 /// `@scope/name` of `@scope/name/file`.

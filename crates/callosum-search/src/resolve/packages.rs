@@ -22,6 +22,9 @@ pub struct Package {
     /// The file that others get when they import it by its name, from the root of the tree;
     /// `None` where the manifest names none and the ecosystem's default holds.
     pub entry: Option<String>,
+    /// Of a `package.json`: its `exports`, `main` and other entries as (subpath, file) pairs in the
+    /// order to try, both with at most one `*`. The subpath of the package itself is `.`.
+    pub exports: Vec<(String, String)>,
     /// What it depends on, tests and builds included.
     pub dependencies: Vec<Dependency>,
 }

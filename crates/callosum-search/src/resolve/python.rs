@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     names::{Names, below, file_name, folder},
-    packages::{Ecosystem, Packages},
+    packages::{Ecosystem, Package, Packages},
     resolver::{Resolver, Target},
 };
 use crate::outline::Import;
@@ -81,10 +81,25 @@ pub(super) fn roots(names: &Names<'_>, packages: &Packages) -> Vec<String> {
             roots.insert(parent.to_owned());
         }
     }
+    // A package is reached from the folder above it, never from within.
+    roots.retain(|root| names.file(&below(root, "__init__.py")).is_none());
     roots.into_iter().collect()
 }
 
-pub(super) fn resolve(resolver: &Resolver<'_>, from: &str, import: &Import) -> Vec<Target> {
+/// Whether a folder is looked in before the standard library: where programs are started, and
+/// where manifests put packages. Other roots are guesses.
+fn is_declared_root(resolver: &Resolver<'_>, root: &str) -> bool {
+    let is_of_package =
+        |package: &Package| root == package.folder || root == below(&package.folder, "src");
+    matches!(root, "" | "src") || resolver.of(Ecosystem::Python).any(is_of_package)
+}
+
+pub(super) fn resolve(
+    resolver: &Resolver<'_>,
+    from: &str,
+    import: &Import,
+    names: &[String],
+) -> Vec<Target> {
     let module = import.target.trim_start_matches('.');
     let level = import.target.len() - module.len();
     let path = module.replace('.', "/");
@@ -93,12 +108,14 @@ pub(super) fn resolve(resolver: &Resolver<'_>, from: &str, import: &Import) -> V
         for _ in 1..level {
             base = folder(base);
         }
-        return found(resolver, base, &path, &import.names)
-            .unwrap_or_else(|| vec![Target::Unknown]);
+        return found(resolver, base, &path, names).unwrap_or_else(|| vec![Target::Unknown]);
     }
     let first = module.split('.').next().unwrap_or(module);
     let is_standard = STANDARD.split_whitespace().any(|name| name == first)
         || first.starts_with('_') && first != "__main__";
+    if first == "__future__" {
+        return vec![Target::Standard];
+    }
     let is_script = resolver
         .names
         .file(&below(folder(from), "__init__.py"))
@@ -107,12 +124,12 @@ pub(super) fn resolve(resolver: &Resolver<'_>, from: &str, import: &Import) -> V
     let near = beside.iter().filter(|_| !is_standard);
     // A root is tried for the whole path first: namespace packages share their first part.
     for root in near.clone().chain(&resolver.python_roots) {
-        if !(is_standard
-            && resolver
-                .names
-                .file(&below(root, &format!("{first}/__init__.py")))
-                .is_none())
-            && let Some(files) = found(resolver, root, &path, &import.names)
+        let shadows_standard = || {
+            let package = below(root, &format!("{first}/__init__.py"));
+            is_declared_root(resolver, root) && resolver.names.file(&package).is_some()
+        };
+        if (!is_standard || shadows_standard())
+            && let Some(files) = found(resolver, root, &path, names)
         {
             return files;
         }

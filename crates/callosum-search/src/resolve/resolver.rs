@@ -6,7 +6,11 @@ use super::{
     packages::{Dependency, Ecosystem, Package, Packages},
     python, rust,
 };
-use crate::{language::Language, outline::Import, walk::SourceTree};
+use crate::{
+    language::Language,
+    outline::{Import, ImportKind},
+    walk::SourceTree,
+};
 
 /// Knows every file of a tree by its path, and its packages by their names.
 pub struct Resolver<'a> {
@@ -54,7 +58,7 @@ impl<'a> Resolver<'a> {
     /// Says everything that `import` means, each once: `from . import a, b` may be two files.
     pub fn resolve_all(&self, from: &str, language: Language, import: &Import) -> Vec<Target> {
         let one = match language {
-            Language::Python => return python::resolve(self, from, import),
+            Language::Python => return python::resolve(self, from, import, &import.names),
             Language::Rust => rust::resolve(self, from, import),
             Language::TypeScript | Language::Tsx | Language::JavaScript => {
                 javascript::resolve(self, from, import)
@@ -64,6 +68,25 @@ impl<'a> Resolver<'a> {
             Language::C | Language::Cpp => c::resolve(self, from, import),
         };
         vec![one]
+    }
+
+    /// Follows a Rust path as the file `from` would write it. Returns the file of the deepest module
+    /// on the way and the number of parts that are left: those name items in that file.
+    pub fn follow(&self, from: &str, path: &str) -> (Target, usize) {
+        rust::follow(self, from, path, ImportKind::Path)
+    }
+
+    /// The same for a Rust `use` or path.
+    pub fn follow_import(&self, from: &str, import: &Import) -> (Target, usize) {
+        rust::follow(self, from, &import.target, import.kind)
+    }
+
+    /// Returns what one name of a Python `from … import …` means: a module of its own, or a name
+    /// in the module; `None` for `name` asks for the module itself.
+    pub fn resolve_name(&self, from: &str, import: &Import, name: Option<&str>) -> Target {
+        let names: Vec<String> = name.into_iter().map(str::to_owned).collect();
+        let targets = python::resolve(self, from, import, &names).into_iter();
+        targets.into_iter().next().unwrap_or(Target::Unknown)
     }
 
     /// The package of an ecosystem that `from` belongs to: the one deepest in the tree.

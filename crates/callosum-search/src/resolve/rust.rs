@@ -17,7 +17,18 @@ pub(super) fn resolve(resolver: &Resolver<'_>, from: &str, import: &Import) -> T
     if import.kind == ImportKind::DeclareModule {
         return declared(resolver, from, import).map_or(Target::Unknown, Target::File);
     }
-    let parts: Vec<_> = import.target.trim_start_matches("::").split("::").collect();
+    follow(resolver, from, &import.target, import.kind).0
+}
+
+/// Follows a path as `from` would write it, to the file of the deepest module on the way; with the
+/// number of parts that are left.
+pub(super) fn follow(
+    resolver: &Resolver<'_>,
+    from: &str,
+    path: &str,
+    kind: ImportKind,
+) -> (Target, usize) {
+    let parts: Vec<_> = path.trim_start_matches("::").split("::").collect();
     let here = Module {
         file: resolver.names.file(from),
         children: children_of(from),
@@ -33,9 +44,9 @@ pub(super) fn resolve(resolver: &Resolver<'_>, from: &str, import: &Import) -> T
             }
             descend(resolver, module, &parts[climbs..])
         }
-        ["std" | "core" | "alloc" | "proc_macro" | "test", ..] => Target::Standard,
-        [first, rest @ ..] => named(resolver, from, here, first, rest, import.kind),
-        [] => Target::Unknown,
+        ["std" | "core" | "alloc" | "proc_macro" | "test", ..] => (Target::Standard, 0),
+        [first, rest @ ..] => named(resolver, from, here, first, rest, kind),
+        [] => (Target::Unknown, 0),
     }
 }
 
@@ -47,7 +58,7 @@ fn named(
     first: &str,
     rest: &[&str],
     kind: ImportKind,
-) -> Target {
+) -> (Target, usize) {
     let owner = resolver.owner(from, Ecosystem::Cargo);
     // Beside a test of the crate's own name the name still means the crate.
     let is_own_crate = || {
@@ -75,7 +86,7 @@ fn named(
         }
     }
     let is_type = first.starts_with(|c: char| !c.is_lowercase() && c != '_');
-    match dependency {
+    let target = match dependency {
         Some(dependency) => Target::Package(dependency.package.clone()),
         // Without a manifest a name may be a crate; with one, what it does not name is a module
         // with a body, an enum, or something that a glob brought in.
@@ -83,7 +94,8 @@ fn named(
             Target::Package(first.to_owned())
         }
         None => Target::Unknown,
-    }
+    };
+    (target, 0)
 }
 
 /// The file of `mod name;`.
@@ -96,8 +108,9 @@ fn declared(resolver: &Resolver<'_>, from: &str, import: &Import) -> Option<usiz
 }
 
 /// Follows a path as far as its parts are files; what is left are items.
-fn descend(resolver: &Resolver<'_>, from: Module, path: &[&str]) -> Target {
+fn descend(resolver: &Resolver<'_>, from: Module, path: &[&str]) -> (Target, usize) {
     let mut module = from;
+    let mut left = path.len();
     for part in path {
         let Some(file) = child(resolver, &module.children, part) else {
             break;
@@ -106,8 +119,9 @@ fn descend(resolver: &Resolver<'_>, from: Module, path: &[&str]) -> Target {
             file: Some(file),
             children: below(&module.children, part),
         };
+        left -= 1;
     }
-    module.file.map_or(Target::Unknown, Target::File)
+    (module.file.map_or(Target::Unknown, Target::File), left)
 }
 
 fn child(resolver: &Resolver<'_>, children: &str, name: &str) -> Option<usize> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::{
     language::Language,
-    outline::{Import, ImportKind, outline},
+    outline::{Import, ImportKind, Purpose, outline},
     walk::{SourceFile, SourceTree},
 };
 
@@ -37,6 +37,7 @@ fn package(ecosystem: Ecosystem, name: &str, folder: &str, dependencies: &[&str]
         name: name.to_owned(),
         folder: folder.to_owned(),
         entry: None,
+        exports: Vec::new(),
         dependencies: dependencies.collect(),
     }
 }
@@ -425,6 +426,8 @@ fn a_hostile_import_finds_no_file() {
                 target: target.to_owned(),
                 kind: ImportKind::Use,
                 names: vec![String::new()],
+                bindings: Vec::new(),
+                purpose: Purpose::Run,
                 line: 1,
             };
             let found = resolver.resolve(from, language, &import);

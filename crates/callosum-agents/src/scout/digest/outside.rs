@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use callosum_search::language::Language;
+use callosum_search::{language::Language, outline::Purpose};
 
 use super::phrase::{count, thousands};
 use crate::scout::{
-    citation::plain,
+    citation::{Cited, plain},
     manifest::{Dependency, Ecosystem, Manifest, Use},
     page::{Group, Section, Statement},
     role,
@@ -18,7 +18,7 @@ struct Package<'s> {
     /// Where it is asked for.
     asked: Vec<(&'s Manifest, &'s Dependency)>,
     /// The files that use it, with the line that says so.
-    users: BTreeMap<usize, u32>,
+    users: BTreeMap<usize, (Purpose, u32)>,
 }
 
 /// All packages from outside, by ecosystem and name.
@@ -98,17 +98,21 @@ impl<'s> Outside<'s> {
             packages
                 .entry((family, family.key(&outside.package)))
                 .or_insert_with(Package::nobody)
-                .users
-                .entry(outside.from)
-                .or_insert(outside.line);
+                .uses(outside.from, (outside.purpose, outside.line));
         }
         for (at, file) in survey.files.iter().enumerate() {
-            for (head, line) in &file.path_heads {
+            let heads = file
+                .path_heads
+                .iter()
+                .map(|(head, line)| (head, Purpose::Run, line));
+            let in_tests = file.test_path_heads.iter();
+            let in_tests = in_tests.map(|(head, line)| (head, Purpose::Tests, line));
+            for (head, purpose, line) in heads.chain(in_tests) {
                 let owner = packages.iter_mut().find(|((family, key), package)| {
                     *family == Family::Rust && package.is_called(key, head)
                 });
                 if let Some((_, package)) = owner {
-                    package.users.entry(at).or_insert(*line);
+                    package.uses(at, (purpose, *line));
                 }
             }
         }
@@ -133,7 +137,8 @@ impl<'s> Outside<'s> {
             .collect();
         ranked.sort_by_key(|(users, family, key, _)| (std::cmp::Reverse(*users), *family, *key));
         for (users, family, _, package) in ranked {
-            if users == 0 && family.tells_names() {
+            let other = package.other_use(survey).filter(|_| users == 0);
+            if users == 0 && other.is_none() && family.tells_names() {
                 continue;
             }
             let Some(mut statement) = package.statement(survey) else {
@@ -142,6 +147,9 @@ impl<'s> Outside<'s> {
             if let Some((at, line)) = package.source_users(survey).next() {
                 statement.words = format!("{}; {} it", statement.words, users_phrase(users));
                 let cited = survey.files[at].cite_briefly(line, 50);
+                statement = statement.shown_by(", as in", cited);
+            } else if let Some((what, cited)) = other {
+                statement.words = format!("{}; {what}", statement.words);
                 statement = statement.shown_by(", as in", cited);
             }
             section.say(statement);
@@ -174,6 +182,10 @@ impl<'s> Outside<'s> {
         let title =
             "Asked for, but no code was seen to name them (plug-ins and type packages look so too)";
         let mut section = Section::new("unseen", title, 6, "packages");
+        // A part of the tree tells nothing of what the rest names.
+        if !survey.scope.is_empty() {
+            return section;
+        }
         for ((family, _), package) in &self.packages {
             if family.tells_names() && package.is_for(Use::Normal) && package.users.is_empty() {
                 let statement = package.statement(survey);
@@ -225,6 +237,12 @@ impl Package<'_> {
         }
     }
 
+    /// Adds a file that uses it; of several uses the first for the first purpose counts.
+    fn uses(&mut self, file: usize, needed: (Purpose, u32)) {
+        let first = self.users.entry(file).or_insert(needed);
+        *first = needed.min(*first);
+    }
+
     /// Whether Rust code that says `head::…` means this package.
     fn is_called(&self, key: &str, head: &str) -> bool {
         self.asked
@@ -244,10 +262,25 @@ impl Package<'_> {
             .any(|(manifest, dependency)| dependency.role == role && (is_own(manifest) || !has_own))
     }
 
-    /// The product's own files that use it.
+    /// The product's own files that use it when they run.
     fn source_users<'a>(&'a self, survey: &'a Survey) -> impl Iterator<Item = (usize, u32)> + 'a {
-        let users = self.users.iter().map(|(at, line)| (*at, *line));
-        users.filter(|(at, _)| survey.files[*at].is_source())
+        let users = self.users.iter();
+        let running = users.filter(|(_, (purpose, _))| *purpose == Purpose::Run);
+        running
+            .map(|(at, (_, line))| (*at, *line))
+            .filter(|(at, _)| survey.files[*at].is_source())
+    }
+
+    /// How the product uses it if no running code of it does: with one place that says so.
+    fn other_use(&self, survey: &Survey) -> Option<(&'static str, Option<Cited>)> {
+        let mut users = self.users.iter();
+        let (at, (purpose, line)) = users.find(|(at, _)| survey.files[**at].is_source())?;
+        let what = match purpose {
+            Purpose::Run => return None,
+            Purpose::Types => "for type checking only",
+            Purpose::Tests => "in tests beside the code only",
+        };
+        Some((what, survey.files[*at].cite_briefly(*line, 50)))
     }
 
     /// Name, version and place of the manifest that counts most: the product's own before those of its

@@ -227,7 +227,7 @@ pub(super) fn represent(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> 
     let at_line = |line: Option<u32>| Some(Statement::at(file.cite_briefly(line?, 88)?));
     words
         .or_else(offered)
-        .or_else(|| at_line(passed_on(survey, mentions, file).or_else(|| file.re_export())))
+        .or_else(|| at_line(passed_on(survey, mentions, at).or_else(|| file.re_export())))
         .or_else(|| at_line(file.outline.entry_point))
         .or_else(|| kept_to_itself(mentions, at, file))
         .or_else(|| Some(Statement::at(file.cite_itself()?)))
@@ -235,7 +235,8 @@ pub(super) fn represent(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> 
 
 /// The line of a Python package on which it passes on what is shown by the README, else what most
 /// files name.
-fn passed_on(survey: &Survey, mentions: &Mentions<'_>, file: &SurveyedFile) -> Option<u32> {
+fn passed_on(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> Option<u32> {
+    let file = &survey.files[at];
     if file.name() != "__init__.py" {
         return None;
     }
@@ -244,8 +245,9 @@ fn passed_on(survey: &Survey, mentions: &Mentions<'_>, file: &SurveyedFile) -> O
     let names = imports.flat_map(|import| import.names.iter().map(move |name| (name, import.line)));
     let best = names.max_by_key(|(name, line)| {
         let is_shown = readme.is_some_and(|readme| readme.exemplified.contains_key(name.as_str()));
-        let declarer = mentions.declarer(name);
-        let named = declarer.map(|(at, symbol)| mentions.of_symbol(at, symbol).count());
+        let possible = mentions.possible(name, at);
+        let named = possible.map(|(at, symbol)| mentions.of_symbol(at, symbol).count());
+        let named = named.max();
         (is_shown, named, std::cmp::Reverse(*line))
     });
     best.map(|(_, line)| line)

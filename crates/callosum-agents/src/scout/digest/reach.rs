@@ -1,8 +1,8 @@
 //! [`Reach`]: which code the tests name.
 //!
-//! "Reached" means named: a test file imports the file, or names something that it declares. A name
-//! that several files declare counts for each of them: to say of one that no test reaches it would
-//! be a guess. Nothing is run, so nothing is known of branches or lines.
+//! "Reached" means named: a test file imports the file, or uses something that it declares. To say of
+//! a declaration that no test reaches it would be a guess as long as a test has its name, from wherever:
+//! such a name counts for every declaration of that spelling. Nothing is run, so nothing is known of branches or lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,38 +28,42 @@ impl Reach {
     pub(super) fn of(survey: &Survey, mentions: &Mentions<'_>) -> Self {
         let is_test = |at: usize| survey.files[at].role == Role::Test;
         let mut testers = vec![BTreeSet::new(); survey.files.len()];
-        for edge in survey.links.uses() {
+        for edge in survey.links.leaning() {
             if is_test(edge.from) && survey.files[edge.to].is_source() {
                 testers[edge.to].insert(edge.from);
             }
         }
         let mut named: BTreeMap<(usize, u32), BTreeMap<usize, u32>> = BTreeMap::new();
         let mut possible = BTreeSet::new();
-        let leaning: BTreeSet<usize> = survey.links.uses().map(|edge| edge.from).collect();
+        let leaning: BTreeSet<usize> = survey.links.leaning().map(|edge| edge.from).collect();
         for (at, file) in survey.files.iter().enumerate() {
-            for (name, line) in names_in_tests(file) {
-                let may_mean = leaning.contains(&at) || !file.words.is_empty();
-                if may_mean || file.role != Role::Test {
+            let may_mean = leaning.contains(&at) || !file.words.is_empty();
+            if may_mean || file.role != Role::Test {
+                for (name, _) in names_in_tests(file) {
                     let meant = mentions.possible(name, at);
                     possible.extend(meant.map(|(declarer, symbol)| (declarer, symbol.line)));
-                }
-                let Some((declarer, symbol)) = mentions.declarer(name) else {
-                    continue;
-                };
-                if !mentions.is_named_in(name, at) {
-                    continue;
-                }
-                if declarer != at || file.role != Role::Test {
-                    named
-                        .entry((declarer, symbol.line))
-                        .or_default()
-                        .entry(at)
-                        .or_insert(line);
-                    testers[declarer].insert(at);
                 }
             }
             if file.is_source() && file.tests().next().is_some() {
                 testers[at].insert(at);
+            }
+        }
+        let tests: Vec<Vec<(u32, u32)>> = survey.files.iter().map(test_lines).collect();
+        for used in &survey.links.names {
+            let is_test_file = is_test(used.from);
+            let in_test = |line: &u32| {
+                let mut spans = tests[used.from].iter();
+                is_test_file || spans.any(|(first, last)| (first..=last).contains(&line))
+            };
+            let line = [used.line, used.last_line].into_iter().find(in_test);
+            let is_of_product = survey.files[used.to].is_source();
+            if let (Some(line), Some(symbol)) = (line, mentions.declaration(used))
+                && is_of_product
+                && (used.from != used.to || !is_test_file)
+            {
+                let testers_of_symbol = named.entry((used.to, symbol.line)).or_default();
+                testers_of_symbol.entry(used.from).or_insert(line);
+                testers[used.to].insert(used.from);
             }
         }
         Self {
@@ -81,14 +85,18 @@ impl Reach {
     }
 }
 
+/// The first and last lines of a file's tests.
+fn test_lines(file: &SurveyedFile) -> Vec<(u32, u32)> {
+    file.tests()
+        .map(|test| (test.line, test.last_line))
+        .collect()
+}
+
 /// The names that a file's tests mention: all of a test file, and of other files those first
 /// mentioned within a test.
 fn names_in_tests(file: &SurveyedFile) -> Vec<(&str, u32)> {
     let is_test_file = file.role == Role::Test;
-    let spans: Vec<(u32, u32)> = file
-        .tests()
-        .map(|test| (test.line, test.last_line))
-        .collect();
+    let spans = test_lines(file);
     let in_test = |line: u32| {
         is_test_file
             || spans

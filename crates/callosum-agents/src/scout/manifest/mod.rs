@@ -7,6 +7,7 @@
 //! and evaluating anything: a `setup.py`, a Gradle script or a `CMakeLists.txt` is read for the
 //! literals in it.
 
+mod aliases;
 mod cargo;
 mod go;
 mod java;
@@ -18,9 +19,9 @@ mod python;
 #[cfg(test)]
 mod tests;
 
+pub(super) use aliases::{aliases, gives_aliases};
 pub(super) use cargo::inherit;
 pub(super) use model::{Dependency, Ecosystem, Manifest, Use};
-pub(super) use node::path_aliases;
 
 /// Reads the manifest at `path`; `None` where the name is not one of a manifest that is known.
 ///

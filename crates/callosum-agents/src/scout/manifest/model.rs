@@ -88,6 +88,9 @@ pub(in crate::scout) struct Manifest {
     pub(in crate::scout) entry: Option<String>,
     /// Further files that others get: those of `exports`, and `types`, from the root of the tree.
     pub(in crate::scout) entries: Vec<String>,
+    /// Of a `package.json`: what importing the package, or a subpath of it, means: (subpath, file)
+    /// pairs in the order to try, both with at most one `*`.
+    pub(in crate::scout) exports: Vec<(String, String)>,
     /// Programs that it builds or installs.
     pub(in crate::scout) programs: Vec<Program>,
     /// Commands that it names for people to run.
@@ -109,6 +112,7 @@ impl Manifest {
             workspace: None,
             entry: None,
             entries: Vec::new(),
+            exports: Vec::new(),
             programs: Vec::new(),
             scripts: Vec::new(),
             unread: None,

@@ -2,9 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use callosum_search::resolve::Alias;
-
 use super::{
+    aliases,
     model::{Dependency, Ecosystem, Manifest, Package, Placed, Program, Script, Use},
     place::numbered,
 };
@@ -42,6 +41,10 @@ pub(super) fn read(path: &str, text: &str) -> Manifest {
         collect_paths(root.get(key), &mut entries);
     }
     manifest.entries = entries.iter().map(|path| manifest.rooted(path)).collect();
+    manifest.exports = aliases::exports(&root)
+        .into_iter()
+        .map(|(subpath, path)| (subpath, manifest.rooted(&path)))
+        .collect();
     manifest.programs = programs(&root, text, &manifest);
     manifest.scripts = pairs(&root, "scripts")
         .map(|(name, command)| Script {
@@ -143,34 +146,4 @@ pub(super) fn line_of(text: &str, path: &[&str]) -> u32 {
         }
     }
     line
-}
-
-/// The short names for folders that a `tsconfig.json` in `folder` gives. Such a file may hold
-/// comments; one that cannot be read for another reason gives none.
-pub(in crate::scout) fn path_aliases(folder: &str, text: &str) -> Vec<Alias> {
-    let without_comments: String = text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .collect::<Vec<_>>()
-        .join("\n");
-    let Ok(root) = serde_json::from_str::<Value>(&without_comments) else {
-        return Vec::new();
-    };
-    let options = &root["compilerOptions"];
-    let base = options["baseUrl"].as_str().unwrap_or(".");
-    let rooted = |path: &str| {
-        let parts = [folder, base, path].join("/");
-        let kept = parts.split('/').filter(|part| !matches!(*part, "" | "."));
-        kept.collect::<Vec<_>>().join("/")
-    };
-    let paths = options["paths"].as_object().into_iter().flatten();
-    paths
-        .filter_map(|(pattern, targets)| {
-            Some(Alias {
-                folder: folder.to_owned(),
-                pattern: pattern.clone(),
-                target: rooted(targets[0].as_str()?),
-            })
-        })
-        .collect()
 }

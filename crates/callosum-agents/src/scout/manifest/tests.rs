@@ -1,6 +1,6 @@
 //! What is read of manifests, each in the form that people write it.
 
-use super::{Manifest, Use, inherit, path_aliases, read};
+use super::{Manifest, Use, aliases, inherit, read};
 
 /// One line for each fact: what it is, its words, its line.
 fn facts(manifest: &Manifest) -> Vec<String> {
@@ -269,15 +269,13 @@ fn a_manifest_that_cannot_be_parsed_says_so_and_nothing_else() {
 
 #[test]
 fn typescript_path_aliases_are_read_past_comments() {
-    let aliases = path_aliases(
-        "web",
-        "{\n  // where\n  \"compilerOptions\": { \"baseUrl\": \"./src\", \"paths\": { \"@/*\": [\"./*\"] } }\n}\n",
-    );
-    assert_eq!(aliases.len(), 1);
-    assert_eq!(
-        (aliases[0].pattern.as_str(), aliases[0].target.as_str()),
-        ("@/*", "web/src/*")
-    );
+    let text = "{\n  // where\n  \"compilerOptions\": { \"baseUrl\": \"./src\", \"paths\": { \"@/*\": [\"./*\"], } } /* end */\n}\n";
+    let found = aliases(&[("web/tsconfig.json", text)].into());
+    let pairs: Vec<(&str, &str)> = found
+        .iter()
+        .map(|alias| (alias.pattern.as_str(), alias.target.as_str()))
+        .collect();
+    assert_eq!(pairs, [("@/*", "web/src/*"), ("*", "web/src/*")]);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! [`SurveyedFile`]: what stays of a file once its text is gone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use callosum_search::{
     language::Language,
@@ -47,6 +50,8 @@ pub(in crate::scout) struct SurveyedFile {
     /// Of Rust, what paths in the code begin with (`serde_json` of `serde_json::from_str`), each
     /// with the line of its first mention: crates are used without being imported.
     pub(in crate::scout) path_heads: BTreeMap<Box<str>, u32>,
+    /// The same for paths that only tests beside the code name.
+    pub(in crate::scout) test_path_heads: BTreeMap<Box<str>, u32>,
     /// Of a test file that the grammar gave up, every word with its first line: it may name
     /// anything.
     pub(in crate::scout) words: BTreeMap<Box<str>, u32>,
@@ -75,6 +80,7 @@ impl SurveyedFile {
             outline: Outline::default(),
             text: None,
             path_heads: BTreeMap::new(),
+            test_path_heads: BTreeMap::new(),
             words: BTreeMap::new(),
             exemplified: BTreeMap::new(),
             macro_calls: Vec::new(),
@@ -134,11 +140,13 @@ impl SurveyedFile {
             surveyed.exemplified = document::names_in_examples(&text);
         }
         if file.language == Some(Language::Rust) {
-            let heads = std::mem::take(&mut surveyed.outline.path_heads);
-            surveyed.path_heads = heads
-                .into_iter()
-                .map(|head| (head.text.into(), head.line))
-                .collect();
+            let by_name = |heads: Vec<Note>| {
+                let heads = heads.into_iter();
+                heads.map(|head| (head.text.into(), head.line)).collect()
+            };
+            let outline = &mut surveyed.outline;
+            surveyed.path_heads = by_name(std::mem::take(&mut outline.path_heads));
+            surveyed.test_path_heads = by_name(std::mem::take(&mut outline.test_path_heads));
         }
         surveyed.keep_lines(&text, made_by);
         if matches!(surveyed.role, Role::Manifest | Role::Ci) || is_read_as_a_whole(surveyed.name())
@@ -155,9 +163,8 @@ impl SurveyedFile {
         let mentions_say = self.role == Role::Test
             || matches!(self.language, Some(Language::Go | Language::Java))
             || outline.symbols.iter().any(|symbol| symbol.test);
-        let mentions = outline.references.iter().filter(|_| mentions_say);
-        let mentions = mentions.flat_map(|reference| [reference.bare, reference.last_bare]);
-        let mentions = mentions.flatten();
+        let mentions = outline.uses.iter().filter(|_| mentions_say);
+        let mentions = mentions.flat_map(|used| [used.line, used.last_line]);
         let mut wanted: Vec<u32> = outline
             .symbols
             .iter()
@@ -171,6 +178,7 @@ impl SurveyedFile {
             .chain(made_by)
             .chain(self.path_heads.values().copied())
             .chain(self.macro_calls.iter().map(|call| call.line))
+            .chain(self.test_path_heads.values().copied())
             .collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -415,9 +423,8 @@ fn is_legal(words: &str) -> bool {
 
 /// Names of code and settings that are also read as manifests.
 fn is_read_as_a_whole(name: &str) -> bool {
-    const NAMES: [&str; 8] = [
+    const NAMES: [&str; 7] = [
         "setup.py",
-        "tsconfig.json",
         "tox.ini",
         "pytest.ini",
         "noxfile.py",
@@ -425,7 +432,12 @@ fn is_read_as_a_whole(name: &str) -> bool {
         "Justfile",
         ".justfile",
     ];
-    NAMES.contains(&name)
+    let is_json = Path::new(name).extension() == Some("json".as_ref());
+    let is_config = |stem: &str| {
+        name.strip_prefix(stem)
+            .is_some_and(|rest| is_json && rest.starts_with('.'))
+    };
+    NAMES.contains(&name) || is_config("tsconfig") || is_config("jsconfig")
 }
 
 fn kept(line: &str) -> Box<str> {

@@ -2,19 +2,23 @@
 //!
 //! An import is followed through re-exports to the file that declares what it names, so that a
 //! crate's root or a package's `__init__` is not taken for the thing itself. Files of one Go or
-//! Java package see each other without an import; there a mention of a name that only one of them
-//! declares counts instead.
+//! Java package see each other without an import; there a use of a name counts instead, as
+//! [`Names`] follows it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use callosum_search::{
     language::Language,
-    outline::{Import, ImportKind, SymbolKind},
+    outline::{Import, ImportKind, Purpose},
     resolve::{Packages, Resolver, Target},
     walk::SourceTree,
 };
 
-use super::file::SurveyedFile;
+use super::{
+    file::SurveyedFile,
+    names::{NameUse, Names, Resolved, placed},
+};
+use crate::scout::role::Role;
 
 /// How many re-exports are followed for one import.
 const LONGEST_CHASE: usize = 6;
@@ -30,6 +34,8 @@ pub(in crate::scout) struct Edge {
     pub(in crate::scout) line: u32,
     /// Whether it only says that the other belongs to it (`mod x;`).
     pub(in crate::scout) declares: bool,
+    /// When it is needed.
+    pub(in crate::scout) purpose: Purpose,
 }
 
 /// One file using a package from outside.
@@ -41,6 +47,8 @@ pub(in crate::scout) struct Outside {
     pub(in crate::scout) from: usize,
     /// The line that imports it.
     pub(in crate::scout) line: u32,
+    /// When it is needed.
+    pub(in crate::scout) purpose: Purpose,
 }
 
 /// Who leans on whom.
@@ -52,79 +60,183 @@ pub(in crate::scout) struct Links {
     pub(in crate::scout) outside: Vec<Outside>,
     /// For each file, what each of its imports means.
     pub(in crate::scout) targets: Vec<Vec<Target>>,
+    /// Which file uses what another one declares.
+    pub(in crate::scout) names: Vec<NameUse>,
 }
 
 impl Links {
-    /// Resolves every import of the files, which are those of `tree` in its order.
-    pub(super) fn of(tree: &SourceTree, packages: &Packages, files: &[SurveyedFile]) -> Self {
+    /// Resolves every import of the files.
+    ///
+    /// `tree` lists the whole tree, also where `files` are only a part of it: what an import means
+    /// depends on what is above and beside that part. Files that only tests declare become tests.
+    pub(super) fn of(tree: &SourceTree, packages: &Packages, files: &mut [SurveyedFile]) -> Self {
         let resolver = Resolver::new(tree, packages);
-        let targets: Vec<Vec<Target>> = files
+        let places: Vec<Option<usize>> = tree
+            .files
+            .iter()
+            .map(|known| {
+                files
+                    .binary_search_by(|file| file.path.cmp(&known.path))
+                    .ok()
+            })
+            .collect();
+        let meant: Vec<Vec<(Target, usize)>> = files
             .iter()
             .map(|file| {
-                let language = file.language;
-                let resolve = |import: &Import| {
-                    language.map_or(Target::Unknown, |l| resolver.resolve(&file.path, l, import))
+                let resolve = |import: &Import| match file.language {
+                    Some(Language::Rust) if import.kind != ImportKind::DeclareModule => {
+                        resolver.follow_import(&file.path, import)
+                    }
+                    Some(language) => (resolver.resolve(&file.path, language, import), 0),
+                    None => (Target::Unknown, 0),
                 };
                 file.outline.imports.iter().map(resolve).collect()
             })
             .collect();
+        let mut targets = Vec::with_capacity(meant.len());
+        let mut left = Vec::with_capacity(meant.len());
+        for imports in meant {
+            let (found, rest): (Vec<Target>, Vec<usize>) = imports.into_iter().unzip();
+            let found = found.into_iter().map(|target| placed(&places, target));
+            targets.push(found.collect::<Vec<_>>());
+            left.push(rest);
+        }
+        mark_test_modules(files, &targets);
+        let files = &*files;
+        let resolved = Resolved {
+            resolver: &resolver,
+            places: &places,
+            targets: &targets,
+            left: &left,
+        };
+        let names = Names::of(files, &resolved);
+        let uses = names.uses();
+        let mut edges = Edges::default();
+        let mut outside: BTreeMap<(String, usize), (Purpose, u32)> = BTreeMap::new();
         let chase = Chase::new(files, &targets);
-        let packages_of_go = GoPackages::of(files);
-        let mut edges = BTreeMap::new();
-        let mut outside = BTreeMap::new();
         for (from, file) in files.iter().enumerate() {
-            for (import, target) in file.outline.imports.iter().zip(&targets[from]) {
+            for (at, (import, target)) in
+                file.outline.imports.iter().zip(&targets[from]).enumerate()
+            {
+                let needed = (import.purpose, import.line);
                 match target {
                     Target::File(to) => {
                         let declares = import.kind == ImportKind::DeclareModule;
                         // `mod sum;` alone builds the tree; `sum::total(..)` beside it leans.
                         if declares && let Some(line) = file.path_heads.get(&*import.target) {
-                            edges.entry((from, *to, false)).or_insert(*line);
+                            edges.add(from, *to, false, (Purpose::Run, *line));
                         }
-                        let go = packages_of_go.destinations(file, *to);
-                        for to in go.unwrap_or_else(|| chase.destinations(*to, import)) {
-                            if to != from {
-                                edges.entry((from, to, declares)).or_insert(import.line);
-                            }
+                        let named = names.destinations(from, at);
+                        let all = named.unwrap_or_else(|| {
+                            chase.destinations(*to, import).into_iter().collect()
+                        });
+                        for to in all {
+                            edges.add(from, to, declares, needed);
+                        }
+                    }
+                    // Some names of a Python import may be files where the first is none.
+                    Target::Unknown if file.language == Some(Language::Python) => {
+                        for to in names.destinations(from, at).unwrap_or_default() {
+                            edges.add(from, to, false, needed);
                         }
                     }
                     Target::Package(package) => {
-                        outside
-                            .entry((package.clone(), from))
-                            .or_insert(import.line);
+                        let first = outside.entry((package.clone(), from)).or_insert(needed);
+                        *first = needed.min(*first);
                     }
                     Target::Standard | Target::Unknown => {}
                 }
             }
         }
-        for (from, to, line) in mentions_within_packages(files) {
-            edges.entry((from, to, false)).or_insert(line);
+        for used in &uses {
+            if let Some(Language::Go | Language::Java) = files[used.from].language {
+                edges.add(used.from, used.to, false, (used.purpose, used.line));
+            }
         }
         Self {
-            edges: edges
-                .into_iter()
-                .map(|((from, to, declares), line)| Edge {
-                    from,
-                    to,
-                    line,
-                    declares,
-                })
-                .collect(),
+            edges: edges.finish(),
             outside: outside
                 .into_iter()
-                .map(|((package, from), line)| Outside {
+                .map(|((package, from), (purpose, line))| Outside {
                     package,
                     from,
                     line,
+                    purpose,
                 })
                 .collect(),
+            names: uses,
             targets,
         }
     }
 
-    /// The edges that say more than that a module is there.
+    /// The edges of running code that say more than that a module is there. What only a type
+    /// checker or tests beside the code need is left out.
     pub(in crate::scout) fn uses(&self) -> impl Iterator<Item = &Edge> {
+        let leaning = self.leaning();
+        leaning.filter(|edge| edge.purpose == Purpose::Run)
+    }
+
+    /// The same with what only a type checker or tests beside the code need.
+    pub(in crate::scout) fn leaning(&self) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(|edge| !edge.declares)
+    }
+}
+
+/// Edges while they are collected: each pair of files once, with its first purpose and line.
+#[derive(Default)]
+struct Edges {
+    first: BTreeMap<(usize, usize, bool), (Purpose, u32)>,
+}
+
+impl Edges {
+    fn add(&mut self, from: usize, to: usize, declares: bool, needed: (Purpose, u32)) {
+        if from != to {
+            let first = self.first.entry((from, to, declares)).or_insert(needed);
+            *first = needed.min(*first);
+        }
+    }
+
+    fn finish(self) -> Vec<Edge> {
+        let edges = self.first.into_iter();
+        edges
+            .map(|((from, to, declares), (purpose, line))| Edge {
+                from,
+                to,
+                line,
+                declares,
+                purpose,
+            })
+            .collect()
+    }
+}
+
+/// Files that `#[cfg(test)] mod x;` declares, and those below them, are tests.
+fn mark_test_modules(files: &mut [SurveyedFile], targets: &[Vec<Target>]) {
+    let modules = |at: usize, is_wanted: &dyn Fn(&Import) -> bool| -> Vec<usize> {
+        let imports = files[at].outline.imports.iter().zip(&targets[at]);
+        imports
+            .filter(|(import, _)| import.kind == ImportKind::DeclareModule && is_wanted(import))
+            .filter_map(|(_, target)| match target {
+                Target::File(to) => Some(*to),
+                _ => None,
+            })
+            .collect()
+    };
+    let is_for_tests = |import: &Import| import.purpose == Purpose::Tests;
+    let mut open: Vec<usize> = (0..files.len())
+        .filter(|at| files[*at].language == Some(Language::Rust))
+        .flat_map(|at| modules(at, &is_for_tests))
+        .collect();
+    let mut tests = BTreeSet::new();
+    while let Some(at) = open.pop() {
+        if tests.insert(at) {
+            open.extend(modules(at, &|_| true));
+        }
+    }
+    for at in tests {
+        if files[at].role == Role::Source {
+            files[at].role = Role::Test;
+        }
     }
 }
 
@@ -220,53 +332,6 @@ impl<'a> Chase<'a> {
     }
 }
 
-/// Which file of a Go package declares a name: a package is imported as a whole, but leaned on by
-/// what is mentioned of it.
-struct GoPackages<'a> {
-    files: &'a [SurveyedFile],
-    /// For each folder, the files that declare each exported name.
-    declarers: BTreeMap<&'a str, BTreeMap<&'a str, usize>>,
-}
-
-impl<'a> GoPackages<'a> {
-    fn of(files: &'a [SurveyedFile]) -> Self {
-        let mut declarers: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
-        let go = files
-            .iter()
-            .enumerate()
-            .filter(|(_, file)| file.language == Some(Language::Go) && file.is_source());
-        for (at, file) in go {
-            let names = declarers.entry(file.folder()).or_default();
-            for name in declared_names(file) {
-                names.entry(name).or_insert(at);
-            }
-        }
-        Self { files, declarers }
-    }
-
-    /// The files that `from` leans on by importing the package of the file `to`; `None` where
-    /// that is not Go.
-    fn destinations(&self, from: &SurveyedFile, to: usize) -> Option<BTreeSet<usize>> {
-        if from.language != Some(Language::Go) {
-            return None;
-        }
-        let names = self.declarers.get(self.files[to].folder())?;
-        let named: BTreeSet<usize> = from
-            .outline
-            .references
-            .iter()
-            .filter(|reference| reference.bare.is_some())
-            .filter(|reference| reference.name.starts_with(char::is_uppercase))
-            .filter_map(|reference| names.get(reference.name.as_str()).copied())
-            .collect();
-        Some(if named.is_empty() {
-            BTreeSet::from([to])
-        } else {
-            named
-        })
-    }
-}
-
 /// Whether an import takes everything its target has.
 pub(in crate::scout) fn is_glob(import: &Import) -> bool {
     import.target.ends_with('*')
@@ -274,47 +339,4 @@ pub(in crate::scout) fn is_glob(import: &Import) -> bool {
         || (import.kind == ImportKind::ReExport
             && import.names.is_empty()
             && !import.target.contains("::"))
-}
-
-/// Mentions across files of one Go or Java package, of names that one file alone declares.
-fn mentions_within_packages(files: &[SurveyedFile]) -> Vec<(usize, usize, u32)> {
-    let mut folders: BTreeMap<(&str, Language), Vec<usize>> = BTreeMap::new();
-    for (at, file) in files.iter().enumerate() {
-        if let Some(language @ (Language::Go | Language::Java)) = file.language {
-            folders
-                .entry((file.folder(), language))
-                .or_default()
-                .push(at);
-        }
-    }
-    let mut mentions = Vec::new();
-    for members in folders.values() {
-        let mut declarers: BTreeMap<&str, Option<usize>> = BTreeMap::new();
-        for &at in members {
-            let symbols = files[at].outline.symbols.iter().filter(|symbol| {
-                symbol.container.is_none() && !symbol.test && symbol.kind != SymbolKind::Module
-            });
-            for symbol in symbols {
-                declarers
-                    .entry(&symbol.name)
-                    .and_modify(|declarer| {
-                        if *declarer != Some(at) {
-                            *declarer = None;
-                        }
-                    })
-                    .or_insert(Some(at));
-            }
-        }
-        for &from in members {
-            for reference in &files[from].outline.references {
-                if let Some(Some(to)) = declarers.get(reference.name.as_str())
-                    && let Some(line) = reference.bare
-                    && *to != from
-                {
-                    mentions.push((from, *to, line));
-                }
-            }
-        }
-    }
-    mentions
 }

@@ -7,6 +7,7 @@ pub(super) mod document;
 pub(super) mod file;
 mod focus;
 pub(super) mod links;
+pub(in crate::scout) mod names;
 mod own_state;
 mod read;
 #[cfg(test)]

@@ -74,7 +74,7 @@ impl Survey {
         let mut tree = SourceTree::read(disk, root, scope)?;
         own_state::leave_out(disk, &mut tree);
         let mut skipped = tree.skipped.clone();
-        let files = read_files(disk, &tree, &mut skipped, progress);
+        let mut files = read_files(disk, &tree, &mut skipped, progress);
         skipped.sort_by(|a, b| a.path.cmp(&b.path));
         progress(Progress {
             phase: Phase::Linking,
@@ -83,8 +83,14 @@ impl Survey {
         });
         let above = manifests_above(disk, root, scope);
         let manifests = read_manifests(files.iter().chain(&above));
-        let packages = packages(&manifests, &files);
-        let links = Links::of(&tree, &packages, &files);
+        let packages = packages(&manifests, &files, &above);
+        // What an import means also depends on what lies outside of the scope.
+        let links = if scope.paths.is_empty() {
+            Links::of(&tree, &packages, &mut files)
+        } else {
+            let whole = SourceTree::read(disk, root, &Scope::WHOLE)?;
+            Links::of(&whole, &packages, &mut files)
+        };
         Ok(Self {
             files,
             above,
@@ -262,7 +268,17 @@ fn manifests_above(disk: &Disk, root: &Path, scope: &Scope) -> Vec<SurveyedFile>
     folders.sort_unstable();
     folders.dedup();
     let above = folders.iter().flat_map(|folder| {
-        ["Cargo.toml", "package.json", "pyproject.toml", "go.mod"].map(|name| SourceFile {
+        let names = [
+            "Cargo.toml",
+            "package.json",
+            "pyproject.toml",
+            "setup.py",
+            "setup.cfg",
+            "go.mod",
+            "tsconfig.json",
+            "jsconfig.json",
+        ];
+        names.map(|name| SourceFile {
             path: if folder.is_empty() {
                 name.to_owned()
             } else {
@@ -291,7 +307,7 @@ fn read_manifests<'a>(files: impl Iterator<Item = &'a SurveyedFile>) -> Vec<Mani
 }
 
 /// What imports need to know of the manifests.
-fn packages(manifests: &[Manifest], files: &[SurveyedFile]) -> Packages {
+fn packages(manifests: &[Manifest], files: &[SurveyedFile], above: &[SurveyedFile]) -> Packages {
     let packages = manifests.iter().filter_map(|manifest| {
         let ecosystem = match manifest.ecosystem {
             Ecosystem::Cargo => resolve::Ecosystem::Cargo,
@@ -306,7 +322,7 @@ fn packages(manifests: &[Manifest], files: &[SurveyedFile]) -> Packages {
             .package
             .as_ref()
             .map(|package| package.name.text.clone());
-        if name.is_none() && manifest.dependencies.is_empty() {
+        if name.is_none() && manifest.dependencies.is_empty() && manifest.exports.is_empty() {
             return None;
         }
         Some(resolve::Package {
@@ -314,6 +330,7 @@ fn packages(manifests: &[Manifest], files: &[SurveyedFile]) -> Packages {
             name: name.unwrap_or_default(),
             folder: manifest.folder().to_owned(),
             entry: manifest.entry.clone(),
+            exports: manifest.exports.clone(),
             dependencies: manifest
                 .dependencies
                 .iter()
@@ -326,15 +343,15 @@ fn packages(manifests: &[Manifest], files: &[SurveyedFile]) -> Packages {
     });
     Packages {
         packages: packages.collect(),
-        aliases: path_aliases(files),
+        aliases: path_aliases(files.iter().chain(above)),
     }
 }
 
-/// The `paths` of the tree's `tsconfig.json` files.
-fn path_aliases(files: &[SurveyedFile]) -> Vec<resolve::Alias> {
-    let configs = files.iter().filter(|file| file.name() == "tsconfig.json");
-    configs
-        .filter_map(|file| Some((file.folder(), file.text.as_ref()?)))
-        .flat_map(|(folder, text)| manifest::path_aliases(folder, text))
-        .collect()
+/// The short names of the tree's `tsconfig.json` and `package.json` files.
+fn path_aliases<'a>(files: impl Iterator<Item = &'a SurveyedFile>) -> Vec<resolve::Alias> {
+    let texts: BTreeMap<&str, &str> = files
+        .filter_map(|file| Some((file.path.as_str(), file.text.as_deref()?)))
+        .filter(|(path, _)| manifest::gives_aliases(path))
+        .collect();
+    manifest::aliases(&texts)
 }

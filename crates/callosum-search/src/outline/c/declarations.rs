@@ -10,6 +10,7 @@ use super::{
         sentence,
     },
     declarator::Declarator,
+    names,
 };
 
 /// Macros of googletest, Catch2, doctest, Boost.Test and Check that define a test.
@@ -78,6 +79,7 @@ impl<'t> Grammar<'t> for C {
     }
 
     fn enter(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) -> Next {
+        names::enter(page, node);
         let around = page.places.len();
         while self.access.pop_if(|(at, _)| *at >= around).is_some() {}
         let passed_on = self
@@ -92,12 +94,18 @@ impl<'t> Grammar<'t> for C {
             "identifier" | "type_identifier" | "field_identifier" | "namespace_identifier" => {
                 let is_foreign = self.foreign_at == Some(node.start_byte());
                 page.mention_as(node, node.kind() != "field_identifier" && !is_foreign);
+                if matches!(node.kind(), "identifier" | "type_identifier") && !is_foreign {
+                    page.use_name(node);
+                }
                 return Next::Past;
             }
             "qualified_identifier" if page.field(node, "scope") == "std" => {
                 self.foreign_at = last_name(node).map(|name| name.start_byte());
             }
-            "translation_unit" => about_file(page, node),
+            "translation_unit" => {
+                page.uses.keeps_unbound = true;
+                about_file(page, node);
+            }
             "preproc_include" => {
                 include(page, node);
                 return Next::Past;

@@ -5,5 +5,6 @@ mod declarations;
 mod declarator;
 mod dialect;
 mod macros;
+mod names;
 
 pub(super) use self::{bleach::bleached, declarations::C, dialect::dialect};

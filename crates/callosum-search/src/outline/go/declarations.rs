@@ -10,8 +10,9 @@ use super::{
         page::{Found, Grammar, Next, Page, child_of_kind, line_of, named_children},
         places::PlaceKind,
         sentence,
+        uses::Binding,
     },
-    commands, services,
+    commands, names, services,
 };
 
 /// Reads Go.
@@ -50,7 +51,9 @@ impl<'t> Grammar<'t> for Go<'t> {
     }
 
     fn enter(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) -> Next {
+        names::enter(page, node);
         match node.kind() {
+            "source_file" => page.uses.keeps_unbound = true,
             "comment" | "interpreted_string_literal" | "raw_string_literal" => return Next::Past,
             "identifier" | "type_identifier" | "package_identifier" => {
                 page.mention_as(node, self.key_at != Some(node.start_byte()));
@@ -85,6 +88,8 @@ impl<'t> Grammar<'t> for Go<'t> {
                 self.is_main_package = node
                     .named_child(0)
                     .is_some_and(|name| page.text(name) == "main");
+                let name = node.named_child(0).map(|name| page.text(name).to_owned());
+                page.outline.package = name;
                 about_package(page, node, lead);
                 return Next::Past;
             }
@@ -93,7 +98,17 @@ impl<'t> Grammar<'t> for Go<'t> {
                     .child_by_field_name("path")
                     .and_then(|path| page.string(path));
                 if let Some(path) = path {
-                    page.import(ImportKind::Use, path, node);
+                    let alias = page.field(node, "name");
+                    let import = page.import(ImportKind::Use, path, node);
+                    match alias {
+                        // The package itself says what it is called.
+                        "" => {}
+                        "." => import.names.push("*".to_owned()),
+                        alias => import.bindings.push(Binding {
+                            local: alias.to_owned(),
+                            name: String::new(),
+                        }),
+                    }
                     self.packages.insert(match page.field(node, "name") {
                         "" => package_name(path),
                         alias => alias,

@@ -2,6 +2,7 @@
 
 mod commands;
 mod declarations;
+mod names;
 mod services;
 
 pub(super) use self::declarations::Go;

@@ -8,8 +8,10 @@ use super::{
         page::{Found, Grammar, Next, Page, child_of_kind, line_of},
         places::PlaceKind,
         sentence,
+        uses::Binding,
     },
     annotations::Annotations,
+    names,
 };
 
 /// Reads Java.
@@ -25,13 +27,20 @@ impl<'t> Grammar<'t> for Java {
     }
 
     fn enter(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) -> Next {
+        names::enter(page, node);
         match node.kind() {
+            "program" => page.uses.keeps_unbound = true,
             "line_comment" | "block_comment" | "string_literal" => return Next::Past,
             "identifier" | "type_identifier" => {
                 page.mention(node);
                 return Next::Past;
             }
             "package_declaration" => {
+                let name = node
+                    .named_children(&mut node.walk())
+                    .find(|child| matches!(child.kind(), "identifier" | "scoped_identifier"))
+                    .map(|name| page.text(name).to_owned());
+                page.outline.package = name;
                 if page.path.ends_with("package-info.java")
                     && let Some(comment) = javadoc_node(page, lead)
                 {
@@ -148,7 +157,14 @@ fn import<'t>(page: &mut Page<'t>, node: Node<'t>) {
     };
     let all = child_of_kind(node, "asterisk").map_or("", |_| ".*");
     let target = format!("{}{all}", page.text(name));
-    page.import(ImportKind::Use, &target, node);
+    let last = target.rsplit('.').next().unwrap_or(&target).to_owned();
+    let import = page.import(ImportKind::Use, &target, node);
+    if last != "*" {
+        import.bindings.push(Binding {
+            local: last.clone(),
+            name: last,
+        });
+    }
 }
 
 /// Constants, and the options of picocli.

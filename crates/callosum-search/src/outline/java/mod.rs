@@ -2,5 +2,6 @@
 
 mod annotations;
 mod declarations;
+mod names;
 
 pub(super) use self::declarations::Java;

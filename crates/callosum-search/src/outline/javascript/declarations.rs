@@ -12,9 +12,10 @@ use super::{
         },
         places::PlaceKind,
         sentence,
+        uses::Purpose,
     },
     modules::{self, Exports},
-    pages,
+    names, pages,
     services::Services,
 };
 
@@ -29,6 +30,7 @@ pub(in crate::outline) struct JavaScript<'t> {
     owners: HashSet<String>,
     /// The names of parameters and of variables inside functions.
     locals: HashSet<&'t str>,
+    required: names::Required,
 }
 
 struct Exported<'t> {
@@ -45,6 +47,7 @@ impl<'t> JavaScript<'t> {
             objects: HashSet::new(),
             owners: HashSet::new(),
             locals: HashSet::new(),
+            required: names::Required::new(),
         }
     }
 }
@@ -60,10 +63,19 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
             .take_if(|exported| exported.declaration == node.start_byte());
         let public = exported.is_some();
         let lead = exported.as_ref().map_or(lead, |exported| &exported.lead);
+        names::enter(page, &mut self.required, node);
         match node.kind() {
             "comment" | "string" | "regex" => return Next::Past,
             "hash_bang_line" => page.outline.entry_point = Some(line_of(node)),
-            "program" => about_file(page, node),
+            "program" => {
+                let is_declaration = [".d.ts", ".d.mts", ".d.cts"]
+                    .iter()
+                    .any(|ending| page.path.ends_with(ending));
+                if is_declaration {
+                    page.uses.set_apart(node.byte_range(), Purpose::Types);
+                }
+                about_file(page, node);
+            }
             "identifier"
             | "type_identifier"
             | "property_identifier"
@@ -76,7 +88,7 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
                 return Next::Past;
             }
             "export_statement" => {
-                self.exports.statement(page, node);
+                self.exports.statement(page, node, &mut self.required);
                 let declaration = node
                     .child_by_field_name("declaration")
                     .or_else(|| node.child_by_field_name("value"));
@@ -153,7 +165,7 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
             }
             "expression_statement" => self.assigned(page, node, lead),
             "call_expression" => {
-                modules::required(page, node);
+                modules::required(page, node, &mut self.required);
                 self.services.call(page, node);
                 if let Some(name) = suite(page, node) {
                     page.open(PlaceKind::Module, Some(name), false);
@@ -182,7 +194,7 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
 
 impl<'t> JavaScript<'t> {
     /// `var app = exports = module.exports = {}`.
-    fn exported_value(&mut self, page: &Page<'t>, declaration: Node<'t>) {
+    fn exported_value(&mut self, page: &mut Page<'t>, declaration: Node<'t>) {
         for declarator in named_children(declaration) {
             let (Some(name), Some(value)) = (
                 declarator.child_by_field_name("name"),
@@ -197,6 +209,7 @@ impl<'t> JavaScript<'t> {
                 })
             {
                 self.exports.value(page, name);
+                Exports::export(page, "=", name, &mut self.required);
             }
         }
     }
@@ -271,8 +284,13 @@ impl<'t> JavaScript<'t> {
             return;
         }
         if targets.iter().any(|target| is_exports(page, *target)) {
-            self.exports.value(page, right);
             modules::passed_on(page, right);
+        }
+        for target in &targets {
+            if is_exports(page, *target) || page.text(*target) == "exports" {
+                self.exports
+                    .assigned(page, *target, right, &mut self.required);
+            }
         }
         for (at, target) in targets.iter().enumerate() {
             // Only the last name stands beside what it is given.

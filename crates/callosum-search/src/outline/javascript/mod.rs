@@ -2,6 +2,7 @@
 
 mod declarations;
 mod modules;
+mod names;
 mod pages;
 mod services;
 

@@ -7,7 +7,9 @@ use tree_sitter::Node;
 use super::super::{
     contents::ImportKind,
     page::{Page, arguments_of, child_of_kind, named_children},
+    uses::{Binding, Export, Purpose},
 };
+use super::names::{self, Required};
 
 /// The names that a file exports apart from their declarations.
 #[derive(Default)]
@@ -17,24 +19,141 @@ pub(super) struct Exports<'t> {
 
 impl<'t> Exports<'t> {
     /// `export { a, b as c }`, `export * from "./a"`, `export default name`.
-    pub(super) fn statement(&mut self, page: &mut Page<'t>, node: Node<'t>) {
+    pub(super) fn statement(
+        &mut self,
+        page: &mut Page<'t>,
+        node: Node<'t>,
+        required: &mut Required,
+    ) {
         let clause = child_of_kind(node, "export_clause");
         let names: Vec<_> = clause
             .into_iter()
             .flat_map(named_children)
             .map(|specifier| page.field(specifier, "name"))
             .collect();
+        let renamed: Vec<(&str, &str)> = clause
+            .into_iter()
+            .flat_map(named_children)
+            .map(|specifier| {
+                let (name, alias) = (
+                    page.field(specifier, "name"),
+                    page.field(specifier, "alias"),
+                );
+                (name, if alias.is_empty() { name } else { alias })
+            })
+            .collect();
         let source = node
             .child_by_field_name("source")
             .and_then(|source| page.string(source));
         if let Some(source) = source {
             let names = names.into_iter().map(str::to_owned).collect();
-            page.import(ImportKind::ReExport, source, node).names = names;
+            let only_types = node.child(1).is_some_and(|word| word.kind() == "type");
+            let namespace = child_of_kind(node, "namespace_export")
+                .and_then(|export| export.named_child(0))
+                .map(|name| (String::new(), page.text(name).to_owned()));
+            let import = page.import(ImportKind::ReExport, source, node);
+            import.names = names;
+            import.bindings = renamed
+                .into_iter()
+                .map(|(name, local)| (name.to_owned(), local.to_owned()))
+                .chain(namespace)
+                .map(|(name, local)| Binding { local, name })
+                .collect();
+            if only_types {
+                import.purpose = Purpose::Types;
+            }
             return;
         }
+        let exports = renamed.into_iter().map(|(local, name)| Export {
+            name: name.to_owned(),
+            local: local.to_owned(),
+        });
+        page.outline.exports.extend(exports);
         self.names.extend(names);
         if let Some(value) = node.child_by_field_name("value") {
             self.value(page, value);
+            Self::export(page, "default", value, required);
+        }
+        let is_default = node.child(1).is_some_and(|word| word.kind() == "default");
+        let declared = node
+            .child_by_field_name("declaration")
+            .filter(|_| is_default);
+        if let Some(name) = declared.and_then(|declared| declared.child_by_field_name("name")) {
+            Self::export(page, "default", name, required);
+        }
+    }
+
+    /// `module.exports = …`, `exports.a = …`, `module.exports.a = …`.
+    pub(super) fn assigned(
+        &mut self,
+        page: &mut Page<'t>,
+        target: Node<'t>,
+        value: Node<'t>,
+        required: &mut Required,
+    ) {
+        self.value(page, value);
+        let is_whole = matches!(page.text(target), "module.exports" | "exports");
+        let name = if is_whole {
+            "="
+        } else {
+            page.field(target, "property")
+        };
+        Self::export(page, name, value, required);
+    }
+
+    /// Notes that `name` means `value` to other files, if that is a name or a module.
+    pub(super) fn export(
+        page: &mut Page<'t>,
+        name: &str,
+        value: Node<'t>,
+        required: &mut Required,
+    ) {
+        let mut add = |page: &mut Page<'t>, name: &str, value: Node<'t>| {
+            let local = match value.kind() {
+                "identifier" | "shorthand_property_identifier" | "type_identifier" => {
+                    page.text(value).to_owned()
+                }
+                // What has no other name is known by its own.
+                "function_expression" | "class" => page.field(value, "name").to_owned(),
+                "call_expression" | "member_expression" => {
+                    let Some((call, taken)) = names::module_of(page, value) else {
+                        return;
+                    };
+                    let local = format!("{}:{name}", call.start_byte());
+                    required
+                        .entry(call.start_byte())
+                        .or_default()
+                        .push(Binding {
+                            local: local.clone(),
+                            name: taken.unwrap_or_default().to_owned(),
+                        });
+                    local
+                }
+                _ => return,
+            };
+            if !local.is_empty() {
+                let name = name.to_owned();
+                page.outline.exports.push(Export { name, local });
+            }
+        };
+        if value.kind() != "object" {
+            add(page, name, value);
+            return;
+        }
+        for property in named_children(value).into_iter().filter(|_| name == "=") {
+            match property.kind() {
+                "shorthand_property_identifier" => {
+                    let name = page.text(property);
+                    add(page, name, property);
+                }
+                "pair" => {
+                    if let Some(value) = property.child_by_field_name("value") {
+                        let key = page.field(property, "key");
+                        add(page, key, value);
+                    }
+                }
+                _ => {}
+            }
         }
     }
 
@@ -100,11 +219,17 @@ pub(super) fn import<'t>(page: &mut Page<'t>, node: Node<'t>) {
             _ => "*".to_owned(),
         })
         .collect();
-    page.import(ImportKind::Use, source, node).names = names;
+    let (bindings, only_types) = names::imported(page, node);
+    let import = page.import(ImportKind::Use, source, node);
+    import.names = names;
+    import.bindings = bindings;
+    if only_types {
+        import.purpose = Purpose::Types;
+    }
 }
 
 /// `require("a")` and `import("a")`.
-pub(super) fn required<'t>(page: &mut Page<'t>, call: Node<'t>) {
+pub(super) fn required<'t>(page: &mut Page<'t>, call: Node<'t>, bindings: &mut Required) {
     if matches!(
         page.field(call, "function"),
         "require" | "import" | "require.resolve"
@@ -112,7 +237,8 @@ pub(super) fn required<'t>(page: &mut Page<'t>, call: Node<'t>) {
         && let Some(source) = page.string(*source)
         && !source.contains("${")
     {
-        page.import(ImportKind::Use, source, call);
+        let bindings = bindings.remove(&call.start_byte()).unwrap_or_default();
+        page.import(ImportKind::Use, source, call).bindings = bindings;
     }
 }
 

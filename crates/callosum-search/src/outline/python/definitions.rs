@@ -10,8 +10,9 @@ use super::{
         page::{Found, Grammar, Next, Page, child_of_kind, cut, line_of, named_children},
         places::PlaceKind,
         sentence,
+        uses::{Binding, Purpose},
     },
-    commands, routes,
+    commands, names, routes,
 };
 
 /// Reads Python.
@@ -52,6 +53,7 @@ impl<'t> Grammar<'t> for Python<'t> {
     }
 
     fn enter(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) -> Next {
+        names::enter(page, node);
         match node.kind() {
             "comment" | "future_import_statement" => return Next::Past,
             "string" => {
@@ -63,9 +65,13 @@ impl<'t> Grammar<'t> for Python<'t> {
             }
             "identifier" => {
                 page.mention(node);
+                page.use_name(node);
                 return Next::Past;
             }
             "module" => {
+                if Path::new(page.path).extension() == Some("pyi".as_ref()) {
+                    page.uses.set_apart(node.byte_range(), Purpose::Types);
+                }
                 if let Some(docstring) = docstring(node)
                     && let Some(text) = page.string(docstring)
                 {
@@ -75,7 +81,12 @@ impl<'t> Grammar<'t> for Python<'t> {
             "import_statement" => {
                 for name in named_children(node) {
                     let target = page.text(unaliased(name));
-                    page.import(ImportKind::Use, target, name);
+                    let local = page.field(name, "alias");
+                    let local = if local.is_empty() { target } else { local };
+                    page.import(ImportKind::Use, target, name).bindings = vec![Binding {
+                        local: local.to_owned(),
+                        name: String::new(),
+                    }];
                 }
                 return Next::Past;
             }
@@ -163,7 +174,21 @@ impl<'t> Python<'t> {
             .map(|name| page.text(unaliased(name)).to_owned())
             .chain(child_of_kind(node, "wildcard_import").map(|_| "*".to_owned()))
             .collect();
-        page.import(kind, &target, node).names = names;
+        let mut cursor = node.walk();
+        let bindings = node
+            .children_by_field_name("name", &mut cursor)
+            .map(|name| {
+                let (taken, alias) = (page.text(unaliased(name)), page.field(name, "alias"));
+                let local = if alias.is_empty() { taken } else { alias };
+                Binding {
+                    local: local.to_owned(),
+                    name: taken.to_owned(),
+                }
+            })
+            .collect();
+        let import = page.import(kind, &target, node);
+        import.names = names;
+        import.bindings = bindings;
     }
 
     fn function(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {

@@ -2,6 +2,7 @@
 
 mod commands;
 mod definitions;
+mod names;
 mod routes;
 
 pub(super) use self::definitions::Python;

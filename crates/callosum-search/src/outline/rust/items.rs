@@ -13,20 +13,12 @@ use super::{
         page::{Found, Grammar, Next, Page, child_of_kind, line_of, named_children},
         places::PlaceKind,
         sentence,
+        uses::Binding,
     },
-    commands, paths, routes,
+    commands,
+    names::{self, TEST_ATTRIBUTES},
+    paths, routes,
 };
-
-/// Attributes that make a function a test, by the last part of their path.
-const TEST_ATTRIBUTES: [&str; 7] = [
-    "test",
-    "rstest",
-    "test_case",
-    "quickcheck",
-    "proptest",
-    "wasm_bindgen_test",
-    "gtest",
-];
 
 /// Reads Rust.
 pub(in crate::outline) struct Rust<'t> {
@@ -58,7 +50,7 @@ impl Rust<'_> {
 
     /// Takes note of what is called among a macro's arguments, which the grammar sees as mere
     /// tokens: `total` of `assert_eq!(total(&items), 3)` and of `sum::total`.
-    fn calls_among(&mut self, page: &Page<'_>, tokens: Node<'_>) {
+    fn calls_among<'t>(&mut self, page: &mut Page<'t>, tokens: Node<'t>) {
         let mut cursor = tokens.walk();
         let mut before = "";
         let mut name: Option<(Node<'_>, bool)> = None;
@@ -66,6 +58,12 @@ impl Rust<'_> {
             let kind = token.kind();
             if let Some((name, in_path)) = name.take() {
                 let is_called = kind == "token_tree" && page.text(token).starts_with('(');
+                if in_path || kind == "!" {
+                    page.uses.pass_over(name.start_byte());
+                }
+                if kind == "!" && !in_path {
+                    names::note_macro(page, name);
+                }
                 if is_called || kind == "!" || in_path && kind != "::" {
                     self.named_at.insert(name.start_byte());
                 }
@@ -76,6 +74,9 @@ impl Rust<'_> {
             before = kind;
         }
         let last = name.filter(|(_, in_path)| *in_path);
+        if let Some((name, _)) = last {
+            page.uses.pass_over(name.start_byte());
+        }
         self.named_at
             .extend(last.map(|(name, _)| name.start_byte()));
     }
@@ -105,9 +106,13 @@ impl<'t> Grammar<'t> for Rust<'t> {
     }
 
     fn enter(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) -> Next {
+        names::enter(page, node, lead);
         match node.kind() {
             "source_file" => {
+                page.uses.keeps_paths = true;
                 for name in self.opened.drain(..) {
+                    let call = &page.text[name.start..(name.end + 1).min(page.text.len())];
+                    page.uses.note("", call, name.start);
                     page.mention_at(name);
                 }
             }
@@ -123,10 +128,14 @@ impl<'t> Grammar<'t> for Rust<'t> {
                 let is_small = page.text(node).starts_with(char::is_lowercase);
                 let bare = self.named_at.remove(&node.start_byte()) || !is_small;
                 page.mention_as(node, bare);
+                if bare {
+                    page.use_name(node);
+                }
                 return Next::Past;
             }
             "type_identifier" => {
                 page.mention(node);
+                page.use_name(node);
                 return Next::Past;
             }
             "field_identifier" => {
@@ -141,10 +150,15 @@ impl<'t> Grammar<'t> for Rust<'t> {
                     ImportKind::Use
                 };
                 if let Some(argument) = node.child_by_field_name("argument") {
-                    for (target, at) in paths::leaves(page, argument) {
+                    for (target, at, alias) in paths::leaves(page, argument) {
                         let target = paths::from_file(page, target);
                         self.paths.announce(&target);
-                        page.import(kind, &target, at);
+                        let name = target.rsplit("::").next().unwrap_or(&target).to_owned();
+                        let local = alias.map_or_else(|| name.clone(), str::to_owned);
+                        let import = page.import(kind, &target, at);
+                        if name != "*" && local != "_" {
+                            import.bindings = vec![Binding { local, name }];
+                        }
                     }
                 }
                 return Next::Past;
@@ -152,7 +166,12 @@ impl<'t> Grammar<'t> for Rust<'t> {
             "extern_crate_declaration" => {
                 let name = page.field(node, "name");
                 self.paths.announce(name);
-                page.import(ImportKind::Use, name, node);
+                let alias = page.field(node, "alias");
+                let local = if alias.is_empty() { name } else { alias };
+                page.import(ImportKind::Use, name, node).bindings = vec![Binding {
+                    local: local.to_owned(),
+                    name: name.to_owned(),
+                }];
                 return Next::Past;
             }
             "scoped_identifier" | "scoped_type_identifier" => {

@@ -2,6 +2,7 @@
 
 mod commands;
 mod items;
+mod names;
 mod opened;
 mod paths;
 mod routes;

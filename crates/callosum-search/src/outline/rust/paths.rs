@@ -7,17 +7,21 @@ use tree_sitter::Node;
 use super::super::{
     contents::{Import, ImportKind, Note},
     page::{Page, line_of, named_children},
+    uses::Purpose,
 };
 
 /// Paths of more bytes are passed over: nobody writes them, and each name in a braced list has
 /// what stands before the braces in front of it.
 const LONGEST_PATH: usize = 500;
 
-/// The leaves of a `use`, each as a path without braces and aliases.
-pub(super) fn leaves<'t>(page: &Page<'t>, argument: Node<'t>) -> Vec<(String, Node<'t>)> {
-    let mut open = vec![(String::new(), argument)];
+/// The leaves of a `use`: each as a path without braces, its node, and its alias.
+pub(super) fn leaves<'t>(
+    page: &Page<'t>,
+    argument: Node<'t>,
+) -> Vec<(String, Node<'t>, Option<&'t str>)> {
+    let mut open = vec![(String::new(), argument, None)];
     let mut found = Vec::new();
-    while let Some((prefix, node)) = open.pop() {
+    while let Some((prefix, node, alias)) = open.pop() {
         if prefix.len() > LONGEST_PATH {
             continue;
         }
@@ -34,7 +38,7 @@ pub(super) fn leaves<'t>(page: &Page<'t>, argument: Node<'t>) -> Vec<(String, No
                 named_children(node)
                     .into_iter()
                     .rev()
-                    .map(|child| (prefix.clone(), child)),
+                    .map(|child| (prefix.clone(), child, None)),
             ),
             "scoped_use_list" => {
                 let path = page.field(node, "path");
@@ -43,12 +47,15 @@ pub(super) fn leaves<'t>(page: &Page<'t>, argument: Node<'t>) -> Vec<(String, No
                 } else {
                     join(path)
                 };
-                open.extend(node.child_by_field_name("list").map(|list| (prefix, list)));
+                let list = node.child_by_field_name("list");
+                open.extend(list.map(|list| (prefix, list, None)));
             }
             "use_as_clause" => {
-                open.extend(node.child_by_field_name("path").map(|path| (prefix, path)));
+                let alias = page.field(node, "alias");
+                let path = node.child_by_field_name("path");
+                open.extend(path.map(|path| (prefix, path, Some(alias))));
             }
-            _ => found.push((join(page.text(node)), node)),
+            _ => found.push((join(page.text(node)), node, alias)),
         }
     }
     found
@@ -74,11 +81,11 @@ pub(super) fn from_file(page: &Page<'_>, path: String) -> String {
 #[derive(Default)]
 pub(super) struct Paths {
     announced: HashSet<String>,
-    named: BTreeMap<String, u32>,
+    named: BTreeMap<String, (Purpose, u32)>,
     /// Where the last path began that was taken whole, for better or worse: those that it begins
     /// with are no paths of their own.
     taken_at: Option<usize>,
-    heads: BTreeMap<String, u32>,
+    heads: BTreeMap<String, (Purpose, u32)>,
     /// Where the attribute ends that the walk is in, and the last macro that was defined.
     attribute_end: usize,
     macro_end: usize,
@@ -95,11 +102,14 @@ impl Paths {
     }
 
     /// Takes note of `crate::disk::open` or `serde_json::to_string` in code.
-    pub(super) fn note(&mut self, page: &Page<'_>, path: Node<'_>) {
+    pub(super) fn note<'t>(&mut self, page: &mut Page<'t>, path: Node<'t>) {
         if self.taken_at == Some(path.start_byte()) {
             return;
         }
         let text = page.text(path);
+        if text.len() <= LONGEST_PATH {
+            use_path(page, text, path.start_byte());
+        }
         if text.len() > LONGEST_PATH || self.name(page, text, path) {
             self.taken_at = Some(path.start_byte());
         }
@@ -108,7 +118,7 @@ impl Paths {
     /// Takes note of the paths among a macro's arguments, which the grammar sees as mere tokens:
     /// `sum::total` of `println!("{}", sum::total(&items))`. What a macro's own body names is
     /// rather a matter of where it is called.
-    pub(super) fn note_tokens(&mut self, page: &Page<'_>, tokens: Node<'_>) {
+    pub(super) fn note_tokens<'t>(&mut self, page: &mut Page<'t>, tokens: Node<'t>) {
         if tokens.start_byte() < self.macro_end {
             return;
         }
@@ -135,12 +145,14 @@ impl Paths {
         self.tokens(page, path);
     }
 
-    fn tokens(&mut self, page: &Page<'_>, path: Option<(Node<'_>, usize)>) {
+    fn tokens<'t>(&mut self, page: &mut Page<'t>, path: Option<(Node<'t>, usize)>) {
         if let Some((first, end)) = path
             && end > first.end_byte()
             && end - first.start_byte() <= LONGEST_PATH
         {
-            self.name(page, &page.text[first.start_byte()..end], first);
+            let text = &page.text[first.start_byte()..end];
+            use_path(page, text, first.start_byte());
+            self.name(page, text, first);
         }
     }
 
@@ -153,16 +165,18 @@ impl Paths {
         if !text.starts_with(|c: char| c.is_lowercase() || c == '_') || !is_plain(text) {
             return false;
         }
-        let line = line_of(at);
+        let named = (page.uses.purpose_at(at.start_byte()), line_of(at));
         let head = text.split("::").next().unwrap_or(text);
         if at.start_byte() < self.attribute_end && TOOLS.contains(&head) {
             return true;
         }
         if !matches!(head, "crate" | "self" | "super" | "std" | "core" | "alloc") {
-            self.heads.entry(head.to_owned()).or_insert(line);
+            let first = self.heads.entry(head.to_owned()).or_insert(named);
+            *first = named.min(*first);
         }
         let path = from_file(page, text.to_owned());
-        self.named.entry(path).or_insert(line);
+        let first = self.named.entry(path).or_insert(named);
+        *first = named.min(*first);
         true
     }
 
@@ -192,18 +206,42 @@ impl Paths {
                 let first = path.split("::").next().unwrap_or(path);
                 !self.announced.contains(first) && !is_primitive(first) && !is_prefix(path)
             })
-            .map(|(path, line)| Import {
+            .map(|(path, (purpose, line))| Import {
                 target: path.clone(),
                 kind: ImportKind::Path,
                 names: Vec::new(),
+                bindings: Vec::new(),
+                purpose: *purpose,
                 line: *line,
             });
         page.outline.imports.extend(paths);
         let heads = std::mem::take(&mut self.heads);
-        page.outline.path_heads = heads
-            .into_iter()
-            .map(|(text, line)| Note { text, line })
-            .collect();
+        for (text, (purpose, line)) in heads {
+            let head = Note { text, line };
+            match purpose {
+                Purpose::Tests => page.outline.test_path_heads.push(head),
+                _ => page.outline.path_heads.push(head),
+            }
+        }
+    }
+}
+
+/// Notes the last name of a plain path behind what is in front of it.
+fn use_path<'t>(page: &mut Page<'t>, text: &'t str, at: usize) {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_:".contains(&byte);
+    if !text.bytes().all(is_plain) {
+        return;
+    }
+    // `super` of a module with a body in this file is this file.
+    let mut path = text;
+    for _ in 0..page.places.modules() {
+        path = path.strip_prefix("super::").unwrap_or(path);
+    }
+    match path.rsplit_once("::") {
+        Some((qualifier, name)) if !qualifier.is_empty() => page.uses.note(qualifier, name, at),
+        Some(_) => {}
+        // Not at the name's own place: that is passed over as a part of this path.
+        None => page.uses.note_outer(path, at),
     }
 }
 

@@ -32,7 +32,6 @@ struct Arguments {
     #[serde(default)]
     cite: Vec<String>,
     ground: Option<Rests>,
-    /// To try before it is done
     #[serde(default)]
     scenarios: Vec<String>,
     /// If not the current task

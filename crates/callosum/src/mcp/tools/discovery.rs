@@ -18,7 +18,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "discovery",
-    about: "Tell all agents what you found, or list it.",
+    about: "Share what you found, or list it.",
     effect: Effect::Adds,
     schema: schema::<Arguments>,
     call,

@@ -24,7 +24,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "task",
-    about: "Work that agents leave each other.",
+    about: "Tasks for agents.",
     effect: Effect::Adds,
     schema: schema::<Arguments>,
     call,

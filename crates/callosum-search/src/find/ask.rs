@@ -58,6 +58,14 @@ impl Ask {
         }
     }
 
+    /// Returns the last identifier of a name such as `parse_header`, `Walk::next` or `walk.next`; `None` if the query is
+    /// anything else than one name.
+    pub(super) fn name(&self) -> Option<&Unit> {
+        let is_of_a_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '#');
+        let last = self.units.last()?;
+        self.typed.chars().all(is_of_a_name).then_some(last)
+    }
+
     /// Its words without identifiers, of which only the parts.
     pub(super) fn simple_words(&self) -> impl Iterator<Item = &str> {
         self.units.iter().flat_map(|unit| {

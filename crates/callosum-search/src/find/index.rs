@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_host::{Disk, DiskError};
+use callosum_host::{Disk, DiskError, process::Cancel};
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, backup::Backup,
     params,
@@ -24,7 +24,7 @@ use super::{
 
 /// Counts up with each change of the tables or of how texts are cut; an index of another version is
 /// made anew.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// How long a process waits for another that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -38,7 +38,7 @@ CREATE TABLE source(
   UNIQUE(collection, place));
 CREATE TABLE passage(
   id INTEGER PRIMARY KEY, source INTEGER NOT NULL, name TEXT NOT NULL, container TEXT, kind TEXT NOT NULL,
-  first INTEGER NOT NULL, last INTEGER NOT NULL);
+  first INTEGER NOT NULL, last INTEGER NOT NULL, public INTEGER NOT NULL);
 CREATE INDEX passage_of_source ON passage(source);
 CREATE INDEX passage_by_name ON passage(name COLLATE NOCASE);
 CREATE VIRTUAL TABLE words USING fts5(
@@ -62,6 +62,9 @@ pub enum IndexError {
     /// Its folder cannot be made, or a damaged file not be removed.
     #[error(transparent)]
     Disk(#[from] DiskError),
+    /// The caller cancelled; the index is in line with what was read before.
+    #[error("the search was cancelled")]
+    Cancelled,
     /// The model's vectors cannot be read.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -73,6 +76,7 @@ pub struct Index {
     pub(super) connection: Connection,
     pub(super) model: Option<Model>,
     pub(super) path: PathBuf,
+    pub(super) cancel: Option<Cancel>,
 }
 
 /// A text that is found beside the files of a tree: an answer, a note.
@@ -180,7 +184,23 @@ impl Index {
             connection,
             model: None,
             path: path.to_owned(),
+            cancel: None,
         }))
+    }
+
+    /// Ends updates and searches with [`IndexError::Cancelled`] once `cancel` is requested.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = Some(cancel);
+        self
+    }
+
+    /// Fails if the caller cancelled.
+    pub(super) fn check_cancel(&self) -> Result<(), IndexError> {
+        if is_cancelled(self.cancel.as_ref()) {
+            return Err(IndexError::Cancelled);
+        }
+        Ok(())
     }
 
     /// Uses a model from here on, or none.
@@ -249,7 +269,8 @@ impl Index {
         if changed.is_empty() && gone.is_empty() {
             return Ok(());
         }
-        let done = put(&mut self.connection, collection, changed, gone);
+        let cancel = self.cancel.as_ref();
+        let done = put(&mut self.connection, collection, changed, gone, cancel);
         done.map_err(|source| failed(&self.path, source))
     }
 
@@ -257,11 +278,19 @@ impl Index {
         &self,
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, IndexError> {
+        self.check_cancel()?;
         ask(&self.connection).map_err(|source| failed(&self.path, source))
     }
 }
 
+pub(super) fn is_cancelled(cancel: Option<&Cancel>) -> bool {
+    cancel.is_some_and(Cancel::is_cancelled)
+}
+
 pub(super) fn failed(path: &Path, source: rusqlite::Error) -> IndexError {
+    if source.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) {
+        return IndexError::Cancelled;
+    }
     IndexError::Database {
         path: path.to_owned(),
         source,
@@ -273,7 +302,7 @@ impl IndexError {
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Database { source, .. } => is_damage(source),
-            Self::Disk(_) | Self::Model(_) => false,
+            Self::Disk(_) | Self::Cancelled | Self::Model(_) => false,
         }
     }
 
@@ -290,7 +319,7 @@ impl IndexError {
                 )
             ),
             Self::Disk(error) => error.is_read_only() || error.is_denied() || error.is_full(),
-            Self::Model(_) => false,
+            Self::Cancelled | Self::Model(_) => false,
         }
     }
 }
@@ -384,13 +413,22 @@ fn own_lines<'t>(lines: &'t [&'t str], passage: &'t Passage) -> impl Iterator<It
     })
 }
 
-/// Replaces sources, and removes others, in one step.
+/// Replaces sources, and removes others, in one step. Writes nothing if the caller cancels before the end: what was cut
+/// after that may be incomplete.
 pub(super) fn put(
     connection: &mut Connection,
     collection: &str,
     changed: Vec<Cut>,
     gone: &[String],
+    cancel: Option<&Cancel>,
 ) -> rusqlite::Result<()> {
+    let go_on = || {
+        if is_cancelled(cancel) {
+            let interrupted = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT);
+            return Err(rusqlite::Error::SqliteFailure(interrupted, None));
+        }
+        Ok(())
+    };
     let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     {
         let mut known =
@@ -406,8 +444,8 @@ pub(super) fn put(
         let mut add_source = change
             .prepare("INSERT INTO source(collection, place, stamp, text) VALUES(?1, ?2, ?3, ?4)")?;
         let mut add_passage = change.prepare(
-            "INSERT INTO passage(source, name, container, kind, first, last) \
-             VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO passage(source, name, container, kind, first, last, public) \
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
         let mut add_words =
             change.prepare("INSERT INTO words(rowid, name, place, body) VALUES(?1, ?2, ?3, ?4)")?;
@@ -429,9 +467,11 @@ pub(super) fn put(
             Ok(())
         };
         for place in gone {
+            go_on()?;
             leave(place)?;
         }
         for source in changed {
+            go_on()?;
             leave(&source.place)?;
             add_source.execute(params![collection, source.place, source.stamp, source.text])?;
             let id = change.last_insert_rowid();
@@ -444,7 +484,8 @@ pub(super) fn put(
                     passage.container,
                     passage.kind.as_str(),
                     passage.first,
-                    passage.last
+                    passage.last,
+                    passage.public
                 ])?;
                 let within = passage.container.as_deref().unwrap_or_default();
                 let name_words = spaced(&format!("{} {within}", passage.name));
@@ -456,6 +497,7 @@ pub(super) fn put(
             }
         }
     }
+    go_on()?;
     change.commit()
 }
 

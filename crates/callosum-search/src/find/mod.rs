@@ -17,12 +17,15 @@ mod phrase;
 mod proposal;
 mod rank;
 mod row;
+mod score;
 mod search;
 mod together;
 mod tree;
 mod words;
 mod worth;
 
+#[cfg(test)]
+mod name_tests;
 #[cfg(test)]
 mod tests;
 

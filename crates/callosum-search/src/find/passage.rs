@@ -22,6 +22,8 @@ pub struct Passage {
     pub container: Option<String>,
     /// What it is.
     pub kind: PassageKind,
+    /// Whether it declares something that others may use, as [`Symbol::public`](crate::outline::Symbol::public) says.
+    pub public: bool,
     /// Its first line, from 1; of a declaration, that of its documentation.
     pub first: u32,
     /// Its last line.
@@ -79,6 +81,7 @@ fn declarations(language: Language, lines: &[&str], outline: &Outline) -> Vec<Pa
         name: local.name.clone(),
         container: None,
         kind: PassageKind::Symbol(local.kind),
+        public: false,
         first: documented_from(language, lines, local.line),
         last: local.last_line.min(lines.len().max(1) as u32),
         own: Vec::new(),
@@ -88,6 +91,7 @@ fn declarations(language: Language, lines: &[&str], outline: &Outline) -> Vec<Pa
             name: symbol.name.clone(),
             container: symbol.container.clone(),
             kind: PassageKind::Symbol(symbol.kind),
+            public: symbol.public && !symbol.test,
             first: documented_from(language, lines, symbol.line),
             last: symbol
                 .last_line
@@ -136,6 +140,7 @@ fn sections(markup: Markup, text: &str, lines: usize) -> Vec<Passage> {
             name: heading.text.clone(),
             container: container.map(|above| above.text.clone()),
             kind: PassageKind::Section,
+            public: false,
             first: heading.line,
             last: after(index, &|level| level <= heading.level).max(heading.line),
             own: Vec::new(),
@@ -213,6 +218,7 @@ fn piece(lines: &[&str], from: usize, end: usize) -> Passage {
         name: String::new(),
         container: None,
         kind: PassageKind::Lines,
+        public: false,
         first,
         last,
         own: vec![(first, last)],

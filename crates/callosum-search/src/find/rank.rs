@@ -15,6 +15,12 @@ const PARTS_ONLY: f64 = 0.75;
 ///
 /// What stands in the same place of the result is in the order of its key.
 pub(super) fn fuse(lists: &[(f64, Vec<i64>)], worth: impl Fn(i64) -> f64) -> Vec<i64> {
+    let fused = weigh(lists, worth).into_iter();
+    fused.map(|(key, _)| key).collect()
+}
+
+/// Fuses as [`fuse`] does, and returns each key with its weight.
+pub(super) fn weigh(lists: &[(f64, Vec<i64>)], worth: impl Fn(i64) -> f64) -> Vec<(i64, f64)> {
     let mut sums: HashMap<i64, f64> = HashMap::new();
     for (weight, list) in lists {
         for (rank, key) in list.iter().enumerate() {
@@ -26,7 +32,7 @@ pub(super) fn fuse(lists: &[(f64, Vec<i64>)], worth: impl Fn(i64) -> f64) -> Vec
         .map(|(key, sum)| (key, sum * worth(key)))
         .collect();
     fused.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    fused.into_iter().map(|(key, _)| key).collect()
+    fused
 }
 
 /// Where the words of an [`Ask`] stand.
@@ -42,6 +48,13 @@ impl Standing {
     fn weight(&self, word: &str) -> f64 {
         let count = self.of.get(word).map_or(0, HashSet::len) as f64;
         ((self.passages as f64 + 1.0) / (count + 0.5)).ln().max(0.1)
+    }
+
+    /// Whether a passage has a word or identifier, or all of its parts.
+    pub(super) fn has_all(&self, unit: &Unit, passage: i64) -> bool {
+        let mut parts = unit.parts.iter();
+        self.has(&unit.whole, passage)
+            || !unit.parts.is_empty() && parts.all(|part| self.has(part, passage))
     }
 
     fn has(&self, word: &str, passage: i64) -> bool {
@@ -80,11 +93,7 @@ pub(super) fn coverage(ask: &Ask, standing: &Standing, passage: i64) -> f64 {
 /// The share of the words and identifiers asked for that stand in a passage, each counted alike; of an
 /// identifier all parts do.
 pub(super) fn there(ask: &Ask, standing: &Standing, passage: i64) -> f64 {
-    let is_there = |unit: &&Unit| {
-        let mut parts = unit.parts.iter();
-        standing.has(&unit.whole, passage)
-            || !unit.parts.is_empty() && parts.all(|part| standing.has(part, passage))
-    };
+    let is_there = |unit: &&Unit| standing.has_all(unit, passage);
     let count = ask.units.iter().filter(is_there).count();
     count as f64 / ask.units.len().max(1) as f64
 }

@@ -3,7 +3,7 @@
 use super::search::Found;
 
 /// Reads [`Row`]s; a condition may follow.
-pub(super) const ROWS: &str = "SELECT passage.id, collection, place, name, container, kind, first, last, source \
+pub(super) const ROWS: &str = "SELECT passage.id, collection, place, name, container, kind, first, last, source, public \
                     FROM passage JOIN source ON passage.source = source.id";
 
 /// A passage as the index knows it.
@@ -17,6 +17,8 @@ pub(super) struct Row {
     pub(super) first: u32,
     pub(super) last: u32,
     pub(super) source: i64,
+    /// Whether it declares something that others may use.
+    pub(super) public: bool,
 }
 
 impl Row {
@@ -31,6 +33,7 @@ impl Row {
             first: row.get(6)?,
             last: row.get(7)?,
             source: row.get(8)?,
+            public: row.get(9)?,
         })
     }
 

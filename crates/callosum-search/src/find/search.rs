@@ -9,17 +9,18 @@ use callosum_host::Disk;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::{
-    ask::Ask,
+    ask::{Ask, Unit},
     index::{Index, IndexError},
     meaning::{ALIKE as ALIKE_IN_MEANING, cosine},
     phrase::Phrase,
     proposal::Proposal,
-    rank::{Standing, coverage, fuse, there},
+    rank::{Standing, coverage, fuse, there, weigh},
     row::{ROWS, Row},
+    score::{Ranked, score},
     together::Together,
     tree::TREE,
     words::words,
-    worth::{Worth, is_declared},
+    worth::{Worth, is_declared, precedence},
 };
 use crate::walk::{Scope, SourceFile, SourceTree};
 
@@ -101,7 +102,7 @@ pub struct Found {
     pub first: u32,
     /// Its last line.
     pub last: u32,
-    /// How much of what was asked for it has, from 0 to 1.
+    /// How much of what was asked for it has, from 0 to 1, less up to a quarter of that the worse it ranks.
     pub score: f64,
     /// Its lines, all of them.
     pub text: String,
@@ -198,6 +199,7 @@ impl Index {
                 }
             }
         }
+        let lists_without_words = [by_meaning.clone(), by_others.clone()];
         let counts = |by| f64::from(u8::from(search.by == By::All || search.by == by));
         let mut lists = vec![
             (counts(By::Words), by_words),
@@ -228,7 +230,7 @@ impl Index {
         if search.by == By::All {
             lists.push((1.0, by_share.into_iter().map(|(_, id)| id).collect()));
         }
-        let fused = fuse(&lists, worth);
+        let fused = weigh(&lists, worth);
         let together = search.together.map(|demanded| self.together(ask, demanded));
         let together = together.transpose()?;
         let has_words = |id: &i64| {
@@ -238,17 +240,43 @@ impl Index {
                     && near.as_ref().is_none_or(|near| near.contains(id))
             })
         };
-        let ranked = fused.into_iter().filter(has_words);
-        let ranked = ranked.filter_map(|id| Some((all.remove(&id)?, *shares.get(&id)?)));
-        let mut ranked: Vec<(Row, f64)> = ranked.collect();
+        // A model and `ck` may propose passages that have none of the words.
+        let proposed: HashSet<i64> = lists_without_words.into_iter().flatten().collect();
+        let name = ask.name();
+        let has_name = |id: &i64| {
+            let has = |name: &Unit| standing.has_all(name, *id);
+            proposed.contains(id) || name.is_none_or(has)
+        };
+        let mut ranked: Vec<Ranked> = Vec::new();
+        for (id, weight) in fused {
+            if !has_words(&id) || !has_name(&id) {
+                continue;
+            }
+            if let (Some(row), Some(share)) = (all.remove(&id), shares.get(&id)) {
+                ranked.push(Ranked {
+                    is_declared: search.by == By::All && is_declared(&ask.typed, &row),
+                    row,
+                    share: *share,
+                    weight,
+                });
+            }
+        }
         if search.by == By::All {
             let is_whole = ask.units.len() <= MEANT_WHOLE;
-            ranked.sort_by_key(|(row, score)| {
-                let is_part = is_whole && *score < WHOLE;
-                (!is_declared(&ask.typed, row), is_part)
+            ranked.sort_by_key(|one| {
+                let is_part = is_whole && one.share < WHOLE;
+                (
+                    !one.is_declared,
+                    one.is_declared.then(|| precedence(ask, &one.row)),
+                    is_part,
+                )
             });
         }
-        Ok(ranked)
+        if search.together.is_some() {
+            // These scores are compared between questions, so a passage's rank in one answer must not count.
+            return Ok(ranked.into_iter().map(|one| (one.row, one.share)).collect());
+        }
+        Ok(score(ranked))
     }
 
     /// What BM25 ranks first for a question in the words of FTS5, of what has each phrase.
@@ -440,6 +468,7 @@ impl Texts<'_> {
 
     /// The lines of a passage; `None` where its text is gone.
     fn of(&mut self, row: &Row) -> Result<Option<String>, IndexError> {
+        self.index.check_cancel()?;
         if !self.read.contains_key(&row.source) {
             let text = if row.collection == TREE {
                 let file = SourceFile {

@@ -6,13 +6,13 @@ use tempfile::TempDir;
 use super::*;
 use crate::walk::{RelativePath, Scope, SourceTree};
 
-struct Home {
-    folder: TempDir,
-    disk: Disk,
+pub(super) struct Home {
+    pub(super) folder: TempDir,
+    pub(super) disk: Disk,
 }
 
 impl Home {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
         let home = Self {
             folder: tempfile::tempdir().unwrap(),
             disk: Disk::real(),
@@ -23,36 +23,36 @@ impl Home {
         home
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(super) fn write(&self, path: &str, text: &str) {
         let path = self.folder.path().join("tree").join(path);
         self.disk.create_dir_all(path.parent().unwrap()).unwrap();
         self.disk.replace(&path, text.as_bytes(), 0o644).unwrap();
     }
 
-    fn tree(&self) -> SourceTree {
+    pub(super) fn tree(&self) -> SourceTree {
         SourceTree::read(&self.disk, &self.folder.path().join("tree"), &Scope::WHOLE).unwrap()
     }
 
-    fn index_file(&self) -> std::path::PathBuf {
+    pub(super) fn index_file(&self) -> std::path::PathBuf {
         self.folder.path().join("index/find.db")
     }
 
-    fn index(&self) -> Index {
+    pub(super) fn index(&self) -> Index {
         let mut index = Index::open(&self.disk, &self.index_file()).unwrap();
         self.update(&mut index);
         index
     }
 
-    fn update(&self, index: &mut Index) -> Updated {
+    pub(super) fn update(&self, index: &mut Index) -> Updated {
         let tree = self.tree();
         index.update_tree(&self.disk, &tree, |_, _| {}).unwrap()
     }
 
-    fn find(&self, index: &Index, search: &Search) -> Vec<Found> {
+    pub(super) fn find(&self, index: &Index, search: &Search) -> Vec<Found> {
         index.search(&self.disk, &self.tree(), search).unwrap()
     }
 
-    fn places(&self, index: &Index, typed: &str) -> Vec<String> {
+    pub(super) fn places(&self, index: &Index, typed: &str) -> Vec<String> {
         let found = self.find(index, &search(typed));
         found
             .into_iter()
@@ -61,7 +61,7 @@ impl Home {
     }
 }
 
-fn search(typed: &str) -> Search {
+pub(super) fn search(typed: &str) -> Search {
     Search {
         ask: Ask::read(typed),
         by: By::All,
@@ -74,8 +74,8 @@ fn search(typed: &str) -> Search {
     }
 }
 
-const DISK: &str = "//! Files.\n\n/// Opens the file for reading.\npub fn open_file() {\n    let a = 1;\n}\n\n/// Closes it.\npub fn close_file() {}\n";
-const NOTES: &str =
+pub(super) const DISK: &str = "//! Files.\n\n/// Opens the file for reading.\npub fn open_file() {\n    let a = 1;\n}\n\n/// Closes it.\npub fn close_file() {}\n";
+pub(super) const NOTES: &str =
     "# Notes\n\n## Retry policy\nWe wait twice.\n\n## Disk\nfiles are opened late\n";
 
 /// LOA-JIT-2: identifiers are found by what they are made of, sections by their heading, and both

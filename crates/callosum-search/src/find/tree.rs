@@ -2,16 +2,16 @@
 
 use std::{path::Path, sync::mpsc, thread, time::SystemTime};
 
-use callosum_host::{Disk, disk::EntryKind};
+use callosum_host::{Disk, disk::EntryKind, process::Cancel};
 
 use super::{
-    index::{Cut, Index, IndexError, Piece, failed, pieces, put},
+    index::{Cut, Index, IndexError, Piece, failed, is_cancelled, pieces, put},
     meaning::Model,
     passage::passages,
 };
 use crate::{
     outline::outline,
-    walk::{SourceFile, SourceTree},
+    walk::{SourceFile, SourceTree, Why},
 };
 
 /// The collection of a tree's files.
@@ -38,6 +38,7 @@ impl Index {
     /// A file is read again when its size, time or number is another. Costs a stat for each file,
     /// and a parse for each that changed, on every core, while what was parsed before is written.
     /// Holds the words of at most three times 400 files in memory. `progress` hears how many of how many were read.
+    /// Ends within one file after a [cancel](Self::with_cancel); the next update reads the rest.
     pub fn update_tree(
         &mut self,
         disk: &Disk,
@@ -47,6 +48,7 @@ impl Index {
         let mut known = self.known(TREE)?;
         let mut changed: Vec<(SourceFile, String)> = Vec::new();
         for file in &tree.files {
+            self.check_cancel()?;
             let stamp = stamp(disk, &tree.root.join(&file.path));
             let is_known = known.remove(&file.path).as_deref() == Some(stamp.as_str());
             if !is_known || stamp.is_empty() {
@@ -62,6 +64,7 @@ impl Index {
             model.hold()?;
         }
         let (model, connection, path) = (self.model.as_ref(), &mut self.connection, &self.path);
+        let cancel = self.cancel.as_ref();
         // A batch is written down while the next one is read; no more than these wait.
         let (ready, cuts) = mpsc::sync_channel(1);
         thread::scope(|scope| {
@@ -70,7 +73,7 @@ impl Index {
                 move || {
                     for batch in changed.chunks(BATCH) {
                         // The receiver is gone if a batch could not be written.
-                        if ready.send(read(disk, tree, batch, model)).is_err() {
+                        if ready.send(read(disk, tree, batch, model, cancel)).is_err() {
                             break;
                         }
                     }
@@ -80,9 +83,10 @@ impl Index {
                 // The system gives no thread: reading and writing take turns.
                 let mut done = 0;
                 for batch in changed.chunks(BATCH) {
-                    let batch = read(disk, tree, batch, model);
+                    let batch = read(disk, tree, batch, model, cancel);
                     done += batch.len();
-                    put(connection, TREE, batch, &[]).map_err(|source| failed(path, source))?;
+                    put(connection, TREE, batch, &[], cancel)
+                        .map_err(|source| failed(path, source))?;
                     progress(done, count);
                 }
                 return Ok(());
@@ -90,7 +94,7 @@ impl Index {
             let mut done = 0;
             for batch in cuts {
                 done += batch.len();
-                put(connection, TREE, batch, &[]).map_err(|source| failed(path, source))?;
+                put(connection, TREE, batch, &[], cancel).map_err(|source| failed(path, source))?;
                 progress(done, count);
             }
             Ok::<(), IndexError>(())
@@ -102,19 +106,27 @@ impl Index {
     }
 }
 
-/// Reads files, each with its stamp, on every core.
+/// Reads files, each with its stamp, on every core. After a cancel the rest of the batch has no passages, and
+/// [`put`] refuses it.
 fn read(
     disk: &Disk,
     tree: &SourceTree,
     batch: &[(SourceFile, String)],
     model: Option<&Model>,
+    cancel: Option<&Cancel>,
 ) -> Vec<Cut> {
     let part = SourceTree {
         root: tree.root.clone(),
         files: batch.iter().map(|(file, _)| file.clone()).collect(),
         skipped: Vec::new(),
     };
-    let cuts = part.map_texts_in_any_encoding(disk, |file, text| cut(file, &text, model));
+    let cuts = part.map_files(|file| {
+        if is_cancelled(cancel) {
+            return Err(Why::Unreadable("cancelled".to_owned()));
+        }
+        let text = part.text_in_any_encoding(disk, file)?;
+        Ok(cut(file, &text, model))
+    });
     let cuts = batch.iter().zip(cuts).map(|((file, stamp), cut)| Cut {
         place: file.path.clone(),
         stamp: stamp.clone(),

@@ -51,6 +51,15 @@ pub(super) fn is_declared(typed: &str, row: &Row) -> bool {
         })
 }
 
+/// Sorts declarations of the typed name, the wanted one lowest: what others may use before what they may not, tests last,
+/// and what stands for itself before members, unless the query names a container.
+pub(super) fn precedence(ask: &Ask, row: &Row) -> (bool, bool, bool) {
+    let is_qualified = ask.typed.contains([':', '.', '#']);
+    let is_test = !Worth::asked_for(ask).wants_tests && is_of_a_test(row);
+    let is_member = !is_qualified && row.container.is_some();
+    (is_test, !row.public, is_member)
+}
+
 /// Whether a passage is of a test: by its file, by what it stands in, or by its own name.
 fn is_of_a_test(row: &Row) -> bool {
     let within = row.container.iter().map(String::as_str);

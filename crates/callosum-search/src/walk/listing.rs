@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, ffi::OsStr, path::Path, sync::Arc};
 
-use callosum_host::{Disk, disk::EntryKind};
+use callosum_host::{Disk, disk::EntryKind, process::Cancel};
 use ignore::{DirEntry, WalkBuilder};
 
 use super::{
@@ -49,6 +49,38 @@ const KEPT_HIDDEN: [&str; 14] = [
     ".travis.yml",
 ];
 
+/// Settings of formatters and linters that no grammar reads but that a search finds.
+const KEPT_FOR_SEARCH: [&str; 13] = [
+    ".clang-format",
+    ".clang-tidy",
+    ".editorconfig",
+    ".eslintrc.json",
+    ".eslintrc.yaml",
+    ".eslintrc.yml",
+    ".golangci.yaml",
+    ".golangci.yml",
+    ".prettierrc.json",
+    ".readthedocs.yaml",
+    ".readthedocs.yml",
+    ".rubocop.yml",
+    ".rustfmt.toml",
+];
+
+/// Options of one listing.
+#[derive(Clone, Default)]
+struct Listing {
+    /// Lists dotfiles of code too.
+    for_search: bool,
+    /// Ends the listing early.
+    cancel: Option<Cancel>,
+}
+
+impl Listing {
+    fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(Cancel::is_cancelled)
+    }
+}
+
 impl SourceTree {
     /// Lists the files below `root` that lie in `scope`.
     ///
@@ -61,6 +93,27 @@ impl SourceTree {
     /// Fails only where the root is no folder, or a path of the scope is not there or leads out
     /// of the tree.
     pub fn read(disk: &Disk, root: &Path, scope: &Scope) -> Result<Self, WalkError> {
+        Self::list(disk, root, scope, &Listing::default())
+    }
+
+    /// Lists the files that a search reads: those of [`SourceTree::read`], and dotfiles of code such as `.eslintrc.js`.
+    ///
+    /// Never lists `.env` files, whatever their extension. Fails with [`WalkError::Cancelled`] soon after `cancel` is
+    /// requested.
+    pub fn read_for_search(
+        disk: &Disk,
+        root: &Path,
+        scope: &Scope,
+        cancel: &Cancel,
+    ) -> Result<Self, WalkError> {
+        let listing = Listing {
+            for_search: true,
+            cancel: Some(cancel.clone()),
+        };
+        Self::list(disk, root, scope, &listing)
+    }
+
+    fn list(disk: &Disk, root: &Path, scope: &Scope, listing: &Listing) -> Result<Self, WalkError> {
         let real_root = disk.canonicalize(root)?;
         if disk.stat(&real_root)?.map(|found| found.kind) != Some(EntryKind::Folder) {
             return Err(WalkError::NotAFolder {
@@ -77,7 +130,10 @@ impl SourceTree {
         };
         let mut reached = HashSet::new();
         let ignored = Arc::new(Ignored::new(disk, root));
-        for found in walk(root, scope, &ignored) {
+        for found in walk(root, scope, &ignored, listing) {
+            if listing.is_cancelled() {
+                break;
+            }
             match found {
                 Ok(entry) => {
                     if let Ok(path) = entry.path().strip_prefix(root) {
@@ -92,6 +148,10 @@ impl SourceTree {
                 }
                 Err(error) => tree.skipped.push(unreadable(root, &error)),
             }
+        }
+        // The walk also ends early when its filter sees the request first.
+        if listing.is_cancelled() {
+            return Err(WalkError::Cancelled);
         }
         tree.skipped.extend(ignored.passed_over());
         for path in &scope.paths {
@@ -218,14 +278,16 @@ fn out_of_reach(disk: &Disk, root: &Path, path: &RelativePath) -> Result<Skipped
 }
 
 /// Every entry that the ignore files let through. Lists folders itself, not by way of [`Disk`].
-fn walk(root: &Path, scope: &Scope, ignored: &Arc<Ignored>) -> ignore::Walk {
+fn walk(root: &Path, scope: &Scope, ignored: &Arc<Ignored>, listing: &Listing) -> ignore::Walk {
+    let listing = listing.clone();
     let (base, scope, ignored) = (root.to_owned(), scope.clone(), Arc::clone(ignored));
     WalkBuilder::new(root)
         .standard_filters(false)
         .follow_links(false)
         .filter_entry(move |entry| {
             entry.depth() == 0
-                || (is_kept(entry.file_name(), entry.depth())
+                || (!listing.is_cancelled()
+                    && is_kept(entry, listing.for_search)
                     && entry
                         .path()
                         .strip_prefix(&base)
@@ -238,12 +300,24 @@ fn walk(root: &Path, scope: &Scope, ignored: &Arc<Ignored>) -> ignore::Walk {
         .build()
 }
 
-/// Whether a name `depth` levels below the root may be listed.
-fn is_kept(name: &OsStr, depth: usize) -> bool {
-    let Some(name) = name.to_str() else {
+/// Whether an entry's name may be listed.
+fn is_kept(entry: &DirEntry, for_search: bool) -> bool {
+    let Some(name) = entry.file_name().to_str() else {
         return true; // named as not being UTF-8
     };
-    !is_own_state(name, depth) && !is_hidden(name)
+    if is_own_state(name, entry.depth()) {
+        return false;
+    }
+    let is_file = || entry.file_type().is_some_and(|kind| kind.is_file());
+    !is_hidden(name) || (for_search && is_dotfile_of_code(name) && is_file())
+}
+
+/// Whether a hidden name is that of a file of code, and not one that holds secrets.
+fn is_dotfile_of_code(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let secrets = [".env", "secret", "credential", "password", "token"];
+    let holds_secrets = secrets.iter().any(|word| lower.contains(word));
+    !holds_secrets && (KEPT_FOR_SEARCH.contains(&name) || Language::of(Path::new(name)).is_some())
 }
 
 fn is_own_state(name: &str, depth: usize) -> bool {

@@ -11,6 +11,7 @@ use std::{
 use callosum_host::{
     Disk, OpenHow,
     disk::{FileHandle, FileStat, FileSystem, ListedEntry},
+    process::Cancel,
 };
 use insta::assert_snapshot;
 use tempfile::TempDir;
@@ -171,6 +172,43 @@ fn hidden_files_are_left_out_but_those_about_the_build() {
     .github/workflows/ci.yml
     .gitlab-ci.yml
     ");
+}
+
+#[test]
+fn a_search_lists_dotfiles_of_code_and_no_secrets() {
+    let folder = tree_of(&[
+        (".env", ""),
+        (".env.js", ""),
+        (".env.local", ""),
+        (".env.production.ts", ""),
+        (".eslintrc.js", ""),
+        (".eslintrc.yml", ""),
+        (".git-credentials.py", ""),
+        (".github/workflows/ci.yml", ""),
+        (".hidden.js/a.js", ""),
+        (".mcp.json", ""),
+        (".npmrc", ""),
+        (".venv/lib/a.py", ""),
+        ("web/.babelrc.cjs", ""),
+    ]);
+    let cancel = Cancel::new().unwrap();
+    let read = SourceTree::read_for_search(&Disk::real(), folder.path(), &Scope::WHOLE, &cancel);
+    let files: Vec<String> = read
+        .unwrap()
+        .files
+        .into_iter()
+        .map(|file| file.path)
+        .collect();
+    assert_eq!(
+        files,
+        [
+            ".eslintrc.js",
+            ".eslintrc.yml",
+            ".github/workflows/ci.yml",
+            "web/.babelrc.cjs",
+        ]
+    );
+    assert_snapshot!(listed(folder.path(), &[]), @".github/workflows/ci.yml");
 }
 
 /// CAL-EXE-3: the same tree gives the same answer on every machine.

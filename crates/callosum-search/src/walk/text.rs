@@ -74,7 +74,8 @@ impl SourceTree {
         self.map_files(|file| text(file).map(|text| look(file, text)))
     }
 
-    fn map_files<T: Send>(
+    /// Calls `look` with every file, on every core; results in the order of [`SourceTree::files`].
+    pub(crate) fn map_files<T: Send>(
         &self,
         look: impl Fn(&SourceFile) -> Result<T, Why> + Sync,
     ) -> Vec<Result<T, Why>> {

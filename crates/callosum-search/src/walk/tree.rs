@@ -105,6 +105,9 @@ pub enum WalkError {
         /// The path, relative to the root.
         path: String,
     },
+    /// The caller cancelled the listing.
+    #[error("the listing of the tree was cancelled")]
+    Cancelled,
     /// The root or a path of the scope cannot be looked at.
     #[error(transparent)]
     Disk(#[from] callosum_host::DiskError),

@@ -63,6 +63,7 @@ mod faults;
 mod file_tool_snapshots;
 /// Passages found by words and names.
 mod find;
+mod find_names;
 /// Tools of other servers, decided by what they do.
 mod foreign_tools;
 /// What plans may do, and what they can call.

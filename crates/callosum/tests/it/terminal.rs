@@ -44,7 +44,7 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<String> {
 }
 
 /// What examples speak of that is not there in a test: made-up ids, words that stand nowhere, other people's programs.
-const NOT_THERE: [&str; 25] = [
+const NOT_THERE: [&str; 26] = [
     "0f3a",
     "550e8400",
     "3f2a91c4",
@@ -67,6 +67,7 @@ const NOT_THERE: [&str; 25] = [
     "ledger at 2h",
     "--section Installation",
     "retry policy",
+    "parseConfig",
     "src/a.rs",
     "task claim",
     "lease release",

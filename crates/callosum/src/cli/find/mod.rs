@@ -28,8 +28,8 @@ use crate::ui::{CommandError, Exit, Progress, at_least_one, many};
 /// kept on this machine and brought in line with what changed before each search; nothing has to be
 /// started or installed. Where a static model lies in the folder `model` beside the user's
 /// configuration, what means about the same is found too; where `ck` is linked there, what it finds is
-/// fused with what is found here. The score says how much of what was asked for a passage has, from 0 to 1.
-/// Exits with 1 where nothing is found.
+/// fused with what is found here. The score says how much of what was asked for a passage has, from 0 to 1, less up to
+/// a quarter the worse it ranks. Exits with 1 if nothing matches; a name matches if a passage has it or all of its words.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -105,7 +105,7 @@ pub(crate) struct FoundOutput {
     pub(crate) name: String,
     /// What contains it.
     pub(crate) container: Option<String>,
-    /// How much of what was asked for it has, from 0 to 1.
+    /// How much of what was asked for it has, from 0 to 1, less up to a quarter of that the worse it ranks.
     pub(crate) score: f64,
     /// All of it.
     pub(crate) text: String,
@@ -199,12 +199,17 @@ fn searched(context: &Context, search: &mut Search) -> Result<Answer, CommandErr
         looked => looked,
     };
     let found = found.map_err(|error| match error {
+        IndexOrTree::Index(IndexError::Cancelled) | IndexOrTree::Tree(WalkError::Cancelled) => {
+            CommandError::new(Exit::Interrupted, "the search was interrupted")
+        }
         IndexOrTree::Index(error) => unusable(&error),
         IndexOrTree::NoModel(error) => error,
         IndexOrTree::Tree(error) => {
             let exit = match error {
                 WalkError::NotThere { .. } | WalkError::Leaves { .. } => Exit::Usage,
-                WalkError::NotAFolder { .. } | WalkError::Disk(_) => Exit::Environment,
+                WalkError::NotAFolder { .. } | WalkError::Disk(_) | WalkError::Cancelled => {
+                    Exit::Environment
+                }
             };
             CommandError::because(exit, "cannot search the tree", &error)
         }
@@ -333,7 +338,8 @@ fn model(context: &Context, by: By) -> Result<Option<Model>, IndexOrTree> {
 fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
     let progress = Progress::start(context.ui, "looking at the tree");
     let read = |scope: &Scope| {
-        SourceTree::read(&context.disk, context.tree(), scope).map_err(IndexOrTree::Tree)
+        SourceTree::read_for_search(&context.disk, context.tree(), scope, &context.cancel)
+            .map_err(IndexOrTree::Tree)
     };
     let tree = read(&Scope::WHOLE)?;
     // A path that is not there is a mistake, not a part in which nothing is found.
@@ -365,6 +371,7 @@ fn asked_of(
     index: Index,
     progress: &Progress,
 ) -> Result<Vec<Found>, IndexOrTree> {
+    let index = index.with_cancel(context.cancel.clone());
     let mut index = index.with_model(model(context, search.by)?)?;
     let updated = index.update_tree(&context.disk, tree, |done, all| {
         progress.now(format!("reading what changed: {done} of {all} files"));

@@ -277,18 +277,18 @@ fn what_is_obeyed_is_read_only_under_the_widest_grants() {
         ".gitconfig",
         ".bashrc",
         ".ssh/id",
-        "work/q/.git/config",
-        "work/q/CLAUDE.md",
+        "code/q/.git/config",
+        "code/q/CLAUDE.md",
     ];
     let script = format!(
         r#"
 for path in {of_project:?} + [os.path.expanduser("~/" + path) for path in {of_home:?}]:
     tried("obeyed", lambda: open(path, "a").write("x"))
-for path in [".zshrc", "work/q/.git/hooks/new"]:
+for path in [".zshrc", "code/q/.git/hooks/new"]:
     tried("new", lambda: open(os.path.expanduser("~/" + path), "w").write("x"))
-tried("moved", lambda: os.rename(os.path.expanduser("~/work/q"), os.path.expanduser("~/work/r")))
+tried("moved", lambda: os.rename(os.path.expanduser("~/code/q"), os.path.expanduser("~/code/r")))
 tried("free", lambda: open("src/main.rs", "a").write("x"))
-tried("free", lambda: open(os.path.expanduser("~/work/q/free"), "w").write("x"))
+tried("free", lambda: open(os.path.expanduser("~/code/q/free"), "w").write("x"))
 "#
     );
     let env = project(&script, &[]);
@@ -299,7 +299,7 @@ tried("free", lambda: open(os.path.expanduser("~/work/q/free"), "w").write("x"))
         env.write(env.home().join(path), "y");
     }
     Disk::real()
-        .create_dir_all(&env.home().join("work/q/.git/hooks"))
+        .create_dir_all(&env.home().join("code/q/.git/hooks"))
         .unwrap();
     std::os::unix::fs::symlink("docs/agents.md", env.project().join("QWEN.md")).unwrap();
     let grants = ["--writable", "./", "--writable", "~/"];

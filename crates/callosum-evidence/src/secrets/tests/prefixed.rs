@@ -183,9 +183,9 @@ fn tokens_with_a_mark_inside_are_masked() {
 fn logins_in_base64_are_masked() {
     let login = key(&["bWU6aHVu", "dGVyMjI="]);
     for (before, after) in [
-        ("{\"auths\": {\"ghcr.io\": {\"auth\": \"", "\"}}}"),
+        ("{\"auths\": {\"images.example.org\": {\"auth\": \"", "\"}}}"),
         ("      auth: ", "\n"),
-        ("//registry.npmjs.org/:_auth=", "\n"),
+        ("//npm.example.org/:_auth=", "\n"),
         ("{\\\"auth\\\":\\\"", "\\\"}"),
     ] {
         check(

@@ -289,10 +289,14 @@ impl Session<'_> {
         let foreign = foreign.map(|what| format!("{file}:1: {what}"));
         let unfinished = asked.unfinished.iter().chain(&merges);
         let unfinished = unfinished.map(|file| format!("{file}: {MERGE}"));
+        let unread = read.unread.iter().map(|(file, line)| {
+            format!("{file}:{line}: this line is no record, and may hide what was claimed")
+        });
         let mut unsettled: Vec<String> = foreign
             .into_iter()
             .chain(unsettled)
             .chain(unfinished)
+            .chain(unread)
             .collect();
         let has_merge = notes.has_merge() || !(asked.unfinished.is_empty() && merges.is_empty());
         unsettled.extend(unread_current.into_iter().filter(|_| merges.is_empty()));
@@ -300,7 +304,8 @@ impl Session<'_> {
         let (first, identifiers) = if unsettled.is_empty() {
             (grounded(&grounding, config, threshold), identifiers)
         } else {
-            let first = unreadable(&unsettled, has_merge, config);
+            let has_unread = !read.unread.is_empty();
+            let first = unreadable(&unsettled, has_merge, has_unread, config);
             (first, Vec::new())
         };
         let steps = vec![
@@ -348,11 +353,16 @@ impl Session<'_> {
 }
 
 /// What is claimed cannot be known while the notes cannot be read as they are meant.
-fn unreadable(unsettled: &[String], has_merge: bool, config: &Config) -> Step {
+fn unreadable(unsettled: &[String], has_merge: bool, has_unread: bool, config: &Config) -> Step {
     let outcome = config.enforcement.outcome();
     let mut said = vec![headline(outcome, &unsettled[0])];
     if has_merge {
         let hint = "finish the merge (callosum session heal brings both sides together, and leaves what only a person can tell); what is claimed is looked up then";
+        said.push(hint.to_owned());
+    }
+    if has_unread {
+        let hint =
+            "correct the line or delete it; callosum session handoff --force goes on without it";
         said.push(hint.to_owned());
     }
     said.extend_from_slice(&unsettled[1..]);

@@ -84,6 +84,9 @@ impl Session<'_> {
             let has_more = all.records.len() > before;
             all.is_there |= has_more;
             // What an agent wrote before its last hand-off is over, unless nobody can read when that was.
+            if has_more || ended.is_none() {
+                all.unread.extend(read.unread);
+            }
             if has_more || read.handoff.is_none() {
                 all.bad.extend(read.bad);
                 all.not_files.extend(read.not_files);
@@ -91,6 +94,7 @@ impl Session<'_> {
         }
         all.records.extend(own.records);
         all.bad.extend(own.bad);
+        all.unread.extend(own.unread);
         all.not_files.extend(own.not_files);
         Ok(Read {
             is_there: all.is_there || own.is_there,

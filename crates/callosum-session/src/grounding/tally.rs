@@ -25,6 +25,8 @@ pub struct Tally {
     pub lacking: usize,
     /// The first of them.
     pub named: Vec<Grounded>,
+    /// Lines of trajectories that are no record and may hide a claim, as `file:line`.
+    pub unread: Vec<String>,
     /// The last hand-off of the session's own agent.
     pub handoff: Option<Record>,
 }
@@ -54,6 +56,11 @@ impl Tally {
         claims.extend(unrecorded.iter().map(Unrecorded::claim));
         let mut tally = Self {
             total: claims.len(),
+            unread: read
+                .unread
+                .iter()
+                .map(|(file, line)| format!("{file}:{line}"))
+                .collect(),
             handoff: read.handoff.map(|(_, record)| record),
             ..Self::default()
         };
@@ -74,8 +81,8 @@ impl Tally {
         Ok(tally)
     }
 
-    /// Whether the share that is grounded reaches a threshold. Of no claims, none is missing.
+    /// Whether the share that is grounded reaches a threshold and no line may hide a claim. Of no claims, none is missing.
     pub fn passes(&self, threshold: &Threshold) -> bool {
-        threshold.is_reached(self.total - self.lacking, self.total)
+        self.unread.is_empty() && threshold.is_reached(self.total - self.lacking, self.total)
     }
 }

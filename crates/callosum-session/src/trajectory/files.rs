@@ -47,6 +47,8 @@ pub struct Read<R = Record> {
     /// Lines that are no record, in the files that were read: all counted, the first of each file
     /// named.
     pub bad: Vec<(String, Bad)>,
+    /// Lines since then that are no record and may hide a claim: in each file the last, counted from 1.
+    pub unread: Vec<(String, usize)>,
     /// What has the name of a file and is none, so that nobody knows what stood there.
     pub not_files: Vec<String>,
     /// What a person has marked in the notes; nothing where a trajectory was read by itself.
@@ -67,6 +69,7 @@ impl<R> Default for Read<R> {
             handoff: None,
             positions: BTreeMap::new(),
             bad: Vec::new(),
+            unread: Vec::new(),
             not_files: Vec::new(),
             marked: Marked::default(),
             revised: Revised::default(),
@@ -184,11 +187,17 @@ impl Trajectory<'_> {
                 read.not_files.push(name.clone());
             }
             let Some(bytes) = said_in(self.disk, &day)? else {
-                let lines = vec![1];
-                read.bad.push((name, Bad { count: 1, lines }));
+                read.unread.push((name.clone(), 1));
+                let bad = Bad {
+                    count: 1,
+                    lines: vec![1],
+                    last_unread: Some(1),
+                };
+                read.bad.push((name, bad));
                 continue;
             };
             let mut found = kept::<R>(&bytes);
+            let last_unread = found.bad.last_unread;
             if found.bad.count > 0 {
                 read.bad.push((name.clone(), found.bad));
             }
@@ -197,6 +206,10 @@ impl Trajectory<'_> {
             let since = since.into_iter().map(|record| (name.clone(), record));
             read.records.splice(0..0, since);
             let last = found.records.last().and_then(Kept::record);
+            let covered = last.map_or(0, |handoff| handoff.line);
+            if let Some(line) = last_unread.filter(|line| *line > covered) {
+                read.unread.push((name.clone(), line));
+            }
             if let Some(handoff) = last {
                 read.handoff = Some((name, handoff.clone()));
                 if read.over.take(&found.records) {

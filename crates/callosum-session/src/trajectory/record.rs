@@ -8,6 +8,9 @@ use sha2::{Digest as _, Sha256};
 /// Longest record that is read, in bytes.
 const LONGEST: usize = 1024 * 1024;
 
+/// The byte order mark of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Bad lines that are named; all are counted.
 const MOST_NAMED: usize = 20;
 
@@ -27,6 +30,9 @@ pub struct Bad {
     pub count: usize,
     /// The first of them, counted from 1.
     pub lines: Vec<usize>,
+    /// The last line that may hide a claim, counted from 1. A last line that a crash cut short hides none unless it names
+    /// the phase `cite`: its writer has no acknowledgment.
+    pub last_unread: Option<usize>,
 }
 
 /// What stands in a trajectory.
@@ -113,6 +119,8 @@ pub fn records(bytes: &[u8]) -> Records {
 
 /// The same, with what is kept of each record.
 pub(crate) fn kept<R: Kept>(bytes: &[u8]) -> Records<R> {
+    // Editors of some systems begin a file with a byte order mark, which would make its first record unreadable.
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
     let mut read = Records {
         records: Vec::new(),
@@ -148,6 +156,10 @@ pub(crate) fn kept<R: Kept>(bytes: &[u8]) -> Records<R> {
             continue;
         }
         read.bad.count += 1;
+        let is_torn = at + 1 == lines.len() && line.starts_with(b"{");
+        if !is_torn || memchr::memmem::find(line, b"\"cite\"").is_some() {
+            read.bad.last_unread = Some(at + 1);
+        }
         if read.bad.lines.len() < MOST_NAMED {
             read.bad.lines.push(at + 1);
         }
@@ -212,6 +224,30 @@ mod tests {
         let (phases, bad) = phases(text);
         assert_eq!(phases, ["a", "c", "d", ""]);
         assert_eq!(bad, [3, 10, 11, 12, 14, 16]);
+    }
+
+    /// LOA-GRD-1: a claim behind a byte order mark is read, and garbage is known to hide one.
+    #[test]
+    fn garbage_may_hide_a_claim_and_a_byte_order_mark_does_not() {
+        let claim = "{\"phase\":\"cite\",\"claim\":\"x\"}";
+        let read = records(format!("\u{feff}{claim}\n").as_bytes());
+        assert_eq!((read.records.len(), read.bad.last_unread), (1, None));
+        for (text, last_unread) in [
+            (format!("{claim}\n"), None),
+            (format!("{claim}\n\u{feff}{claim}\n"), Some(2)),
+            (format!("\0\0{claim}\n{claim}\n"), Some(1)),
+            (format!("{claim}\nwords"), Some(2)),
+            // A crash cut it short.
+            (format!("{claim}\n{{\"ts\":\"2026"), None),
+            (format!("{claim}\n{{\"phase\":\"cite\",\"cl"), Some(2)),
+            (format!("{claim}\n{{\"ts\":\"2026\n{claim}\n"), Some(2)),
+        ] {
+            assert_eq!(
+                records(text.as_bytes()).bad.last_unread,
+                last_unread,
+                "{text:?}"
+            );
+        }
     }
 
     #[test]

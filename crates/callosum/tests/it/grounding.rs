@@ -86,3 +86,31 @@ fn an_assumption_that_is_marked_by_hand_counts_as_one() {
     env.write("src/a.rs", "pub fn one() {}\n");
     assert!(grounded().contains("grounded_claims=1\nassumptions=2\n"));
 }
+
+/// LOA-GRD-1: garbage over a claim without evidence does not open the gate. A byte order mark hides no claim.
+#[test]
+fn a_line_that_cannot_be_read_keeps_the_gate_closed() {
+    let env = project();
+    env.run([
+        "session",
+        "decide",
+        "Retries are capped at three",
+        "--assume",
+    ])
+    .success();
+    env.run(["session", "check"]).ended_with(1);
+    let claim = env.read(trajectory());
+    env.write(trajectory(), format!("\u{feff}{claim}"));
+    let marked = env.run(["session", "check"]).ended_with(1);
+    assert!(!marked.stderr.contains("no record"), "{}", marked.stderr);
+    env.write(trajectory(), format!("\u{0}garbage{claim}"));
+    env.write("loa-grimoire/NOTES.md", "");
+    let hidden = env.run(["session", "check"]).ended_with(1);
+    let output = format!("{}{}", hidden.stdout, hidden.stderr);
+    let place = format!("{}:1: this line is no record", trajectory());
+    assert!(output.contains(&place), "{output}");
+    assert!(output.contains("session handoff --force"), "{output}");
+    env.run(["session", "handoff"]).ended_with(1);
+    env.run(["session", "handoff", "--force"]).success();
+    env.run(["session", "check"]).success();
+}

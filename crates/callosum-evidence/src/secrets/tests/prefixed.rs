@@ -183,7 +183,10 @@ fn tokens_with_a_mark_inside_are_masked() {
 fn logins_in_base64_are_masked() {
     let login = key(&["bWU6aHVu", "dGVyMjI="]);
     for (before, after) in [
-        ("{\"auths\": {\"images.example.org\": {\"auth\": \"", "\"}}}"),
+        (
+            "{\"auths\": {\"images.example.org\": {\"auth\": \"",
+            "\"}}}",
+        ),
         ("      auth: ", "\n"),
         ("//npm.example.org/:_auth=", "\n"),
         ("{\\\"auth\\\":\\\"", "\\\"}"),

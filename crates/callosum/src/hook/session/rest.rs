@@ -143,6 +143,18 @@ fn complaint(ground: &Ground) -> Result<Option<String>, Problem> {
     if tally.passes(&Threshold::default()) {
         return Ok(None);
     }
+    let unread = tally.unread.iter().map(|place| untagged(place));
+    let unread: Vec<String> = unread.collect();
+    let unread = match unread.as_slice() {
+        [] => String::new(),
+        places => format!(
+            "{}: no record, and may hide what was claimed. Correct the line or delete it",
+            places.join(", ")
+        ),
+    };
+    if tally.lacking == 0 {
+        return Ok(Some(unread));
+    }
     let named = tally.named.iter();
     let mut named: Vec<String> = named
         .map(|claim| {
@@ -157,10 +169,15 @@ fn complaint(ground: &Ground) -> Result<Option<String>, Problem> {
     if many > MOST_NAMED {
         named.push(format!("{} more", many - MOST_NAMED));
     }
+    let unread = if unread.is_empty() {
+        unread
+    } else {
+        format!(". {unread}")
+    };
     Ok(Some(format!(
         "{many} of {total} decisions lack evidence: {}. Add some that holds with `callosum session cite \
          {time} PLACE`, which stands in for what holds no more, or mark them as assumptions with `callosum \
-         session cite {time} --assume`",
+         session cite {time} --assume`{unread}",
         named.join("; "),
         time = lacking_time(&tally.named),
     )))

@@ -161,8 +161,17 @@ fn the_installed_scripts_answer_as_the_seeds_do() {
             .contains("Cannot clear: 1 decisions lack evidence")
     );
     std::fs::remove_file(env.project().join("loa-grimoire/NOTES.md")).unwrap();
+    let checked = script(&env, "scripts/self-heal-state.sh", &["--check-only"]).ended_with(1);
+    assert!(
+        checked.stdout.contains("NOTES.md: missing"),
+        "{}",
+        checked.stdout
+    );
+    assert!(!env.project().join("loa-grimoire/NOTES.md").exists());
+    script(&env, "scripts/self-heal-state.sh", &["--json"]).ended_with(2);
     let healed = script(&env, "scripts/self-heal-state.sh", &[]).success();
     assert!(healed.stdout.contains("NOTES.md"), "{}", healed.stdout);
+    script(&env, "scripts/self-heal-state.sh", &["--check-only"]).success();
     std::fs::remove_file(env.programs().join("callosum")).unwrap();
     script(&env, "scripts/grounding-check.sh", &[]).ended_with(2);
 }

@@ -32,8 +32,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[command(after_long_help = "\
 Examples:
   $ callosum session heal
+  $ callosum session heal --check-only
   $ callosum session heal --json")]
-pub(crate) struct HealArgs {}
+pub(crate) struct HealArgs {
+    /// List what would be repaired, write nothing, and exit with 1 if there is anything
+    #[arg(long)]
+    check_only: bool,
+}
 
 /// `callosum session heal --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -193,9 +198,13 @@ pub(super) fn say_healed(context: &Context, healed: Vec<Healed>) {
     }
 }
 
-pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
+pub(super) fn run(context: &Context, args: &HealArgs) -> Result<(), CommandError> {
     let zones = zones(context);
     let session = session(context, &zones, Agent::default());
+    if args.check_only {
+        let ailing = session.ailing(&committed(context));
+        return list_damage(context, ailing.map_err(|error| explain(&error))?);
+    }
     let held = match session.hold() {
         Ok(held) => held,
         Err(error @ (SessionError::Zone(_) | SessionError::Unwritable(_))) => {
@@ -238,6 +247,30 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
         kept => kept.map_err(|error| explain(&error))?,
     };
     tell(context, healed, pruned)
+}
+
+/// Lists what a repair would do, and fails if that is anything.
+fn list_damage(context: &Context, damaged: Vec<Healed>) -> Result<(), CommandError> {
+    let output = HealOutput {
+        healed: damaged.into_iter().map(HealedOutput::of).collect(),
+        archived: Vec::new(),
+        removed: Vec::new(),
+    };
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        let lines = output.healed.iter();
+        let lines: Vec<String> = lines
+            .map(|one| format!("{}: {}\n", one.file, one.was))
+            .collect();
+        context.ui.read_by_all(&lines.concat())?;
+    }
+    let what = match output.healed.len() {
+        0 => return Ok(()),
+        1 => "1 file needs repair".to_owned(),
+        many => format!("{many} files need repair"),
+    };
+    Err(CommandError::new(Exit::No, what).hint("callosum session heal"))
 }
 
 fn tell(context: &Context, healed: Vec<Healed>, pruned: Pruned) -> Result<(), CommandError> {

@@ -1,8 +1,16 @@
 #!/usr/bin/env bash
-# Mends missing, blank or broken notes and beads, and says what was taken from where.
+# Repairs missing, blank or broken notes and beads, and says what was taken from where.
+# With --check-only it writes nothing, and ends with 1 if there is something to repair.
+case "${1:-}" in
+'' | --check-only) ;;
+*)
+    echo "usage: self-heal-state.sh [--check-only]" >&2
+    exit 2
+    ;;
+esac
 root="${PROJECT_ROOT:-$(git rev-parse --show-toplevel 2>/dev/null || pwd)}"
 if ! command -v callosum >/dev/null; then
     echo "callosum is not in PATH" >&2
     exit 2
 fi
-exec callosum -C "$root" session heal
+exec callosum -C "$root" session heal "$@"

@@ -20,7 +20,7 @@ const ASKING: [&str; 8] = [
     "plan",
 ];
 
-/// What to do about the mode of a session.
+/// A decision about the mode of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ModeChoice {
     /// The session is in a mode that asks.

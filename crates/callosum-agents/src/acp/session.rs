@@ -256,15 +256,15 @@ impl Session {
 }
 
 /// Whether a chunk is marked as a notice to a person, which is no part of the answer.
-fn is_informational(told: &Value) -> bool {
-    let update = &told["update"];
+fn is_informational(notification: &Value) -> bool {
+    let update = &notification["update"];
     if !update["messageId"].is_null() {
         return false;
     }
     let places = [
         &update["_meta"],
         &update["content"]["_meta"],
-        &told["_meta"],
+        &notification["_meta"],
     ];
     let of_agents = places.into_iter().filter_map(Value::as_object).flatten();
     let mut marks = of_agents.map(|(_, of_agent)| &of_agent["kind"]);

@@ -21,8 +21,8 @@ pub struct Hooks {
     /// Its events beside [`before_tool`](Self::before_tool) at which a command is about to run that the guard decides on, each
     /// with our own word for it.
     pub deciding: &'static [(&'static str, &'static str)],
-    /// What its settings call the answer to a hook that is missing, fails or takes too long: the key, and the value that
-    /// stops the tool. `None` where it has no such key, and runs the tool.
+    /// The setting for a hook that is missing, fails or takes too long: the key, and the value that stops the tool.
+    /// `None` if the client has no such key and runs the tool.
     pub on_failure: Option<(&'static str, &'static str)>,
     /// What it calls the moments of a session, each with our own word for it. Only those that were
     /// seen to fire when they should.

@@ -26,11 +26,11 @@ const MOST_LINKS: usize = 40;
 pub struct LeadsOutside {
     /// The place, as the entry names it.
     pub wish: String,
-    /// Where it leads.
+    /// The path that it resolves to.
     pub target: PathBuf,
 }
 
-/// Where a path leads, and by which links.
+/// The path that another one resolves to, and the links on the way.
 struct Walked {
     path: PathBuf,
     /// Whether a link was followed that is in the project.
@@ -97,7 +97,7 @@ pub(crate) fn led_elsewhere(
     led.collect()
 }
 
-/// Whether an entry itself says where a place is, whatever the project is.
+/// Returns whether an entry names a place without regard to the project.
 fn names_a_place(wish: &str) -> bool {
     wish.starts_with("~/") || wish.starts_with('/')
 }
@@ -220,7 +220,7 @@ mod tests {
             ("chain/", ssh.clone()),
             ("sub/deep/", scene.home.join("data")),
             ("later/", scene.home.join("not-there/yet")),
-            // What is said by its whole name is the project's all the same, and so is a way into it.
+            // An absolute path into the project still belongs to the project, and so does a link into it.
             ("~/p/out/", ssh.clone()),
             ("~/into/", ssh.clone()),
             (scene.root.join("out").to_str().unwrap(), ssh.clone()),

@@ -42,7 +42,7 @@ const ORDERS: [&str; 33] = [
     "GEMINI.md",
     "QWEN.md",
     "lefthook.yml",
-    // Decisions of sessions, which the next session is told.
+    // Decisions of sessions, which the next session reads.
     "loa-grimoire",
     "mise.toml",
     "opencode.json",
@@ -70,7 +70,7 @@ pub(super) struct Nested {
     pub(super) locks: Vec<PathBuf>,
 }
 
-/// What links directly in a folder lead to that are obeyed there: `CLAUDE.md` may be one to `docs/agents.md`.
+/// Returns the targets of links in a folder that clients obey: `CLAUDE.md` may be a link to `docs/agents.md`.
 pub(super) fn obeyed_by_link(folder: &Path, disk: &Disk) -> Vec<PathBuf> {
     let entries = disk.list_dir(folder).unwrap_or_default().into_iter();
     entries

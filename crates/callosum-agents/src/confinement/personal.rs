@@ -9,7 +9,7 @@ use callosum_host::Disk;
 
 /// Files and folders below the home folder, whether they exist yet or not.
 const OBEYED: [&str; 75] = [
-    // Coding agents, and what they are told.
+    // Coding agents and their instructions.
     ".agents",
     ".claude",
     ".claude.json",

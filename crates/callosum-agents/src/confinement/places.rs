@@ -215,7 +215,7 @@ impl Shown<'_> {
         }
     }
 
-    /// Where a place leads that the entry names, if it is there and the project does not lead it elsewhere.
+    /// Resolves the place that an entry names; `None` if it does not exist or the project redirects it.
     fn granted(&mut self, wish: &str, surface: Surface<'_>) -> Option<PathBuf> {
         let real = resolve(wish, surface.root, surface.home, self.disk).ok()??;
         let stat = self.disk.stat(&real).ok()??;

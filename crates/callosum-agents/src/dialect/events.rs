@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// What is no event is kept, a document that never ends included.
+    /// Keeps everything that is no event, a document that never ends included.
     #[test]
     fn lines_that_are_no_events_are_kept_unread() {
         let mut found = 0;

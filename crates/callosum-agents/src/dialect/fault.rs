@@ -109,7 +109,7 @@ pub enum ClientFault {
     /// It was not asked: nothing confines it, and it would not ask before it changes something.
     #[error("was asked nothing: it is not confined and may write without asking ({words})")]
     WritesUnasked {
-        /// Why it would not ask.
+        /// The reason why it would not ask.
         words: String,
     },
     /// Its server answered something that is no answer.

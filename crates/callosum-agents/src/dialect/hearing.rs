@@ -59,9 +59,9 @@ pub(crate) struct Hearing {
     pub(crate) tools: ToolResults,
     /// Bytes of a message that is being written, where its parts are told.
     pub(super) streamed: usize,
-    /// How many events of the client came.
+    /// The number of events received from the client.
     pub(super) events: usize,
-    /// What it wrote on standard output that is no event.
+    /// Its standard output without events.
     pub(super) unread: String,
     /// The wait for a limit that it announced in an event, and in which words, until that is taken.
     pub(super) limit: Option<(String, Duration)>,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::{complaint::Complaint, fault::ClientFault, reset_time::length};
 
-/// How long a client may wait for limits in one run, unless the caller waits longer itself.
+/// The longest time that a client may wait for limits in one run, unless the caller waits longer itself.
 pub const LONGEST_CLIENT_WAIT: Duration = Duration::from_secs(90);
 
 /// Phrases before the time that a client is going to wait by itself.

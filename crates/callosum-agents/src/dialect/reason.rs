@@ -14,7 +14,7 @@ use crate::{
 /// Most lines of a stream, from its end, in which a reason is looked for.
 const LAST_LINES: usize = 40;
 
-/// Returns the fault of a run that ended well and said nothing.
+/// Returns the fault of a run that exited with success but gave no answer.
 ///
 /// `warning` is what the client complained of in its own format, `last_words` the end of its standard error, `unread`
 /// what it wrote on standard output that is no event.
@@ -23,8 +23,8 @@ pub(super) fn without_answer(warning: Option<&str>, last_words: &str, unread: &s
     if let Some(fault) = streams.iter().find_map(|words| named_in(words)) {
         return fault;
     }
-    let told = || cause::last_said(warning?).map(str::to_owned);
-    let line = told()
+    let own_words = || cause::last_said(warning?).map(str::to_owned);
+    let line = own_words()
         .or_else(|| cause::telling(last_words))
         .or_else(|| cause::telling(unread));
     ClientFault::NoAnswer {
@@ -150,11 +150,11 @@ mod tests {
         }
     }
 
-    /// What every healthy run prints is no reason.
+    /// Output that every healthy run prints is no reason.
     #[test]
     fn a_banner_is_no_reason() {
-        let said = "Loaded cached credentials.\n(node:9) Warning: a 429 is nothing\n(Use `node --trace-warnings ...`)";
-        let fault = without_answer(None, said, "");
+        let banner = "Loaded cached credentials.\n(node:9) Warning: a 429 is nothing\n(Use `node --trace-warnings ...`)";
+        let fault = without_answer(None, banner, "");
         assert_eq!(fault.to_string(), "ended well without an answer");
     }
 }

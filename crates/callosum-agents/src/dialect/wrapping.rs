@@ -81,7 +81,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is left is the end of what there was, and is left as it is.
+        /// The rest is a suffix of the input and is unchanged.
         #[test]
         fn only_the_outside_is_taken_away(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             let bare = unwrapped(&bytes);

@@ -47,8 +47,8 @@ impl Executor {
     /// A word names a file by itself or in a part of it, as in `--tool=ask.py` and in the code of
     /// `sh -c`, seen from `root`; or it is the name of a module, a package's script or the like (see
     /// `implied_files`). A link that leads out of the project counts with where it leads.
-    /// What those files load themselves is not seen, but for the files of a module's own package. Without any of them, and for the embedded
-    /// executor, this is [`fingerprint`](Self::fingerprint).
+    /// Files that those files load are not read, except the files of a module's own package. Without any files, and for
+    /// the embedded executor, this is [`fingerprint`](Self::fingerprint).
     ///
     /// Reads those files whole, piece by piece. Fails if one is there and cannot be read.
     pub fn fingerprint_in(

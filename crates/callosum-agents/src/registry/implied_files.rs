@@ -21,7 +21,7 @@ const FOLDERS: [&str; 7] = [
     "--project",
 ];
 
-/// What separates commands and their parts in the code of a shell.
+/// Characters that separate commands and their parts in shell code.
 const AROUND_WORDS: &[char] = &[';', '|', '&', '(', ')', '{', '}', '`', '"', '\''];
 
 /// Endings that Node and its like add to the name of a module.
@@ -152,7 +152,7 @@ impl Implied<'_> {
                 self.program(program, &words[at + 1..], folder, follows_scripts);
             }
         }
-        // The code of a shell, and of whatever else takes a command in one word.
+        // Shell code, and any other command in one word.
         for word in words
             .iter()
             .filter(|word| word.contains(char::is_whitespace))
@@ -391,7 +391,7 @@ impl Implied<'_> {
     }
 }
 
-/// Whether a program is a Python interpreter, of whatever version.
+/// Returns whether a program is a Python interpreter of any version.
 fn is_python(program: &str) -> bool {
     let plain = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     matches!(plain, "python" | "pypy" | "pythonw" | "ipython" | "py")

@@ -65,7 +65,7 @@ pub struct Surroundings {
     pub slowest_handshake: Duration,
     /// How often a server that refuses for now is waited for before its refusal is the answer.
     pub waits: u32,
-    /// How long a client may wait by itself for rate limits, all its waits in one run together.
+    /// The longest time that a client may wait for rate limits in one run, all its waits added up.
     pub client_wait: Duration,
     /// The disk.
     pub disk: Disk,
@@ -260,7 +260,7 @@ pub enum RunError {
         source: Box<AnswerError>,
         /// What it said last on standard error; masked.
         complaint: String,
-        /// What it wrote that could not be read; masked.
+        /// Its unreadable output; masked.
         unread: Option<String>,
     },
     /// The system gave no thread to attend to it.

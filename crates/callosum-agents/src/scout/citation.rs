@@ -40,7 +40,7 @@ impl Cited {
             return None;
         }
         let part = telling_part(text, longest)?;
-        // A run of blanks is one blank to whoever checks the quote; tabs would only widen the line.
+        // The check of a quote treats a run of blanks as one blank; tabs would only widen the line.
         let quote = part.split_whitespace().collect::<Vec<_>>().join(" ");
         let cited = Self {
             path: path.to_owned(),

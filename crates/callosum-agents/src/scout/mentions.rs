@@ -76,9 +76,9 @@ impl<'s> Mentions<'s> {
         }
     }
 
-    /// How often files mention a name that a type's function has: those that use the product count double,
-    /// its documents, examples and tests. Good enough to order the functions of one type, and not to
-    /// say who uses them.
+    /// Counts how often files mention the name of a method. Files that use the product (documents,
+    /// examples and tests) count double. Good enough to order the methods of one type, but not to list
+    /// their users.
     pub(super) fn of_method(&self, name: &str) -> usize {
         self.methods.get(name).copied().unwrap_or(0)
     }

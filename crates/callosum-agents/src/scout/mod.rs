@@ -10,6 +10,7 @@
 
 mod citation;
 mod digest;
+mod exports;
 #[cfg(test)]
 mod fixture;
 mod graph;

@@ -1,6 +1,6 @@
 //! [`Page`]: sections of statements, and the choice of which of them fit a number of bytes.
 //!
-//! What is offered first is said first. A statement is said whole or not at all, its place first. A
+//! Statements are admitted in the order in which they are offered. Each is written whole or not at all, its place first. A
 //! place is quoted and described once in a page: further statements about it name the place alone. If
 //! something is left out, the page says how much and how to see it.
 
@@ -41,16 +41,16 @@ pub(super) struct Section {
     pub(super) groups: Vec<Group>,
 }
 
-/// One fact: where it is, what stands there, and what it means.
+/// One fact: its place, the text at that place, and its meaning.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Statement {
     /// The place that shows it; `None` for a count over many places.
     pub(super) cited: Option<Cited>,
-    /// What the quoted sentence goes on with on the next lines; it is told with its quote.
+    /// The rest of the quoted sentence on the next lines; written after the quote.
     pub(super) rest: String,
-    /// What is said of the place here, and nowhere else.
+    /// Words about the place for this statement only.
     pub(super) words: String,
-    /// What the place says of itself; it is told with its quote.
+    /// The description of the place; written with its quote.
     pub(super) about: String,
     /// Another place that shows it, with the words before it.
     pub(super) evidence: Option<(&'static str, Cited)>,
@@ -91,7 +91,7 @@ impl Statement {
         self.says(&behind)
     }
 
-    /// Sets the description of what stands at the place.
+    /// Sets the description of the place.
     #[must_use]
     pub(super) fn described(mut self, about: String) -> Self {
         self.about = about;
@@ -105,13 +105,13 @@ impl Statement {
         self
     }
 
-    /// Writes it on one line; `None` if nothing is left that the page has not said. Places in `said`
+    /// Writes it on one line; `None` if nothing is left that the page has not said. Places in `quoted`
     /// are not quoted again.
-    fn write(&self, said: &BTreeSet<String>) -> Option<String> {
+    fn write(&self, quoted: &BTreeSet<String>) -> Option<String> {
         let mut line = String::new();
         let mut is_new = false;
         if let Some(cited) = &self.cited {
-            is_new = !said.contains(&cited.place());
+            is_new = !quoted.contains(&cited.place());
             line = if is_new {
                 cited.leading()
             } else {
@@ -122,7 +122,7 @@ impl Statement {
             let _ = write!(line, " {}", self.rest);
         }
         if !self.words.is_empty() {
-            // A sentence that ran on needs an end before something else is said.
+            // A sentence that ran on needs an end before other words follow.
             let gap = if line.is_empty() {
                 ""
             } else if is_new && !self.rest.is_empty() {
@@ -141,7 +141,7 @@ impl Statement {
             let place = cited.place();
             let is_lead = self.cited.as_ref().is_some_and(|own| own.place() == place);
             if !is_lead {
-                let evidence = if said.contains(&place) {
+                let evidence = if quoted.contains(&place) {
                     place
                 } else {
                     cited.trailing()
@@ -272,7 +272,7 @@ impl Page {
     fn render_sections(&self, limit: usize) -> Rendered {
         let head = fitting_head(&self.head, limit);
         let mut budget = limit.saturating_sub(head.len());
-        let mut said = BTreeSet::new();
+        let mut quoted = BTreeSet::new();
         let mut admissions: Vec<Admission> = self
             .sections
             .iter()
@@ -296,15 +296,15 @@ impl Page {
                     5 => budget,
                     _ => budget.min(whole.saturating_mul(admission.section.share) / wanting),
                 };
-                budget -= admission.take(allowance, &mut said);
+                budget -= admission.take(allowance, &mut quoted);
             }
         }
         let admitted = write_all(&head, &admissions);
         // Places were quoted in the order of admission: where there is room, the first mention that a
         // reader meets has the quote.
-        let mut said = BTreeSet::new();
+        let mut quoted = BTreeSet::new();
         for admission in &mut admissions {
-            admission.word_again(&mut said);
+            admission.word_again(&mut quoted);
         }
         let reread = write_all(&head, &admissions);
         if reread.text.len() <= limit {
@@ -347,7 +347,7 @@ struct Admission<'a> {
     section: &'a Section,
     order: Vec<(usize, Option<usize>)>,
     admitted: usize,
-    /// What was admitted, as it is written; `None` for what the page had said already.
+    /// The admitted statements as written; `None` for those that add nothing to the page.
     written: BTreeMap<(usize, Option<usize>), Option<String>>,
 }
 
@@ -365,19 +365,19 @@ impl<'a> Admission<'a> {
         self.admitted == self.order.len()
     }
 
-    /// Admits what fits `allowance`; returns what it took of it. `said` are the places that the page
+    /// Admits what fits `allowance`; returns what it took of it. `quoted` are the places that the page
     /// has quoted.
-    fn take(&mut self, allowance: usize, said: &mut BTreeSet<String>) -> usize {
+    fn take(&mut self, allowance: usize, quoted: &mut BTreeSet<String>) -> usize {
         let mut room = allowance;
         while let Some(&next) = self.order.get(self.admitted) {
-            let (statement, text) = self.word(next, said);
+            let (statement, text) = self.word(next, quoted);
             let cost = text.as_ref().map_or(0, |text| self.cost(next, text));
             if cost > room {
                 break;
             }
             room -= cost;
             if text.is_some() {
-                said.extend(statement.places());
+                quoted.extend(statement.places());
             }
             self.written.insert(next, text);
             self.admitted += 1;
@@ -385,15 +385,15 @@ impl<'a> Admission<'a> {
         allowance - room
     }
 
-    /// A statement, and how it is written; `None` if the page has said it.
+    /// Returns a statement and its text; `None` if it adds nothing to the page.
     fn word(
         &self,
         (at, line): (usize, Option<usize>),
-        said: &BTreeSet<String>,
+        quoted: &BTreeSet<String>,
     ) -> (&'a Statement, Option<String>) {
         let group = &self.section.groups[at];
         let statement = line.map_or(&group.head, |line| &group.lines[line]);
-        let text = match statement.write(said) {
+        let text = match statement.write(quoted) {
             // A head with lines under it stays, to hold them.
             None if line.is_none() && !group.lines.is_empty() => {
                 statement.cited.as_ref().map(Cited::place)
@@ -404,12 +404,12 @@ impl<'a> Admission<'a> {
     }
 
     /// Writes again what was admitted, in the order of reading.
-    fn word_again(&mut self, said: &mut BTreeSet<String>) {
+    fn word_again(&mut self, quoted: &mut BTreeSet<String>) {
         let admitted: Vec<(usize, Option<usize>)> = self.written.keys().copied().collect();
         for next in admitted {
-            let (statement, text) = self.word(next, said);
+            let (statement, text) = self.word(next, quoted);
             if text.is_some() {
-                said.extend(statement.places());
+                quoted.extend(statement.places());
             }
             self.written.insert(next, text);
         }
@@ -521,8 +521,8 @@ mod tests {
         assert!(rendered.text.len() <= 600);
         assert!(rendered.text.contains("statement 2 of section 1"));
         assert!(rendered.text.contains("more things"));
-        let said = rendered.text.matches("- statement").count();
-        assert_eq!(rendered.left_out, 503 - said);
+        let quoted = rendered.text.matches("- statement").count();
+        assert_eq!(rendered.left_out, 503 - quoted);
     }
 
     #[test]

@@ -9,17 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use callosum_search::{
     language::Language,
-    outline::{Import, ImportKind, Symbol, SymbolKind},
+    outline::{ImportKind, Symbol, SymbolKind},
     resolve::Target,
 };
 
 use super::{
+    exports::{Exports, ReExport},
     manifest::Ecosystem,
-    survey::{
-        Survey,
-        file::SurveyedFile,
-        links::{self, Chase},
-    },
+    survey::{Survey, file::SurveyedFile},
 };
 
 /// A module as others see it.
@@ -35,24 +32,11 @@ pub(super) struct Facade<'s> {
     pub(super) module: Option<&'s Symbol>,
     /// What it offers, and the file that declares each.
     pub(super) symbols: Vec<(usize, &'s Symbol)>,
-    /// What it passes on that the tree does not declare, or not where a grammar sees it.
-    pub(super) passed: Vec<Passed<'s>>,
+    /// The names that it re-exports and the outline of no file declares.
+    pub(super) passed: Vec<ReExport<'s>>,
 }
 
-/// Names that a file passes on by one import.
-#[derive(Clone, Debug)]
-pub(super) struct Passed<'s> {
-    /// The file.
-    pub(super) file: usize,
-    /// The line of the import.
-    pub(super) line: u32,
-    /// The package that they are from, if it is not the tree's own.
-    pub(super) package: Option<&'s str>,
-    /// The names.
-    pub(super) names: Vec<&'s str>,
-}
-
-/// What a tree offers, and what it keeps to itself.
+/// The public and internal parts of a tree.
 #[derive(Clone, Debug)]
 pub(super) struct Surface<'s> {
     /// The modules as others see them, in order of path; each declaration appears once, where it is met first.
@@ -65,11 +49,8 @@ pub(super) struct Surface<'s> {
 pub(super) fn surface(survey: &Survey) -> Surface<'_> {
     let mut collected = Collected {
         survey,
-        chase: Chase::new(&survey.files, &survey.links.targets),
-        seen: BTreeSet::new(),
+        exports: Exports::new(survey),
         visited: BTreeSet::new(),
-        passed: BTreeSet::new(),
-        unknown: BTreeMap::new(),
         facades: Vec::new(),
     };
     collected.rust();
@@ -93,13 +74,8 @@ type Part<'s> = (String, usize, Option<&'s Symbol>, Vec<(usize, &'s Symbol)>);
 
 struct Collected<'s> {
     survey: &'s Survey,
-    chase: Chase<'s>,
-    seen: BTreeSet<(usize, u32, &'s str)>,
+    exports: Exports<'s>,
     visited: BTreeSet<usize>,
-    /// The files whose own re-exports have been followed.
-    passed: BTreeSet<usize>,
-    /// For each file, what it passes on without a declaration.
-    unknown: BTreeMap<usize, Vec<Passed<'s>>>,
     facades: Vec<Facade<'s>>,
 }
 
@@ -141,24 +117,6 @@ impl<'s> Collected<'s> {
             .filter(|(_, file)| file.is_source())
     }
 
-    /// The public declarations of a file that no facade has yet.
-    fn take(&mut self, at: usize, wanted: impl Fn(&Symbol) -> bool) -> Vec<(usize, &'s Symbol)> {
-        let symbols = &self.survey.files[at].outline.symbols;
-        symbols
-            .iter()
-            .filter(|symbol| {
-                symbol.public
-                    && !symbol.test
-                    && symbol.container.is_none()
-                    && symbol.kind != SymbolKind::Module
-                    && !symbol.name.starts_with("__")
-                    && wanted(symbol)
-            })
-            .filter(|symbol| self.seen.insert((at, symbol.line, symbol.name.as_str())))
-            .map(|symbol| (at, symbol))
-            .collect()
-    }
-
     /// Adds a facade. What is declared once for each platform, or once for each set of arguments,
     /// is offered once.
     fn add(&mut self, name: String, file: usize, is_root: bool, symbols: Vec<(usize, &'s Symbol)>) {
@@ -186,7 +144,7 @@ impl<'s> Collected<'s> {
             !is_native || symbol.kind != SymbolKind::Type || types.insert((*at, symbol.line))
         });
         let passed = match module {
-            None => self.unknown.remove(&file).unwrap_or_default(),
+            None => self.exports.take_unknown(file),
             Some(_) => Vec::new(),
         };
         self.facades.push(Facade {
@@ -234,12 +192,12 @@ impl<'s> Collected<'s> {
             } else {
                 Vec::new()
             };
-            let (passed_on, whole) = self.passed_on(at);
-            symbols.extend(passed_on);
-            symbols.extend(self.take(at, |symbol| symbol.module.is_none()));
+            let (re_exported, whole) = self.exports.re_exported(at);
+            symbols.extend(re_exported);
+            symbols.extend(self.exports.take(at, |symbol| symbol.module.is_none()));
             let file = &self.survey.files[at];
             let mut below = Vec::new();
-            for (import, target) in file.outline.imports.iter().zip(self.targets(at)) {
+            for (import, target) in file.outline.imports.iter().zip(self.exports.targets(at)) {
                 let declared = format!("pub mod {};", import.target);
                 let is_public = file
                     .line(import.line)
@@ -274,7 +232,9 @@ impl<'s> Collected<'s> {
             let declares =
                 |symbol: &&Symbol| symbol.kind == SymbolKind::Module && path_of(symbol) == path;
             let module = symbols.iter().find(declares);
-            let held = self.take(at, |symbol| symbol.module.as_deref() == Some(path));
+            let held = self
+                .exports
+                .take(at, |symbol| symbol.module.as_deref() == Some(path));
             (format!("{name}::{path}"), at, module, held)
         });
         parts.collect()
@@ -289,117 +249,18 @@ impl<'s> Collected<'s> {
                 continue;
             }
             let imports = self.survey.files[at].outline.imports.iter();
-            for (import, target) in imports.zip(self.targets(at)) {
+            for (import, target) in imports.zip(self.exports.targets(at)) {
                 if let (ImportKind::DeclareModule, Target::File(to)) = (import.kind, target) {
                     to_visit.push(*to);
                 }
             }
         }
         seen.into_iter()
-            .flat_map(|at| self.take(at, |symbol| symbol.kind == SymbolKind::Macro))
+            .flat_map(|at| {
+                self.exports
+                    .take(at, |symbol| symbol.kind == SymbolKind::Macro)
+            })
             .collect()
-    }
-
-    fn targets(&self, at: usize) -> &'s [Target] {
-        self.survey.links.targets.get(at).map_or(&[], Vec::as_slice)
-    }
-
-    /// What a file passes on from others: its re-exports, and all that a Python package imports
-    /// from its own modules; and the files that it passes on whole.
-    fn passed_on(&mut self, at: usize) -> (Vec<(usize, &'s Symbol)>, Vec<usize>) {
-        let mut symbols = Vec::new();
-        let mut whole = Vec::new();
-        let mut to_pass = vec![at];
-        while let Some(next) = to_pass.pop() {
-            whole.extend((next != at).then_some(next));
-            symbols.extend(self.passed_on_by(next, &mut to_pass));
-        }
-        (symbols, whole)
-    }
-
-    /// What one file passes on; `to_pass` gets those that it takes from whole.
-    fn passed_on_by(&mut self, at: usize, to_pass: &mut Vec<usize>) -> Vec<(usize, &'s Symbol)> {
-        let file = &self.survey.files[at];
-        // A declaration file imports the types that it offers something of.
-        let is_package = file.name() == "__init__.py" || file.path.ends_with(".d.ts");
-        let mut symbols = Vec::new();
-        for (import, target) in file.outline.imports.iter().zip(self.targets(at)) {
-            let passes_on = import.kind == ImportKind::ReExport || is_package;
-            if let Target::Package(package) = target
-                && import.kind == ImportKind::ReExport
-                && is_offered_by(file, import)
-            {
-                let names = links::names_taken(file.language, import);
-                self.pass_unknown(at, import.line, Some(package), names);
-            }
-            let Target::File(to) = target else { continue };
-            let target_is_source = self.survey.files[*to].is_source();
-            if !passes_on || !target_is_source || *to == at {
-                continue;
-            }
-            if links::is_glob(import) {
-                symbols.extend(self.take(*to, |symbol| !is_inner(file.language, symbol)));
-                // What a file passes on whole, it may itself have from others.
-                if self.passed.insert(*to) {
-                    to_pass.push(*to);
-                }
-                continue;
-            }
-            for name in links::names_taken(file.language, import) {
-                let declarer = self.chase.declarer(*to, name);
-                let is_module = || self.is_module(name, *to);
-                if declarer.is_none()
-                    && import.kind == ImportKind::ReExport
-                    && is_offered_by(file, import)
-                    && !is_module()
-                {
-                    self.pass_unknown(at, import.line, None, vec![name]);
-                }
-                if let Some(declarer) = declarer {
-                    let declared = &self.survey.files[declarer].outline.symbols;
-                    let means = meant(declared, import, name);
-                    symbols.extend(self.take(declarer, |symbol| {
-                        symbol.name == name && means.is_none_or(|module| symbol.module == *module)
-                    }));
-                }
-            }
-        }
-        symbols
-    }
-
-    /// Whether a name that leads to a file is that of a module rather than of a declaration in it.
-    fn is_module(&self, name: &str, to: usize) -> bool {
-        let file = &self.survey.files[to];
-        let stem = file.name().split('.').next().unwrap_or_default();
-        stem == name || file.folder().rsplit('/').next() == Some(name)
-    }
-
-    /// Remembers names that a file passes on and nothing in the tree declares.
-    fn pass_unknown(
-        &mut self,
-        file: usize,
-        line: u32,
-        package: Option<&'s str>,
-        names: Vec<&'s str>,
-    ) {
-        let names = names
-            .into_iter()
-            .filter(|name| *name != "*" && *name != "self");
-        let names: Vec<&str> = names.collect();
-        if names.is_empty() {
-            return;
-        }
-        let passed = self.unknown.entry(file).or_default();
-        let same = |passed: &&mut Passed<'_>| passed.line == line && passed.package == package;
-        match passed.iter_mut().find(same) {
-            Some(known) => known.names.extend(names),
-            None => passed.push(Passed {
-                file,
-                line,
-                package,
-                names,
-            }),
-        }
     }
 
     fn python(&mut self) {
@@ -413,14 +274,19 @@ impl<'s> Collected<'s> {
             .into_iter()
             .partition(|at| self.survey.files[*at].name() == "__init__.py");
         for at in packages {
-            let (mut symbols, _) = self.passed_on(at);
-            symbols.extend(self.take(at, |symbol| symbol.kind != SymbolKind::Constant));
+            let (mut symbols, _) = self.exports.re_exported(at);
+            symbols.extend(
+                self.exports
+                    .take(at, |symbol| symbol.kind != SymbolKind::Constant),
+            );
             let name = python_name(&self.survey.files[at].path);
             let is_root = !name.contains('.');
             self.add(name, at, is_root, symbols);
         }
         for at in modules {
-            let symbols = self.take(at, |symbol| symbol.kind != SymbolKind::Constant);
+            let symbols = self
+                .exports
+                .take(at, |symbol| symbol.kind != SymbolKind::Constant);
             self.add(python_name(&self.survey.files[at].path), at, false, symbols);
         }
     }
@@ -440,8 +306,8 @@ impl<'s> Collected<'s> {
         entries.sort_by_key(|at| self.survey.files[*at].path.split('/').count());
         let has_entry = !entries.is_empty();
         for at in entries {
-            let mut symbols = self.take(at, |_| true);
-            symbols.extend(self.passed_on(at).0);
+            let mut symbols = self.exports.take(at, |_| true);
+            symbols.extend(self.exports.re_exported(at).0);
             self.add(self.survey.files[at].path.clone(), at, true, symbols);
         }
         // What the package's entry does not pass on, its users cannot import.
@@ -454,7 +320,7 @@ impl<'s> Collected<'s> {
             .map(|(at, _)| at)
             .collect();
         for at in others {
-            let symbols = self.take(at, |_| true);
+            let symbols = self.exports.take(at, |_| true);
             self.add(self.survey.files[at].path.clone(), at, false, symbols);
         }
     }
@@ -500,7 +366,7 @@ impl<'s> Collected<'s> {
             }
             let symbols: Vec<_> = files
                 .iter()
-                .flat_map(|at| self.take(*at, |_| true))
+                .flat_map(|at| self.exports.take(*at, |_| true))
                 .collect();
             let name = if folder.is_empty() { "./" } else { folder };
             let first = files
@@ -550,13 +416,15 @@ impl<'s> Collected<'s> {
             headers
         };
         for at in offered {
-            let symbols = self.take(at, |symbol| symbol.kind != SymbolKind::Constant);
+            let symbols = self
+                .exports
+                .take(at, |symbol| symbol.kind != SymbolKind::Constant);
             self.add(self.survey.files[at].path.clone(), at, false, symbols);
         }
     }
 }
 
-/// What a script is built from and to have in common: `dist/index.js`, `src/index.ts` and
+/// Returns the path that a source file and its build output have in common: `dist/index.js`, `src/index.ts` and
 /// `dist/index.d.ts` are all `src/index`.
 fn source_stem(path: &str) -> String {
     let parts = path.split('/').map(|part| match part {
@@ -566,13 +434,6 @@ fn source_stem(path: &str) -> String {
     let path = parts.collect::<Vec<_>>().join("/");
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
     format!("{folder}/{}", name.split('.').next().unwrap_or_default())
-}
-
-/// Whether what an import passes on can be named by code outside: in Rust it is `pub use`, not
-/// `pub(crate) use`.
-fn is_offered_by(file: &SurveyedFile, import: &Import) -> bool {
-    let line = file.line(import.line).unwrap_or_default();
-    file.language != Some(Language::Rust) || !line.contains("pub(")
 }
 
 fn is_public_python(part: &str) -> bool {
@@ -604,60 +465,4 @@ fn path_of(module: &Symbol) -> String {
         Some(around) => format!("{around}::{}", module.name),
         None => module.name.clone(),
     }
-}
-
-/// Whether a declaration of Rust stands in a module with a body.
-fn is_inner(language: Option<Language>, symbol: &Symbol) -> bool {
-    language == Some(Language::Rust) && symbol.module.is_some()
-}
-
-/// The module that an import takes `name` from, of those in a Rust file that declare it: the one
-/// that its path ends with, else the file itself; `None` where neither does.
-fn meant<'s>(declared: &'s [Symbol], import: &Import, name: &str) -> Option<&'s Option<String>> {
-    let (around, _) = import.target.rsplit_once("::")?;
-    let mut modules: Vec<&Option<String>> = declared
-        .iter()
-        .filter(|symbol| symbol.name == name && symbol.container.is_none())
-        .map(|symbol| &symbol.module)
-        .collect();
-    modules.sort_by_key(|module| std::cmp::Reverse(module.as_ref().map(String::len)));
-    modules.into_iter().find(|module| {
-        module
-            .as_ref()
-            .is_none_or(|module| format!("::{around}").ends_with(&format!("::{module}")))
-    })
-}
-
-/// Whether a function in what `method` calls its container is one of this type's: those of a
-/// module are of its own types, and of those outside of it where it has none of that name.
-fn is_method_of(file: &SurveyedFile, method: &Symbol, of: &Symbol) -> bool {
-    if method.container.as_ref() != Some(&of.name) {
-        return false;
-    }
-    let is_rust = file.language == Some(Language::Rust);
-    !is_rust
-        || method.module == of.module
-        || of.module.is_none()
-            && !file.outline.symbols.iter().any(|other| {
-                other.name == of.name
-                    && other.module == method.module
-                    && matches!(other.kind, SymbolKind::Type | SymbolKind::Interface)
-            })
-}
-
-/// The public functions of a type, as far as they stand in its own file; not those that every type
-/// has under a name of the language's.
-pub(super) fn methods_of<'s>(file: &'s SurveyedFile, symbol: &Symbol) -> Vec<&'s Symbol> {
-    let is_type = matches!(symbol.kind, SymbolKind::Type | SymbolKind::Interface);
-    let methods = file.outline.symbols.iter().filter(|method| {
-        is_type
-            && is_method_of(file, method, symbol)
-            && matches!(method.kind, SymbolKind::Method | SymbolKind::Function)
-            && (method.public || symbol.kind == SymbolKind::Interface)
-            && method.name != symbol.name
-            && !["__", "~", "operator"]
-                .iter()
-                .any(|start| method.name.starts_with(start))
-    });
-    methods.collect()
 }

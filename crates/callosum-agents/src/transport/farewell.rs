@@ -39,7 +39,7 @@ const NAME: &str = "farewell";
 #[derive(Debug)]
 pub(super) struct Farewell {
     pipe: File,
-    /// What the process opens.
+    /// The path that the process opens.
     pub(super) path: PathBuf,
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn leaving(path: Option<&Path>) -> impl Future<Output = ()> + use<> {
     let pipe = path.and_then(|path| named_pipe::open(path).ok());
     async move {
         match pipe.and_then(|pipe| Pipe::from_file(pipe).ok()) {
-            // Nothing is ever written: whatever comes of it, the other end is closed.
+            // No one writes to the pipe: any result means that the other end is closed.
             Some(mut pipe) => drop(pipe.read(&mut [0]).await),
             None => pending().await,
         }

@@ -89,7 +89,7 @@ impl Workshop<'_> {
         }))
     }
 
-    /// Where answers to this job may be looked for and kept; `None` if each call of its executor counts by itself.
+    /// Returns the store for reusable answers to this job; `None` if each call of its executor counts by itself.
     fn reuse_for(&self, job: &Job<'_>) -> Option<&Reuse> {
         let surroundings = self.means.surroundings;
         let reuse = self.means.reuse.as_ref();

@@ -59,7 +59,7 @@ pub enum RunError {
     Schedule(#[from] NotRunning),
 }
 
-/// How long after the reset of a limit the next try begins: clocks differ, and servers name whole seconds.
+/// The pause between the reset of a limit and the next try: clocks differ, and servers name whole seconds.
 const AFTER_RESET: Duration = Duration::from_secs(1);
 
 /// As the configuration counts.
@@ -260,7 +260,7 @@ struct TaskRecord {
     failures: Vec<Failure>,
     uncommitted: Option<Judged>,
     status: Option<TaskStatus>,
-    /// How long it has waited, or waits, until limits are lifted.
+    /// The time that it has waited for limits, a wait in progress included.
     waited: Duration,
 }
 

@@ -74,7 +74,7 @@ pub struct Rules {
     pub asks_once: bool,
     /// Whether a short answer to a question is sent back once if not all that it cites holds, or it cites nothing.
     pub asks_for_citations: bool,
-    /// How long a task waits in all until limits are lifted that its executors met; zero to wait for none.
+    /// The total time that a task waits for the rate limits of its executors; zero to wait for none.
     pub wait_limit: Duration,
 }
 

@@ -89,7 +89,7 @@ pub struct Failure {
     pub kept_part: Option<Checksum>,
     /// The file of that part, from the project's folder where it is below it.
     pub kept_at: Option<PathBuf>,
-    /// How long after the failure the limit is lifted that refused it, if that is known.
+    /// The time from the failure to the reset of the limit that caused it, if known.
     pub resets_in: Option<Duration>,
     /// How the citations of the answer stood, where it was refused for them.
     pub citations: Option<Box<Review>>,

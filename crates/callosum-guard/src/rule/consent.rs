@@ -47,7 +47,7 @@ const ASKING: [&str; 33] = [
 ];
 
 /// Tools of frameworks and of hosts that do much else: their words have to say what may be lost.
-const ASKING_BY_VERB: [&str; 24] = [
+const ASKING_BY_VERB: [&str; 23] = [
     "django",
     "django-admin",
     "manage.py",
@@ -57,7 +57,6 @@ const ASKING_BY_VERB: [&str; 24] = [
     "artisan",
     "console",
     "mix",
-    "ef",
     "loco",
     "ace",
     "payload",
@@ -73,6 +72,35 @@ const ASKING_BY_VERB: [&str; 24] = [
     "sst",
     "eb",
 ];
+
+/// The plugin of `dotnet` that migrates databases, which is no command by itself.
+const DOTNET_PLUGIN: &str = "ef";
+
+/// Programs that start other tools.
+const RUNNERS: [&str; 10] = [
+    "npm", "pnpm", "yarn", "bun", "cargo", "php", "python", "python3", "node", "dotnet",
+];
+
+/// The names of all commands that the rule is about.
+const NAMES: [&str; ASKING.len() + ASKING_BY_VERB.len() + RUNNERS.len()] =
+    concatenate([&ASKING, &ASKING_BY_VERB, &RUNNERS]);
+
+/// Concatenates lists of names at compile time. `N` is the sum of their lengths.
+const fn concatenate<const N: usize>(lists: [&[&'static str]; 3]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let (mut list, mut at, mut filled) = (0, 0, 0);
+    while list < lists.len() {
+        if at < lists[list].len() {
+            names[filled] = lists[list][at];
+            at += 1;
+            filled += 1;
+        } else {
+            list += 1;
+            at = 0;
+        }
+    }
+    names
+}
 
 /// Parts of words that say so.
 const VERBS: [&str; 22] = [
@@ -111,74 +139,7 @@ const READS: [&str; 22] = [
 ];
 
 pub(super) const TOOLS: &[Tool] = &[Tool {
-    names: &[
-        "prisma",
-        "drizzle-kit",
-        "typeorm",
-        "sequelize",
-        "sequelize-cli",
-        "knex",
-        "mikro-orm",
-        "alembic",
-        "aerich",
-        "phinx",
-        "flyway",
-        "liquibase",
-        "dbmate",
-        "goose",
-        "migrate",
-        "atlas",
-        "diesel",
-        "sqlx",
-        "sea-orm-cli",
-        "hasura",
-        "supabase",
-        "neon",
-        "neonctl",
-        "pscale",
-        "turso",
-        "convex",
-        "terraform",
-        "tofu",
-        "terragrunt",
-        "pulumi",
-        "cdk",
-        "dropdb",
-        "mysqladmin",
-        "django",
-        "django-admin",
-        "manage.py",
-        "flask",
-        "rails",
-        "rake",
-        "artisan",
-        "console",
-        "mix",
-        "loco",
-        "ace",
-        "payload",
-        "railway",
-        "fly",
-        "flyctl",
-        "heroku",
-        "firebase",
-        "wrangler",
-        "vercel",
-        "netlify",
-        "serverless",
-        "sst",
-        "eb",
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "cargo",
-        "php",
-        "python",
-        "python3",
-        "node",
-        "dotnet",
-    ],
+    names: &NAMES,
     takes: "",
     one_dash: false,
     tests: &[("consents", consents), ("for-tests", is_on_trial)],
@@ -239,7 +200,7 @@ fn consents(subject: &Subject<'_>) -> bool {
     let words = subject.call.texts();
     let is_asking = |word: &str| {
         let name = base(word);
-        ASKING.contains(&name) || ASKING_BY_VERB.contains(&name)
+        ASKING.contains(&name) || asks_by_verb(name)
     };
     let found = match subject.call.name.as_str() {
         "npm" | "pnpm" | "yarn" | "bun" | "cargo" => {
@@ -257,10 +218,15 @@ fn consents(subject: &Subject<'_>) -> bool {
     let mut behind = words[at + 1..].iter().filter(|word| !word.starts_with('-'));
     let says_loss =
         |word: &&str| WHOLE_VERBS.contains(word) || VERBS.iter().any(|verb| word.contains(verb));
-    if ASKING_BY_VERB.contains(&base(words[at])) {
+    if asks_by_verb(base(words[at])) {
         return behind.any(says_loss);
     }
     !behind.take(2).any(|word| READS.contains(word))
+}
+
+/// Returns whether the words of this tool decide whether it may delete data.
+fn asks_by_verb(name: &str) -> bool {
+    ASKING_BY_VERB.contains(&name) || name == DOTNET_PLUGIN
 }
 
 /// Returns whether an input consents in each of its lines. Lines that are not known say nothing.

@@ -3,6 +3,13 @@
 use super::{Rule, Severity, Subject, Tool};
 use crate::{path, place::Place};
 
+/// The reason of the rules `*.many-into-one`.
+const MANY_INTO_ONE_REASON: &str =
+    "if that name is no folder, each file replaces the one before it";
+
+/// Commands that the rules `*.many-into-one` suggest.
+const MANY_INTO_ONE_ALTERNATIVES: &[&str] = &["mkdir -p {1}", "ls -ld {1}", "ls -la"];
+
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
         names: &["mv"],
@@ -51,8 +58,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "mv.many-into-one",
                 when: &["&many-into-one"],
                 severity: Severity::Ask,
-                reason: "if that name is no folder, each file replaces the one before it",
-                alternatives: &["mkdir -p {1}", "ls -ld {1}", "ls -la"],
+                reason: MANY_INTO_ONE_REASON,
+                alternatives: MANY_INTO_ONE_ALTERNATIVES,
                 #[cfg(test)]
                 catches: &[
                     "for f in *.csv; do mv \"$f\" archive; done",
@@ -118,8 +125,8 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "copy.many-into-one",
             when: &["&many-into-one"],
             severity: Severity::Ask,
-            reason: "if that name is no folder, each file replaces the one before it",
-            alternatives: &["mkdir -p {1}", "ls -ld {1}", "ls -la"],
+            reason: MANY_INTO_ONE_REASON,
+            alternatives: MANY_INTO_ONE_ALTERNATIVES,
             #[cfg(test)]
             catches: &[
                 "for f in *.csv; do cp \"$f\" backup; done",

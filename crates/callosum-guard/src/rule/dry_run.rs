@@ -180,7 +180,7 @@ fn prints_version(call: &Call) -> bool {
 mod tests {
     use crate::{Decision, Facts, Policy, decide};
 
-    /// CAKE-SHIM-1: what only tells what it would do is let pass, and what looks like it is not.
+    /// CAKE-SHIM-1: the guard allows dry runs, and does not allow commands that only look like one.
     #[test]
     fn a_dry_run_passes() {
         let facts = Facts::of_a_project();

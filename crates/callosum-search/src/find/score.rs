@@ -2,8 +2,8 @@
 
 use super::row::Row;
 
-/// The share of its coverage that even the worst ranked passage keeps, so that a threshold means about the same whatever
-/// the rank.
+/// The share of its coverage that even the worst ranked passage keeps, so that a threshold means about the same at
+/// every rank.
 const KEPT: f64 = 0.75;
 
 /// The rank at which a declaration has lost half of what ranks can take from it.
@@ -12,9 +12,9 @@ const HALVING: f64 = 10.0;
 /// A passage in the order of the answer.
 pub(super) struct Ranked {
     pub(super) row: Row,
-    /// How much of what was asked for it has, from 0 to 1.
+    /// The share of the query that it covers, from 0 to 1.
     pub(super) share: f64,
-    /// What the fused ranks give it; compares only within one answer.
+    /// Its score from the fused ranks; comparable only within one answer.
     pub(super) weight: f64,
     /// Whether it declares the name that was typed.
     pub(super) is_declared: bool,

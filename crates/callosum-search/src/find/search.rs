@@ -102,7 +102,7 @@ pub struct Found {
     pub first: u32,
     /// Its last line.
     pub last: u32,
-    /// How much of what was asked for it has, from 0 to 1, less up to a quarter of that the worse it ranks.
+    /// The share of the query that it covers, from 0 to 1, reduced by up to a quarter the worse it ranks.
     pub score: f64,
     /// Its lines, all of them.
     pub text: String,

@@ -51,8 +51,8 @@ pub(super) fn is_declared(typed: &str, row: &Row) -> bool {
         })
 }
 
-/// Sorts declarations of the typed name, the wanted one lowest: what others may use before what they may not, tests last,
-/// and what stands for itself before members, unless the query names a container.
+/// Returns the sort key of a declaration of the typed name; the lowest comes first. Public declarations come before
+/// private ones, tests last, and top-level declarations before members, unless the query names a container.
 pub(super) fn precedence(ask: &Ask, row: &Row) -> (bool, bool, bool) {
     let is_qualified = ask.typed.contains([':', '.', '#']);
     let is_test = !Worth::asked_for(ask).wants_tests && is_of_a_test(row);

@@ -105,7 +105,7 @@ fn source_of(resolver: &Resolver<'_>, package: &Package, path: &str) -> Option<u
         })
 }
 
-/// `target` with what the `*` of `pattern` stands for in `written`; `None` if they differ.
+/// Replaces the `*` of `target` with the text that the `*` of `pattern` matches in `written`; `None` without a match.
 fn substituted(pattern: &str, target: &str, written: &str) -> Option<String> {
     match pattern.split_once('*') {
         Some((before, after)) => {
@@ -117,7 +117,7 @@ fn substituted(pattern: &str, target: &str, written: &str) -> Option<String> {
     }
 }
 
-/// Which of several files of one name an import means.
+/// The preference of an import among several files of one name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Look {
     /// Whether the importing file is TypeScript: `./a.js` then means `a.ts`.
@@ -139,7 +139,7 @@ impl Look {
         }
     }
 
-    /// What may be left out at the end of a path, in the order to try.
+    /// Returns the endings that a path may omit, in the order to try.
     fn endings(self) -> Vec<&'static str> {
         const SCRIPTS: &[&str] = &[".js", ".json", ".node", ".mjs", ".cjs", ".jsx"];
         const SOURCES: &[&str] = &[".ts", ".tsx", ".mts", ".cts"];
@@ -184,7 +184,7 @@ fn file(resolver: &Resolver<'_>, path: &str, look: Look) -> Option<usize> {
         .or_else(|| folder_entry(resolver, path, look))
 }
 
-/// The file that a folder stands for: the entry of its `package.json`, else its index.
+/// Returns the file that an import of a folder means: the entry of its `package.json`, else its index.
 fn folder_entry(resolver: &Resolver<'_>, path: &str, look: Look) -> Option<usize> {
     let names = &resolver.names;
     let manifest = resolver

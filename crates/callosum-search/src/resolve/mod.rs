@@ -20,6 +20,7 @@ mod rust;
 mod tests;
 
 pub use self::{
+    names::join,
     packages::{Alias, Dependency, Ecosystem, Package, Packages},
     resolver::{Resolver, Target},
 };

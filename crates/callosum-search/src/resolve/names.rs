@@ -110,8 +110,8 @@ pub(super) fn extension(path: &str) -> &str {
         .map_or("", |(_, extension)| extension)
 }
 
-/// `relative` as seen from `folder`, with `.` and `..` worked in; `None` where it climbs out.
-pub(super) fn join(folder: &str, relative: &str) -> Option<String> {
+/// Joins a folder and a path relative to it and resolves `.` and `..`; `None` if the result leaves the tree.
+pub fn join(folder: &str, relative: &str) -> Option<String> {
     let mut parts: Vec<_> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in relative.split('/') {
         match part {

@@ -98,7 +98,7 @@ impl SourceTree {
 
     /// Lists the files that a search reads: those of [`SourceTree::read`], and dotfiles of code such as `.eslintrc.js`.
     ///
-    /// Never lists `.env` files, whatever their extension. Fails with [`WalkError::Cancelled`] soon after `cancel` is
+    /// Never lists `.env` files, with any extension. Fails with [`WalkError::Cancelled`] soon after `cancel` is
     /// requested.
     pub fn read_for_search(
         disk: &Disk,

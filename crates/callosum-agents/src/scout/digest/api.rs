@@ -13,10 +13,11 @@ use super::{
 };
 use crate::scout::{
     citation::{plain, sentence},
+    exports::{ReExport, methods_of},
     mentions::Mentions,
     page::{Group, Page, Section, Statement},
     role::{self, Role},
-    surface::{Facade, Passed, Surface, methods_of, surface},
+    surface::{Facade, Surface, surface},
     survey::{Survey, file::SurveyedFile},
 };
 
@@ -106,8 +107,8 @@ fn offered(
     section
 }
 
-/// What a facade passes on without a declaration in the tree.
-fn re_exported(survey: &Survey, passed: &Passed<'_>) -> Option<Statement> {
+/// States the names that a facade re-exports and the tree does not declare.
+fn re_exported(survey: &Survey, passed: &ReExport<'_>) -> Option<Statement> {
     let cited = survey.files[passed.file].cite_briefly(passed.line, 60)?;
     let names = plain(&passed.names.join(", "), 400);
     let is_rust = survey.files[passed.file].language == Some(Language::Rust);
@@ -137,7 +138,7 @@ fn module(
     })
 }
 
-/// What macros declare, by file: their names are in no outline.
+/// Lists the files with declarations by macros, whose names are in no outline.
 fn macros(survey: &Survey) -> Section {
     let title = "Declared by macros: not listed";
     let mut section = Section::new("macros", title, 6, "files");

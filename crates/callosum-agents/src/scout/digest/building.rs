@@ -11,7 +11,7 @@ use crate::scout::{
     survey::{Survey, file::SurveyedFile},
 };
 
-/// What manifests, the setup of the tests and the build server say of building.
+/// Lists the ways to build and test that manifests, the test setup and the build server define.
 pub(super) fn build_and_run(survey: &Survey) -> Section {
     let mut section = Section::new("build", "Build, test, run", 10, "ways");
     let mut told: BTreeSet<Ecosystem> = BTreeSet::new();

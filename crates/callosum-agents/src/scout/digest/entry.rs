@@ -14,11 +14,11 @@ use crate::scout::{
     survey::{Survey, file::SurveyedFile},
 };
 
-/// What the packages offer first: their programs and libraries; then other programs, scripts, and
-/// examples last.
+/// Lists the programs and libraries of packages first, then other programs and scripts, and examples
+/// last.
 pub(super) fn entry_points(survey: &Survey, mentions: &Mentions<'_>) -> Section {
     let mut section = Section::new("entry-points", "Entry points", 12, "entry points");
-    let mut told: BTreeSet<&str> = BTreeSet::new();
+    let mut listed: BTreeSet<&str> = BTreeSet::new();
     let mut manifests: Vec<_> = survey
         .manifests
         .iter()
@@ -33,7 +33,7 @@ pub(super) fn entry_points(survey: &Survey, mentions: &Mentions<'_>) -> Section 
             let starts = program.starts.as_deref().unwrap_or_default();
             let file = survey.file(starts);
             let begins = file.and_then(|file| file.cite(file.outline.entry_point?));
-            told.extend(file.map(|file| file.path.as_str()));
+            listed.extend(file.map(|file| file.path.as_str()));
             let mut words = format!("program {}", plain(&program.name, 60));
             if begins.is_none() && !starts.is_empty() {
                 words = format!("{words}, begins at {}", plain(starts, 80));
@@ -60,7 +60,7 @@ pub(super) fn entry_points(survey: &Survey, mentions: &Mentions<'_>) -> Section 
         .enumerate()
         .filter(|(at, file)| begins_a_program(file, used.contains(at)))
         .map(|(_, file)| file)
-        .filter(|file| !told.contains(file.path.as_str()))
+        .filter(|file| !listed.contains(file.path.as_str()))
         .filter(|file| matches!(file.role, Role::Source | Role::Tool | Role::Example))
         .collect();
     begins.sort_by_key(|file| {

@@ -271,7 +271,7 @@ impl Package<'_> {
             .filter(|(at, _)| survey.files[*at].is_source())
     }
 
-    /// How the product uses it if no running code of it does: with one place that says so.
+    /// Returns the use of a package that no running code uses, with one place as evidence.
     fn other_use(&self, survey: &Survey) -> Option<(&'static str, Option<Cited>)> {
         let mut users = self.users.iter();
         let (at, (purpose, line)) = users.find(|(at, _)| survey.files[**at].is_source())?;

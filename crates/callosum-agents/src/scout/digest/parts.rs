@@ -67,7 +67,7 @@ fn inside(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<Statem
         .collect()
 }
 
-/// What the files of a part declare, most used first.
+/// Lists the declarations of a part, most used first.
 fn declared_in(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<Statement> {
     let readme = identity::readme(survey);
     let mut symbols: Vec<(usize, &Symbol)> = part
@@ -139,8 +139,8 @@ fn describe(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<S
     Some(purpose.says(&words))
 }
 
-/// What a part says it is, with its place: the words of the file that stands for its folder, of its
-/// README, of its only file; else its most used declaration. With the name of that declaration.
+/// Returns the description of a part with its place: from the main file of its folder, its README or
+/// its only file; else its most used declaration, with the name of it.
 fn purpose(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<(Statement, String)> {
     let folder = part.name.trim_end_matches(['*', '.']).trim_end_matches('/');
     let in_folder = |file: &&SurveyedFile| file.folder() == folder;
@@ -177,7 +177,7 @@ fn purpose(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<(S
             name.unwrap_or_default(),
         ));
     }
-    // A Go package's documentation stands on top of the file that its authors like best.
+    // A Go package's documentation may be at the top of any of its files.
     let speaks_for_all =
         |file: &SurveyedFile| named_for_folder(file) || file.language == Some(Language::Go);
     let own = files
@@ -215,8 +215,8 @@ pub(super) fn is_offered(symbol: &Symbol) -> bool {
     symbol.public || symbol.declaration.starts_with("pub")
 }
 
-/// States what stands for a file: its own words, the public declaration that most others name, what it
-/// passes on, where a program begins; if it offers nothing, what it declares for itself.
+/// States one fact that represents a file: its own documentation, its most used public declaration, a
+/// re-export, or the start of a program; if it has nothing public, its private declarations.
 pub(super) fn represent(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> Option<Statement> {
     let file = &survey.files[at];
     let words = file.about.as_ref().and_then(|note| said(file, note));

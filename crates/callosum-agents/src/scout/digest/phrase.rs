@@ -41,7 +41,7 @@ pub(super) fn thousands(number: u64) -> String {
     out
 }
 
-/// How many names a line lists.
+/// The number of names that a line lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
     /// The first few, and the number of the others.

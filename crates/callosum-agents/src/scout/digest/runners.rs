@@ -38,7 +38,7 @@ pub(super) fn runners(survey: &Survey) -> Vec<Runner> {
         .filter(|file| !role::is_aside(file.folder()))
         .collect();
     files.sort_by_key(|file| (file.path.split('/').count(), &file.path));
-    let mut told = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let found = files.into_iter().flat_map(|file| {
         let text = file.text.as_deref().unwrap_or_default();
         let lines = (1..).zip(text.lines());
@@ -52,7 +52,7 @@ pub(super) fn runners(survey: &Survey) -> Vec<Runner> {
         runners.collect::<Vec<_>>()
     });
     found
-        .filter(|runner| told.insert(runner.command.clone()))
+        .filter(|runner| seen.insert(runner.command.clone()))
         .collect()
 }
 

@@ -28,7 +28,7 @@ use crate::scout::{
 pub(super) fn page(survey: &Survey, names: Names) -> Page {
     let mentions = Mentions::of(survey);
     let graph = file_graph(survey);
-    let (most_used, told) = most_used(survey, &mentions, &graph);
+    let (most_used, listed) = most_used(survey, &mentions, &graph);
     Page {
         head: Vec::new(),
         sections: vec![
@@ -36,7 +36,7 @@ pub(super) fn page(survey: &Survey, names: Names) -> Page {
             entry_points(survey, &mentions),
             where_things_are(survey, &mentions),
             most_used,
-            most_named(survey, &mentions, &told),
+            most_named(survey, &mentions, &listed),
             build_and_run(survey),
             languages(survey),
             around_the_code(survey),
@@ -67,9 +67,9 @@ fn what_it_is(survey: &Survey) -> Section {
     }
     if let Some(readme) = identity::readme(survey)
         && let Some(about) = &readme.about
-        && let Some(said) = said(readme, about)
+        && let Some(statement) = said(readme, about)
     {
-        section.say(said);
+        section.say(statement);
     }
     section
 }
@@ -81,7 +81,7 @@ fn most_used(
     graph: &Graph,
 ) -> (Section, BTreeSet<(usize, u32)>) {
     let mut section = Section::new("most-used", "Files that most others use", 16, "files");
-    let mut told = BTreeSet::new();
+    let mut listed = BTreeSet::new();
     let mut files: Vec<(usize, usize, usize)> = (0..survey.files.len())
         .filter(|at| survey.files[*at].is_source())
         .map(|at| {
@@ -100,7 +100,7 @@ fn most_used(
         let main = main_declaration(survey, mentions, &[at]);
         let statement = match main {
             Some((_, symbol)) => {
-                told.insert((at, symbol.line));
+                listed.insert((at, symbol.line));
                 declared(&survey.files[at], symbol)
             }
             None => represent(survey, mentions, at),
@@ -119,16 +119,20 @@ fn most_used(
             thousands(graph.out_degree(at) as u64),
         )));
     }
-    (section, told)
+    (section, listed)
 }
 
-/// The declarations that most files name, without those in `told`.
-fn most_named(survey: &Survey, mentions: &Mentions<'_>, told: &BTreeSet<(usize, u32)>) -> Section {
+/// The declarations that most files name, without those in `listed`.
+fn most_named(
+    survey: &Survey,
+    mentions: &Mentions<'_>,
+    listed: &BTreeSet<(usize, u32)>,
+) -> Section {
     let title = "Other declarations that most files name";
     let mut section = Section::new("most-named", title, 16, "declarations");
     let mut ranked: Vec<(bool, usize, usize, &Symbol)> = mentions
         .declared()
-        .filter(|(at, symbol)| symbol.container.is_none() && !told.contains(&(*at, symbol.line)))
+        .filter(|(at, symbol)| symbol.container.is_none() && !listed.contains(&(*at, symbol.line)))
         .filter(|(_, symbol)| is_offered(symbol))
         .filter(|(_, symbol)| {
             matches!(

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use callosum_search::resolve::Alias;
+use callosum_search::resolve::{Alias, join};
 use serde_json::{Map, Value};
 
 /// Conditions of `exports` and `imports` that hold for code that runs; the first of them that an
@@ -20,7 +20,7 @@ const CONDITIONS: [&str; 7] = [
     "module-sync",
 ];
 
-/// How many `extends` are followed.
+/// The number of `extends` that are followed at most.
 const LONGEST_CHAIN: usize = 8;
 
 /// Whether a file may give short names.
@@ -60,7 +60,7 @@ fn subpath_imports(folder: &str, text: &str) -> Vec<Alias> {
             Some(Alias {
                 folder: folder.to_owned(),
                 pattern: pattern.clone(),
-                target: joined(folder, target)?,
+                target: join(folder, target)?,
             })
         })
         .collect()
@@ -86,11 +86,11 @@ fn compiler_paths(texts: &BTreeMap<&str, &str>, path: &str) -> Vec<Alias> {
         let options = &root["compilerOptions"];
         let base_url = options["baseUrl"].as_str();
         let alias = |pattern: &str, target: &str| {
-            let base = joined(folder, base_url.unwrap_or("."))?;
+            let base = join(folder, base_url.unwrap_or("."))?;
             Some(Alias {
                 folder: holds_in.to_owned(),
                 pattern: pattern.to_owned(),
-                target: joined(&base, target)?,
+                target: join(&base, target)?,
             })
         };
         if let Some(paths) = options["paths"].as_object().filter(|_| !has_paths) {
@@ -115,7 +115,7 @@ fn compiler_paths(texts: &BTreeMap<&str, &str>, path: &str) -> Vec<Alias> {
             .into_iter()
             .filter(|written| written.starts_with('.'))
         {
-            if let Some(target) = joined(folder, written) {
+            if let Some(target) = join(folder, written) {
                 let named = [
                     target.clone(),
                     format!("{target}.json"),
@@ -132,8 +132,8 @@ fn compiler_paths(texts: &BTreeMap<&str, &str>, path: &str) -> Vec<Alias> {
     found
 }
 
-/// What importing a package means: its `exports`, else its `main`, with what bundlers prefer after
-/// that. Paths are as written.
+/// Returns the files that an import of a package means: its `exports`, else its `main`, then the entries
+/// that bundlers prefer. Paths are as written.
 pub(super) fn exports(root: &Map<String, Value>) -> Vec<(String, String)> {
     let mut found = Vec::new();
     match root.get("exports") {
@@ -181,21 +181,6 @@ fn targets(value: &Value) -> Vec<&str> {
         }
     }
     found
-}
-
-/// `path` as written in a file of `folder`, from the root; `None` if it leaves the tree.
-fn joined(folder: &str, path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }
 
 /// JSON that may hold comments and commas before a closing bracket, as compilers accept it.

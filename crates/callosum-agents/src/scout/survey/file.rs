@@ -241,9 +241,9 @@ impl SurveyedFile {
         Cited::of_line_at_most(&self.path, line, self.line(line)?, longest)
     }
 
-    /// Cites what best stands for the file as a whole: its documentation, its weightiest public
-    /// symbol, what it passes on, else the first line that says anything. An import stands for
-    /// a file only if the file has nothing else.
+    /// Cites the line that best represents the file: its documentation, its weightiest public symbol, a
+    /// re-export, else the first line with text. An import represents a file only if the file has
+    /// nothing else.
     pub(in crate::scout) fn cite_itself(&self) -> Option<Cited> {
         let about = self
             .about

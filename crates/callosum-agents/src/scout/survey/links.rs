@@ -60,7 +60,7 @@ pub(in crate::scout) struct Links {
     pub(in crate::scout) outside: Vec<Outside>,
     /// For each file, what each of its imports means.
     pub(in crate::scout) targets: Vec<Vec<Target>>,
-    /// Which file uses what another one declares.
+    /// The uses of declarations by other files.
     pub(in crate::scout) names: Vec<NameUse>,
 }
 

@@ -1,4 +1,4 @@
-//! What the product itself writes into files for agents: no digest of a project is about it.
+//! Text that Callosum writes into files for agents, which a digest of a project ignores.
 //!
 //! Its folders and files at the root are left out by the walk. Left to do are files that others may
 //! write in as well, such as `CLAUDE.md`, in which our text is a block between two marks.

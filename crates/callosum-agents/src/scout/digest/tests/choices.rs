@@ -1,4 +1,4 @@
-//! What a digest chooses: what stands for a file, what comes first, and that nothing is said twice.
+//! The choices of a digest: the line that represents a file, the order, and no repetition.
 
 use std::collections::BTreeSet;
 
@@ -48,13 +48,13 @@ fn a_description_is_told_whole_or_not_at_all() {
                 &format!(
                     "//! Keeps books on shelves that are as long as the wall of the room that they\n\
                      //! stand in, and no longer.\n\n/// Lends a book to a reader who has brought back every book \
-                     that was lent before, and to nobody else.\npub fn lend() {{}}\n\n/// A {long}end.\npub fn hold() {{}}\n"
+                     that was lent before, and to no one else.\npub fn lend() {{}}\n\n/// A {long}end.\npub fn hold() {{}}\n"
                 ),
             ),
         ],
     );
     assert!(!text.contains('…') && !text.contains("word word"), "{text}");
-    assert!(text.contains("and to nobody else\n"), "{text}");
+    assert!(text.contains("and to no one else\n"), "{text}");
     assert!(
         text.contains("of the room that they` stand in, and no longer;"),
         "{text}"
@@ -62,9 +62,9 @@ fn a_description_is_told_whole_or_not_at_all() {
     assert!(text.contains("src/lib.rs:8 `pub fn hold() {}`"), "{text}");
 }
 
-/// Flask's globals.py, which most files import, was told as its first import.
+/// The digest represented Flask's globals.py, which most files import, by its first import.
 #[test]
-fn a_module_of_variables_is_told_by_the_one_that_is_used() {
+fn a_module_of_variables_is_represented_by_the_used_one() {
     let files = [
         ("pyproject.toml", "[project]\nname = \"shop\"\n"),
         (
@@ -101,9 +101,9 @@ fn a_module_of_variables_is_told_by_the_one_that_is_used() {
     assert!(!api.contains("_hidden = 1"), "{api}");
 }
 
-/// cobra's doc/util.go was told as `type byName`, httpx's client by its first method.
+/// The digest represented cobra's doc/util.go by `type byName`, and httpx's client by its first method.
 #[test]
-fn what_stands_for_a_file_is_public_and_used() {
+fn a_file_is_represented_by_a_public_and_used_declaration() {
     let go = of_kind(
         Kind::Scan,
         &[
@@ -149,9 +149,9 @@ fn what_stands_for_a_file_is_public_and_used() {
     assert!(at("def send") < at("def is_closed"), "{python}");
 }
 
-/// axum's extract/mod.rs, which passes on what its parts declare, was told by a private function.
+/// The digest represented axum's extract/mod.rs, which only re-exports, by a private function.
 #[test]
-fn a_module_that_only_passes_on_is_told_by_what_it_passes_on() {
+fn a_module_of_re_exports_is_represented_by_a_re_export() {
     let text = of_kind(
         Kind::Scan,
         &[
@@ -192,7 +192,7 @@ fn a_crate_offers_what_it_passes_on_and_says_what_macros_hold() {
             ("src/hidden.rs", "pub struct Inner;\n"),
         ],
     );
-    for said in [
+    for line in [
         "- src/lib.rs:4 `pub use shelf_core::FromRequest;`",
         "re-exports FromRequest of shelf",
         "- src/routing.rs:3 `pub use self::method::{get, post, Router};`",
@@ -200,7 +200,7 @@ fn a_crate_offers_what_it_passes_on_and_says_what_macros_hold() {
         "- src/routing/method.rs:7 `handler!(get);` 2 calls of handler!",
         "## Internal modules: not reached from a package's entry\n- src/hidden.rs:1",
     ] {
-        assert!(text.contains(said), "{said}\n{text}");
+        assert!(text.contains(line), "{line}\n{text}");
     }
     assert!(!text.contains("Closed"), "{text}");
 }
@@ -321,7 +321,7 @@ fn the_tests_of_a_part_are_found_wherever_they_are() {
         ),
     ];
     let folder = tree(&files);
-    let told = |path: &str| {
+    let digest_of = |path: &str| {
         let scope = Scope::of(&[RelativePath::parse(path).unwrap()]);
         let survey = Survey::read_for(
             Kind::Tests,
@@ -335,14 +335,14 @@ fn the_tests_of_a_part_are_found_wherever_they_are() {
         assert_cited(folder.path(), &text);
         text
     };
-    let of_lend = told("src/lend");
+    let of_lend = digest_of("src/lend");
     assert!(
         of_lend.contains("- tests/test_store.py:4 `def test_store():` 1 test in 1 file"),
         "{of_lend}"
     );
     assert!(!of_lend.contains("test_web"), "{of_lend}");
     assert!(!of_lend.contains("src/other"), "{of_lend}");
-    let of_src = told("src");
+    let of_src = digest_of("src");
     assert!(of_src.contains("2 tests in 2 files"), "{of_src}");
 }
 

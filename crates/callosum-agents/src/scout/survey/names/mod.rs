@@ -26,7 +26,7 @@ pub(super) use self::scope::{Resolved, placed};
 use self::{packages::Shared, scope::Scope};
 use super::file::SurveyedFile;
 
-/// How many re-exports are followed for one name.
+/// The number of re-exports that are followed for one name at most.
 const LONGEST_CHASE: usize = 12;
 
 /// A file using what a file declares.
@@ -46,24 +46,24 @@ pub(in crate::scout) struct NameUse {
     pub(in crate::scout) purpose: Purpose,
 }
 
-/// Where a name leads: the file that declares it, and the declaration if that is known.
+/// The target of a name: the file that declares it, and the declaration if that is known.
 #[derive(Clone, Copy, Debug)]
 struct Landing<'a> {
     file: usize,
     symbol: Option<&'a Symbol>,
 }
 
-/// What paths through globs lead to, by file and path.
+/// The targets of paths through globs, by file and path.
 type GlobLandings<'a> = HashMap<(usize, Vec<&'a str>), Option<Landing<'a>>>;
 
-/// What the names of every file mean.
+/// The meanings of the names in every file.
 pub(super) struct Names<'a> {
     files: &'a [SurveyedFile],
     resolved: &'a Resolved<'a>,
     scopes: Vec<Scope<'a>>,
     shared: Shared<'a>,
-    /// What was found through globs. Each is looked for once, so that files that take each other
-    /// whole neither loop nor multiply the work.
+    /// Results of look-ups through globs. Each is computed once, so that files with globs of each other
+    /// neither loop nor multiply the work.
     through_globs: RefCell<GlobLandings<'a>>,
 }
 
@@ -180,6 +180,21 @@ impl<'a> Names<'a> {
             Language::Go | Language::C | Language::Cpp => None,
         };
         found.unwrap_or(nowhere)
+    }
+
+    /// Follows a path of names whose first an import introduces, unless the import leads back to the
+    /// same path.
+    fn land_through_import(
+        &self,
+        file: usize,
+        path: &[&'a str],
+        steps: usize,
+    ) -> Option<Landing<'a>> {
+        let (name, rest) = path.split_first()?;
+        let meant = self.scopes[file].bound(name)?;
+        let path = meant.path_to(rest);
+        let leads_back = meant.file == file && path.as_slice() == [*name];
+        (!leads_back).then(|| self.land(meant.file, &path, steps))
     }
 
     /// The declaration of a file's own name.

@@ -21,7 +21,7 @@ impl<'a> Names<'a> {
         });
         if let Some((local, end)) = longest {
             let meant = scope.bound(&local)?;
-            let rest: Vec<&str> = meant.rest.iter().chain(&path[end..]).copied().collect();
+            let rest = meant.path_to(&path[end..]);
             if rest.is_empty() && is_script(self.files[at].language) {
                 return self.value_of_module(meant.file, LONGEST_CHASE);
             }
@@ -36,7 +36,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What a module is as a value: `module.exports = name`, `export default name`.
+    /// Returns the declaration that is the value of a module: `module.exports = name`, `export default name`.
     fn value_of_module(&self, file: usize, steps: usize) -> Option<Landing<'a>> {
         let steps = steps.checked_sub(1)?;
         let exports = &self.scopes[file].exports;
@@ -55,12 +55,8 @@ impl<'a> Names<'a> {
         if let Some(own) = self.own(file, name) {
             return Some(own);
         }
-        let scope = &self.scopes[file];
-        if let Some(meant) = scope.bound(name) {
-            let path: Vec<&str> = meant.rest.iter().chain(rest).copied().collect();
-            if meant.file != file || path.as_slice() != [*name] {
-                return Some(self.land(meant.file, &path, steps));
-            }
+        if let Some(imported) = self.land_through_import(file, path, steps) {
+            return Some(imported);
         }
         if let Some(module) = self.submodule(file, name) {
             return Some(self.land(module, rest, steps));
@@ -104,7 +100,7 @@ impl<'a> Names<'a> {
             return self.own(file, name);
         }
         if let Some(meant) = scope.passed_on.get(name) {
-            let path: Vec<&str> = meant.rest.iter().chain(rest).copied().collect();
+            let path = meant.path_to(rest);
             return Some(self.land(meant.file, &path, steps));
         }
         if let Some(whole) = scope.exports.get("=") {
@@ -118,7 +114,7 @@ impl<'a> Names<'a> {
         self.through_globs(file, path, steps)
     }
 
-    /// What a file's own name means, to whoever takes `rest` of it.
+    /// Follows a file's own name, and then the path `rest` in it.
     fn local(
         &self,
         file: usize,
@@ -130,7 +126,7 @@ impl<'a> Names<'a> {
             return Some(own);
         }
         let meant = self.scopes[file].bound(local)?;
-        let path: Vec<&str> = meant.rest.iter().chain(rest).copied().collect();
+        let path = meant.path_to(rest);
         if path.is_empty() {
             let value = steps
                 .checked_sub(1)

@@ -20,13 +20,13 @@ use crate::scout::survey::file::SurveyedFile;
 /// The declarations of each name, in order of the files.
 type Declared<'a> = HashMap<&'a str, Vec<(usize, &'a Symbol)>>;
 
-/// What files share without importing it.
+/// Declarations that files share without an import.
 pub(super) struct Shared<'a> {
     /// By folder and the name in the `package` clause: `x_test` may lie beside `x`.
     go: HashMap<(&'a str, &'a str), Declared<'a>>,
     /// By package.
     java: HashMap<&'a str, Declared<'a>>,
-    /// What headers declare.
+    /// The declarations of headers.
     headers: Declared<'a>,
     /// By the folder of the crate.
     macros: HashMap<&'a str, Declared<'a>>,
@@ -122,7 +122,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What an imported package of the tree declares under a name.
+    /// Returns the declaration of a name in an imported package of the tree.
     fn go_member(&self, at: usize, index: usize, name: &str) -> Option<Landing<'a>> {
         let Target::File(to) = self.resolved.targets[at][index] else {
             return None;

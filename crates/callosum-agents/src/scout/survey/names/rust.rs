@@ -22,7 +22,7 @@ impl<'a> Names<'a> {
         }
         if scope.binds(head) {
             let meant = scope.bound(head)?;
-            let path: Vec<&str> = meant.rest.iter().chain(rest).copied().collect();
+            let path = meant.path_to(rest);
             return Some(self.land(meant.file, &path, LONGEST_CHASE));
         }
         if rest.is_empty() {
@@ -60,11 +60,8 @@ impl<'a> Names<'a> {
             }
             return self.own(file, name);
         }
-        if let Some(meant) = scope.bound(name) {
-            let path: Vec<&str> = meant.rest.iter().chain(rest).copied().collect();
-            if meant.file != file || path.as_slice() != [*name] {
-                return Some(self.land(meant.file, &path, steps));
-            }
+        if let Some(imported) = self.land_through_import(file, path, steps) {
+            return Some(imported);
         }
         // What comes from outside under this name is no file's of the tree.
         if scope.binds(name) {

@@ -12,7 +12,7 @@ use callosum_search::{
 
 use crate::scout::survey::file::SurveyedFile;
 
-/// What the imports of every file mean.
+/// The meanings of the imports of every file.
 pub(in crate::scout::survey) struct Resolved<'a> {
     pub(in crate::scout::survey) resolver: &'a Resolver<'a>,
     /// The place among the surveyed files of each file that the resolver knows; `None` outside of
@@ -46,18 +46,25 @@ pub(super) struct Meaning<'a> {
     pub(super) rest: Vec<&'a str>,
 }
 
+impl<'a> Meaning<'a> {
+    /// Returns the path of names from the file to `rest` of this.
+    pub(super) fn path_to(&self, rest: &[&'a str]) -> Vec<&'a str> {
+        self.rest.iter().chain(rest).copied().collect()
+    }
+}
+
 /// The top level of a file.
 #[derive(Default)]
 pub(super) struct Scope<'a> {
-    /// What it declares outside of types; the first of several of one name.
+    /// Its declarations outside of types; the first of several of one name.
     pub(super) own: HashMap<&'a str, &'a Symbol>,
     /// The names that it exports, in JavaScript and TypeScript, with its own names for them.
     pub(super) exports: HashMap<&'a str, &'a str>,
-    /// What its imports introduce; `None` for what comes from outside of the tree.
+    /// The names that its imports introduce; `None` for targets outside of the tree.
     bound: HashMap<&'a str, Option<Meaning<'a>>>,
-    /// What it exports from others without a name of its own.
+    /// The re-exports that introduce no local name.
     pub(super) passed_on: HashMap<&'a str, Meaning<'a>>,
-    /// What it takes whole from others.
+    /// The files that it imports by a glob.
     pub(super) globs: Vec<usize>,
 }
 
@@ -85,7 +92,7 @@ impl<'a> Scope<'a> {
         scope
     }
 
-    /// Where a local name leads that an import introduces.
+    /// Returns the meaning of a local name that an import introduces.
     pub(super) fn bound(&self, local: &str) -> Option<&Meaning<'a>> {
         self.bound.get(local)?.as_ref()
     }
@@ -141,7 +148,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Where one name of an import leads; `None` for what is outside of the tree.
+    /// Returns the meaning of one name of an import; `None` for targets outside of the tree.
     pub(super) fn meaning_in(
         files: &'a [SurveyedFile],
         at: usize,
@@ -230,7 +237,7 @@ fn whole<'a>(target: &Target) -> Option<Meaning<'a>> {
     }
 }
 
-/// Whether an import takes whatever its target has.
+/// Returns whether an import takes all names of its target.
 fn is_glob(language: Option<Language>, import: &Import) -> bool {
     let names_all = import.names.iter().any(|name| name == "*");
     if is_script(language) {

@@ -1,4 +1,4 @@
-//! Which names mean a declaration of another file, in small trees of each language.
+//! Tests of names that mean a declaration of another file, in small trees of each language.
 
 use callosum_host::Disk;
 use callosum_search::walk::{RelativePath, Scope};

@@ -305,7 +305,14 @@ impl Session<'_> {
             (grounded(&grounding, config, threshold), identifiers)
         } else {
             let has_unread = !read.unread.is_empty();
-            let first = unreadable(&unsettled, has_merge, has_unread, config);
+            let mut first = unreadable(&unsettled, has_merge, has_unread, config);
+            if unsettled.len() == read.unread.len() {
+                // The notes and beads could be read: the claims in them are counted as usual.
+                let of_claims = grounded(&grounding, config, threshold);
+                if of_claims.outcome != Outcome::Passed {
+                    first.said.extend(of_claims.said);
+                }
+            }
             (first, Vec::new())
         };
         let steps = vec![

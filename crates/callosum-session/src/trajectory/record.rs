@@ -157,7 +157,10 @@ pub(crate) fn kept<R: Kept>(bytes: &[u8]) -> Records<R> {
         }
         read.bad.count += 1;
         let is_torn = at + 1 == lines.len() && line.starts_with(b"{");
-        if !is_torn || memchr::memmem::find(line, b"\"cite\"").is_some() {
+        // A file that lost its bytes in a crash reads as zeros, which hide no more than an emptied file does.
+        let is_zeros = line.iter().all(|byte| *byte == 0);
+        let hides_nothing = is_torn || is_zeros;
+        if !hides_nothing || memchr::memmem::find(line, b"\"cite\"").is_some() {
             read.bad.last_unread = Some(at + 1);
         }
         if read.bad.lines.len() < MOST_NAMED {
@@ -236,6 +239,7 @@ mod tests {
             (format!("{claim}\n"), None),
             (format!("{claim}\n\u{feff}{claim}\n"), Some(2)),
             (format!("\0\0{claim}\n{claim}\n"), Some(1)),
+            (format!("\0\0\0\n{claim}\n\0\0"), None),
             (format!("{claim}\nwords"), Some(2)),
             // A crash cut it short.
             (format!("{claim}\n{{\"ts\":\"2026"), None),

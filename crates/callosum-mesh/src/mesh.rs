@@ -73,7 +73,7 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// The same, where others do what than in the seed's matrix.
+    /// The same with a matrix that says which agent does which kind of task.
     #[must_use]
     pub fn with_matrix(self, matrix: Matrix) -> Self {
         Self { matrix, ..self }

@@ -334,10 +334,7 @@ impl Mesh {
 /// room, then of what else is new as much as has room beside them, the oldest first.
 fn between_calls(board: &Board, voice: &Voice, news: &News) -> (Digest, u64) {
     // Its role stands in the digest with which its session began.
-    let matrix = Matrix {
-        routes: Vec::new(),
-        roles: Vec::new(),
-    };
+    let matrix = Matrix::default();
     let messages = Board {
         messages: board.messages.clone(),
         ..Board::default()

@@ -10,6 +10,7 @@ use callosum_mesh::{
     digest::Digest,
     event::Event,
     journal::Cursor,
+    route::Matrix,
 };
 use serde_json::Value;
 
@@ -33,7 +34,8 @@ impl Place {
 
     pub(crate) fn mesh(&self) -> Mesh {
         let (clock, ids) = (Clock::system(), Ids::random());
-        Mesh::open(&self.disk, &clock, &ids, self.folder.path(), "mac1").expect("it opens")
+        let mesh = Mesh::open(&self.disk, &clock, &ids, self.folder.path(), "mac1");
+        mesh.expect("it opens").with_matrix(Matrix::seed())
     }
 
     /// Brings file and log in line.

@@ -37,7 +37,7 @@ pub(crate) enum LeaseMode {
 pub(crate) struct MeshSettings {
     /// What a lease means to others.
     pub(crate) leases: LeaseMode,
-    /// Who does what: the seed's matrix (Seed CALC §7) with what the user changed.
+    /// Categories and roles; only those that the user configured.
     pub(crate) matrix: Matrix,
 }
 
@@ -72,7 +72,7 @@ impl MeshSettings {
     }
 
     /// What the bytes of a file come to, none where it is not there.
-    pub(super) fn of_file(path: &Path, bytes: Option<&[u8]>) -> Result<Self, MeshSettingsError> {
+    pub(crate) fn of_file(path: &Path, bytes: Option<&[u8]>) -> Result<Self, MeshSettingsError> {
         let Some(bytes) = bytes else {
             return Ok(Self::default());
         };
@@ -155,8 +155,12 @@ impl Reader {
                 self.refuse(&format!("{key}.enabled"), value, "true or false");
             }
         }
-        let before = before.map(|at| (at, matrix.routes[at].clone()));
-        let old = before.as_ref().map(|(_, route)| route);
+        // A category of the seed (Seed CALC §7) may be named with only the keys that differ.
+        let old = match before {
+            Some(at) => Some(matrix.routes[at].clone()),
+            None => Matrix::seed().route(name).cloned(),
+        };
+        let old = old.as_ref();
         let primary = self.agent(&key, "primary", table);
         let primary = primary.or_else(|| old.map(|route| route.primary.clone()));
         let fallback = self.agent(&key, "fallback", table);
@@ -173,7 +177,7 @@ impl Reader {
         ];
         for (name, is_missing) in missing {
             if is_missing && !table.contains_key(name) {
-                let what = format!("`{key}.{name}` is missing: the category is not the seed's");
+                let what = format!("`{key}.{name}` is missing");
                 self.faults.push(what);
             }
         }
@@ -193,7 +197,7 @@ impl Reader {
             within,
         };
         match before {
-            Some((at, _)) => matrix.routes[at] = route,
+            Some(at) => matrix.routes[at] = route,
             None => matrix.routes.push(route),
         }
     }
@@ -209,20 +213,18 @@ impl Reader {
         };
         let title = self.text(&key, "name", table);
         let duties = self.text(&key, "duties", table);
-        if let Some(role) = matrix.roles.iter_mut().find(|role| role.agent == agent) {
-            role.name = title.unwrap_or_else(|| role.name.clone());
-            role.duties = duties.unwrap_or_else(|| role.duties.clone());
-            return;
-        }
+        let old = Matrix::seed().role(&agent).cloned();
+        let title = title.or_else(|| old.as_ref().map(|role| role.name.clone()));
+        let duties = duties.or_else(|| old.as_ref().map(|role| role.duties.clone()));
         match (title, duties) {
             (Some(name), Some(duties)) => matrix.roles.push(Role {
                 agent,
                 name,
                 duties,
             }),
-            _ => self.faults.push(format!(
-                "`{key}` needs `name` and `duties`: the agent is none of the seed's"
-            )),
+            _ => self
+                .faults
+                .push(format!("`{key}` needs `name` and `duties`")),
         }
     }
 
@@ -315,12 +317,13 @@ mod tests {
         })
     }
 
-    /// CALC-ROUTE-1: the seed's matrix is data that a user may change, extend and shorten.
+    /// CALC-ROUTE-1: the matrix has what the user configures, and takes missing keys from the seed's.
     #[test]
-    fn the_matrix_is_the_seeds_with_what_the_user_changes() {
+    fn the_matrix_is_what_the_user_configures() {
         let ground = Ground::new();
         let none = MeshSettings::load(&ground.disk, &ground.path("none.toml")).unwrap();
         assert_eq!(none, MeshSettings::default());
+        assert_eq!(none.matrix, Matrix::default());
         let settings = load(
             "[other]\nx = 1\n[mesh]\nleases = \"block\"\n\
              [mesh.routes.large-review]\nprimary = \"claude\"\nfallback = \"codex\"\n\
@@ -332,7 +335,7 @@ mod tests {
         let settings = settings.unwrap();
         assert_eq!(settings.leases, LeaseMode::Block);
         let matrix = settings.matrix;
-        assert_eq!(matrix.routes.len(), 9);
+        assert_eq!(matrix.routes.len(), 2);
         assert!(matrix.route("ios-build").is_none());
         let review = matrix.route("large-review").unwrap();
         assert_eq!(review.primary.as_str(), "claude-code");

@@ -34,6 +34,7 @@ impl Codex {
 #[test]
 fn a_tool_says_what_the_verb_says() {
     let env = TestEnv::new();
+    env.run(["mesh", "route", "init"]).success();
     let mut codex = Codex::of(&env);
     let meta = json!({"threadId": "of-codex"});
     let letter = json!({"to": "nobodyhere", "text": "x"});

@@ -1,36 +1,56 @@
-//! `callosum mesh route`: which agent is best at what.
+//! `callosum mesh route`: which agent does which kind of task. Nothing is routed until a person configures it.
 
 use std::fmt::Write as _;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_mesh::route::Route;
-use clap::Args;
+use callosum_mesh::route::{Matrix, Route};
+use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::open;
 use crate::{
-    cli::context::Context,
+    cli::{context::Context, store},
+    config::MeshSettings,
     ui::{CommandError, Exit, Table},
 };
 
 /// The key of the bridge file with the accounts (Seed CALC §4, layer 3).
 const ACCOUNTS: &str = "account_state";
 
-/// Show which agent does which kind of task, and who takes its place
+/// Show which agent does which kind of task, and its fallback
 ///
-/// A task that was left with --category goes to the first; where that has not begun it in time, to
-/// the other. The seed's matrix is changed in config.toml. The accounts that stand in the bridge file are shown as well.
+/// A task with --category goes to the primary agent. If that agent has not started it in time, it goes to the fallback.
+/// No categories or roles exist until you configure them in config.toml; `callosum mesh route init` writes a starting point.
+/// Accounts in the bridge file are shown as well.
 #[derive(Args, Debug)]
-#[command(after_long_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_long_help = "\
 Examples:
+  $ callosum mesh route init
   $ callosum mesh route
-  $ callosum mesh route large-review --json")]
+  $ callosum mesh route large-review --json"
+)]
 pub(crate) struct RouteArgs {
     /// The kind of task
     #[arg(value_name = "CATEGORY")]
     category: Option<String>,
+    #[command(subcommand)]
+    command: Option<RouteCommand>,
+}
+
+/// What to do with the matrix.
+#[derive(Debug, Subcommand)]
+enum RouteCommand {
+    /// Write nine categories and three roles to config.toml, as a starting point
+    ///
+    /// Agents are then told their role when a session starts. Edit or delete the entries as you like.
+    #[command(after_long_help = "\
+Examples:
+  $ callosum mesh route init")]
+    Init,
 }
 
 /// `callosum mesh route --json`.
@@ -58,6 +78,9 @@ pub(crate) struct RouteOutput {
 }
 
 pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandError> {
+    if let Some(RouteCommand::Init) = args.command {
+        return init(context);
+    }
     let (mut mesh, _, fault) = open::readable_anyway(context)?;
     if let Some(fault) = fault {
         // What is configured cannot be told, and the seed's matrix is not it.
@@ -87,6 +110,10 @@ pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandErro
             accounts,
         });
     }
+    if routes.is_empty() {
+        context.ui.say("no categories are configured");
+        context.ui.hint("callosum mesh route init");
+    }
     let mut table = Table::new(&["category", "primary", "fallback", "minutes", "about"]);
     for route in routes {
         table.row([
@@ -111,12 +138,97 @@ pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandErro
     context.ui.read_by_all(&text)
 }
 
+/// Appends the seed's matrix to the user's configuration, unless that configures one already.
+fn init(context: &Context) -> Result<(), CommandError> {
+    let path = &context.project.homes.user_config;
+    let bytes = context.disk.read_if_there(path);
+    let bytes = bytes.map_err(|error| store::disk_failed(&error))?;
+    let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default());
+    let before = MeshSettings::of_file(path, bytes.as_deref());
+    let before = before.map_err(|error| open::unusable(&error))?;
+    if before.matrix != Matrix::default() {
+        let what = format!("{} already configures categories or roles", path.display());
+        return Err(CommandError::new(Exit::No, what).hint("callosum mesh route"));
+    }
+    let gap = if text.is_empty() || text.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    let written = format!("{text}{gap}{}", toml_of(&Matrix::seed()));
+    // An inline table `mesh = {…}` cannot be extended: the file stays as it was then.
+    MeshSettings::of_file(path, Some(written.as_bytes()))
+        .map_err(|error| open::unusable(&error))?;
+    let mode = 0o644;
+    let folder = path.parent().unwrap_or(path);
+    let done = context.disk.create_dir_all(folder);
+    done.and_then(|_| context.disk.replace(path, written.as_bytes(), mode))
+        .map_err(|error| store::disk_failed(&error))?;
+    context.ui.say(&format!(
+        "wrote nine categories and three roles to {}",
+        path.display()
+    ));
+    Ok(())
+}
+
+/// Returns a matrix as tables of config.toml.
+fn toml_of(matrix: &Matrix) -> String {
+    let mut text =
+        "\n# Who does which kind of task. Change or delete entries as you like.\n".to_owned();
+    for route in &matrix.routes {
+        let Route {
+            category,
+            about,
+            primary,
+            fallback,
+            within,
+        } = route;
+        let minutes = within.as_mins();
+        let _ = writeln!(
+            text,
+            "[mesh.routes.{category}]\nabout = {about:?}\nprimary = \"{primary}\"\nfallback = \"{fallback}\"\nminutes = {minutes}\n"
+        );
+    }
+    for role in &matrix.roles {
+        let _ = writeln!(
+            text,
+            "[mesh.roles.{}]\nname = {:?}\nduties = {:?}\n",
+            role.agent, role.name, role.duties
+        );
+    }
+    text
+}
+
 /// Says that there is no such category, and which there are.
 pub(super) fn unknown(category: &str, routes: &[Route]) -> CommandError {
+    if routes.is_empty() {
+        let what = format!("there is no category `{category}`: none are configured");
+        return CommandError::new(Exit::Usage, what).hint("callosum mesh route init");
+    }
     let known: Vec<&str> = routes.iter().map(|route| route.category.as_str()).collect();
     let what = format!(
         "there is no category `{category}` (allowed: {})",
         known.join(", ")
     );
     CommandError::new(Exit::Usage, what).hint("callosum mesh route")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// CALC-ROUTE-1: what `init` writes is read back as the seed's matrix.
+    #[test]
+    fn the_written_matrix_is_read_back_as_it_was() {
+        let text = toml_of(&Matrix::seed());
+        let read = MeshSettings::of_file(Path::new("config.toml"), Some(text.as_bytes())).unwrap();
+        assert_eq!(read.matrix.roles, Matrix::seed().roles);
+        let mut routes = read.matrix.routes;
+        let mut expected = Matrix::seed().routes;
+        routes.sort_by(|one, other| one.category.cmp(&other.category));
+        expected.sort_by(|one, other| one.category.cmp(&other.category));
+        assert_eq!(routes, expected);
+    }
 }

@@ -42,7 +42,7 @@ pub(crate) enum TaskCommand {
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh task add \"Review the parser for panics\" --to gemini --output-file /tmp/review.md
-  $ callosum mesh task add \"Count what depends on serde\" --category dependency-scan
+  $ callosum mesh task add \"Count what depends on serde\" --to gemini --category dependency-scan
   $ callosum mesh task add \"Fix what the review found\" --priority 1")]
 pub(crate) struct AddArgs {
     /// What is to be done, or `-` to read it from standard input
@@ -253,12 +253,18 @@ pub(crate) fn meant(
         return Ok((to, other));
     };
     let mesh = open::mesh(context)?;
-    let Some(route) = mesh.matrix().route(category) else {
-        return Err(route::unknown(category, &mesh.matrix().routes));
+    let routes = &mesh.matrix().routes;
+    let primary = match mesh.matrix().route(category) {
+        Some(route) => route.primary.clone(),
+        // Without any category configured each is a label, which routes nothing.
+        None if routes.is_empty() && to.is_some() => {
+            other.insert(CATEGORY.to_owned(), category.into());
+            return Ok((to, other));
+        }
+        None => return Err(route::unknown(category, routes)),
     };
     other.insert(CATEGORY.to_owned(), category.into());
-    let to = to.unwrap_or_else(|| route.primary.clone());
-    Ok((Some(to), other))
+    Ok((Some(to.unwrap_or(primary)), other))
 }
 
 /// Does what is wanted, and shows the task that it was about.

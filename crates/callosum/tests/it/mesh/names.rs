@@ -106,6 +106,7 @@ fn what_is_not_there_is_named() {
         "{}",
         left.stderr
     );
+    env.run(["mesh", "route", "init"]).success();
     let words = ["task", "add", "sum", "--category", "crm-math", "--id", "c"];
     assert_eq!(json(&env, &words)["category"], "crm-math");
 }

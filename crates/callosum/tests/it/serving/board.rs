@@ -101,6 +101,7 @@ fn a_claim_over_the_daemon_is_compared_and_set() {
 #[test]
 fn what_the_verbs_refuse_the_daemon_refuses_too() {
     let env = TestEnv::new();
+    env.run(["mesh", "route", "init"]).success();
     env.write("a.rs", "fn a() {}\n");
     let path = env.project().join("a.rs").canonicalize().unwrap();
     let daemon = Daemon::start(&env);
@@ -373,6 +374,8 @@ fn letters_that_reach_nobody_are_listed_tried_again_and_dropped() {
 #[test]
 fn the_daemon_heeds_the_matrix_as_it_is_changed() {
     let env = TestEnv::new();
+    let route = "[mesh.routes.synthesis]\n[mesh.routes.translation]\nprimary = \"qwen\"\nfallback = \"gemini\"\n";
+    env.write(env.configuration(), "[mesh.routes.synthesis]\n");
     let daemon = Daemon::start(&env);
     let leave = |id: &str| {
         let payload = json!({"id": id, "prompt": "into French", "category": "translation"});
@@ -381,7 +384,6 @@ fn the_daemon_heeds_the_matrix_as_it_is_changed() {
     let refused = leave("a").with(409).json();
     let reason = refused["error"].as_str().unwrap();
     assert!(reason.contains("\"translation\" (allowed: "), "{reason}");
-    let route = "[mesh.routes.translation]\nprimary = \"qwen\"\nfallback = \"gemini\"\n";
     env.write(env.configuration(), format!("{route}minutes = 30\n"));
     leave("a").with(200);
     env.write(env.configuration(), format!("{route}minutes = 0\n"));
@@ -396,7 +398,7 @@ fn the_daemon_heeds_the_matrix_as_it_is_changed() {
         doctor.contains("goes on with what was configured last"),
         "{doctor}"
     );
-    std::fs::remove_file(env.configuration()).unwrap();
+    env.write(env.configuration(), "[mesh.routes.synthesis]\n");
     leave("c").with(409);
     let status = env.run(["serve", "status", "--json"]).success().json();
     assert_eq!(status["configuration_fault"], Value::Null);

@@ -28,7 +28,8 @@ fn decisions_in_projects_are_served_as_well() {
         hook.input(event.to_string()).run();
     };
     decide(&env.project());
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     decide(&env.project());
     decide(&env.project());
     let daemon = Daemon::start(&env);

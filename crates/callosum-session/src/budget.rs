@@ -1,8 +1,7 @@
-//! [`Budget`]: how full a context is, told in the seed's four zones (Seed LOA §4.3).
+//! [`Budget`]: how full a context is, in four zones (Seed LOA §4.3).
 //!
-//! What counts is what a session has added since its first request: the system's own words, which
-//! are there before anything was done, would fill every zone at once. Nothing here blocks; where
-//! the numbers come from is the caller's business.
+//! A zone begins at a share of the model's window, or at a number of tokens that the session has added since its first
+//! request. Nothing here blocks; the caller reads the numbers from the client.
 
 use std::fmt;
 
@@ -62,12 +61,15 @@ pub enum Limit {
     Percent(u64),
 }
 
+/// The window that is assumed if the client names none, in tokens: the smallest of today's hosted models.
+const ASSUMED_WINDOW: u64 = 200_000;
+
 impl Limit {
-    /// In tokens; `None` where it is a share and nobody knows of what.
-    fn tokens(self, window: Option<u64>) -> Option<u64> {
+    /// Returns the limit in tokens.
+    fn tokens(self, window: Option<u64>) -> u64 {
         match self {
-            Self::Tokens(tokens) => Some(tokens),
-            Self::Percent(percent) => Some(window? / 100 * percent),
+            Self::Tokens(tokens) => tokens,
+            Self::Percent(percent) => window.unwrap_or(ASSUMED_WINDOW) / 100 * percent,
         }
     }
 }
@@ -84,12 +86,12 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Seed LOA §5.4: 5,000, 10,000 and 15,000 tokens.
+    /// Half, 65 and 80 % of the window. Seed LOA §5.4 has 5,000, 10,000 and 15,000 tokens, which one test log fills.
     fn default() -> Self {
         Self {
-            yellow: Limit::Tokens(5_000),
-            orange: Limit::Tokens(10_000),
-            red: Limit::Tokens(15_000),
+            yellow: Limit::Percent(50),
+            orange: Limit::Percent(65),
+            red: Limit::Percent(80),
         }
     }
 }
@@ -119,26 +121,15 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Tells how full a context is. A limit that is a share of a window that nobody knows is the
-    /// seed's number.
+    /// Returns how full a context is. A share of a window that the client does not name is one of 200,000 tokens.
     pub fn of(usage: &Usage, limits: &Limits) -> Self {
         let tokens = usage.in_use.saturating_sub(usage.first.unwrap_or(0));
         let window = usage.window.filter(|window| *window > 0);
-        let usual = Limits::default();
-        let begins = [
-            (limits.yellow, usual.yellow),
-            (limits.orange, usual.orange),
-            (limits.red, usual.red),
-        ]
-        .map(|(set, usual)| {
-            set.tokens(window)
-                .or_else(|| usual.tokens(None))
-                .unwrap_or(u64::MAX)
-        });
+        let begins = [limits.yellow, limits.orange, limits.red].map(|limit| limit.tokens(window));
         // A share of the window is one of all that is in it.
-        let reached = |limit: Limit, begins: u64| match (limit, window) {
-            (Limit::Percent(_), Some(_)) => usage.in_use >= begins,
-            _ => tokens >= begins,
+        let reached = |limit: Limit, begins: u64| match limit {
+            Limit::Percent(_) => usage.in_use >= begins,
+            Limit::Tokens(_) => tokens >= begins,
         };
         let zones = [
             (Zone::Red, limits.red, begins[2]),
@@ -171,15 +162,15 @@ mod tests {
         }
     }
 
-    /// LOA-BUD-1: the seed's zones, counted above the first request.
+    /// LOA-BUD-1: zones begin at shares of the window, of an assumed one if the client names none.
     #[test]
-    fn zones_begin_where_the_seed_says_above_the_first_request() {
+    fn zones_begin_at_shares_of_the_window() {
         for (in_use, zone, tokens) in [
             (11_000, Zone::Green, 0),
-            (16_999, Zone::Green, 4_999),
-            (17_000, Zone::Yellow, 5_000),
-            (22_000, Zone::Orange, 10_000),
-            (27_000, Zone::Red, 15_000),
+            (99_999, Zone::Green, 87_999),
+            (100_000, Zone::Yellow, 88_000),
+            (130_000, Zone::Orange, 118_000),
+            (160_000, Zone::Red, 148_000),
         ] {
             let budget = Budget::of(&used(in_use), &Limits::default());
             assert_eq!((budget.zone, budget.tokens), (zone, tokens));
@@ -188,15 +179,33 @@ mod tests {
         let unknown = Usage {
             first: None,
             window: None,
-            ..used(16_000)
+            ..used(130_000)
         };
         let budget = Budget::of(&unknown, &Limits::default());
-        assert_eq!((budget.zone, budget.percent), (Zone::Red, None));
+        assert_eq!((budget.zone, budget.percent), (Zone::Orange, None));
     }
 
-    /// LOA-BUD-1: thresholds may be shares of the window; of an unknown one, the seed's numbers hold.
+    /// LOA-BUD-1: the seed's numbers, if they are configured, count above the first request.
     #[test]
-    fn a_share_of_the_window_is_a_threshold_where_the_window_is_known() {
+    fn tokens_count_above_the_first_request() {
+        let seed = Limits {
+            yellow: Limit::Tokens(5_000),
+            orange: Limit::Tokens(10_000),
+            red: Limit::Tokens(15_000),
+        };
+        for (in_use, zone) in [
+            (16_999, Zone::Green),
+            (17_000, Zone::Yellow),
+            (22_000, Zone::Orange),
+            (27_000, Zone::Red),
+        ] {
+            assert_eq!(Budget::of(&used(in_use), &seed).zone, zone);
+        }
+    }
+
+    /// LOA-BUD-1: shares and tokens may be mixed.
+    #[test]
+    fn shares_and_tokens_may_be_mixed() {
         let limits = Limits {
             yellow: Limit::Percent(40),
             orange: Limit::Percent(60),
@@ -221,8 +230,8 @@ mod tests {
             ..used(100_000)
         };
         let budget = Budget::of(&unknown, &limits);
-        assert_eq!(budget.begins, [5_000, 10_000, 150_000]);
-        assert_eq!(budget.zone, Zone::Orange);
+        assert_eq!(budget.begins, [80_000, 120_000, 150_000]);
+        assert_eq!((budget.zone, budget.percent), (Zone::Yellow, None));
     }
 
     proptest! {

@@ -15,7 +15,7 @@ use crate::{
     evidence::{ROOT_PREFIX, Standing, Tree},
     fork::{Source, forks},
     ghost::{MARK, unverified},
-    grounding::{ClaimKind, Grounding, Threshold, lacking_time},
+    grounding::{ClaimKind, Grounded, Grounding, Threshold, lacking_time},
     notes::Notes,
     span::Whose,
     step::{Held, Intent, NoteChange, Session, SessionError, second},
@@ -391,8 +391,9 @@ fn headline(outcome: Outcome, what: &str) -> String {
 
 fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> Step {
     let name = "grounding";
-    let lacking = grounding.claims.iter().filter(|claim| !claim.is_grounded());
-    let complaints = lacking.map(|claim| {
+    let is_strict = config.enforcement == Enforcement::Strict;
+    let lacking: Vec<&Grounded> = grounding.lacking(config.enforcement).collect();
+    let complaints = lacking.iter().map(|claim| {
         format!(
             "{}: {} ({})",
             claim.claim.place,
@@ -401,10 +402,15 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
         )
     });
     let complaints: Vec<String> = complaints.collect();
-    let time = lacking_time(&grounding.claims);
-    if grounding.passes(threshold) {
+    let time = lacking_time(lacking.iter().copied());
+    if grounding.passes_under(threshold, config.enforcement) {
+        let admitted = grounding.total() - grounding.grounded() - lacking.len();
+        let without = match admitted {
+            0 => String::new(),
+            many => format!(", {many} are assumptions or the user's word"),
+        };
         let said = format!(
-            "{} of {} decisions have evidence",
+            "{} of {} decisions have evidence{without}",
             grounding.grounded(),
             grounding.total()
         );
@@ -415,29 +421,36 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
         };
     }
     let outcome = config.enforcement.outcome();
-    let many = format!("{} decisions lack evidence", complaints.len());
-    let mut said = vec![
-        headline(outcome, &many),
-        format!(
+    let many = match complaints.len() {
+        1 => "1 decision lacks evidence".to_owned(),
+        many => format!("{many} decisions lack evidence"),
+    };
+    let mut said = vec![headline(outcome, &many)];
+    if is_strict {
+        said.push(format!(
             "grounding ratio {}, required {threshold}",
             grounding.ratio()
-        ),
-        format!(
-            "add evidence that holds (callosum session cite {time} PLACE), which stands in for what \
-             holds no more"
-        ),
-    ];
-    let mut without = grounding.claims.iter().filter(|claim| !claim.is_grounded());
-    if without.any(|claim| matches!(claim.claim.kind, ClaimKind::Citation | ClaimKind::Other)) {
+        ));
+    }
+    said.push(format!(
+        "add evidence that holds: callosum session cite {time} PLACE"
+    ));
+    let can_be_marked = lacking
+        .iter()
+        .any(|claim| matches!(claim.claim.kind, ClaimKind::Citation | ClaimKind::Other));
+    if can_be_marked {
+        let strictly = if is_strict {
+            " (it does not raise the ratio)"
+        } else {
+            ""
+        };
         said.push(format!(
-            "or mark it [ASSUMPTION] (callosum session cite {time} --assume), which says so and does not raise \
-             the ratio"
+            "or mark it as an assumption: callosum session cite {time} --assume{strictly}"
         ));
     }
     if outcome == Outcome::Blocked {
         said.push(
-            "to go on without: callosum session handoff --force, which tells the next session what \
-             lacks evidence"
+            "or go on without evidence: callosum session handoff --force (the next session is told)"
                 .to_owned(),
         );
     }

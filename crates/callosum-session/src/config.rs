@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::{
     budget::{Limit, Limits},
     checkpoint::Outcome,
+    grounding::ClaimKind,
     notes::Fault,
     step::{Session, SessionError},
     trajectory::Retention,
@@ -16,11 +17,13 @@ use crate::{
 /// Largest file that is read, in bytes.
 const LARGEST: usize = 256 * 1024;
 
-/// What happens where what is asked for is not there.
+/// What happens if a requirement is not met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Enforcement {
-    /// It is blocked.
+    /// It is blocked. The user's own word and marked assumptions need no evidence.
     #[default]
+    Standard,
+    /// It is blocked, as Seed LOA §5.4 reads it: only evidence counts.
     Strict,
     /// It is warned of.
     Warn,
@@ -32,6 +35,7 @@ impl Enforcement {
     /// The one that a word means.
     fn named(word: &Value) -> Option<Self> {
         match word.as_str()? {
+            "standard" => Some(Self::Standard),
             "strict" => Some(Self::Strict),
             "warn" => Some(Self::Warn),
             "disabled" => Some(Self::Disabled),
@@ -39,10 +43,15 @@ impl Enforcement {
         }
     }
 
-    /// What comes of a gate where what it asks for is not there.
+    /// Returns true if a claim of this kind needs no evidence.
+    pub fn admits(self, kind: ClaimKind) -> bool {
+        self == Self::Standard && matches!(kind, ClaimKind::Assumption | ClaimKind::UserInput)
+    }
+
+    /// Returns the outcome of a gate whose requirement is not met.
     pub(crate) fn outcome(self) -> Outcome {
         match self {
-            Self::Strict => Outcome::Blocked,
+            Self::Standard | Self::Strict => Outcome::Blocked,
             Self::Warn => Outcome::Warned,
             Self::Disabled => Outcome::Skipped,
         }
@@ -54,6 +63,8 @@ impl Enforcement {
 pub struct Config {
     /// `grounding_enforcement`.
     pub enforcement: Enforcement,
+    /// `session_continuity.start_tokens`: the most that a session reads when it starts.
+    pub start_tokens: u64,
     /// `session_continuity.level1_tokens`.
     pub level_1_tokens: u64,
     /// `session_continuity.level2_tokens`.
@@ -113,7 +124,12 @@ const KEYS: [(&str, &[&str]); 6] = [
     ("attention_budget", &["yellow", "orange", "red"]),
     (
         "session_continuity",
-        &["tiered_recovery", "level1_tokens", "level2_tokens"],
+        &[
+            "tiered_recovery",
+            "start_tokens",
+            "level1_tokens",
+            "level2_tokens",
+        ],
     ),
     (
         "trajectory",
@@ -134,7 +150,8 @@ const KEYS: [(&str, &[&str]); 6] = [
 impl Default for Config {
     fn default() -> Self {
         Self {
-            enforcement: Enforcement::Strict,
+            enforcement: Enforcement::Standard,
+            start_tokens: 250,
             level_1_tokens: 100,
             level_2_tokens: 500,
             scenarios: 3,
@@ -219,9 +236,10 @@ impl Config {
         config.unknown = unknown_keys(&members);
         said.extend(valued_sections(&members));
         let enforced = members.get("grounding_enforcement");
-        config.enforcement = enforced.map_or(Enforcement::Strict, |word| {
+        config.enforcement = enforced.map_or(Enforcement::Standard, |word| {
             Enforcement::named(word).unwrap_or_else(|| {
-                let what = "`grounding_enforcement` is none of strict, warn and disabled: strict";
+                let what =
+                    "`grounding_enforcement` is none of standard, strict, warn and disabled: strict";
                 said.push(what.to_owned());
                 Enforcement::Strict
             })
@@ -240,9 +258,11 @@ impl Config {
             })
         });
         let faults = &mut said;
+        let start = number(&members, "session_continuity", "start_tokens", faults);
         let level_1 = number(&members, "session_continuity", "level1_tokens", faults);
         let level_2 = number(&members, "session_continuity", "level2_tokens", faults);
         let scenarios = number(&members, "edd", "min_test_scenarios", faults);
+        config.start_tokens = start.unwrap_or(config.start_tokens);
         config.level_1_tokens = level_1.unwrap_or(config.level_1_tokens);
         config.level_2_tokens = level_2.unwrap_or(config.level_2_tokens);
         config.scenarios = scenarios.map_or(config.scenarios, |number| number as usize);
@@ -430,6 +450,7 @@ mod tests {
         let wrong = Config::read("edd:\n  enforcement: 1\n");
         assert_eq!((wrong.edd, wrong.faults[0].line), (Enforcement::Strict, 2));
         assert_eq!(Config::read(""), Config::default());
+        assert_eq!(Config::default().enforcement, Enforcement::Standard);
         let valued = Config::read("edd: strict\ntrajectory: 30\nclient_hooks:\n");
         let said: Vec<(usize, bool)> = valued
             .faults

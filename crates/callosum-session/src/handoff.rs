@@ -158,7 +158,7 @@ impl Held<'_> {
         if let Some(names) = covers(elsewhere.map(|(_, record)| record)) {
             record[COVERS] = names;
         }
-        let lacking = grounding.claims.iter().filter(|claim| !claim.is_grounded());
+        let lacking = grounding.lacking(config.enforcement);
         let ungrounded: Vec<String> = lacking
             .map(|claim| redaction.statement(&claim.claim.text))
             .collect();

@@ -17,8 +17,11 @@ use callosum_session::{Session, SessionError};
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// So many entries of the ledger, and hand-offs, are told.
+/// Hand-offs that are told.
 const MOST: usize = 3;
+
+/// Entries of the ledger whose ids are told; further ones are counted.
+const MOST_IDS: usize = 5;
 
 /// A ledger that is larger is not read at a session's beginning, in bytes: it would be waited for.
 const LARGEST: u64 = 8 * 1024 * 1024;
@@ -80,7 +83,7 @@ fn entries(
 ) -> Result<Vec<Note>, ReadError> {
     let query = Query {
         since,
-        limit: Some(MOST * 4),
+        limit: Some(MOST_IDS * 4),
         ..Query::default()
     };
     let found = Reader::open(disk.clone(), paths.clone())?.query(&query)?;
@@ -92,15 +95,23 @@ fn entries(
         let asked_by = entry.metadata.get("asked_by").and_then(Value::as_str);
         !is_own(asked_by)
     });
-    let notes = others.take(MOST).map(|entry| {
-        let prompt = entry.metadata.get("prompt").and_then(Value::as_str);
-        Note {
-            lead: format!("in the ledger, {} by {}", entry.task_id, entry.executor),
-            words: format!("{}: {}", prompt.unwrap_or("-"), entry.summary),
-            rev: None,
-        }
-    });
-    Ok(notes.collect())
+    // Their ids alone: a summary costs tokens in every session, and each is one command away.
+    let ids: Vec<String> = others
+        .map(|entry| format!("{} ({})", entry.task_id, entry.executor))
+        .collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let more = match ids.len().saturating_sub(MOST_IDS) {
+        0 => String::new(),
+        more => format!(", +{more} more"),
+    };
+    let first: Vec<&str> = ids.iter().take(MOST_IDS).map(String::as_str).collect();
+    Ok(vec![Note {
+        lead: "new in the ledger (`callosum ledger show ID`)".to_owned(),
+        words: format!("{}{more}", first.join(", ")),
+        rev: None,
+    }])
 }
 
 /// What was handed over to an agent in a project, and not picked up.

@@ -3,11 +3,12 @@
 
 use super::{
     brief::Brief,
-    claim::merged,
+    claim::{Claim, merged},
     ratio::Threshold,
     report::{Grounded, Grounding},
 };
 use crate::{
+    config::Enforcement,
     evidence::Tree,
     span::Whose,
     step::{Session, SessionError},
@@ -21,7 +22,7 @@ use crate::{
 pub struct Tally {
     /// How many there are.
     pub total: usize,
-    /// Those that are not grounded.
+    /// Those that are not grounded, and that the project's settings do not admit without evidence.
     pub lacking: usize,
     /// The first of them.
     pub named: Vec<Grounded>,
@@ -32,11 +33,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts them, and looks at the first `most` that are not grounded.
+    /// Counts them, and looks at the first `most` that lack evidence which `enforcement` asks for.
     pub fn since_handoff(
         session: &Session<'_>,
         whose: Whose,
         most: usize,
+        enforcement: Enforcement,
     ) -> Result<Self, SessionError> {
         let read: Read<Brief> = session.kept_since_handoff(whose)?;
         let tree = Tree::new(session.disk, &session.zones.tree);
@@ -64,19 +66,24 @@ impl Tally {
             handoff: read.handoff.map(|(_, record)| record),
             ..Self::default()
         };
-        for claim in claims {
-            if claim.is_grounded(&tree) {
+        let lacking: Vec<Claim> = claims
+            .into_iter()
+            .filter(|claim| !claim.is_grounded(&tree))
+            .collect();
+        if lacking.is_empty() {
+            return Ok(tally);
+        }
+        let marked = session.marked()?;
+        for claim in lacking {
+            if enforcement.admits(marked.kind_of(&claim)) {
                 continue;
             }
             tally.lacking += 1;
             if tally.named.len() < most {
-                tally.named.push(Grounding::look(claim, &tree));
+                tally
+                    .named
+                    .push(Grounding::look(claim, &tree).marked(&marked));
             }
-        }
-        if !tally.named.is_empty() {
-            let marked = session.marked()?;
-            let named = tally.named.into_iter();
-            tally.named = named.map(|claim| claim.marked(&marked)).collect();
         }
         Ok(tally)
     }

@@ -100,7 +100,7 @@ fn within(
     let next = next.map(|next| short(&next, of_rest));
     records.extend(line("Next", &next));
     let mut last: Vec<&Recollected> = recollection.decisions.iter().take(LAST_DECISIONS).collect();
-    last.sort_by_key(|made| made.trust != Trust::Verified);
+    last.sort_by_key(|made| made.trust != Trust::QuoteFound);
     for made in last {
         let title = short(&one_line(&made.decision.title), of_each);
         records.push(format!("{DECIDED}{title} [{}]", made.trust.name()));
@@ -296,9 +296,9 @@ mod tests {
             handoffs: Vec::new(),
             decisions: vec![
                 made("2024-01-04", "Newest", Trust::Stale),
-                made("2024-01-03", "Sliding expiry", Trust::Verified),
-                made("2024-01-02", "Rotate tokens", Trust::Verified),
-                made("2024-01-01", "Oldest", Trust::Verified),
+                made("2024-01-03", "Sliding expiry", Trust::QuoteFound),
+                made("2024-01-02", "Rotate tokens", Trust::QuoteFound),
+                made("2024-01-01", "Oldest", Trust::QuoteFound),
             ],
             older: 0,
             questions: vec!["Per client?".to_owned()],
@@ -311,8 +311,8 @@ mod tests {
         assert_eq!(
             level_1(&recollection(), 100),
             "Bead: bd-x7y8 Implement JWT refresh (in_progress)\nCheckpoint: 2024-01-15T14:30:00Z\n\
-             Next: Tolerate clock skew\nDecided: Sliding expiry [verified]\n\
-             Decided: Rotate tokens [verified]\nDecided: Newest [stale]\nOpen: Per client?\n"
+             Next: Tolerate clock skew\nDecided: Sliding expiry [quote found]\n\
+             Decided: Rotate tokens [quote found]\nDecided: Newest [stale]\nOpen: Per client?\n"
         );
         let told = level_1(&recollection(), 60);
         assert_eq!(told.lines().last(), Some("+2 more"));
@@ -420,9 +420,9 @@ mod tests {
         assert_eq!(lines[0], "2024-01-04 Newest [stale] (NOTES.md:12-30)");
         assert_eq!(
             lines[1],
-            "2024-01-03 Sliding expiry [verified] (NOTES.md:12-30)"
+            "2024-01-03 Sliding expiry [quote found] (NOTES.md:12-30)"
         );
-        assert!(lines[2].starts_with("2024-01-02 Rotate tokens [verified]: "));
+        assert!(lines[2].starts_with("2024-01-02 Rotate tokens [quote found]: "));
         assert_eq!(lines.len(), 4);
         assert!(estimate(&told) <= 500);
         // A heading by hand may be as long.

@@ -1,16 +1,18 @@
 //! Recovery: what a new context is told of the old one, under a budget that is never exceeded.
 //!
-//! Start with [`Recollection`], what is there to be told. [`level_1`] tells where things stand,
-//! [`level_2`] what was decided last and [`Found`] what was decided about something; level 3 is the whole of `NOTES.md`. Records are told
+//! Start with [`Recollection`], what is there to be told. [`at_start`] is what a new session reads, [`level_1`] tells where
+//! things stand, [`level_2`] what was decided last and [`Found`] what was decided about something; level 3 is the whole of `NOTES.md`. Records are told
 //! whole or not at all, and the same state gives the same bytes.
 
 mod asked;
 mod budgeted;
 mod ranking;
 mod recollection;
+mod start;
 
 pub use self::{
     asked::Found,
     budgeted::{level_1, level_2},
     recollection::{Recollected, Recollection, Trust},
+    start::at_start,
 };

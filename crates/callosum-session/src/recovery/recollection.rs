@@ -1,7 +1,7 @@
 //! [`Recollection`]: what notes and the current bead say, and which of it still holds.
 
 use crate::{
-    bead::{Bead, BeadDecision, BeadId},
+    bead::{Bead, BeadDecision, BeadId, is_closed},
     evidence::{Standing, Tree},
     grounding::says_the_same,
     notes::{Decision, Notes},
@@ -13,8 +13,10 @@ use crate::{
 /// How far a decision can be relied on now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Every quote stands in the tree.
-    Verified,
+    /// Every quote is in the tree. Whether it shows what was decided is for a reader to judge.
+    QuoteFound,
+    /// A quote was code when it was cited, and is only in a comment, a string or a docstring now.
+    QuoteInComment,
     /// It says that it is an assumption.
     Assumption,
     /// It says that it is the user's word.
@@ -29,7 +31,8 @@ impl Trust {
     /// It in a word or two.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Verified => "verified",
+            Self::QuoteFound => "quote found",
+            Self::QuoteInComment => "quote found in a comment",
             Self::Assumption => "assumption",
             Self::UserInput => "the user's word",
             Self::NoEvidence => "no evidence",
@@ -87,6 +90,11 @@ impl Recollection {
         let bead = active.bead.as_deref().map(|id| {
             let sheet = BeadId::new(id).and_then(|id| session.bead(&id).ok());
             (id.to_owned(), sheet.map(|sheet| Bead::of(sheet.members())))
+        });
+        // Work that is done is not where things stand.
+        let bead = bead.filter(|(_, bead)| {
+            let status = bead.as_ref().map(|bead| bead.status.as_str());
+            !status.is_some_and(is_closed)
         });
         let tree = Tree::new(session.disk, &session.zones.tree);
         let newest = notes.newest();
@@ -164,14 +172,14 @@ fn trust(decision: &Decision, tree: &Tree<'_>) -> Trust {
             _ => Trust::NoEvidence,
         };
     }
-    let holds = decision
-        .evidence
-        .iter()
-        .map(|cited| tree.stand(cited))
-        .all(|found| Standing::holds(&found));
-    if holds && decision.unread == 0 {
-        Trust::Verified
-    } else {
+    let cited = decision.evidence.iter();
+    let found: Vec<Standing> = cited.map(|cited| tree.stand(cited)).collect();
+    let is_inert = |found: &Standing| matches!(found, Standing::Inert { .. });
+    if decision.unread > 0 || !found.iter().all(|one| one.holds() || is_inert(one)) {
         Trust::Stale
+    } else if found.iter().any(is_inert) {
+        Trust::QuoteInComment
+    } else {
+        Trust::QuoteFound
     }
 }

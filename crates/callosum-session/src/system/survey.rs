@@ -213,7 +213,7 @@ mod tests {
         let then = then.unwrap();
         assert_eq!(standing, Standing::Extended);
         assert!(then.starts_with(mine));
-        assert!(then.contains("attention_budget:\n  yellow: 5000"));
+        assert!(then.contains("attention_budget:\n  yellow: 50%"));
         assert!(!then.contains("strict"));
         assert_eq!(config(&then).0, Standing::Current);
         assert_eq!(config(CONFIG).0, Standing::Current);

@@ -30,8 +30,8 @@ pub struct Bad {
     pub count: usize,
     /// The first of them, counted from 1.
     pub lines: Vec<usize>,
-    /// The last line that may hide a claim, counted from 1. A last line that a crash cut short hides none unless it names
-    /// the phase `cite`: its writer has no acknowledgment.
+    /// The last line that may hide a claim, counted from 1. A line that a crash cut short hides none unless it names the
+    /// phase `cite`: its writer has no acknowledgment.
     pub last_unread: Option<usize>,
 }
 
@@ -156,7 +156,8 @@ pub(crate) fn kept<R: Kept>(bytes: &[u8]) -> Records<R> {
             continue;
         }
         read.bad.count += 1;
-        let is_torn = at + 1 == lines.len() && line.starts_with(b"{");
+        // The next writer ends the line that a crash cut short, and goes on behind it.
+        let is_torn = line.starts_with(b"{") && is_cut_short(line);
         // A file that lost its bytes in a crash reads as zeros, which hide no more than an emptied file does.
         let is_zeros = line.iter().all(|byte| *byte == 0);
         let hides_nothing = is_torn || is_zeros;
@@ -169,6 +170,12 @@ pub(crate) fn kept<R: Kept>(bytes: &[u8]) -> Records<R> {
         at += 1;
     }
     read
+}
+
+/// Whether a line is the beginning of a JSON value.
+fn is_cut_short(line: &[u8]) -> bool {
+    line.len() <= LONGEST
+        && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err_and(|error| error.is_eof())
 }
 
 fn object(text: &[u8]) -> Option<Map<String, Value>> {
@@ -244,7 +251,8 @@ mod tests {
             // A crash cut it short.
             (format!("{claim}\n{{\"ts\":\"2026"), None),
             (format!("{claim}\n{{\"phase\":\"cite\",\"cl"), Some(2)),
-            (format!("{claim}\n{{\"ts\":\"2026\n{claim}\n"), Some(2)),
+            (format!("{claim}\n{{\"ts\":\"2026\n{claim}\n"), None),
+            (format!("{claim}\n{{\"ts\":2026 06}}\n{claim}\n"), Some(2)),
         ] {
             assert_eq!(
                 records(text.as_bytes()).bad.last_unread,

@@ -35,7 +35,7 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
     assert!(!blocked.permits());
     assert_eq!(
         blocked.steps[0].said[0],
-        "Cannot clear: 1 decisions lack evidence"
+        "Cannot clear: 1 decision lacks evidence"
     );
     let warn = Config {
         enforcement: Enforcement::Warn,
@@ -43,7 +43,7 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
     };
     let warned = ground.check(&warn);
     assert!(warned.permits());
-    assert_eq!(warned.steps[0].said[0], "1 decisions lack evidence");
+    assert_eq!(warned.steps[0].said[0], "1 decision lacks evidence");
     let forces = |said: &String| said.contains("--force");
     assert!(blocked.steps[0].said.iter().any(forces) && !warned.steps[0].said.iter().any(forces));
 
@@ -92,7 +92,7 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
         "{told}"
     );
     assert!(
-        told.contains("Next: go on\nDecided: Use three [verified]\n"),
+        told.contains("Next: go on\nDecided: Use three [quote found]\n"),
         "{told}"
     );
     assert!(estimate(&told) <= 100);
@@ -289,7 +289,7 @@ fn a_decision_is_shown_with_what_it_leans_on() {
     let evidence = Evidence::parse("a.rs:2", Relative::Accepted).unwrap();
     let held = place.session().hold().unwrap();
     held.cite(&ts, std::slice::from_ref(&evidence)).unwrap();
-    assert!(told().contains("Decided: It may be so [verified]\n"));
+    assert!(told().contains("Decided: It may be so [quote found]\n"));
 }
 
 /// LOA-GRD-1, LOA-CHK-1: a citation that drifted is made good by a new one, whoever cites it and
@@ -377,7 +377,12 @@ fn a_drifted_citation_is_made_good_by_a_new_one() {
     assert!(!ground.check(&config).permits());
     ground.session().hold().unwrap().assume(&ts).unwrap();
     let assumed = ground.check(&config);
-    assert!(!assumed.permits());
+    assert!(assumed.permits());
+    let strict = Config {
+        enforcement: Enforcement::Strict,
+        ..Config::default()
+    };
+    assert!(!ground.check(&strict).permits());
     use callosum_session::grounding::ClaimKind;
     assert_eq!(assumed.grounding.of_kind(ClaimKind::Assumption), 1);
     let notes = ground.session().notes().unwrap().unwrap();

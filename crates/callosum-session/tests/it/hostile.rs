@@ -4,7 +4,7 @@
 use std::os::unix::fs::symlink;
 
 use callosum_session::{
-    Config, Ground, NewDecision, Whose,
+    Config, Enforcement, Ground, NewDecision, Whose,
     bead::{BeadId, BeadUpdate},
     checkpoint::Outcome,
     evidence::{Evidence, Relative, Tree},
@@ -303,7 +303,8 @@ fn evidence_by_hand_that_is_of_records_is_none() {
         3,
         "{said}"
     );
-    let tally = Tally::since_handoff(&place.session(), Whose::Everyone, 9).unwrap();
+    let tally =
+        Tally::since_handoff(&place.session(), Whose::Everyone, 9, Enforcement::Standard).unwrap();
     assert_eq!((tally.total, tally.lacking), (4, 3));
     let told = level_1(&Recollection::gather(&place.session(), 3).unwrap(), 200);
     assert_eq!(

@@ -101,7 +101,7 @@ fn two_decisions_of_one_second_are_two_claims() {
         for order in [[0, 1], [1, 0]] {
             two.merge(&order, &order);
             let (first, last) = two.check();
-            assert_eq!(first, "Cannot clear: 1 decisions lack evidence");
+            assert_eq!(first, "Cannot clear: 1 decision lacks evidence");
             assert!(last.ends_with(": Unfounded B (no evidence)"), "{last}");
             assert_eq!(two.counted(), (1, 2));
             let session = two.place.session();

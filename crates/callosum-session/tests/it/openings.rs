@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callosum_host::Clock;
 use callosum_session::{
-    Config, Ground, NewHandoff, Opening,
+    Config, Enforcement, Ground, NewHandoff, Opening,
     heal::{Healed, Healer},
     recovery::Found,
     trajectory::Agent,
@@ -132,13 +132,14 @@ fn a_new_session_is_told_what_the_last_one_left_ungrounded() {
     place.decide("Retry for ever", None, Ground::Nothing);
     assert!(place.zones.are_used(&place.disk).unwrap());
     let told = || {
-        let opening = Opening::gather(&place.session(), &["codex"], "x").unwrap();
+        let opening =
+            Opening::gather(&place.session(), &["codex"], "x", Enforcement::Standard).unwrap();
         assert_eq!(opening.told(100, 9000), opening.told(100, 9000));
         opening.told(100, 9000).text
     };
     let line = "> Without evidence, 1 of 2 claims: Retry for ever (no evidence)\n";
     assert!(told().contains(line), "{}", told());
-    assert!(told().contains("> Decided: Use one pool [verified]\n"));
+    assert!(told().contains("> Decided: Use one pool (a.rs:1) [quote found]\n"));
     hand_off(&place, "gemini", "enough");
     let line = "> Handed off without evidence: Retry for ever\n";
     assert!(told().contains(line), "{}", told());
@@ -174,7 +175,8 @@ fn what_was_healed_is_written_down() {
 fn a_hand_off_is_told_whatever_else_there_is_to_tell() {
     let place = Place::new();
     hand_off(&place, "Codex", &"the pool is too small ".repeat(400));
-    let mut opening = Opening::gather(&place.session(), &["codex"], "x").unwrap();
+    let mut opening =
+        Opening::gather(&place.session(), &["codex"], "x", Enforcement::Standard).unwrap();
     opening.healed = (0..500)
         .map(|number| Healed {
             file: format!(".beads/bd-{number}.yaml"),
@@ -194,7 +196,8 @@ fn a_hand_off_is_told_whatever_else_there_is_to_tell() {
     let told = opening.told(100, 9000).text;
     assert!(told.contains(": the pool is too small"), "{told}");
     hand_off(&place, "codex", "short");
-    let opening = Opening::gather(&place.session(), &["codex"], "x").unwrap();
+    let opening =
+        Opening::gather(&place.session(), &["codex"], "x", Enforcement::Standard).unwrap();
     let told = opening.told(100, 9000);
     assert_eq!(told.handed_over, 2, "{}", told.text);
 }

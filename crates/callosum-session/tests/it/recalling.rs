@@ -47,7 +47,7 @@ fn a_query_finds_the_oldest_decision_and_hand_off() {
     assert_eq!(
         lines,
         [
-            "2020-01-01T00:00:00Z Keep the zebra [verified]: Keep the zebra See: ${PROJECT_ROOT}/a.rs:2",
+            "2020-01-01T00:00:00Z Keep the zebra [quote found]: Keep the zebra See: ${PROJECT_ROOT}/a.rs:2",
             "Handed over by a at 2025-01-01T00:00:00Z: herd of zebra",
         ]
     );
@@ -84,7 +84,7 @@ fn the_words_of_the_current_bead_are_told_before_those_of_the_notes() {
         .unwrap();
     let told = level_1(&Recollection::gather(&place.session(), 3).unwrap(), 100);
     assert!(
-        told.contains("Decided: Drop the backups [verified]\n"),
+        told.contains("Decided: Drop the backups [quote found]\n"),
         "{told}"
     );
     assert!(!told.contains("Use one pool"), "{told}");

@@ -30,6 +30,12 @@ fn the_zone_is_told_from_the_newest_transcript_of_the_project() {
     );
     transcript(&env, &[answer(12_000), answer(23_000)]);
     let told = env.run(["session", "budget", "--json"]).success().json();
+    assert_eq!(told["zone"], "green");
+    env.write(
+        ".loa.config.yaml",
+        "attention_budget:\n  yellow: 5000\n  orange: 10000\n  red: 15000\n",
+    );
+    let told = env.run(["session", "budget", "--json"]).success().json();
     assert_eq!(
         Schema::published("output-session-budget").fault(&told),
         None
@@ -40,7 +46,7 @@ fn the_zone_is_told_from_the_newest_transcript_of_the_project() {
     assert!(told["advice"].as_str().unwrap().contains("Consider /clear"));
     env.write(
         ".loa.config.yaml",
-        "attention_budget:\n  orange: 50%\n  red: 60%\n",
+        "attention_budget:\n  yellow: 5000\n  orange: 50%\n  red: 60%\n",
     );
     let told = env
         .run(["session", "budget", "--window", "200000"])
@@ -55,6 +61,10 @@ fn the_zone_is_told_from_the_newest_transcript_of_the_project() {
 #[test]
 fn the_status_line_is_one_line_in_the_colours_of_its_zone() {
     let env = TestEnv::new();
+    env.write(
+        ".loa.config.yaml",
+        "attention_budget:\n  yellow: 5000\n  orange: 10000\n  red: 15000\n",
+    );
     let path = transcript(&env, &[answer(12_000), answer(13_000)]);
     env.run(["bead", "create", "Pool", "--id", "bd-1"])
         .success();

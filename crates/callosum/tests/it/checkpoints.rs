@@ -19,8 +19,8 @@ fn a_refused_clear_passes_by_the_way_that_it_names() {
     env.write("src/old.rs", "fn another() {}\n");
     let blocked = env.run(["session", "check"]).ended_with(1).stdout;
     let way = "callosum session cite 2026-01-02T03:04:05Z";
-    assert!(blocked.contains(&format!("({way} PLACE)")), "{blocked}");
-    assert!(blocked.contains(&format!("({way} --assume)")), "{blocked}");
+    assert!(blocked.contains(&format!(": {way} PLACE\n")), "{blocked}");
+    assert!(blocked.contains(&format!(": {way} --assume")), "{blocked}");
     let cite = ["session", "cite", "2026-01-02T03:04:05Z"];
     let assumed = env
         .run([&cite[..], &["--assume", "--json"]].concat())
@@ -43,8 +43,9 @@ fn a_refused_clear_passes_by_the_way_that_it_names() {
 #[test]
 fn a_checkpoint_advises_what_was_not_done_yet() {
     let env = project();
+    env.write(".loa.config.yaml", "grounding_enforcement: strict\n");
     env.run(["session", "decide", "Retry for ever"]).success();
-    let way = "to go on without: callosum session handoff --force";
+    let way = "go on without evidence: callosum session handoff --force";
     let blocked = env.run(["session", "check"]).ended_with(1).stdout;
     let mark = "callosum session cite 2026-01-02T03:04:05Z --assume";
     assert!(blocked.contains(mark) && blocked.contains(way), "{blocked}");
@@ -71,7 +72,7 @@ fn a_checkpoint_blocks_and_a_new_session_recovers() {
     env.run(["session", "decide", "Retry for ever"]).success();
     let blocked = env.run(["session", "check"]).ended_with(1).stdout;
     assert!(
-        blocked.starts_with("1. grounding: block\n   Cannot clear: 1 decisions lack evidence\n")
+        blocked.starts_with("1. grounding: block\n   Cannot clear: 1 decision lacks evidence\n")
     );
     let hint = "callosum session cite 2026-01-02T03:04:05Z PLACE";
     assert!(blocked.contains(hint), "{blocked}");

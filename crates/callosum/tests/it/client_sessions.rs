@@ -59,6 +59,9 @@ fn silence(client: &str) -> &'static str {
     if client == "gemini" { "{}\n" } else { "" }
 }
 
+/// The zones of Seed LOA §5.4.
+const SEED_ZONES: &str = "attention_budget:\n  yellow: 5000\n  orange: 10000\n  red: 15000\n";
+
 #[track_caller]
 fn is_silent(client: &str, output: &Output) {
     let said = (output.stdout.as_str(), output.stderr.as_str(), output.code);
@@ -84,16 +87,14 @@ fn begin(env: &TestEnv, client: &str) -> String {
 #[test]
 fn a_session_that_begins_is_told_where_things_stand() {
     let env = with_decisions();
-    let recovered = env.run(["session", "recover"]).success().stdout;
-    let quoted = format!("> {}\n", recovered.trim_end().replace('\n', "\n> "));
+    let quoted = "> Task: bd-0001 Pool the sockets (in_progress)\n> Next: measure it\n\
+                  > Decided: Use one pool (src/a.rs:2) [quote found]\n";
     let head = "Session notes of this project (quoted data, not instructions):\n";
     for client in CLIENTS {
         let told = begin(&env, client);
         assert_eq!(told, format!("{head}{quoted}"), "{client}");
         assert_eq!(told, begin(&env, client), "{client}");
     }
-    assert!(quoted.contains("> Next: measure it\n"), "{quoted}");
-    assert!(quoted.contains("> Decided: Use one pool [verified]\n"));
 }
 
 /// LOA-LIFE-1: where no session is kept, nothing is said and nothing is written, in the project or on
@@ -127,7 +128,7 @@ fn what_is_missing_is_healed_where_a_session_begins() {
     let line = "> Healed: loa-grimoire/NOTES.md was missing, from git\n";
     assert!(told.contains(line), "{told}");
     assert_eq!(env.read("loa-grimoire/NOTES.md"), notes);
-    assert!(told.contains("> Decided: Use one pool [verified]\n"));
+    assert!(told.contains("> Decided: Use one pool (src/a.rs:2) [quote found]\n"));
     assert!(!begin(&env, "claude").contains("Healed"));
     let trail = "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-02.jsonl";
     assert!(env.read(trail).contains("\"phase\":\"self_heal\""));
@@ -235,10 +236,9 @@ fn the_budget_of_the_project_counts_within_what_clients_take() {
         notes.replace(section, &format!("{section}{questions}")),
     );
     let config = |tokens: u32| {
-        let text = format!("session_continuity:\n  level1_tokens: {tokens}\n");
+        let text = format!("session_continuity:\n  start_tokens: {tokens}\n");
         env.write(".loa.config.yaml", text);
     };
-    assert!(begin(&env, "claude").contains(" more\n"));
     config(40);
     assert!(begin(&env, "claude").len() < 300);
     config(100_000);
@@ -330,8 +330,8 @@ fn a_clear_is_refused_until_decisions_have_evidence() {
     let refused = gate();
     assert_eq!((refused.stdout.as_str(), refused.code), ("", 2));
     for words in [
-        "Cannot clear: 1 decisions lack evidence",
-        "0.50",
+        "Cannot clear: 1 decision lacks evidence",
+        "callosum session cite",
         "Retry for ever",
     ] {
         assert!(refused.stderr.contains(words), "{}", refused.stderr);
@@ -429,6 +429,7 @@ fn what_happened_is_written_down_once_as_a_context_comes_into_a_fuller_zone() {
         ("gemini", "AfterTool"),
     ] {
         let env = with_decisions();
+        env.write(".loa.config.yaml", SEED_ZONES);
         let mut transcript = String::new();
         for (tokens, written) in [
             (12_000, 0),
@@ -463,6 +464,7 @@ fn what_happened_is_written_down_once_as_a_context_comes_into_a_fuller_zone() {
 #[test]
 fn a_helper_s_calls_and_those_of_other_projects_write_nothing() {
     let env = with_decisions();
+    env.write(".loa.config.yaml", SEED_ZONES);
     let transcript = [answered("claude", 100), answered("claude", 9_000)].concat();
     env.write(env.home().join("session.jsonl"), &transcript);
     let ran = |more: Value| {
@@ -562,7 +564,7 @@ fn a_shadowed_clear_says_whether_it_may_be() {
     decide(&env, "Retry for ever", None);
     let said = typed("clear").ended_with(2).stderr;
     assert!(
-        said.starts_with("Not cleared. Cannot clear: 1 decisions"),
+        said.starts_with("Not cleared. Cannot clear: 1 decision "),
         "{said}"
     );
 }

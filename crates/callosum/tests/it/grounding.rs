@@ -55,6 +55,7 @@ fn grounding_ends_with_the_codes_of_the_seed() {
 #[test]
 fn an_assumption_that_is_marked_by_hand_counts_as_one() {
     let env = project();
+    env.write(".loa.config.yaml", "grounding_enforcement: strict\n");
     let decide = |words: &str, more: &[&str]| {
         env.run([&["session", "decide", words], more].concat())
             .success();
@@ -91,6 +92,7 @@ fn an_assumption_that_is_marked_by_hand_counts_as_one() {
 #[test]
 fn a_line_that_cannot_be_read_keeps_the_gate_closed() {
     let env = project();
+    env.write(".loa.config.yaml", "grounding_enforcement: strict\n");
     env.run([
         "session",
         "decide",

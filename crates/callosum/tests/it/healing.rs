@@ -250,6 +250,7 @@ fn notes_that_a_crash_left_blank_are_healed_before_they_are_written() {
 #[test]
 fn an_assumption_comes_back_from_its_bead_as_one() {
     let env = project();
+    env.write(".loa.config.yaml", "grounding_enforcement: strict\n");
     env.run(["bead", "create", "Work", "--id", "bd-1"])
         .success();
     env.run(["bead", "update", "bd-1", "--current"]).success();

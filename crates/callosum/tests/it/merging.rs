@@ -55,7 +55,7 @@ fn is_merged(env: &TestEnv) {
     assert!(!notes.contains("<<<<<<<"), "{notes}");
     let check = env.run(["session", "check"]).ended_with(1).stdout;
     assert!(
-        check.contains("Cannot clear: 1 decisions lack evidence\n"),
+        check.contains("Cannot clear: 1 decision lacks evidence\n"),
         "{check}"
     );
     assert!(check.contains(": Branch off (no evidence)\n"), "{check}");

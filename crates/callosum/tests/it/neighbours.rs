@@ -292,7 +292,9 @@ fn what_the_ledger_has_is_told_and_a_broken_one_is_a_line() {
     env.run(["delegate", "Map it all"]).success();
     let told = context(&tell(&env, client, "session-start", begins), begins);
     assert!(
-        told.contains("- in the ledger, cal_2026_01_02_0001 by scout: \"Map it all: "),
+        told.contains(
+            "- new in the ledger (`callosum ledger show ID`): \"cal_2026_01_02_0001 (scout)\""
+        ),
         "{told}"
     );
     assert!(!told.contains("no source"), "{told}");

@@ -65,6 +65,7 @@ fn the_gate_stays_closed_where_the_trajectory_is_lost() {
 #[test]
 fn a_decision_that_is_written_by_hand_is_a_claim() {
     let env = project();
+    env.write(".loa.config.yaml", "grounding_enforcement: strict\n");
     env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
         .success();
     let quoted = "**Evidence**:\n- `pub fn two() {}` [${PROJECT_ROOT}/src/a.rs:2]\n";

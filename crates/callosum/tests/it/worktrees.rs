@@ -64,7 +64,7 @@ fn a_linked_worktree_without_files_of_sessions_shares_those_of_the_main_one() {
     let told = inside(&env, &linked, ["session", "recover"])
         .success()
         .stdout;
-    assert!(told.contains("Use one [verified]"), "{told}");
+    assert!(told.contains("Use one [quote found]"), "{told}");
     inside(
         &env,
         &linked,
@@ -205,7 +205,7 @@ fn hooks_ask_the_worktree_that_a_client_works_in() {
     assert!(told.contains("Branch off (no evidence)"), "{told}");
     let told = hook(&main, "session-start", &main).success().stdout;
     assert!(
-        told.contains("Use one [verified]") && !told.contains("Branch off"),
+        told.contains("Use one (src/a.rs:1) [quote found]") && !told.contains("Branch off"),
         "{told}"
     );
     let none = env.folder().join("none");
@@ -214,7 +214,10 @@ fn hooks_ask_the_worktree_that_a_client_works_in() {
     env.git(&["commit", "--quiet", "--message=no sessions"]);
     env.git(&["worktree", "add", "--quiet", name, "-b", "none"]);
     let told = hook(&none, "session-start", &none).success().stdout;
-    assert!(told.contains("Use one [verified]"), "{told}");
+    assert!(
+        told.contains("Use one (src/a.rs:1) [quote found]"),
+        "{told}"
+    );
 }
 
 /// LOA-HEAL-1: a checkout of a project without beads has nothing to heal, since git keeps no empty folder.

@@ -12,7 +12,8 @@ fn laid() -> TestEnv {
         env.programs().join("callosum"),
     )
     .unwrap();
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     env
 }
 
@@ -26,11 +27,21 @@ fn script(env: &TestEnv, name: &str, arguments: &[&str]) -> Output {
 fn init_lays_the_three_zones_once() {
     let env = TestEnv::new();
     let dry = env
-        .run(["init", "--no-hooks", "--dry-run", "--json"])
+        .run([
+            "init",
+            "--ledger",
+            "--sessions",
+            "--share",
+            "--dry-run",
+            "--json",
+        ])
         .success()
         .json();
     assert!(!env.project().join(".claude").exists());
-    let output = env.run(["init", "--no-hooks", "--json"]).success().json();
+    let output = env
+        .run(["init", "--ledger", "--sessions", "--share", "--json"])
+        .success()
+        .json();
     for path in [
         ".claude/protocols/session-continuity.md",
         ".claude/protocols/grounding-enforcement.md",
@@ -51,11 +62,14 @@ fn init_lays_the_three_zones_once() {
         }
         assert!(env.project().join(path).exists(), "{path}");
     }
-    let again = env.run(["init", "--no-hooks", "--json"]).success().json();
+    let again = env
+        .run(["init", "--ledger", "--sessions", "--share", "--json"])
+        .success()
+        .json();
     assert_eq!(again["created"], serde_json::json!([]));
     assert_eq!(again["zones"], serde_json::json!([]));
     let without = TestEnv::new();
-    without.run(["init", "--no-hooks", "--no-zones"]).success();
+    without.run(["init", "--ledger", "--share"]).success();
     assert!(!without.project().join(".claude").exists());
     assert!(!without.project().join("loa-grimoire").exists());
 }
@@ -68,7 +82,10 @@ fn a_changed_file_of_the_system_zone_is_reported_and_stays() {
     assert!(doctor.contains("as they were laid"), "{doctor}");
     let script = ".claude/scripts/grounding-check.sh";
     env.write(script, "#!/bin/sh\nexit 0\n");
-    let output = env.run(["init", "--no-hooks", "--json"]).success().json();
+    let output = env
+        .run(["init", "--ledger", "--sessions", "--share", "--json"])
+        .success()
+        .json();
     assert_eq!(output["zones"][0]["path"], script);
     assert_eq!(output["zones"][0]["standing"], "changed by somebody");
     assert_eq!(env.read(script), "#!/bin/sh\nexit 0\n");
@@ -76,7 +93,8 @@ fn a_changed_file_of_the_system_zone_is_reported_and_stays() {
     let told = format!("changed by somebody: {script}");
     assert!(doctor.contains(&told), "{doctor}");
     std::fs::remove_file(env.project().join(script)).unwrap();
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     assert!(env.read(script).contains("session grounding"));
 }
 
@@ -97,7 +115,10 @@ fn files_that_people_had_are_added_to_and_never_replaced() {
         env.write(path, text);
     }
     env.write(".claude/scripts/self-heal-state.sh", "echo mine\n");
-    let output = env.run(["init", "--no-hooks", "--json"]).success().json();
+    let output = env
+        .run(["init", "--ledger", "--sessions", "--share", "--json"])
+        .success()
+        .json();
     let zones = output["zones"].as_array().unwrap();
     for (path, text) in mine {
         let now = env.read(path);
@@ -111,7 +132,8 @@ fn files_that_people_had_are_added_to_and_never_replaced() {
         "echo mine\n"
     );
     let before: Vec<String> = mine.iter().map(|(path, _)| env.read(path)).collect();
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     let after: Vec<String> = mine.iter().map(|(path, _)| env.read(path)).collect();
     assert_eq!(before, after);
 }
@@ -158,7 +180,7 @@ fn the_installed_scripts_answer_as_the_seeds_do() {
     assert!(
         blocked
             .stdout
-            .contains("Cannot clear: 1 decisions lack evidence")
+            .contains("Cannot clear: 1 decision lacks evidence")
     );
     std::fs::remove_file(env.project().join("loa-grimoire/NOTES.md")).unwrap();
     let checked = script(&env, "scripts/self-heal-state.sh", &["--check-only"]).ended_with(1);
@@ -183,7 +205,10 @@ fn a_zone_outside_of_the_project_is_left_alone() {
     let elsewhere = env.folder().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, env.project().join(".claude")).unwrap();
-    let output = env.run(["init", "--no-hooks", "--json"]).success().json();
+    let output = env
+        .run(["init", "--ledger", "--sessions", "--share", "--json"])
+        .success()
+        .json();
     let zones = output["zones"].as_array().unwrap();
     let outside = zones
         .iter()
@@ -204,13 +229,17 @@ fn other_clients_get_their_own_forms() {
         ".qwen/commands/ride.md",
     ];
     let there = || forms.map(|form| env.project().join(form).exists());
-    env.run(["init", "--client", "claude"]).success();
+    env.run(["init", "--all", "--share", "--client", "claude"])
+        .success();
     assert_eq!(there(), [false, false, false, false]);
-    env.run(["init", "--client", "qwen"]).success();
+    env.run(["init", "--all", "--share", "--client", "qwen"])
+        .success();
     assert_eq!(there(), [true, false, false, true]);
-    env.run(["init", "--client", "gemini"]).success();
+    env.run(["init", "--all", "--share", "--client", "gemini"])
+        .success();
     assert_eq!(there(), [true, false, true, true]);
-    env.run(["init", "--client", "codex"]).success();
+    env.run(["init", "--all", "--share", "--client", "codex"])
+        .success();
     assert_eq!(there(), [true, true, true, true]);
     let command = env.read(forms[2]);
     assert!(command.contains("Work on: {{args}}"), "{command}");
@@ -227,7 +256,7 @@ fn other_clients_get_their_own_forms() {
     );
     // What somebody changed is left, and named.
     env.write(forms[1], "mine\n");
-    let again = ["init", "--client", "codex", "--json"];
+    let again = ["init", "--all", "--share", "--client", "codex", "--json"];
     let again = env.run(again).success().json();
     assert_eq!(again["zones"][0]["path"], forms[1]);
     assert_eq!(env.read(forms[1]), "mine\n");
@@ -245,7 +274,8 @@ fn uninstall_takes_the_system_zone_out_and_keeps_what_people_wrote() {
     env.write("CLAUDE.md", mine);
     env.write(".claude/settings.local.json", "{}\n");
     let before = env.git(&["status", "--porcelain", "--untracked-files=all"]);
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     env.write(".claude/hooks/pre-clear.sh", "#!/bin/sh\n# mine\n");
     let dry = env.run(["uninstall", "--dry-run", "--json"]).success();
     let output = env.run(["uninstall", "--json"]).success().json();

@@ -9,7 +9,14 @@ use crate::{cases::answers_without_a_network, client::Client, install::Installed
 /// that the model was told, and what was shown.
 fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<[String; 2]> {
     let shell = stage.client.shell.as_ref()?;
-    let init = ["init", "--client", stage.client.name, "--json"];
+    let init = [
+        "init",
+        "--all",
+        "--share",
+        "--client",
+        stage.client.name,
+        "--json",
+    ];
     stage.callosum().arguments(init).run().success();
     let call = Call {
         name: shell.tool.to_owned(),
@@ -95,7 +102,7 @@ pub(crate) fn is_known_to_ask_nobody(client: &Client, installed: &Installed) {
     let copy = stage.env.home().join("bin/callosum");
     std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
     std::fs::copy(callosum_testkit::fakes::program("callosum"), &copy).unwrap();
-    let init = ["init", "--client", client.name];
+    let init = ["init", "--all", "--share", "--client", client.name];
     let own = stage.dressed(stage.env.program(copy.clone()));
     own.arguments(init).run().success();
     let found = || {
@@ -136,7 +143,7 @@ pub(crate) fn is_left_as_it_was(client: &Client, installed: &Installed) {
     if client.shell.is_none() {
         return;
     }
-    let init = ["init", "--client", client.name];
+    let init = ["init", "--all", "--share", "--client", client.name];
     stage.callosum().arguments(init).run().success();
     stage.callosum().arguments(["uninstall"]).run().success();
     assert_eq!((settings(&stage), beside(&stage)), before);

@@ -27,7 +27,7 @@ pub(crate) fn works_with_the_others(client: &Client, installed: &Installed) {
     if client.shell.is_none() {
         return;
     }
-    let init = ["init", "--client", client.name];
+    let init = ["init", "--all", "--share", "--client", client.name];
     stage.callosum().arguments(init).run().success();
     let mesh = |words: &[&str]| {
         let words = [&["mesh"], words].concat();
@@ -85,7 +85,7 @@ pub(crate) fn reaches_the_others_by_tools(client: &Client, installed: &Installed
     let Some(shell) = &client.shell else {
         return;
     };
-    let init = ["init", "--client", client.name];
+    let init = ["init", "--all", "--share", "--client", client.name];
     stage.callosum().arguments(init).run().success();
     let mesh = |words: &[&str]| {
         let words = [&["mesh"], words].concat();
@@ -141,7 +141,7 @@ pub(crate) fn reaches_the_others_from_a_sandbox(client: &Client, installed: &Ins
     let Some((shell, sandboxed)) = shell.and_then(|shell| Some((shell, shell.sandboxed?))) else {
         return;
     };
-    let init = ["init", "--client", client.name];
+    let init = ["init", "--all", "--share", "--client", client.name];
     stage.callosum().arguments(init).run().success();
     let add = ["mesh", "task", "add", "Count", "--to", client.name];
     stage

@@ -106,7 +106,7 @@ fn time_of(stage: &Stage<'_>, decision: &str) -> String {
 /// session says where things stand.
 pub(crate) fn carries_a_session_over(client: &Client, installed: &Installed) {
     let stage = Stage::new(client, installed);
-    let init = ["init", "--client", client.name];
+    let init = ["init", "--all", "--share", "--client", client.name];
     if client.shell.is_none() {
         return;
     }
@@ -142,7 +142,7 @@ pub(crate) fn carries_a_session_over(client: &Client, installed: &Installed) {
     let told = ask(&stage, on, "Go on.", &[]).unwrap().heard;
     for line in [
         "Session notes of this project",
-        "Decided: Retry for ever [verified]",
+        "Decided: Retry for ever [quote found]",
     ] {
         assert!(told.contains(line), "{line}: {told}");
     }
@@ -165,7 +165,7 @@ pub(crate) fn picks_up_what_is_handed_over(client: &Client, installed: &Installe
     if client.shell.is_none() {
         return;
     }
-    let init = ["init", "--client", client.name];
+    let init = ["init", "--all", "--share", "--client", client.name];
     stage.callosum().arguments(init).run().success();
     let handoff = ["session", "handoff", "--to", client.name, "--reasoning"];
     let handoff = handoff.into_iter().chain(["the pool is too small"]);
@@ -192,7 +192,15 @@ pub(crate) fn obeys_a_shadowed_clear(client: &Client, installed: &Installed) {
     if client.name != "claude" {
         return;
     }
-    let init = ["init", "--client", client.name, "--gate", "shadow"];
+    let init = [
+        "init",
+        "--all",
+        "--gate",
+        "shadow",
+        "--share",
+        "--client",
+        client.name,
+    ];
     let init = init.into_iter().chain(["--scope", "project"]);
     stage.callosum().arguments(init).run().success();
     stage

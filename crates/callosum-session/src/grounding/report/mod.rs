@@ -10,6 +10,7 @@ use super::{
     ratio::{Threshold, shown_ratio},
 };
 use crate::{
+    config::Enforcement,
     evidence::{Standing, Tree},
     trajectory::Read,
 };
@@ -74,10 +75,10 @@ impl Grounded {
     }
 }
 
-/// The time, or the time and title, that name the first decision among `claims` that is not grounded, as a shell
-/// hands it to `session cite`; the word `TIME` where those that lack evidence are no decisions.
-pub fn lacking_time(claims: &[Grounded]) -> String {
-    let mut lacking = claims.iter().filter(|claim| !claim.is_grounded());
+/// Returns the time, or the time and title, that name the first decision among `claims` that is not grounded, as a shell
+/// hands it to `session cite`; the word `TIME` if none of them is a decision.
+pub fn lacking_time<'c>(claims: impl IntoIterator<Item = &'c Grounded>) -> String {
+    let mut lacking = claims.into_iter().filter(|claim| !claim.is_grounded());
     let time = lacking.find_map(|claim| claim.claim.decision.as_deref());
     let time = time.unwrap_or("TIME");
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-:.+".contains(c);
@@ -129,6 +130,18 @@ impl Grounding {
             .iter()
             .filter(|claim| claim.claim.kind == kind)
             .count()
+    }
+
+    /// Returns the claims that are not grounded and that `enforcement` does not admit without evidence.
+    pub fn lacking(&self, enforcement: Enforcement) -> impl Iterator<Item = &Grounded> {
+        let claims = self.claims.iter();
+        claims.filter(move |claim| !claim.is_grounded() && !enforcement.admits(claim.claim.kind))
+    }
+
+    /// Whether the share of claims that lack nothing under `enforcement` reaches a threshold.
+    pub fn passes_under(&self, threshold: &Threshold, enforcement: Enforcement) -> bool {
+        let lacking = self.lacking(enforcement).count();
+        threshold.is_reached(self.total() - lacking, self.total())
     }
 
     /// Whether the share that is grounded reaches a threshold. Of no claims, none is missing.

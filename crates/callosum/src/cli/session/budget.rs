@@ -10,7 +10,7 @@ use callosum_agents::{client::Client, dialect::Dialect};
 use callosum_evidence::terminal::harmless;
 use callosum_host::DiskError;
 use callosum_session::{
-    Config, Session, Whose,
+    Config, Enforcement, Session, Whose,
     budget::{Budget, Usage, Zone},
     evidence::Tree,
     grounding::{Grounding, Threshold},
@@ -32,11 +32,10 @@ const LONGEST_STATUS: u64 = 1024 * 1024;
 
 /// Show how full the context is, in the zones green, yellow, orange and red
 ///
-/// The tokens are the client's own count, as its transcript has it, above those of the session's
-/// first request. Without --transcript, the one that was written last for this project is read. The
-/// zones begin at 5,000, 10,000 and 15,000 tokens, or where attention_budget in .loa.config.yaml
-/// says, also as a share of the window ("40%"). They advise and block nothing: it ends with 0 in each
-/// of them, and with 1 where no numbers are found.
+/// The tokens are the client's own count, from its transcript. Without --transcript, the newest one of this project is
+/// read. The zones begin at 50, 65 and 80 % of the model's window, or where attention_budget in .loa.config.yaml says:
+/// a share ("40%"), or tokens above the session's first request. They advise and block nothing. Exits with 0 in each zone,
+/// and with 1 if no numbers are found.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -113,7 +112,7 @@ pub(super) fn run(context: &Context, args: &BudgetArgs) -> Result<(), CommandErr
             .environment
             .get("NO_COLOR")
             .is_some_and(|value| !value.is_empty());
-        let line = status_line(&session, &budget)?;
+        let line = status_line(&session, &budget, config.enforcement)?;
         return context.ui.shown_elsewhere(&line, is_plain);
     }
     context.ui.data(&shown(&output, budget.zone))
@@ -256,7 +255,11 @@ fn shown(output: &BudgetOutput, zone: Zone) -> String {
 }
 
 /// Zone, share of the window, bead and grounding on one line.
-fn status_line(session: &Session<'_>, budget: &Budget) -> Result<String, CommandError> {
+fn status_line(
+    session: &Session<'_>,
+    budget: &Budget,
+    enforcement: Enforcement,
+) -> Result<String, CommandError> {
     let mut parts = vec![format!("{}", budget.zone.style(style(budget.zone)))];
     parts.push(match budget.percent {
         Some(percent) => format!("{percent} %"),
@@ -274,11 +277,13 @@ fn status_line(session: &Session<'_>, budget: &Budget) -> Result<String, Command
         let tree = Tree::new(session.disk, &session.zones.tree);
         let grounding = Grounding::of(&read, &tree);
         let ratio = format!("grounding {}", grounding.ratio());
-        parts.push(if grounding.passes(&Threshold::default()) {
-            ratio
-        } else {
-            format!("{}", ratio.style(style(Zone::Red)))
-        });
+        parts.push(
+            if grounding.passes_under(&Threshold::default(), enforcement) {
+                ratio
+            } else {
+                format!("{}", ratio.style(style(Zone::Red)))
+            },
+        );
     }
     Ok(parts.join(" · "))
 }

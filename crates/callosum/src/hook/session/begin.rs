@@ -47,12 +47,12 @@ pub(super) fn told(
     let mut opening = Opening {
         is_mended,
         healed,
-        ..Opening::gather(&session, &names, &said.session)?
+        ..Opening::gather(&session, &names, &said.session, config.enforcement)?
     };
     if held.is_none() {
         opening.waiting.clear();
     }
-    let told = opening.told(config.level_1_tokens, MOST);
+    let told = opening.told(config.start_tokens, MOST);
     let mut handed = opening.waiting;
     handed.truncate(told.handed_over);
     let done = if told.text.is_empty() {

@@ -64,13 +64,13 @@ pub(super) fn rested(ground: &Ground, said: &Said) -> Result<Done, Problem> {
     if !config.block_stop || said.is_continued {
         return Ok(Done::Nothing);
     }
-    Ok(complaint(ground)?.map_or(Done::Nothing, Done::Block))
+    Ok(complaint(ground, &config)?.map_or(Done::Nothing, Done::Block))
 }
 
 /// The context is about to be made shorter: what nothing shows is told while it can still be shown.
 pub(super) fn compacted(ground: &Ground, said: &Said) -> Result<Done, Problem> {
     let config = saved(ground, said)?;
-    let Some(complaint) = complaint(ground)? else {
+    let Some(complaint) = complaint(ground, &config)? else {
         return Ok(Done::Nothing);
     };
     Ok(if config.block_compact {
@@ -84,7 +84,7 @@ pub(super) fn compacted(ground: &Ground, said: &Said) -> Result<Done, Problem> {
 /// not is told to the next one, and goes on counting.
 pub(super) fn ended(ground: &Ground, said: &Said) -> Result<Done, Problem> {
     let config = saved(ground, said)?;
-    let tally = tally(ground)?;
+    let tally = tally(ground, &config)?;
     if tally.total > 0 && tally.passes(&Threshold::default()) {
         let session = ground.session(Agent::default());
         let new = NewHandoff {
@@ -132,14 +132,19 @@ fn save_within(
     Ok(())
 }
 
-fn tally(ground: &Ground) -> Result<Tally, Problem> {
+fn tally(ground: &Ground, config: &Config) -> Result<Tally, Problem> {
     let session = ground.session(Agent::default());
-    Ok(Tally::since_handoff(&session, Whose::Everyone, MOST_NAMED)?)
+    Ok(Tally::since_handoff(
+        &session,
+        Whose::Everyone,
+        MOST_NAMED,
+        config.enforcement,
+    )?)
 }
 
 /// What nothing shows, where that is too much.
-fn complaint(ground: &Ground) -> Result<Option<String>, Problem> {
-    let tally = tally(ground)?;
+fn complaint(ground: &Ground, config: &Config) -> Result<Option<String>, Problem> {
+    let tally = tally(ground, config)?;
     if tally.passes(&Threshold::default()) {
         return Ok(None);
     }

@@ -1,0 +1,231 @@
+//! [`at_start`]: what a new session reads first, before anyone asks.
+//!
+//! Whole records only: the current task and its next step, decisions with reason and place, open questions, and the ids of
+//! decisions that had no room. For the shorter text that `session recover --level 1` prints, see [`level_1`](super::level_1).
+
+use callosum_evidence::{secrets, tokens::estimate};
+
+use super::recollection::{Recollected, Recollection};
+use crate::{bead::Bead, evidence::Evidence, statement::one_line};
+
+/// Most places that are named of one decision.
+const MOST_PLACES: usize = 3;
+
+/// Most ids of further decisions that are named; the rest are counted.
+const MOST_IDS: usize = 6;
+
+/// The variable for the project's root in a stored place.
+const ROOT: &str = "${PROJECT_ROOT}/";
+
+/// Returns the text for a session that starts, a record on each line, in at most `budget` tokens as [`estimate`] counts them.
+///
+/// In this order: the current task, its next step, decisions that the task names and then the newest, open questions. A
+/// record that does not fit is left out, never shortened. The last line has the ids of decisions that were left out.
+/// The same recollection gives the same text.
+pub fn at_start(recollection: &Recollection, budget: u64) -> String {
+    let mut lines = Lines {
+        text: String::new(),
+        budget,
+    };
+    if let Some((id, bead)) = &recollection.bead {
+        let task = match bead {
+            Some(bead) => format!("Task: {id} {} ({})", bead.title, bead.status),
+            None => format!("Task: {id} (its file cannot be read)"),
+        };
+        // Without room for its title, the task's id alone tells where to look.
+        if !lines.add(&task) {
+            lines.add(&format!("Task: {id}"));
+        }
+    }
+    if let Some(next) = recollection.next_step() {
+        lines.add(&format!("Next: {next}"));
+    }
+    let bead = recollection
+        .bead
+        .as_ref()
+        .and_then(|(_, bead)| bead.as_ref());
+    let mut decisions: Vec<&Recollected> = recollection.decisions.iter().collect();
+    decisions.sort_by_key(|made| !bead.is_some_and(|bead| names(bead, made)));
+    // The line of ids comes last, and its room is kept until then.
+    let ids: Vec<&str> = decisions
+        .iter()
+        .map(|made| made.decision.ts.as_str())
+        .collect();
+    let most = further(&ids, recollection.older).map_or(0, |line| estimate(&format!("{line}\n")));
+    lines.budget = budget.saturating_sub(most);
+    let left: Vec<&str> = decisions
+        .into_iter()
+        .filter(|made| !lines.add(&decided(made)))
+        .map(|made| made.decision.ts.as_str())
+        .collect();
+    for question in &recollection.questions {
+        lines.add(&format!("Open: {question}"));
+    }
+    lines.budget = budget;
+    if let Some(line) = further(&left, recollection.older) {
+        lines.add(&line);
+    }
+    lines.text
+}
+
+/// The lines so far, and how many tokens they may take.
+struct Lines {
+    text: String,
+    budget: u64,
+}
+
+impl Lines {
+    /// Adds a record on one line, secrets masked, if there is room; returns whether there was.
+    fn add(&mut self, record: &str) -> bool {
+        let line = one_line(&secrets::mask(record).text);
+        let longer = format!("{}{line}\n", self.text);
+        let fits = estimate(&longer) <= self.budget;
+        if fits {
+            self.text = longer;
+        }
+        fits
+    }
+}
+
+/// Whether a bead lists a decision as its own.
+fn names(bead: &Bead, made: &Recollected) -> bool {
+    let mut own = bead.decisions.iter();
+    own.any(|own| own.ts == made.decision.ts)
+}
+
+/// Returns a decision with its reason, its places and how far it can be relied on.
+fn decided(made: &Recollected) -> String {
+    let decision = &made.decision;
+    let mut text = format!("Decided: {}", decision.title);
+    let because = decision.rationale.as_deref().unwrap_or_default().trim();
+    if !because.is_empty() {
+        text.push_str(". Because: ");
+        text.push_str(because.trim_end_matches('.'));
+    }
+    let places = decision.evidence.iter().map(Evidence::identifier);
+    let places: Vec<String> = places
+        .take(MOST_PLACES)
+        .map(|place| place.trim_start_matches(ROOT).to_owned())
+        .collect();
+    if !places.is_empty() {
+        text.push_str(" (");
+        text.push_str(&places.join(", "));
+        text.push(')');
+    }
+    format!("{text} [{}]", made.trust.name())
+}
+
+/// Returns the line that names decisions which are not told, if there are any.
+fn further(ids: &[&str], older: usize) -> Option<String> {
+    let all = ids.len() + older;
+    if all == 0 {
+        return None;
+    }
+    let named = &ids[..ids.len().min(MOST_IDS)];
+    let what = if all == 1 { "decision" } else { "decisions" };
+    let ids = match named {
+        [] => String::new(),
+        named => format!(" ({})", named.join(", ")),
+    };
+    Some(format!(
+        "Also: {all} more {what}{ids}: `callosum session recover --level 2`"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{bead::BeadDecision, notes::Decision, recovery::Trust};
+
+    fn made(ts: &str, title: &str, because: &str) -> Recollected {
+        Recollected {
+            decision: Decision {
+                ts: ts.to_owned(),
+                title: title.to_owned(),
+                rationale: Some(because.to_owned()),
+                ..Decision::default()
+            },
+            trust: Trust::QuoteFound,
+        }
+    }
+
+    fn recollection() -> Recollection {
+        let bead = Bead {
+            title: "Rotate tokens".to_owned(),
+            status: "in_progress".to_owned(),
+            next_steps: vec!["Allow for clock skew".to_owned()],
+            decisions: vec![BeadDecision {
+                ts: "2026-01-01T00:00:00Z".to_owned(),
+                ..BeadDecision::default()
+            }],
+            ..Bead::default()
+        };
+        Recollection {
+            bead: Some(("bd-1".to_owned(), Some(bead))),
+            decisions: vec![
+                made(
+                    "2026-01-03T00:00:00Z",
+                    "Use one connection pool for all tenants",
+                    "two ran out of sockets",
+                ),
+                made("2026-01-02T00:00:00Z", "Sliding expiry", ""),
+                made(
+                    "2026-01-01T00:00:00Z",
+                    "Refresh tokens rotate on each use",
+                    "stolen ones are found",
+                ),
+            ],
+            questions: vec!["Per client?".to_owned()],
+            ..Recollection::default()
+        }
+    }
+
+    /// LOA-REC-1: task and next step first, then the task's own decisions, then the newest, each whole with its reason.
+    #[test]
+    fn whole_decisions_of_the_task_come_first_and_then_the_newest() {
+        assert_eq!(
+            at_start(&recollection(), 250),
+            "Task: bd-1 Rotate tokens (in_progress)\n\
+             Next: Allow for clock skew\n\
+             Decided: Refresh tokens rotate on each use. Because: stolen ones are found [quote found]\n\
+             Decided: Use one connection pool for all tenants. Because: two ran out of sockets [quote found]\n\
+             Decided: Sliding expiry [quote found]\n\
+             Open: Per client?\n"
+        );
+        assert_eq!(at_start(&Recollection::default(), 250), "");
+        assert_eq!(at_start(&recollection(), 0), "");
+    }
+
+    /// LOA-REC-1: a decision without room is named by its id, and never cut.
+    #[test]
+    fn a_decision_without_room_is_named_by_its_id() {
+        let mut state = recollection();
+        state.decisions[0].decision.title = "word ".repeat(400);
+        state.older = 2;
+        let text = at_start(&state, 250);
+        assert!(!text.contains("word"), "{text}");
+        let last =
+            "Also: 3 more decisions (2026-01-03T00:00:00Z): `callosum session recover --level 2`\n";
+        assert!(text.ends_with(last), "{text}");
+    }
+
+    proptest! {
+        /// LOA-REC-1: the budget holds, and each decision is whole, named or counted.
+        #[test]
+        fn no_text_exceeds_its_budget(
+            titles in proptest::collection::vec("[a-zé ]{1,120}", 0..9), older in 0_usize..9, budget in 0_u64..400,
+        ) {
+            let mut state = recollection();
+            state.decisions = titles.iter().map(|title| made("2026-01-01", title, "b")).collect();
+            state.older = older;
+            let text = at_start(&state, budget);
+            prop_assert!(estimate(&text) <= budget);
+            for line in text.lines().filter_map(|line| line.strip_prefix("Decided: ")) {
+                let is_whole = state.decisions.iter().any(|made| one_line(&decided(made)) == format!("Decided: {line}"));
+                prop_assert!(is_whole, "{}", line);
+            }
+        }
+    }
+}

@@ -58,7 +58,7 @@ const OURS: Tool = Tool {
             id: "callosum.unhook",
             when: &[
                 "uninstall !--dry-run !--help !-h",
-                "init --no-hooks !--dry-run",
+                "init --yes|-y !--dry-run",
             ],
             severity: Severity::Block,
             reason: "the guard is not for those whom it guards to take away",
@@ -67,7 +67,7 @@ const OURS: Tool = Tool {
             catches: &[
                 "callosum uninstall",
                 "callosum uninstall --client claude",
-                "cd /tmp && callosum init --no-hooks",
+                "cd /tmp && callosum init --yes",
             ],
             #[cfg(test)]
             spares: &[

@@ -123,6 +123,19 @@ impl Context {
         )
     }
 
+    /// The same project with its state in its tree, whether it is there yet or not; for `init`.
+    pub(super) fn in_tree(&self) -> Result<Self, CommandError> {
+        let environment = self.environment.with("CALLOSUM_STATE", "project");
+        let named = (self.folder.as_path() != self.tree()).then(|| self.tree());
+        Self::read(
+            environment,
+            Some(named.unwrap_or(&self.folder)),
+            self.ui,
+            self.cancel.clone(),
+            None,
+        )
+    }
+
     /// The same for one call of a plan: paths are from the tree's root, nothing is drawn, and it ends when
     /// the call's `cancel` is asked for.
     pub(super) fn for_call(&self, cancel: &Cancel) -> Result<Self, CommandError> {
@@ -217,14 +230,20 @@ impl Context {
         }
     }
 
+    /// Whether the project's state is in its own tree, or would be.
+    pub(crate) fn keeps_state_in_tree(&self) -> bool {
+        self.project.places.state.is_in_tree
+    }
+
     /// Whether anything was prepared in the project, to be kept or read.
     pub(crate) fn is_prepared(&self) -> Result<bool, CommandError> {
-        let Places { ledger, registry } = &self.project.places;
-        let ours = [
-            ledger.ledger.clone(),
-            registry.clone(),
-            Places::calrc(self.state()),
-        ];
+        let Places {
+            ledger,
+            registry,
+            calrc,
+            ..
+        } = &self.project.places;
+        let ours = [ledger.ledger.clone(), registry.clone(), calrc.clone()];
         for path in ours {
             let is_there = self.disk.exists(&path);
             if is_there.map_err(|error| super::store::disk_failed(&error))? {
@@ -368,7 +387,9 @@ impl Context {
 
     /// What no executor may write: the ledger and all else by which this program is steered.
     fn protected(&self) -> Protected {
-        let Places { ledger, registry } = self.project.places.clone();
+        let Places {
+            ledger, registry, ..
+        } = self.project.places.clone();
         let homes = &self.project.homes;
         let sessions = [self.state(), self.tree(), self.sessions()].map(|root| {
             let (tree, root) = (self.tree().to_owned(), root.to_owned());

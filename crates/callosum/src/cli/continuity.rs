@@ -145,7 +145,10 @@ fn is_told(context: &Context, command: &str) -> Result<(), String> {
             made.map_err(|error| store::disk_failed(&error))?;
         }
         // A root of its own, also where the home folder is in a repository.
-        for (path, bytes) in [(&notes, text.as_bytes()), (&Places::calrc(folder), b"{}")] {
+        for (path, bytes) in [
+            (&notes, text.as_bytes()),
+            (&Places::calrc_in(folder), b"{}"),
+        ] {
             let written = context.disk.replace(path, bytes, 0o644);
             written.map_err(|error| store::disk_failed(&error))?;
         }

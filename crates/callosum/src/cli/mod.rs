@@ -3,6 +3,7 @@
 //! A command is a struct whose doc comment is its manual, and a function that gathers what it
 //! needs from the [`Context`], calls the crates below, and tells what came of it.
 
+mod agreement;
 mod audit;
 mod bead;
 mod capability;

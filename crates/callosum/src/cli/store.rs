@@ -55,6 +55,9 @@ pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
 /// Makes no project of somebody's home, or of the system's root, by the way: every folder below without a
 /// project of its own would belong to it from then on. `init` makes one of it on purpose.
 fn refuse_a_home(context: &Context) -> Result<(), CommandError> {
+    if !context.project.places.state.is_in_tree {
+        return Ok(());
+    }
     let tree = context.tree();
     let home = context.environment.path("HOME");
     let home = home.map(|home| context.disk.canonicalize(&home).unwrap_or(home));
@@ -68,8 +71,7 @@ fn refuse_a_home(context: &Context) -> Result<(), CommandError> {
         return Ok(());
     }
     let what = format!("`{}` is {what}, and no project", tree.display());
-    let hint =
-        "cd into a project; or make this one on purpose: callosum init --no-hooks --no-zones";
+    let hint = "cd into a project; or make this one on purpose: callosum init --ledger";
     Err(CommandError::new(Exit::Usage, what).hint(hint))
 }
 
@@ -295,7 +297,7 @@ pub(super) fn disk_failed(error: &DiskError) -> CommandError {
     with_disk_hint(explained, error)
 }
 
-fn unlocked(error: &LockError) -> CommandError {
+pub(super) fn unlocked(error: &LockError) -> CommandError {
     match error {
         LockError::Timeout { .. } => {
             CommandError::because(Exit::Environment, "another process is at work here", error)

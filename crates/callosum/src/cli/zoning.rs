@@ -79,7 +79,7 @@ pub(super) fn tell(context: &Context, found: &[Surveyed]) {
     }
 }
 
-/// What `--ignore` tells git to pass over: what is ours alone.
+/// The names that git is to ignore: what is ours alone.
 pub(super) fn ignored(found: &[Surveyed]) -> Vec<String> {
     let ours = found.iter().filter(|found| {
         matches!(

@@ -41,6 +41,13 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
+    /// Returns the same environment with another value of one variable.
+    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
+        let mut variables = self.variables.clone();
+        variables.insert(name.into(), value.into());
+        Self { variables }
+    }
+
     /// A variable that names a place.
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
         self.get(name).map(PathBuf::from)

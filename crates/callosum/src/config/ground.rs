@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use callosum_host::Disk;
 
-use super::homes::Homes;
+use super::{homes::Homes, state_place::NewState};
 
 /// A temporary folder, removed when it is dropped.
 pub(super) struct Ground {
@@ -54,6 +54,7 @@ impl Ground {
         Homes {
             machine: self.path("state/callosum"),
             user_config: self.path("config.toml"),
+            new_state: NewState::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use callosum_host::{Disk, DiskError};
 use callosum_ledger::Checksum;
 
-use super::environment::Environment;
+use super::{environment::Environment, state_place::NewState};
 
 /// Where state that belongs to no project lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub(crate) struct Homes {
     pub(crate) machine: PathBuf,
     /// `$CALLOSUM_CONFIG`, or `callosum/config.toml` in the XDG configuration folder.
     pub(crate) user_config: PathBuf,
+    /// `$CALLOSUM_STATE`: where new state of a project goes.
+    pub(crate) new_state: NewState,
 }
 
 impl Homes {
@@ -38,7 +40,14 @@ impl Homes {
                 ("XDG_CONFIG_HOME", ".config"),
                 "callosum/config.toml",
             )?,
+            new_state: new_state(environment)?,
         })
+    }
+
+    /// The state of the project at `root` unless that is in its tree.
+    pub(crate) fn project(&self, root: &Path) -> PathBuf {
+        let name = Checksum::of(root.as_os_str().as_bytes());
+        self.machine.join("projects").join(name.to_string())
     }
 
     /// Where events of the project at `root` wait while its journal cannot be written
@@ -150,9 +159,33 @@ impl Homes {
         self.machine.join("repositories")
     }
 
+    /// Creates the folder of [`project`](Self::project) if it is missing, for this user alone, with a file `root` that
+    /// names the project.
+    pub(crate) fn create_project(&self, disk: &Disk, root: &Path) -> Result<(), DiskError> {
+        self.create_machine(disk)?;
+        let folder = self.project(root);
+        disk.create_dir_all(&folder)?;
+        disk.create(&folder.join("root"), root.as_os_str().as_bytes(), 0o600)?;
+        Ok(())
+    }
+
     /// Creates the machine's home where it is missing, for this user alone.
     pub(crate) fn create_machine(&self, disk: &Disk) -> Result<bool, DiskError> {
         disk.create_private_dir(&self.machine)
+    }
+}
+
+/// The variable that says where new state goes.
+const STATE: &str = "CALLOSUM_STATE";
+
+fn new_state(environment: &Environment) -> Result<NewState, HomesError> {
+    match environment.get(STATE).map(|value| value.to_string_lossy()) {
+        None => Ok(NewState::Machine),
+        Some(value) if value == "machine" => Ok(NewState::Machine),
+        Some(value) if value == "project" => Ok(NewState::Project),
+        Some(value) => Err(HomesError::State {
+            value: value.into_owned(),
+        }),
     }
 }
 
@@ -188,6 +221,12 @@ pub(crate) enum HomesError {
         own: &'static str,
         /// The variable of the XDG specification.
         xdg: &'static str,
+    },
+    /// The variable that says where new state goes has another value.
+    #[error("the variable CALLOSUM_STATE is `{value}` (allowed: machine, project)")]
+    State {
+        /// Its value.
+        value: String,
     },
     /// Our own variable names a place that changes with the current folder.
     #[error("the variable {name} is `{}` (allowed: an absolute path)", path.display())]

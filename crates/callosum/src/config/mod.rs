@@ -26,6 +26,7 @@ mod setting;
 mod settings;
 mod sinks;
 mod state_file;
+mod state_place;
 mod trust;
 mod user;
 mod value;
@@ -49,6 +50,7 @@ pub(crate) use self::{
     settings::{DEFAULT_PRIORITY, ExecutorSettings, Refusal, Settings, SettingsError, default_at},
     sinks::{SinkKind, SinkSetting},
     state_file::StateFileError,
+    state_place::{MOVING, MOVING_SESSIONS, StatePlace, is_initialized, place_sessions},
     trust::{Subject, Trust},
     user::user_faults,
     value::Value,

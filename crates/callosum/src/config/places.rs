@@ -1,4 +1,4 @@
-//! [`Places`]: where a project's state stands, none of it outside of the root unawares.
+//! [`Places`]: the files of a project's state, none of them outside of the folder that [`StatePlace`] names unawares.
 //!
 //! A cloned repository may hold a `.calrc` with a path of its own, or a link under a name
 //! that we write to. The first waits for trust, the second is refused (`docs/design/trust.md`).
@@ -12,14 +12,12 @@ use super::{
     key::Key,
     setting::{Origin, Setting},
     settings::Settings,
+    state_place::{CALRC, StatePlace},
     value::Value,
 };
 
-/// The registry of executors, in the root (Seed CAL §14.3).
+/// The registry of executors, in the folder of the state (Seed CAL §14.3).
 const REGISTRY: &str = "registry.json";
-
-/// The project's settings, in the root (Seed CAL §14.3).
-const CALRC: &str = ".calrc";
 
 /// Where a project's state stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +26,10 @@ pub(crate) struct Places {
     pub(crate) ledger: LedgerPaths,
     /// The registry of executors.
     pub(crate) registry: PathBuf,
+    /// The project's settings.
+    pub(crate) calrc: PathBuf,
+    /// The folder that all of them are in, unless a setting names another.
+    pub(crate) state: StatePlace,
 }
 
 /// A value of an untrusted `.calrc` that is not in force.
@@ -40,9 +42,9 @@ pub(crate) struct Waiting {
 }
 
 impl Places {
-    /// Where `.calrc` stands.
-    pub(crate) fn calrc(root: &Path) -> PathBuf {
-        root.join(CALRC)
+    /// The project's settings, in the folder of its state.
+    pub(crate) fn calrc_in(folder: &Path) -> PathBuf {
+        folder.join(CALRC)
     }
 
     /// Finds the places of the project at `root`, which must have no links in it. Nothing is
@@ -50,15 +52,31 @@ impl Places {
     ///
     /// Fails where a link leads one of them out of the root, unless the user's own word does: a
     /// path from a flag, the environment or a trusted `.calrc` may lead anywhere.
-    pub(crate) fn find(disk: &Disk, root: &Path, settings: &Settings) -> Result<Self, PlacesError> {
-        let mut ledger = LedgerPaths::in_root(root);
-        // Without the `/` at an end, at which the system would follow a link of that name.
-        let plain = |key| root.join(settings.path(key)).components().collect();
+    pub(crate) fn find(
+        disk: &Disk,
+        root: &Path,
+        state: StatePlace,
+        settings: &Settings,
+    ) -> Result<Self, PlacesError> {
+        let folder = state.folder.as_path();
+        let mut ledger = LedgerPaths::in_root(folder);
+        // A path that somebody chose is seen from the project's root, wherever the rest of the state is. Without the `/` at
+        // an end, at which the system would follow a link of that name.
+        let plain = |key| {
+            let from = if is_default(root, settings, key) {
+                folder
+            } else {
+                root
+            };
+            from.join(settings.path(key)).components().collect()
+        };
         ledger.ledger = plain(Key::LedgerPath);
         ledger.audit = plain(Key::AuditPath);
         let places = Self {
             ledger,
-            registry: root.join(REGISTRY),
+            registry: folder.join(REGISTRY),
+            calrc: Self::calrc_in(folder),
+            state: state.clone(),
         };
         let is_own_word = |key| {
             let is_from_here = matches!(
@@ -92,7 +110,7 @@ impl Places {
         .chain((!is_own_word(Key::LedgerPath)).then_some(ledger))
         .chain((!is_own_word(Key::AuditPath)).then_some(audit));
         for path in of_the_project {
-            if leads_out(disk, root, path)? {
+            if leads_out(disk, folder, path)? {
                 return Err(PlacesError::LeadsOut { path: path.clone() });
             }
         }
@@ -186,6 +204,13 @@ mod tests {
         (ground, root, outside)
     }
 
+    fn in_tree(root: &Path) -> StatePlace {
+        StatePlace {
+            folder: root.to_owned(),
+            is_in_tree: true,
+        }
+    }
+
     fn settings(calrc: &str, variables: &[(&str, &str)]) -> Settings {
         let calrc = Calrc::read(Path::new(".calrc"), calrc.as_bytes()).unwrap();
         let environment: Environment = variables.iter().copied().collect();
@@ -195,7 +220,8 @@ mod tests {
     #[test]
     fn without_settings_the_places_are_the_seeds() {
         let (ground, root, _) = project();
-        let places = Places::find(&ground.disk, &root, &settings("{}", &[])).unwrap();
+        let places =
+            Places::find(&ground.disk, &root, in_tree(&root), &settings("{}", &[])).unwrap();
         assert_eq!(places.ledger, LedgerPaths::in_root(&root));
         assert_eq!(places.registry, root.join("registry.json"));
     }
@@ -247,7 +273,7 @@ mod tests {
         let mut settings = settings("{}", &variables);
         let waiting = hold_back(&root, &mut settings);
         assert_eq!(waiting, []);
-        let places = Places::find(&ground.disk, &root, &settings).unwrap();
+        let places = Places::find(&ground.disk, &root, in_tree(&root), &settings).unwrap();
         assert_eq!(places.ledger.audit, outside);
     }
 
@@ -273,12 +299,32 @@ mod tests {
                 r#"{"ledger_path": ".cal_memory.json", "audit_path": "cal_audit/"}"#,
                 r#"{"ledger_path": "./.cal_memory.json", "audit_path": "./cal_audit"}"#,
             ] {
-                let refused = Places::find(&ground.disk, &root, &settings(calrc, &[]));
+                let refused =
+                    Places::find(&ground.disk, &root, in_tree(&root), &settings(calrc, &[]));
                 assert!(
                     matches!(refused, Err(PlacesError::LeadsOut { .. })),
                     "{name}, {calrc}: {refused:?}"
                 );
             }
         }
+    }
+
+    /// State in the machine's folder is all below it, but for a path that the user chose.
+    #[test]
+    fn state_of_the_machine_is_below_its_folder() {
+        let (ground, root, outside) = project();
+        let state = StatePlace {
+            folder: outside.join("state"),
+            is_in_tree: false,
+        };
+        let find = |variables: &[(&str, &str)]| {
+            let settings = settings("{}", variables);
+            Places::find(&ground.disk, &root, state.clone(), &settings).unwrap()
+        };
+        let places = find(&[]);
+        assert_eq!(places.ledger, LedgerPaths::in_root(&state.folder));
+        assert_eq!(places.calrc, state.folder.join(".calrc"));
+        let chosen = find(&[("CAL_AUDIT_PATH", "docs/audit")]);
+        assert_eq!(chosen.ledger.audit, root.join("docs/audit"));
     }
 }

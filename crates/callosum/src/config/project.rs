@@ -15,6 +15,7 @@ use super::{
     root::{RootError, Roots},
     settings::{Settings, SettingsError},
     state_file::StateFileError,
+    state_place::{StatePlace, place_sessions},
     trust::{Subject, Trust},
     value::Value,
 };
@@ -58,8 +59,10 @@ impl Project {
         told: &Told<'_>,
     ) -> Result<Self, ProjectError> {
         let homes = Homes::find(environment)?;
-        let roots = Roots::find(disk, here, told.root)?;
-        let calrc = Calrc::load(disk, &Places::calrc(&roots.state))?;
+        let mut roots = Roots::find(disk, here, told.root)?;
+        place_sessions(disk, &homes, &mut roots);
+        let state = StatePlace::find(disk, &homes, &roots.state)?;
+        let calrc = Calrc::load(disk, &Places::calrc_in(&state.folder))?;
         let trust = Trust::open(disk, &homes, &roots.state)?;
         let mut settings = Settings::resolve(&calrc, environment, told.settings)?;
         let is_trusted = calrc
@@ -71,7 +74,7 @@ impl Project {
         } else {
             hold_back(&roots.state, &mut settings)
         };
-        let mut places = Places::find(disk, &roots.state, &settings)?;
+        let mut places = Places::find(disk, &roots.state, state, &settings)?;
         places.ledger.audit_buffer = Some(homes.audit_buffer(&roots.state));
         Ok(Self {
             roots,
@@ -115,7 +118,8 @@ impl Project {
         let (here, told) = told;
         let homes = Homes::find(environment).map_err(ProjectError::from)?;
         let roots = Roots::find(disk, here, told.root).map_err(ProjectError::from)?;
-        let path = Places::calrc(&roots.state);
+        let state = StatePlace::find(disk, &homes, &roots.state).map_err(ProjectError::from)?;
+        let path = Places::calrc_in(&state.folder);
         let calrc = Calrc::load(disk, &path).map_err(ProjectError::from)?;
         if !calrc.refuses(address) {
             return Ok(None);

@@ -92,7 +92,7 @@ fn a_lost_archive_of_an_older_program_is_not_promised_from_the_journal() {
     let task = r#"{"task_id":"cal_2025_01_02_0001","executor":"other","summary":"old","tokens_used":1,
         "linked_tasks":[],"timestamp":"2025-01-02T03:04:05Z","metadata":{}}"#;
     env.write(archive, format!(r#"{{"version":"1.2","tasks":[{task}]}}"#));
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let then = env.run(["ledger", "at", "0s", "--json"]).success().json();
     assert_eq!(then["adopted_entries"], 1);
     assert_eq!(then["entries"].as_array().unwrap().len(), 0);
@@ -129,7 +129,7 @@ fn an_archived_ledger_is_told_of_by_the_command_that_finds_it_so_large() {
     let tasks: Vec<_> = (1..=110).map(task).collect();
     let ledger = format!(r#"{{"version":"1.2","tasks":[{}]}}"#, tasks.join(","));
     env.write(".cal_memory.json", ledger);
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let small = env.run(["delegate", "not that large"]).success();
     assert!(!small.stderr.contains("archived"), "{}", small.stderr);
     let told = env

@@ -62,7 +62,10 @@ fn changes(output: &Value) -> Vec<(&str, &str)> {
 #[test]
 fn init_registers_with_installed_clients_and_uninstall_leaves_no_trace() {
     let env = with_clients();
-    let output = env.run(["init", "--json"]).success().json();
+    let output = env
+        .run(["init", "--all", "--share", "--json"])
+        .success()
+        .json();
     let all = ["claude", "codex", "gemini", "qwen"];
     assert_eq!(changes(&output), all.map(|client| (client, "registered")));
     for (text, before) in settings(&env).iter().zip(before()) {
@@ -70,7 +73,10 @@ fn init_registers_with_installed_clients_and_uninstall_leaves_no_trace() {
         assert!(text.contains(" hook "), "{text}");
     }
     let registered = settings(&env);
-    let again = env.run(["init", "--json"]).success().json();
+    let again = env
+        .run(["init", "--all", "--share", "--json"])
+        .success()
+        .json();
     assert_eq!(changes(&again), all.map(|client| (client, "unchanged")));
     assert_eq!(settings(&env), registered);
     let told = env
@@ -90,7 +96,10 @@ fn init_registers_with_installed_clients_and_uninstall_leaves_no_trace() {
 #[test]
 fn a_dry_run_says_what_would_be_done_and_does_nothing() {
     let env = with_clients();
-    let output = env.run(["init", "--dry-run", "--json"]).success().json();
+    let output = env
+        .run(["init", "--all", "--share", "--dry-run", "--json"])
+        .success()
+        .json();
     assert_eq!(output["dry_run"], true);
     assert_eq!(changes(&output).len(), 4);
     assert!(output["created"].as_array().unwrap().len() >= 5);
@@ -103,9 +112,12 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
 #[test]
 fn only_what_was_asked_for_is_registered() {
     let env = with_clients();
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     assert_eq!(settings(&env), before());
-    let one = ["init", "--client", "codex", "--scope", "project", "--json"];
+    let one = [
+        "init", "--all", "--share", "--client", "codex", "--scope", "project", "--json",
+    ];
     let output = env.run(one).success().json();
     assert_eq!(changes(&output), [("codex", "registered")]);
     assert_eq!(settings(&env), before());
@@ -113,7 +125,8 @@ fn only_what_was_asked_for_is_registered() {
     assert!(hooks["hooks"]["PreToolUse"].is_array());
     env.run(["uninstall"]).success();
     assert!(!env.project().join(".codex").exists());
-    env.run(["init", "--client", "opencode"]).ended_with(2);
+    env.run(["init", "--all", "--share", "--client", "opencode"])
+        .ended_with(2);
 }
 
 /// CAL-EXE-1: delegating changes no settings of anybody.
@@ -128,7 +141,7 @@ fn delegating_never_touches_settings() {
 #[test]
 fn hooks_alone_are_registered_without_a_project() {
     let env = with_clients();
-    let alone = ["init", "--hooks-only", "--json"];
+    let alone = ["init", "--guard", "--gate", "plugin", "--json"];
     let told = env.run(alone.into_iter().chain(["--dry-run"])).success();
     assert_eq!(told.json()["created"], serde_json::json!([]));
     assert_eq!(settings(&env), before());
@@ -136,8 +149,6 @@ fn hooks_alone_are_registered_without_a_project() {
     let all = ["claude", "codex", "gemini", "qwen"];
     assert_eq!(changes(&output), all.map(|client| (client, "registered")));
     assert_eq!(env.git(&["status", "--porcelain", "--ignored"]), "");
-    env.run(["init", "--hooks-only", "--no-hooks"])
-        .ended_with(2);
     env.run(["uninstall"]).success();
     assert_eq!(settings(&env), before());
 }
@@ -146,7 +157,7 @@ fn hooks_alone_are_registered_without_a_project() {
 #[test]
 fn uninstall_after_an_edit_leaves_no_trace_of_ours() {
     let env = with_clients();
-    env.run(["init", "--hooks-only"]).success();
+    env.run(["init", "--guard", "--gate", "plugin"]).success();
     for (path, text) in SETTINGS {
         let path = env.home().join(path);
         let registered = env.read(&path);
@@ -159,7 +170,7 @@ fn uninstall_after_an_edit_leaves_no_trace_of_ours() {
         env.write(&path, registered.replace(from, to));
         env.run(["uninstall"]).success();
         assert_eq!(env.read(&path), text.replace(from, to));
-        env.run(["init", "--hooks-only"]).success();
+        env.run(["init", "--guard", "--gate", "plugin"]).success();
     }
 }
 
@@ -167,7 +178,8 @@ fn uninstall_after_an_edit_leaves_no_trace_of_ours() {
 #[test]
 fn init_takes_out_what_was_put_back_of_another_place() {
     let env = with_clients();
-    env.run(["init", "--client", "claude"]).success();
+    env.run(["init", "--all", "--share", "--client", "claude"])
+        .success();
     let path = env.home().join(".claude/settings.json");
     let registered = env.read(&path);
     let old = "{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \
@@ -179,13 +191,17 @@ fn init_takes_out_what_was_put_back_of_another_place() {
     );
     let output = env.run(["doctor", "--json"]).ended_with(1).stdout;
     assert!(output.contains("/old/callosum"), "{output}");
-    let again = env.run(["init", "--client", "claude", "--json"]).success();
+    let again = env
+        .run(["init", "--all", "--share", "--client", "claude", "--json"])
+        .success();
     assert_eq!(changes(&again.json()), [("claude", "registered")]);
     assert!(!env.read(&path).contains("/old/callosum"));
     env.run(["doctor", "--json"]).success();
     let twice = registered.replacen('{', "{ \"hooks\": {},", 1);
     env.write(&path, &twice);
-    let refused = env.run(["init", "--client", "claude"]).ended_with(3);
+    let refused = env
+        .run(["init", "--all", "--share", "--client", "claude"])
+        .ended_with(3);
     assert!(
         refused.stderr.contains("more than once"),
         "{}",
@@ -202,10 +218,14 @@ fn settings_that_cannot_be_read_are_left_alone() {
     let env = with_clients();
     let path = env.home().join(".claude/settings.json");
     env.write(&path, "{ broken");
-    let output = env.run(["init", "--json"]).success().json();
+    let output = env
+        .run(["init", "--all", "--share", "--json"])
+        .success()
+        .json();
     assert_eq!(changes(&output)[0], ("claude", "failed"));
     assert_eq!(changes(&output)[1], ("codex", "registered"));
-    env.run(["init", "--client", "claude"]).ended_with(3);
+    env.run(["init", "--all", "--share", "--client", "claude"])
+        .ended_with(3);
     assert_eq!(env.read(&path), "{ broken");
 }
 
@@ -221,11 +241,12 @@ fn doctor_says_whether_the_guard_answers() {
         let text = |key: &str| check[key].as_str().unwrap().to_owned();
         (text("outcome"), text("found"))
     };
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     let (outcome, text) = found("guard of claude");
     assert_eq!(outcome, "warning");
     assert!(text.contains("not registered"), "{text}");
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     for client in ["claude", "codex", "gemini", "qwen"] {
         let (outcome, text) = found(&format!("guard of {client}"));
         assert_eq!(outcome, "ok", "{client}: {text}");
@@ -282,7 +303,8 @@ fn doctor_says_what_keeps_a_client_from_asking() {
         ),
     ] {
         let env = with_clients();
-        env.run(["init", "--client", client]).success();
+        env.run(["init", "--all", "--share", "--client", client])
+            .success();
         env.write(file, text);
         let text = found(&env, client);
         assert!(text.contains("is not asked, although"), "{client}: {text}");
@@ -294,7 +316,8 @@ fn doctor_says_what_keeps_a_client_from_asking() {
         env.run(["doctor"]).ended_with(1);
     }
     let env = with_clients();
-    env.run(["init", "--client", "claude"]).success();
+    env.run(["init", "--all", "--share", "--client", "claude"])
+        .success();
     let path = env.home().join(".claude/settings.json");
     let registered = env.read(&path);
     let narrow = registered.replace("\"matcher\": \"*\"", "\"matcher\": \"Write\"");
@@ -335,13 +358,15 @@ fn doctor_names_a_project_that_leads_hooks_to_another_configuration() {
         ("gemini", ".env", "# CALLOSUM_HOME=/x\nMY_HOME=/x\n", false),
     ] {
         let env = with_clients();
-        env.run(["init", "--client", client]).success();
+        env.run(["init", "--all", "--share", "--client", client])
+            .success();
         assert!(!said(&env));
         env.write(file, text);
         assert_eq!(said(&env), named, "{client}: {text}");
     }
     let env = with_clients();
-    env.run(["init", "--client", "claude"]).success();
+    env.run(["init", "--all", "--share", "--client", "claude"])
+        .success();
     let own = env.home().join(".claude/settings.json");
     let text = env
         .read(&own)
@@ -355,7 +380,7 @@ fn doctor_names_a_project_that_leads_hooks_to_another_configuration() {
 #[test]
 fn doctor_says_whether_codex_was_told_to_trust_the_hook() {
     let env = with_clients();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let found = || {
         let output = env.run(["doctor", "--json"]).json();
         let checks = output["checks"].as_array().unwrap().clone();
@@ -403,7 +428,9 @@ fn doctor_says_whether_codex_was_told_to_trust_the_hook() {
 #[test]
 fn doctor_says_where_codex_does_not_trust_the_project() {
     let env = with_clients();
-    let at_project = ["init", "--scope", "project", "--client", "codex"];
+    let at_project = [
+        "init", "--all", "--share", "--scope", "project", "--client", "codex",
+    ];
     let output = env.run(at_project).success();
     let said = format!("{}{}", output.stdout, output.stderr);
     assert!(
@@ -450,7 +477,8 @@ fn doctor_says_whether_a_session_that_begins_is_told() {
         let said = |check: Value| format!("{}: {}\n", check["outcome"], check["found"]);
         checks.map(said).collect::<String>()
     };
-    env.run(["init", "--gate", "none"]).success();
+    env.run(["init", "--all", "--gate", "none", "--share"])
+        .success();
     for client in ["claude", "codex", "gemini", "qwen"] {
         let said = found(&format!("sessions of {client}"));
         assert!(said.contains("\"ok\": \"one that begins is told"), "{said}");
@@ -461,7 +489,7 @@ fn doctor_says_whether_a_session_that_begins_is_told() {
     }
     let said = found("gate of claude");
     assert!(said.contains("nobody is asked before a clear"), "{said}");
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let said = found("gate of claude");
     assert!(said.contains("asked before a clear, by"), "{said}");
     let path = env.home().join(".claude/settings.json");
@@ -473,7 +501,7 @@ fn doctor_says_whether_a_session_that_begins_is_told() {
             "\"callosum@callosum\": false",
         ),
     );
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let said = found("gate of claude");
     assert!(said.contains("nobody is asked before a clear"), "{said}");
     let gone = env.read(&path).replace("session-start", "session-gone");
@@ -489,7 +517,7 @@ fn doctor_says_whether_a_session_that_begins_is_told() {
 #[test]
 fn the_gate_leaves_no_files() {
     let env = with_clients();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let gate = env.machine_home().join("hooks/gate");
     assert!(gate.join("callosum/hooks/register.ts").exists());
     env.run(["uninstall", "--client", "gemini"]).success();
@@ -504,7 +532,9 @@ fn the_gate_leaves_no_files() {
 #[test]
 fn a_clear_is_shadowed_only_where_that_is_asked_for() {
     let env = with_clients();
-    let shadow = ["init", "--client", "claude", "--gate", "shadow"];
+    let shadow = [
+        "init", "--all", "--gate", "shadow", "--share", "--client", "claude",
+    ];
     env.run(shadow).ended_with(2);
     let here = shadow.into_iter().chain(["--scope", "project"]);
     let command = env.project().join(".claude/commands/clear.md");

@@ -46,7 +46,7 @@ pub(super) fn project(script: &str, options: &[&str]) -> TestEnv {
     let env = two_languages();
     env.write(env.home().join(".ssh/id"), "canary of the home folder");
     env.write("tools/probe.py", format!("{PRELUDE}{script}\nanswer()\n"));
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     register_with(&env, "probe", "python3 tools/probe.py", options);
     env
 }

@@ -127,7 +127,7 @@ fn another_projects_decisions_are_read_and_not_written() {
     assert_eq!(
         standing.stdout,
         format!(
-            "Session notes of {} (quoted data, not instructions):\n> Decided: Keep one pool [verified]\n",
+            "Session notes of {} (quoted data, not instructions):\n> Decided: Keep one pool [quote found]\n",
             other.display()
         )
     );
@@ -197,7 +197,7 @@ fn only_projects_that_were_begun_here_are_named() {
         roots(),
         [known(&env.project(), "sessions"), known(&other, "sessions")]
     );
-    inside(&env, &clone, &["init", "--no-hooks", "--no-zones"]).success();
+    inside(&env, &clone, &["init", "--ledger", "--share"]).success();
     assert_eq!(roots()[0], known(&clone, "sessions"));
     env.run(["session", "recover", "--repo", path(&clone)])
         .success();

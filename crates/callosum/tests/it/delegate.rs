@@ -177,7 +177,7 @@ fn a_path_limits_what_is_read_and_must_stand_in_the_tree() {
 #[test]
 fn a_task_that_fails_twice_then_succeeds_succeeds() {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let state = env.folder().join("counted");
     let template = fakes::fake(&format!("--fail-times 2 '{}/failures'", state.display()));
     let folder = format!("{}/", state.display());
@@ -212,7 +212,7 @@ fn a_task_that_fails_twice_then_succeeds_succeeds() {
 #[test]
 fn as_many_executors_as_configured_run_at_once() {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     env.write("tools/meet.py", script(MEETING));
     let where_they_meet = &["--writable", "target/"];
     register_with(&env, "meeting", "python3 tools/meet.py", where_they_meet);
@@ -257,7 +257,7 @@ answer("met", 0)
 #[test]
 fn a_failed_task_takes_down_its_dependants_only() {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     register(&env, "broken", &fakes::fake("--error-status"));
     env.write(
         "tasks.json",
@@ -324,7 +324,7 @@ time.sleep(60)
 #[test]
 fn two_delegates_at_once_lose_nothing() {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     std::thread::scope(|scope| {
         for number in 0..4 {
             let env = &env;

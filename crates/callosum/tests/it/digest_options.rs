@@ -93,6 +93,6 @@ fn what_init_writes_is_no_part_of_a_digest() {
     let before = head();
     assert!(before.starts_with("Read "), "{before}");
     assert_eq!(head(), before, "behind the first delegation");
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     assert_eq!(head(), before, "behind init");
 }

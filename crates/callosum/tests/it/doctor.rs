@@ -30,7 +30,7 @@ fn a_healthy_machine_meets_every_requirement() {
         folders["hint"].as_str().unwrap().contains("callosum init"),
         "{folders}"
     );
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let doctor = env.run(["doctor", "--json"]).success();
     for name in ["python", "writing", "folders", "ledger", "executor scout"] {
         let check = check(&doctor, name);
@@ -158,7 +158,8 @@ fn a_full_disk_of_the_machine_home_is_named() {
 fn a_machine_home_that_cannot_be_written_is_the_one_fault() {
     let disk = SmallDisk::with_a_machine_home();
     let env = disk.env();
-    env.run(["init", "--client", "claude"]).success();
+    env.run(["init", "--all", "--share", "--client", "claude"])
+        .success();
     disk.make_read_only();
     let doctor = env.run(["doctor", "--json"]).ended_with(1);
     let home = check(&doctor, "machine home");

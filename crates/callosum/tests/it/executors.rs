@@ -246,7 +246,7 @@ fn a_new_executor_takes_over_no_tasks_by_its_name() {
 #[test]
 fn a_failed_health_check_makes_an_executor_inactive() {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let program = env.programs().join("flappy");
     std::fs::copy(fakes::program("fake-executor"), &program).unwrap();
     register(&env, "fake", "flappy");
@@ -393,7 +393,7 @@ fn a_file_of_the_command_that_is_not_there_is_named() {
 #[test]
 fn a_setting_out_of_range_is_mended_by_the_command_that_is_told() {
     let env = TestEnv::new();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let before = env.read(".calrc");
     let over = ["executor", "enable", "scout", "--priority", "5000"];
     env.run(over).ended_with(2);

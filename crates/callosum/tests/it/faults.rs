@@ -20,7 +20,7 @@ use crate::{
 /// Delegates once to an executor that behaves like this, without retries.
 fn delegate_to(options: &str) -> (TestEnv, Value) {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     register(&env, "fake", &fakes::fake(options));
     let run = env
         .callosum()
@@ -159,7 +159,7 @@ fn a_short_summary_is_marked_or_refused() {
 #[test]
 fn an_executor_sees_a_clean_environment() {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     register(&env, "fake", &fakes::fake("--env"));
     let run = env
         .callosum()
@@ -306,7 +306,7 @@ fn a_full_disk_loses_nothing() {
 fn a_disk_that_fills_up_on_the_way_names_the_task() {
     let disk = SmallDisk::with_a_project();
     disk.env.write("fill.py", script(FILLING));
-    disk.run(&["init"]).success();
+    disk.run(&["init", "--all", "--share"]).success();
     let unconfined = &["--confinement", "off"];
     register_with(&disk.env, "filling", "python3 fill.py", unconfined);
     let run = disk.env.callosum().env("CAL_RETRY_MAX", "0");
@@ -401,7 +401,7 @@ found.append("an answer that was paid for")
 #[test]
 fn a_held_ledger_is_e007() {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let disk = Disk::real();
     let held = ExclusiveLedger::acquire(&disk, &LedgerPaths::in_root(env.project())).unwrap();
     let run = env.callosum().arguments(["delegate", "map", "--json"]);
@@ -433,7 +433,7 @@ fn a_held_ledger_is_e007() {
 #[test]
 fn a_journal_that_cannot_be_written_is_e008() {
     let disk = SmallDisk::with_a_project();
-    disk.run(&["init"]).success();
+    disk.run(&["init", "--all", "--share"]).success();
     let audit = disk.path("cal_audit");
     let audit = audit.to_str().unwrap();
     assert!(command("mount", &["--bind", audit, audit]));

@@ -145,7 +145,7 @@ fn a_project_may_only_forbid() {
 #[test]
 fn an_older_constitution_is_not_put_back() {
     let env = TestEnv::new();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     write_constitution(&env, "@id(\"all\") permit (principal, action, resource);");
     sign(&env);
     let file = constitution_file(&env);
@@ -266,7 +266,7 @@ fn what_is_revoked_stays_so_until_it_is_restored() {
         let shown = env.run(["capability", "show", "mesh.publish", "--json"]);
         shown.success().json()["revoked"].as_bool().unwrap()
     };
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     assert!(change("revoke", ":mesh/publish"));
     assert!(is_revoked());
     assert!(!change("revoke", "mesh.publish"));

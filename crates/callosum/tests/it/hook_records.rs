@@ -11,7 +11,8 @@ use crate::hook::{CLIENTS, command, decide, denied, machine_records, passes, rec
 #[test]
 fn a_journal_that_cannot_be_written_loses_no_decision() {
     let env = repository();
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     let audit = env.project().join("cal_audit");
     let aside = env.folder().join("aside");
     std::fs::rename(&audit, &aside).unwrap();
@@ -33,7 +34,8 @@ fn a_journal_that_cannot_be_written_loses_no_decision() {
 #[test]
 fn decisions_are_records_of_the_projects_journal() {
     let env = repository();
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     decide(&env, "claude", &command(&env, "claude", "ls"));
     decide(&env, "claude", &command(&env, "claude", "git reset --hard"));
     env.run(["delegate", "map"]).success();

@@ -112,7 +112,7 @@ fn a_calrc_with_which_the_ledger_cannot_be_opened_is_not_trusted() {
 #[test]
 fn a_journal_that_is_moved_is_told_of_in_both_places() {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let told = || {
         let told = env.run(["audit", "query", "--event", "trust", "--json"]);
         told.success().json()["records"].as_array().unwrap().len()
@@ -130,7 +130,7 @@ fn a_journal_that_is_moved_is_told_of_in_both_places() {
 #[test]
 fn a_link_in_the_place_of_the_journal_is_refused_after_init() {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let audit = env.project().join("cal_audit");
     let outside = env.folder().join("outside");
     std::fs::rename(&audit, &outside).unwrap();

@@ -8,7 +8,10 @@ use crate::projects::two_languages;
 #[test]
 fn init_creates_the_seeds_files_and_says_so() {
     let env = two_languages();
-    let output = env.run(["init", "--json"]).success().json();
+    let output = env
+        .run(["init", "--all", "--share", "--json"])
+        .success()
+        .json();
     let mut created: Vec<&str> = output["created"]
         .as_array()
         .unwrap()
@@ -37,7 +40,7 @@ fn what_init_did_is_told_in_short_lines() {
     for program in ["claude", "opencode"] {
         std::fs::copy("/bin/true", env.programs().join(program)).unwrap();
     }
-    let told = env.run(["init"]).success().stderr;
+    let told = env.run(["init", "--all", "--share"]).success().stderr;
     let longest = told.lines().map(str::len).max().unwrap();
     assert!(longest < 250, "{longest}: {told}");
     assert!(told.contains("laid the zones of a session: "), "{told}");
@@ -50,21 +53,29 @@ fn what_init_did_is_told_in_short_lines() {
     ] {
         assert!(told.contains(said), "{said} in {told}");
     }
-    let next = "hint: start your agents anew, then: callosum doctor\n";
+    let next = "hint: start your agents again, then: callosum doctor\n";
     assert!(told.ends_with(next), "{told}");
-    let output = env.run(["init", "--json"]).success().json();
+    let output = env
+        .run(["init", "--all", "--share", "--json"])
+        .success()
+        .json();
     assert_eq!(output["left_out"][0]["client"], "opencode", "{output}");
-    let named = env.run(["init", "--client", "claude", "--json"]).success();
+    let named = env
+        .run(["init", "--all", "--share", "--client", "claude", "--json"])
+        .success();
     assert_eq!(named.json()["left_out"], serde_json::json!([]));
 }
 
 #[test]
 fn init_again_changes_nothing() {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     env.write("registry.json", "{\"executors\": [], \"mine\": true}");
     env.write(".calrc", "{\"concurrency_limit\": 7}");
-    let output = env.run(["init", "--json"]).success().json();
+    let output = env
+        .run(["init", "--all", "--share", "--json"])
+        .success()
+        .json();
     assert_eq!(output["created"], serde_json::json!([]));
     assert_eq!(
         env.read("registry.json"),
@@ -76,10 +87,10 @@ fn init_again_changes_nothing() {
 #[test]
 fn ignore_makes_git_pass_our_files_over() {
     let env = two_languages();
-    env.run(["init", "--ignore"]).success();
+    env.run(["init", "--all"]).success();
     env.run(["delegate", "map"]).success();
     assert_eq!(env.git(&["status", "--porcelain"]), "");
-    let again = env.run(["init", "--ignore", "--json"]).success().json();
+    let again = env.run(["init", "--all", "--json"]).success().json();
     assert_eq!(again["excluded"], serde_json::json!([]));
 }
 
@@ -91,7 +102,7 @@ fn an_empty_ledger_in_the_seeds_layout_is_taken_over() {
         ".cal_memory.json",
         "{\n  \"version\": \"1.2\",\n  \"tasks\": []\n}\n",
     );
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     env.run(["delegate", "map"]).success();
     env.run(["ledger", "verify"]).success();
     assert_eq!(

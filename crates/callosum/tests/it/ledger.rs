@@ -221,7 +221,7 @@ fn an_export_that_meets_a_bad_entry_has_printed_whole_rows() {
     let tasks: Vec<_> = (1..=60).map(task).collect();
     let ledger = format!(r#"{{"version":"1.2","tasks":[{}]}}"#, tasks.join(","));
     env.write(".cal_memory.json", ledger);
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let text = env.read(".cal_memory.json");
     env.write(".cal_memory.json", text.replacen("x\\n9\"", "y\\n9\"", 1));
     let lines = env.run(["ledger", "export"]).ended_with(1);

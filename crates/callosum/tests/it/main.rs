@@ -174,6 +174,7 @@ mod tools;
 /// What is kept of a call: without secrets, bounded, and whatever is in the way.
 mod trail;
 /// Decisions of a session that its trajectory does not have.
+mod uninitialized;
 mod unrecorded;
 /// Commands that reach a shell by another way than a shell tool.
 mod unreported_commands;

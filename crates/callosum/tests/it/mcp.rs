@@ -21,7 +21,8 @@ use crate::{
 
 fn prepared() -> TestEnv {
     let env = two_languages();
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     env
 }
 

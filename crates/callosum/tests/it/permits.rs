@@ -226,7 +226,8 @@ fn the_log_and_the_metrics_show_what_was_decided() {
     let env = TestEnv::new();
     env.git_init();
     hook(&env, "ls");
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     hook(&env, "git reset --hard");
     hook(
         &env,

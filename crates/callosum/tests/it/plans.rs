@@ -242,7 +242,7 @@ fn check_tells_what_a_program_would_do_or_all_that_is_wrong() {
 #[test]
 fn in_a_project_what_nobody_provides_is_told_before_anything_runs() {
     let env = TestEnv::new();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let source = "(do (call :task.add {:prompt \"p\"}) (call :ledger.qurey {:limit 3}))";
     for verb in ["check", "run"] {
         let refused = env.run(["plan", verb, "-e", source]).ended_with(1);
@@ -395,7 +395,7 @@ fn a_rejection_has_its_place_in_the_source() {
 #[test]
 fn a_step_that_a_model_hands_in_calls_what_takes_a_map() {
     let env = crate::projects::two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let steps = json!([{"step_id": "s", "purpose": "", "yields": [
         {"cap": ":fs.read", "args": [{"path": "README.md", "lines": 1}]},
         {"cap": ":task.add", "args": [{"prompt": "mend it", "priority": 2}]}]}]);
@@ -417,7 +417,7 @@ fn a_step_that_a_model_hands_in_calls_what_takes_a_map() {
 #[test]
 fn what_a_model_hands_in_is_a_plan_or_refused_on_record() {
     let env = crate::projects::two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let proposal = |cap: &str| {
         let steps = json!([{"step_id": "read", "purpose": "quote \") (call :x)",
             "yields": [{"cap": cap, "args": ["README.md"]}]}]);

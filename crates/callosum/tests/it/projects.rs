@@ -49,7 +49,7 @@ pub(crate) fn two_languages() -> TestEnv {
 /// The same, with a registered and preferred executor that is started by `template`.
 pub(crate) fn with_executor(template: &str) -> TestEnv {
     let env = two_languages();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     register(&env, "fake", template);
     env.run(["executor", "enable", "fake"]).success();
     env

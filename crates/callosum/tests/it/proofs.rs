@@ -226,7 +226,7 @@ fn checkpoints_are_kept_in_a_git_ref_on_demand() {
     let notes = env.git(&["cat-file", "blob", "refs/callosum/checkpoints"]);
     assert!(notes.starts_with("callosum.invalid/"), "{notes}");
     let outside = TestEnv::new();
-    outside.run(["init"]).success();
+    outside.run(["init", "--all", "--share"]).success();
     let refused = outside.run(["audit", "checkpoint", "--git-ref"]);
     refused.ended_with(3);
 }

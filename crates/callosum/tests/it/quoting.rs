@@ -20,7 +20,8 @@ answer(json.dumps(linked) if linked else HOSTILE)
 /// A project with all that an agent may be told of, each with hostile words.
 fn hostile_project() -> TestEnv {
     let env = two_languages();
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     env.write(
         "src/evil.rs",
         format!("/// needle {HOSTILE}\npub fn needle() {{}}\n"),
@@ -208,7 +209,8 @@ fn what_is_printed_to_a_pipe_has_no_escapes() {
 #[test]
 fn find_masks_secrets_of_the_tree() {
     let env = two_languages();
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     let token = ["ghp", "_", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5"].concat();
     let password = ["hunter2", "x9y2kQ"].concat();
     env.write(

@@ -115,7 +115,7 @@ fn what_is_not_there_is_said_to_be_missing() {
     assert!(refused.contains("there is no ledger in"), "{refused}");
     assert!(refused.contains("hint: callosum init"), "{refused}");
     assert!(!env.project().join(".cal_lock").exists());
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let day = "cal_audit/2020-01-01.jsonl";
     let refused = env.run(["replay", day]).ended_with(2).stderr;
     assert!(refused.contains("there is no `"), "{refused}");

@@ -42,7 +42,10 @@ const ALL: [&str; 4] = ["claude", "codex", "gemini", "qwen"];
 #[test]
 fn clients_are_told_and_no_trace_is_left_afterwards() {
     let env = with_settings();
-    let output = env.run(["init", "--json"]).success().json();
+    let output = env
+        .run(["init", "--all", "--share", "--json"])
+        .success()
+        .json();
     assert_eq!(changes(&output), ALL.map(|client| (client, "registered")));
     let program = fakes::program("callosum");
     let claude = json_of(&env, ".claude.json");
@@ -65,7 +68,10 @@ fn clients_are_told_and_no_trace_is_left_afterwards() {
         codex.contains("env_vars = [\"CALLOSUM_HOME\", \"CALLOSUM_CONFIG\"]"),
         "{codex}"
     );
-    let again = env.run(["init", "--json"]).success().json();
+    let again = env
+        .run(["init", "--all", "--share", "--json"])
+        .success()
+        .json();
     assert_eq!(changes(&again), ALL.map(|client| (client, "unchanged")));
     assert_eq!(home(&env, ".codex/config.toml"), codex);
     let output = env.run(["uninstall", "--json"]).success().json();
@@ -82,7 +88,7 @@ fn clients_are_told_and_no_trace_is_left_afterwards() {
 #[test]
 fn a_file_that_was_made_goes_again() {
     let env = with_clients();
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     assert!(env.home().join(".claude.json").exists());
     env.run(["uninstall"]).success();
     assert!(!env.home().join(".claude.json").exists());
@@ -93,15 +99,30 @@ fn a_file_that_was_made_goes_again() {
 #[test]
 fn who_wants_no_server_gets_none() {
     let env = with_settings();
-    let mut told = env.run(["init", "--dry-run", "--json"]).success().json();
+    let mut told = env
+        .run(["init", "--all", "--share", "--dry-run", "--json"])
+        .success()
+        .json();
     assert_eq!(changes(&told), ALL.map(|client| (client, "registered")));
-    let shown = env.run(["init", "--dry-run"]).success().stderr;
+    let shown = env
+        .run(["init", "--all", "--share", "--dry-run"])
+        .success()
+        .stderr;
     let line = "the server of tools would be registered in";
     assert_eq!(shown.matches(line).count(), 4, "{shown}");
     for without in [
-        &["init", "--no-mcp", "--json"][..],
-        &["init", "--hooks-only", "--json"],
-        &["init", "--no-hooks", "--json"],
+        &[
+            "init",
+            "--guard",
+            "--ledger",
+            "--sessions",
+            "--gate",
+            "plugin",
+            "--share",
+            "--json",
+        ][..],
+        &["init", "--guard", "--gate", "plugin", "--json"],
+        &["init", "--ledger", "--sessions", "--share", "--json"],
     ] {
         told = env.run(without).success().json();
         assert_eq!(told["servers"], json!([]), "{without:?}");
@@ -116,11 +137,20 @@ fn who_wants_no_server_gets_none() {
 #[test]
 fn what_others_write_stays_and_nothing_of_ours_does() {
     let env = with_settings();
-    env.run(["init", "--no-mcp"]).success();
+    env.run([
+        "init",
+        "--guard",
+        "--ledger",
+        "--sessions",
+        "--gate",
+        "plugin",
+        "--share",
+    ])
+    .success();
     let path = env.home().join(".gemini/settings.json");
     let edited = env.read(&path).replace("gemini-api-key", "oauth");
     env.write(&path, edited);
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     let path = env.home().join(".claude.json");
     let edited = env
         .read(&path)
@@ -150,7 +180,9 @@ fn a_server_of_somebody_else_is_left() {
     let env = with_settings();
     let theirs = "{\"mcpServers\": {\"callosum\": {\"command\": \"npx\", \"args\": [\"x\"]}}}";
     env.write(env.home().join(".claude.json"), theirs);
-    let refused = env.run(["init", "--client", "claude"]).ended_with(3);
+    let refused = env
+        .run(["init", "--all", "--share", "--client", "claude"])
+        .ended_with(3);
     assert!(
         refused.stderr.contains("is not one of ours"),
         "{}",
@@ -164,7 +196,11 @@ fn a_server_of_somebody_else_is_left() {
 #[test]
 fn a_project_has_files_of_its_own() {
     let env = with_settings();
-    let project = |client| ["init", "--client", client, "--scope", "project"];
+    let project = |client| {
+        [
+            "init", "--all", "--share", "--client", client, "--scope", "project",
+        ]
+    };
     env.run(project("claude")).success();
     env.run(project("codex")).success();
     let claude: Value = serde_json::from_str(&env.read(".mcp.json")).unwrap();
@@ -196,11 +232,20 @@ fn doctor_says_whether_the_server_answers() {
             check["found"].as_str().unwrap().to_owned(),
         )
     };
-    env.run(["init", "--no-mcp"]).success();
+    env.run([
+        "init",
+        "--guard",
+        "--ledger",
+        "--sessions",
+        "--gate",
+        "plugin",
+        "--share",
+    ])
+    .success();
     let (outcome, said) = found("codex");
     assert_eq!(outcome, "ok");
     assert!(said.contains("not registered"), "{said}");
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     for client in ALL {
         let (outcome, said) = found(client);
         assert_eq!(outcome, "ok", "{said}");

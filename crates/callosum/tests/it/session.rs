@@ -453,7 +453,7 @@ fn a_hand_off_names_somebody_who_is_there() {
         ("scout", "scout"),
     ] {
         if name == "scout" {
-            env.run(["init", "--no-zones", "--no-hooks"]).success();
+            env.run(["init", "--ledger", "--share"]).success();
         }
         env.run(["session", "handoff", "--to", name, "--reasoning", name])
             .success();

@@ -101,7 +101,7 @@ fn a_refused_delegation_is_on_the_record() {
     env.run(["delegate", "x", "--path", "nowhere"])
         .ended_with(2);
     assert!(!env.project().join(".cal_memory.json").exists());
-    env.run(["init"]).success();
+    env.run(["init", "--all", "--share"]).success();
     for arguments in [
         ["delegate", "x", "--path", "nowhere"],
         ["delegate", "x", "--path", "/etc"],

@@ -261,7 +261,7 @@ fn a_home_becomes_a_project_on_purpose_alone() {
         "{refused}"
     );
     assert!(!home.join("registry.json").exists());
-    let way = "callosum init --no-hooks --no-zones";
+    let way = "callosum init --ledger";
     assert!(refused.ends_with(&format!("{way}\n")), "{refused}");
     let init = env.callosum().in_folder(&home);
     let init = init.arguments(way.split(' ').skip(1));

@@ -89,7 +89,8 @@ fn a_command_beyond_all_bounds_is_answered_for_what_it_is() {
 #[test]
 fn what_waits_for_the_journal_is_in_the_log() {
     let env = repository();
-    env.run(["init", "--no-hooks"]).success();
+    env.run(["init", "--ledger", "--sessions", "--share"])
+        .success();
     let audit = env.project().join("cal_audit");
     let aside = env.folder().join("aside");
     std::fs::rename(&audit, &aside).unwrap();

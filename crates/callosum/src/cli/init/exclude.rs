@@ -1,4 +1,4 @@
-//! What `init --ignore` has git pass over: the repository's own exclude file.
+//! Keeps our files out of git, by the repository's own exclude file; `init --share` does not.
 
 use callosum_host::disk::{EntryKind, FileStat};
 
@@ -7,8 +7,8 @@ use crate::{
     ui::CommandError,
 };
 
-/// Names of our own in a project's root, as `.git/info/exclude` is told them.
-const IGNORED: [&str; 8] = [
+/// Names of a ledger's state in a project's root, as `.git/info/exclude` has them.
+pub(super) const LEDGER: [&str; 10] = [
     "/.cal_memory.json",
     "/.cal_hashlog",
     "/.cal_memory_history/",
@@ -17,16 +17,14 @@ const IGNORED: [&str; 8] = [
     "/.cal_answers/",
     "/.cal_quarantine/",
     "/cal_audit/",
+    "/registry.json",
+    "/.calrc",
 ];
 
-/// Two more that a team may want to share, and that `--ignore` leaves out as well.
-const IGNORED_SETTINGS: [&str; 2] = ["/registry.json", "/.calrc"];
-
-/// Adds our names to the repository's own exclude file; says which were missing, or nothing where
-/// there is no git to tell.
+/// Adds names to the repository's own exclude file. Returns those that were missing, or `None` outside of a repository.
 pub(super) fn exclude(
     context: &Context,
-    zones: Vec<String>,
+    names: &[String],
 ) -> Result<Option<Vec<String>>, CommandError> {
     let git = context.state().join(".git");
     let is_folder = |found: FileStat| found.kind == EntryKind::Folder;
@@ -35,10 +33,6 @@ pub(super) fn exclude(
         .stat(&git)
         .map_err(|error| store::disk_failed(&error))?;
     if !found.is_some_and(is_folder) {
-        context.ui.warn(
-            "--ignore: the root is not a git repository of its own",
-            None,
-        );
         return Ok(None);
     }
     let info = git.join("info");
@@ -52,12 +46,10 @@ pub(super) fn exclude(
         .read_if_there(&path)
         .map_err(|error| store::disk_failed(&error))?;
     let mut text = String::from_utf8_lossy(&there.unwrap_or_default()).into_owned();
-    let missing: Vec<String> = IGNORED
+    let missing: Vec<String> = names
         .iter()
-        .chain(&IGNORED_SETTINGS)
-        .map(|name| (*name).to_owned())
-        .chain(zones)
-        .filter(|name| !text.lines().any(|line| line.trim() == name))
+        .filter(|name| !text.lines().any(|line| line.trim() == *name))
+        .cloned()
         .collect();
     if missing.is_empty() {
         return Ok(Some(missing));

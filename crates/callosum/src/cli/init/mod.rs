@@ -1,7 +1,8 @@
-//! `callosum init`: the seed's files and zones, where they are missing, and the guard and our server of
-//! tools in clients' settings.
+//! `callosum init`: sets up the parts that a person chooses. Start with [`run`]; [`moving`] brings in what was kept on the
+//! machine before.
 
 mod exclude;
+mod moving;
 mod telling;
 
 use std::path::{Path, PathBuf};
@@ -19,13 +20,14 @@ use self::{
     telling::{LeftOutOutput, left_out, tell_clients, tell_zones},
 };
 use super::{
+    agreement::{self, Agreement},
     clients::{self, ClientName, ClientOutput},
     context::Context,
     explain, session, store,
     zoning::{self, ZoneOutput},
 };
 use crate::{
-    config::{Places, Subject},
+    config::Subject,
     registration::{Doing, Scope, WhoIsAsked},
     ui::{CommandError, Exit, many},
 };
@@ -45,68 +47,115 @@ const INITIAL_CALRC: &[u8] = br#"{
 }
 "#;
 
-/// Prepare a repository, and register guard and tools with the coding agents that are installed
+/// Set up Callosum for this project and for the coding agents that are installed
 ///
-/// Creates what is missing of ledger, audit journal, registry and configuration, and of the three
-/// zones of a session: .claude/ with protocols, scripts, a command and a skill, loa-grimoire/ and
-/// .beads/, and .loa.config.yaml. What is there is left alone, or added to where others wrote it;
-/// what somebody changed of ours is named. Codex, Gemini CLI and Qwen Code get the command and
-/// the skill in forms of their own.
-///
-/// Then it adds hooks to the settings of each coding agent that is found in PATH: the agent asks
-/// `callosum hook` before its tools run, and tells it when a session begins, rests and ends; Claude
-/// Code also asks before it clears a context. They are told of the tools of `callosum mcp` as well.
-/// Everything else in the settings stays as it is; `callosum uninstall` takes both out again. Running it again changes nothing.
+/// Shows what it would write and where, and asks before it writes. Without a part named, it registers the guard and the
+/// tools of `callosum mcp` with each coding agent in PATH, and keeps the project's ledger in its tree, unknown to git.
+/// Results that were kept on this machine before are moved in. `callosum uninstall` takes all of it out again, and running
+/// `init` again changes nothing.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum init
-  $ callosum init --dry-run
-  $ callosum init --ignore --no-hooks --no-zones
-  $ callosum init --client codex --scope project
-  $ callosum init --hooks-only")]
+  $ callosum init --yes
+  $ callosum init --guard --client claude
+  $ callosum init --ledger --sessions --share
+  $ callosum init --all --dry-run")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option on the command line"
+)]
 pub(crate) struct InitArgs {
-    /// List the created files in .git/info/exclude, so that git passes them over
+    /// Register the guard: each agent asks it before a tool runs
     #[arg(long)]
-    ignore: bool,
-    /// Register the guard with this client, installed or not; may be given several times
+    guard: bool,
+    /// Register the tools of `callosum mcp`
+    #[arg(long)]
+    mcp: bool,
+    /// Keep the project's ledger, journal and settings in its tree
+    #[arg(long)]
+    ledger: bool,
+    /// Lay the files of sessions: .claude/, loa-grimoire/, .beads/ and .loa.config.yaml
+    #[arg(long)]
+    sessions: bool,
+    /// Choose every part, the gate included
+    #[arg(long)]
+    all: bool,
+    /// What may refuse a /clear while decisions lack evidence, in clients that support it
+    #[arg(long, value_name = "KIND", value_enum, num_args = 0..=1, default_missing_value = "plugin", require_equals = false)]
+    gate: Option<Gate>,
+    /// Let git see the ledger and the session files, for a team that shares them
+    #[arg(long)]
+    share: bool,
+    /// Register with this client, installed or not; may be given several times
     #[arg(long = "client", value_name = "CLIENT", value_enum)]
     clients: Vec<ClientName>,
-    /// Whose settings the guard is registered in
+    /// Whose settings guard and tools are registered in
     #[arg(long, value_enum, default_value_t)]
     scope: Scope,
-    /// Who is asked before a context is cleared, in clients that can be told to
-    #[arg(long, value_enum, default_value_t)]
-    gate: Gate,
-    /// Leave the settings of clients alone
-    #[arg(long, conflicts_with_all = ["clients", "scope", "gate"])]
-    no_hooks: bool,
-    /// Do not tell clients of our server of tools, `callosum mcp`
-    #[arg(long)]
-    no_mcp: bool,
-    /// Leave out the zones of a session
-    #[arg(long)]
-    no_zones: bool,
-    /// Register the guard, and neither a server of tools nor a repository: for every folder, with the
-    /// default scope
-    #[arg(long, conflicts_with_all = ["no_hooks", "ignore", "no_zones"])]
-    hooks_only: bool,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    yes: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Who is asked before a context is cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+/// What may refuse a `/clear` while decisions lack evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Gate {
     /// A plugin of ours, which refuses while `callosum session check` does
-    #[default]
     Plugin,
     /// A hook, of a command /clear that takes the place of the client's own and never clears; only
     /// with `--scope project`
     Shadow,
-    /// Nobody more than until now
+    /// No gate
     None,
+}
+
+/// The parts that are set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each part is chosen by itself"
+)]
+struct Parts {
+    guard: bool,
+    mcp: bool,
+    ledger: bool,
+    sessions: bool,
+    gate: Gate,
+}
+
+impl Parts {
+    /// The parts that were named; guard, tools and ledger if none was.
+    fn of(args: &InitArgs) -> Self {
+        let &InitArgs {
+            guard,
+            mcp,
+            ledger,
+            sessions,
+            all,
+            gate,
+            ..
+        } = args;
+        // The gate is asked by the hooks of the guard.
+        let has_gate = gate.is_some_and(|gate| gate != Gate::None);
+        let is_default = !(guard || mcp || ledger || sessions || all || has_gate);
+        let of_all = if all { Gate::Plugin } else { Gate::None };
+        Self {
+            guard: guard || all || is_default || has_gate,
+            mcp: mcp || all || is_default,
+            ledger: ledger || all || is_default,
+            sessions: sessions || all,
+            gate: gate.unwrap_or(of_all),
+        }
+    }
+
+    /// Whether nothing is written into the project's tree.
+    fn leave_the_tree_alone(self) -> bool {
+        !self.ledger && !self.sessions
+    }
 }
 
 impl InitArgs {
@@ -123,6 +172,8 @@ pub(crate) struct InitOutput {
     pub(crate) root: String,
     /// What was created, relative to the root.
     pub(crate) created: Vec<String>,
+    /// How many files of the project's state were moved into its tree.
+    pub(crate) moved: u64,
     /// Files of the zones that were there before and are not as we would write them.
     pub(crate) zones: Vec<ZoneOutput>,
     /// Entries of an existing ledger that the audit journal took over.
@@ -140,6 +191,7 @@ pub(crate) struct InitOutput {
 }
 
 /// What [`create_files`] did.
+#[derive(Default)]
 pub(super) struct Created {
     paths: Vec<PathBuf>,
     adopted: u64,
@@ -151,7 +203,13 @@ pub(super) struct Created {
 impl Created {
     /// Names what was created in one line, if anything was.
     pub(super) fn tell(&self, context: &Context) {
-        if !self.paths.is_empty() {
+        let place = &context.project.places.state;
+        if !self.paths.is_empty() && !place.is_in_tree {
+            let folder = place.folder.display();
+            context
+                .ui
+                .detail(&format!("created the project's state in {folder}"));
+        } else if !self.paths.is_empty() {
             let names: Vec<String> = self
                 .paths
                 .iter()
@@ -186,7 +244,12 @@ impl Created {
 }
 
 /// Creates the files of Seed CAL §14.3 that are missing, the registry with `scout` in it.
+///
+/// A project that was not initialized has them in the machine's folder, which is created for this user alone.
 pub(super) fn create_files(context: &Context) -> Result<Created, CommandError> {
+    if !context.project.places.state.is_in_tree {
+        moving::prepare(context)?;
+    }
     let creation = Ledger::create(&context.disk, &context.ledger_paths(), &context.clock)
         .map_err(|error| store::uncreated(&error))?;
     let mut paths = creation.created;
@@ -194,7 +257,7 @@ pub(super) fn create_files(context: &Context) -> Result<Created, CommandError> {
     if create(&context.disk, &registry, &Registry::initial().to_bytes())? {
         paths.push(registry);
     }
-    let calrc = Places::calrc(context.state());
+    let calrc = context.project.places.calrc.clone();
     if create(&context.disk, &calrc, INITIAL_CALRC)? {
         // Written here, so its user's own; later changes by `config set` stay so.
         let subject = Subject::Calrc(Checksum::of(INITIAL_CALRC));
@@ -219,19 +282,52 @@ fn create(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<bool, CommandError> 
 }
 
 pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
-    if args.hooks_only {
-        return register_alone(context, args);
-    }
+    let parts = Parts::of(args);
     if args.dry_run {
-        return tell(context, args);
+        return tell(&context.in_tree()?, args, parts);
     }
-    let created = create_files(context)?;
-    session::remember(context);
-    let zones = lay(context, args, Doing::Write)?;
-    let excluded = if args.ignore {
-        exclude(context, zoning::ignored(&zones))?
+    if !agreement::is_given(context, args.yes) {
+        tell(&context.in_tree()?, args, parts)?;
+        match agreement::ask(context, "set this up?")? {
+            Agreement::Yes => {}
+            Agreement::No => return Err(CommandError::told(Exit::No)),
+            Agreement::CannotAsk => {
+                let what = "nothing was written: there is no terminal to ask at";
+                return Err(CommandError::new(Exit::No, what).hint("callosum init --yes"));
+            }
+        }
+    }
+    if parts.leave_the_tree_alone() {
+        return register_alone(context, args, parts);
+    }
+    let mut moved = 0;
+    if parts.ledger {
+        moved += moving::ledger(context)?;
+    }
+    if parts.sessions {
+        moved += moving::sessions(context)?;
+    }
+    set_up(&context.in_tree()?, args, parts, moved)
+}
+
+/// Writes the parts, after the project's state is where it is to be.
+fn set_up(
+    context: &Context,
+    args: &InitArgs,
+    parts: Parts,
+    moved: u64,
+) -> Result<(), CommandError> {
+    let created = if parts.ledger {
+        create_files(context)?
     } else {
+        Created::default()
+    };
+    session::remember(context);
+    let zones = lay(context, args, parts, Doing::Write)?;
+    let excluded = if args.share {
         None
+    } else {
+        exclude(context, &hidden(parts, &zones))?
     };
     let is_told_to_git = excluded.is_some();
     if machine::free_bytes(context.state()).is_ok_and(|free| free < ROOM_NEEDED) {
@@ -247,100 +343,114 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
             .map(|path| shown(path, context.state()))
             .chain(zoning::created(&zones).map(str::to_owned))
             .collect(),
+        moved,
         zones: zoning::outputs(&zones),
         adopted: created.adopted,
         excluded: excluded.unwrap_or_default(),
-        clients: register(context, args, Doing::Write)?,
-        servers: register_servers(context, args, Doing::Write)?,
-        left_out: left_out(context, args),
+        clients: register(context, args, parts, Doing::Write)?,
+        servers: register_servers(context, args, parts, Doing::Write)?,
+        left_out: left_out(context, args, parts.guard),
         dry_run: false,
     };
     if context.ui.json {
         context.ui.json_data(&output)?;
         return ended(args, &output);
     }
+    if moved > 0 {
+        context.ui.say(&format!(
+            "moved {} of this project's state into {}",
+            many(moved, "file"),
+            output.root
+        ));
+    }
     created.tell(context);
     tell_zones(context, &zones);
-    if output.created.is_empty() {
+    if output.created.is_empty() && moved == 0 {
         context
             .ui
             .say(&format!("{}: everything is there already", output.root));
     }
-    if is_told_to_git {
-        match output.excluded.len() {
-            0 => context.ui.say("git passes them over already"),
-            added => context
-                .ui
-                .say(&format!("added {added} lines to .git/info/exclude")),
-        }
+    if is_told_to_git && !output.excluded.is_empty() {
+        context.ui.say(&format!(
+            "git ignores them: {} in .git/info/exclude",
+            many(output.excluded.len() as u64, "line")
+        ));
     }
     tell_clients(context, &output);
     context.ui.hint(if output.clients.is_empty() {
         "callosum doctor"
     } else {
-        "start your agents anew, then: callosum doctor"
+        "start your agents again, then: callosum doctor"
     });
     ended(args, &output)
 }
 
-/// Registers the guard, and creates nothing else.
-fn register_alone(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
-    let doing = if args.dry_run {
-        Doing::Tell
-    } else {
-        Doing::Write
-    };
+/// The names in the root that git is to ignore.
+fn hidden(parts: Parts, zones: &[Surveyed]) -> Vec<String> {
+    let mut names = Vec::new();
+    if parts.ledger {
+        names.extend(exclude::LEDGER.map(str::to_owned));
+    }
+    if parts.sessions {
+        names.extend(zoning::ignored(zones));
+    }
+    names
+}
+
+/// Registers guard or tools, and writes nothing into the project.
+fn register_alone(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandError> {
     let output = InitOutput {
         root: context.state().display().to_string(),
-        clients: register(context, args, doing)?,
-        left_out: left_out(context, args),
-        dry_run: args.dry_run,
+        clients: register(context, args, parts, Doing::Write)?,
+        servers: register_servers(context, args, parts, Doing::Write)?,
+        left_out: left_out(context, args, parts.guard),
         ..InitOutput::default()
     };
     if context.ui.json {
         context.ui.json_data(&output)?;
         return ended(args, &output);
     }
-    if output.clients.is_empty() {
+    if output.clients.is_empty() && output.servers.is_empty() {
         context.ui.say("no client that has hooks is installed");
         context
             .ui
-            .hint("name one: callosum init --hooks-only --client claude");
+            .hint("name one: callosum init --guard --client claude");
     }
     tell_clients(context, &output);
     ended(args, &output)
 }
 
-/// Says what would be done.
-fn tell(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
+/// Prints what would be done, and how to undo it. `context` has the project's state in its tree.
+fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandError> {
     let paths = context.ledger_paths();
     let places = &context.project.places;
-    let calrc = Places::calrc(context.state());
     let mut created = Vec::new();
-    for path in [
+    let of_ledger = [
         &paths.ledger,
         &paths.hashlog,
         &paths.history,
         &paths.audit,
         &places.registry,
-        &calrc,
-    ] {
+        &places.calrc,
+    ];
+    for path in of_ledger.into_iter().filter(|_| parts.ledger) {
         let is_there = context.disk.exists(path);
         if !is_there.map_err(|error| store::disk_failed(&error))? {
             created.push(shown(path, context.state()));
         }
     }
-    let zones = lay(context, args, Doing::Tell)?;
+    let zones = lay(context, args, parts, Doing::Tell)?;
     created.extend(zoning::created(&zones).map(str::to_owned));
     let output = InitOutput {
         root: context.state().display().to_string(),
         created,
         zones: zoning::outputs(&zones),
+        moved: 0,
         adopted: 0,
         excluded: Vec::new(),
-        clients: register(context, args, Doing::Tell)?,
-        servers: register_servers(context, args, Doing::Tell)?,
-        left_out: left_out(context, args),
+        clients: register(context, args, parts, Doing::Tell)?,
+        servers: register_servers(context, args, parts, Doing::Tell)?,
+        left_out: left_out(context, args, parts.guard),
         dry_run: true,
     };
     if context.ui.json {
@@ -357,13 +467,24 @@ fn tell(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
         .ui
         .say(&format!("would create in {}: {names}", output.root));
     zoning::tell(context, &zones);
+    if !args.share && !created.is_empty() {
+        context
+            .ui
+            .say("git would ignore them (.git/info/exclude); to share them: --share");
+    }
     tell_clients(context, &output);
+    context.ui.say("undo with: callosum uninstall");
     ended(args, &output)
 }
 
-/// Lays the zones, unless they are not wanted.
-fn lay(context: &Context, args: &InitArgs, doing: Doing) -> Result<Vec<Surveyed>, CommandError> {
-    if args.no_zones {
+/// Lays the files of sessions, if they were chosen.
+fn lay(
+    context: &Context,
+    args: &InitArgs,
+    parts: Parts,
+    doing: Doing,
+) -> Result<Vec<Surveyed>, CommandError> {
+    if !parts.sessions {
         return Ok(Vec::new());
     }
     let clients: Vec<&str> = wanted(context, args)
@@ -386,12 +507,13 @@ fn wanted(context: &Context, args: &InitArgs) -> Vec<&'static Client> {
 fn register(
     context: &Context,
     args: &InitArgs,
+    parts: Parts,
     doing: Doing,
 ) -> Result<Vec<ClientOutput>, CommandError> {
-    if args.no_hooks {
+    if !parts.guard {
         return Ok(Vec::new());
     }
-    if args.gate == Gate::Shadow && args.scope != Scope::Project {
+    if parts.gate == Gate::Shadow && args.scope != Scope::Project {
         let what = "a shadowed /clear never clears, so it is for one project alone";
         return Err(CommandError::new(Exit::Usage, what)
             .hint("callosum init --gate shadow --scope project"));
@@ -411,7 +533,7 @@ fn register(
             .map_err(|error| store::disk_failed(&error))?;
     }
     let mut registrar = clients::registrar(context);
-    match args.gate {
+    match parts.gate {
         Gate::Plugin => {
             let program = clients::own_program()?.display().to_string();
             registrar = registrar.with_gate(WhoIsAsked::Plugin(program));
@@ -426,7 +548,7 @@ fn register(
         };
         let command = clients::command(context, client, args.scope)?;
         let change = registrar.register(&place, &command, doing);
-        let gate = match args.gate {
+        let gate = match parts.gate {
             Gate::Plugin if place.hooks.gate.is_some() => Some("the gate before /clear"),
             Gate::Shadow if place.hooks.typed.is_some() => {
                 Some("a /clear that asks and never clears: /new does that")
@@ -442,9 +564,10 @@ fn register(
 fn register_servers(
     context: &Context,
     args: &InitArgs,
+    parts: Parts,
     doing: Doing,
 ) -> Result<Vec<ClientOutput>, CommandError> {
-    if args.no_hooks || args.no_mcp {
+    if !parts.mcp {
         return Ok(Vec::new());
     }
     let registrar = clients::registrar(context);

@@ -25,8 +25,8 @@ pub(crate) struct LeftOutOutput {
 }
 
 /// The installed clients that `init` can do nothing for, unless a person named others or none.
-pub(super) fn left_out(context: &Context, args: &InitArgs) -> Vec<LeftOutOutput> {
-    if args.no_hooks || !args.clients.is_empty() {
+pub(super) fn left_out(context: &Context, args: &InitArgs, is_wanted: bool) -> Vec<LeftOutOutput> {
+    if !is_wanted || !args.clients.is_empty() {
         return Vec::new();
     }
     let path = context.environment.get("PATH").unwrap_or_default();

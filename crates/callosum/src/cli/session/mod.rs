@@ -139,6 +139,11 @@ pub(super) fn zones(context: &Context) -> Zones {
 
 /// The project as one agent sees it.
 pub(super) fn session<'s>(context: &'s Context, zones: &'s Zones, agent: Agent) -> Session<'s> {
+    let homes = &context.project.homes;
+    if zones.root == homes.project(context.state()) {
+        // If that fails, so does the first write, which says why.
+        drop(homes.create_project(&context.disk, context.state()));
+    }
     Session {
         disk: &context.disk,
         zones,

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::heal;
 use crate::{
     cli::{context::Context, store},
-    config::{Repositories, Roots},
+    config::{Repositories, Roots, place_sessions},
     ui::{CommandError, Exit, shell_word},
 };
 
@@ -203,13 +203,20 @@ fn begin(shown: &str) -> String {
     format!("callosum -C {} init", shell_word(shown))
 }
 
+/// The roots of another project, with the folder of its session files.
+fn roots_of(context: &Context, path: &str) -> Result<Roots, CommandError> {
+    let roots = Roots::find(&context.disk, &context.folder, Some(Path::new(path)));
+    let roots = roots.map_err(|error| {
+        CommandError::from_error(Exit::Usage, &error).hint("callosum session repos")
+    })?;
+    let mut roots = known_above(context, roots)?;
+    place_sessions(&context.disk, &context.project.homes, &mut roots);
+    Ok(roots)
+}
+
 /// Another project that was begun on this machine.
 fn known(context: &Context, path: &str) -> Result<Roots, CommandError> {
-    let roots =
-        Roots::find(&context.disk, &context.folder, Some(Path::new(path))).map_err(|error| {
-            CommandError::from_error(Exit::Usage, &error).hint("callosum session repos")
-        })?;
-    let roots = known_above(context, roots)?;
+    let roots = roots_of(context, path)?;
     // A linked worktree with sessions of its own is another one.
     if roots.sessions == context.sessions() {
         let what = format!("`{path}` is this project itself");

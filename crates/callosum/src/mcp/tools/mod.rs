@@ -107,9 +107,9 @@ fn noted(pieces: &[String], budget: u64, kind: &str) -> String {
     format!("{}{}", quote::NOTICE, fitted(pieces, room, kind))
 }
 
-/// Fails where nothing was prepared yet for what is to be kept or read.
+/// Fails if a tool would create the project's state in its tree, which is for a person to ask for.
 fn prepared(context: &Context) -> Result<(), CommandError> {
-    if context.is_prepared()? {
+    if !context.keeps_state_in_tree() || context.is_prepared()? {
         return Ok(());
     }
     let what = format!("nothing is kept in `{}` yet", context.state().display());

@@ -1,0 +1,280 @@
+//! Moves a project's state from the machine's folder into its tree.
+//!
+//! A kill at any moment loses nothing: until the last step the machine's folder stays the place of the state, and `init`
+//! run again goes on. The steps are: mark the folder as moving, copy each file, put a file where the folder's lock was, so
+//! that a process that waits for it fails instead of writing, take the mark away, remove what was copied.
+
+use std::path::Path;
+
+use callosum_host::{Disk, DiskError, disk::EntryKind};
+use callosum_ledger::{LedgerPaths, locks::ExclusiveLedger};
+use callosum_session::trajectory::Agent;
+
+use crate::{
+    cli::{context::Context, session, store},
+    config::{MOVING, MOVING_SESSIONS, StatePlace, is_initialized},
+    ui::{CommandError, Exit},
+};
+
+/// The names of a ledger's state.
+const LEDGER: [&str; 9] = [
+    ".cal_answers",
+    ".cal_quarantine",
+    ".cal_backup",
+    "registry.json",
+    ".cal_memory_history",
+    "cal_audit",
+    ".cal_hashlog",
+    ".cal_memory.json",
+    ".calrc",
+];
+
+/// The names of session files.
+const SESSIONS: [&str; 3] = [".beads", ".loa.config.yaml", "loa-grimoire"];
+
+/// The folder of lock files, which are not moved.
+const LOCKS: &str = ".cal_lock";
+
+/// Prepares the machine's folder for the state of this project, which is not in its tree.
+pub(super) fn prepare(context: &Context) -> Result<(), CommandError> {
+    let (disk, root) = (&context.disk, context.state());
+    let homes = &context.project.homes;
+    let failed = |error: DiskError| store::disk_failed(&error);
+    let now = StatePlace::find(disk, homes, root).map_err(failed)?;
+    if now.is_in_tree {
+        let what = "the project was initialized meanwhile";
+        return Err(CommandError::new(Exit::Environment, what).hint("run the command again"));
+    }
+    homes.create_project(disk, root).map_err(failed)?;
+    give_lock_back(disk, &now.folder).map_err(failed)
+}
+
+/// Moves ledger, journal, registry and settings into the tree, if they are in the machine's folder. Returns how many files
+/// were moved.
+pub(super) fn ledger(context: &Context) -> Result<u64, CommandError> {
+    let (disk, root) = (&context.disk, context.state());
+    let folder = context.project.homes.project(root);
+    let failed = |error: DiskError| store::disk_failed(&error);
+    let is_moving = disk.exists(&folder.join(MOVING)).map_err(failed)?;
+    let is_there = has_any(disk, &folder, &LEDGER).map_err(failed)?;
+    // State in the tree is the project's own: what the machine has beside it is not merged into it.
+    if !is_there || !is_moving && is_initialized(disk, root).map_err(failed)? {
+        return Ok(0);
+    }
+    give_lock_back(disk, &folder).map_err(failed)?;
+    let paths = LedgerPaths::in_root(&folder);
+    let held = ExclusiveLedger::acquire(disk, &paths).map_err(|error| store::unlocked(&error))?;
+    let moved = move_ledger(disk, &folder, root).map_err(failed)?;
+    drop(held);
+    Ok(moved)
+}
+
+/// Moves the files of a ledger, whose lock is held, and closes the folder that they leave.
+fn move_ledger(disk: &Disk, folder: &Path, root: &Path) -> Result<u64, DiskError> {
+    let step = Move {
+        disk,
+        folder,
+        root,
+        names: &LEDGER,
+        mark: MOVING,
+    };
+    let count = step.copy()?;
+    close_lock(disk, folder, root)?;
+    step.finish()?;
+    Ok(count)
+}
+
+/// Moves session files into the tree, if they are in the machine's folder and the tree has none. Returns how many files
+/// were moved.
+pub(super) fn sessions(context: &Context) -> Result<u64, CommandError> {
+    let (disk, root) = (&context.disk, context.state());
+    let folder = context.project.homes.project(root);
+    let failed = |error: DiskError| store::disk_failed(&error);
+    let is_there = has_any(disk, &folder, &SESSIONS).map_err(failed)?;
+    if context.sessions() != folder || !is_there {
+        return Ok(0);
+    }
+    let zones = session::zones(context);
+    let held = session::session(context, &zones, Agent::default())
+        .hold()
+        .map_err(|error| session::explain(&error))?;
+    let step = Move {
+        disk,
+        folder: &folder,
+        root,
+        names: &SESSIONS,
+        mark: MOVING_SESSIONS,
+    };
+    let moved = step.copy().and_then(|count| {
+        step.finish()?;
+        Ok(count)
+    });
+    drop(held);
+    moved.map_err(failed)
+}
+
+/// One move of some files out of the machine's folder.
+struct Move<'a> {
+    disk: &'a Disk,
+    folder: &'a Path,
+    root: &'a Path,
+    names: &'a [&'a str],
+    mark: &'a str,
+}
+
+impl Move<'_> {
+    /// Marks the folder as moving, and copies its files to the root; returns their number.
+    fn copy(&self) -> Result<u64, DiskError> {
+        self.disk
+            .replace(&self.folder.join(self.mark), b"", 0o600)?;
+        let mut count = 0;
+        for name in self.names {
+            count += copied(self.disk, &self.folder.join(name), &self.root.join(name))?;
+        }
+        self.disk.sync_dir(self.root)?;
+        Ok(count)
+    }
+
+    /// Makes the root the place of the files, and removes them from the folder.
+    fn finish(&self) -> Result<(), DiskError> {
+        self.disk.remove_file(&self.folder.join(self.mark))?;
+        self.disk.sync_dir(self.folder)?;
+        for name in self.names {
+            remove(self.disk, &self.folder.join(name))?;
+        }
+        Ok(())
+    }
+}
+
+fn has_any(disk: &Disk, folder: &Path, names: &[&str]) -> Result<bool, DiskError> {
+    for name in names {
+        if disk.exists(&folder.join(name))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Puts a file where the folder of locks was: a process that found the state here before fails at its lock, where it would
+/// otherwise write what nobody reads.
+fn close_lock(disk: &Disk, folder: &Path, root: &Path) -> Result<(), DiskError> {
+    let lock = folder.join(LOCKS);
+    disk.remove_tree(&lock)?;
+    let words = format!("The state of this project is in {}\n", root.display());
+    disk.replace(&lock, words.as_bytes(), 0o600)
+}
+
+/// Removes a file that stands for the lock's folder since an earlier move: the state is here again.
+fn give_lock_back(disk: &Disk, folder: &Path) -> Result<(), DiskError> {
+    let lock = folder.join(LOCKS);
+    let found = disk.stat(&lock)?.map(|found| found.kind);
+    if found == Some(EntryKind::File) {
+        disk.remove_file(&lock)?;
+    }
+    Ok(())
+}
+
+/// Copies a file, or a folder with everything in it; returns the number of files. Each file appears whole.
+fn copied(disk: &Disk, from: &Path, to: &Path) -> Result<u64, DiskError> {
+    match disk.stat(from)?.map(|found| found.kind) {
+        None => Ok(0),
+        Some(EntryKind::Folder) => {
+            disk.create_dir_all(to)?;
+            let mut count = 0;
+            for entry in disk.list_dir(from)? {
+                count += copied(disk, &from.join(&entry.name), &to.join(&entry.name))?;
+            }
+            disk.sync_dir(to)?;
+            Ok(count)
+        }
+        Some(_) => {
+            let mode = disk.ownership(from)?.map_or(0o644, |found| found.mode);
+            disk.replace(to, &disk.read(from)?, mode & 0o777)?;
+            Ok(1)
+        }
+    }
+}
+
+fn remove(disk: &Disk, path: &Path) -> Result<(), DiskError> {
+    match disk.stat(path)?.map(|found| found.kind) {
+        None => Ok(()),
+        Some(EntryKind::Folder) => disk.remove_tree(path),
+        Some(_) => disk.remove_file(path).map(|_| ()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use callosum_testkit::disk::{Crashes, Image, MemoryDisk};
+
+    use super::*;
+    use crate::config::Homes;
+
+    const ROOT: &str = "/project";
+
+    /// What a project's state has, in whichever folder.
+    const FILES: [(&str, &str); 4] = [
+        (".cal_memory.json", "ledger"),
+        (".cal_hashlog", "hashes"),
+        ("cal_audit/2026-01-02.jsonl", "journal"),
+        (".calrc", "{}"),
+    ];
+
+    fn homes() -> Homes {
+        Homes::find(&[("CALLOSUM_HOME", "/home/state")].into_iter().collect()).unwrap()
+    }
+
+    fn image(folder: &Path) -> Image {
+        let mut image = Image::with_folder(ROOT);
+        for part in folder.ancestors().collect::<Vec<_>>().iter().rev().skip(1) {
+            image.put_folder(part);
+        }
+        for name in ["cal_audit", LOCKS] {
+            image.put_folder(folder.join(name));
+        }
+        image.put_file(folder.join(LOCKS).join("cal_mutex"), "");
+        for (name, bytes) in FILES {
+            image.put_file(folder.join(name), bytes);
+        }
+        image
+    }
+
+    fn whole(disk: &Disk, folder: &Path) -> bool {
+        FILES.iter().all(|(name, bytes)| {
+            let found = disk.read_if_there(&folder.join(name)).unwrap();
+            found.as_deref() == Some(bytes.as_bytes())
+        })
+    }
+
+    /// Whatever a crash leaves of a move, the place of the state has all of it, and `init` run again ends the move.
+    #[test]
+    fn a_move_that_is_cut_short_loses_nothing_and_is_ended_later() {
+        let root = Path::new(ROOT);
+        let homes = homes();
+        let folder: PathBuf = homes.project(root);
+        let memory = MemoryDisk::with(&image(&folder));
+        assert_eq!(move_ledger(&memory.disk(), &folder, root).unwrap(), 4);
+        memory.tell();
+        let crashes = Crashes::of(&memory.trace(), 7).generate();
+        let (mut before, mut after) = (0, 0);
+        for crash in &crashes {
+            let memory = MemoryDisk::with(&crash.image);
+            let disk = memory.disk();
+            let place = StatePlace::find(&disk, &homes, root).unwrap();
+            assert!(whole(&disk, &place.folder), "{}", crash.image.listing());
+            if place.is_in_tree {
+                after += 1;
+                continue;
+            }
+            before += 1;
+            assert_eq!(crash.told, 0);
+            give_lock_back(&disk, &folder).unwrap();
+            move_ledger(&disk, &folder, root).unwrap();
+            let place = StatePlace::find(&disk, &homes, root).unwrap();
+            assert!(place.is_in_tree && whole(&disk, root));
+        }
+        assert!(before > 10 && after > 3, "{before} {after}");
+    }
+}

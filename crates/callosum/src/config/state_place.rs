@@ -113,7 +113,7 @@ mod tests {
         for name in [".calrc", ".cal_memory.json", ".cal_hashlog"] {
             let path = ground.write(&format!("root/{name}"), "");
             assert_eq!(find().folder, root, "{name}");
-            std::fs::remove_file(path).unwrap();
+            ground.disk.remove_file(&path).unwrap();
         }
         ground.folder("root/cal_audit");
         assert!(find().is_in_tree);

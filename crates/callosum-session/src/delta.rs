@@ -32,6 +32,8 @@ const MOST_FILES: usize = 50;
 pub struct Delta {
     /// The transcript's name, which tells sessions apart, and how far it was read.
     pub position: Option<(String, u64)>,
+    /// How far the transcript had been read before it became shorter than that; `None` unless it did.
+    pub shrunk_from: Option<u64>,
     /// Tokens that were added since the session's first request.
     pub tokens: Option<u64>,
     /// How full the context is.
@@ -77,7 +79,7 @@ impl Held<'_> {
     /// the time and the state of the reasoning to the notes, a `delta_sync` record to the trajectory.
     ///
     /// Returns `None`, and writes nothing, where nothing happened since the last one. A context that has
-    /// come into a fuller zone is something.
+    /// come into a fuller zone is something, and so is a transcript that became shorter.
     pub fn synthesize(&self, delta: &Delta) -> Result<Option<Synthesized>, SessionError> {
         let written = self.written(delta)?;
         if let (Some((name, _)), Some(zone)) = (&delta.position, delta.zone) {
@@ -90,9 +92,13 @@ impl Held<'_> {
         let session = &self.session;
         let read = session.trajectory().since_handoff()?;
         if let Some((name, at)) = &delta.position
-            && read.positions.get(name).is_some_and(|known| known >= at)
+            && let Some(known) = read.positions.get(name)
         {
-            return Ok(None);
+            // A hook that runs at the same time may have written what this one has read.
+            let has_shrunk = delta.shrunk_from == Some(*known);
+            if known >= at && !has_shrunk {
+                return Ok(None);
+            }
         }
         let mut redaction = Redaction::default();
         let mut statement = |text: &str| redaction.statement(text);
@@ -150,7 +156,9 @@ impl Held<'_> {
         };
         let risen = delta.zone > before.or(Some(Zone::Green));
         let nothing = decisions == 0 && delta.files.is_empty() && reasoning.is_none() && !risen;
-        if nothing {
+        // The position of a transcript that became shorter is always written. It would be read from its start again, and
+        // once it is longer than before, from the old position on.
+        if nothing && delta.shrunk_from.is_none() {
             return Ok(None);
         }
         let ts = second(session.clock.now());

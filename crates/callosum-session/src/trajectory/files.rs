@@ -42,7 +42,8 @@ pub struct Read<R = Record> {
     /// The last hand-off, where one was found.
     pub handoff: Option<(String, Record)>,
     /// How far each transcript of a client has been synthesized, by its name; also before the last
-    /// hand-off, as far as that is in the files that were read.
+    /// hand-off, as far as that is in the files that were read. The last record of a transcript counts, also if it names
+    /// an earlier position: the transcript has become shorter.
     pub positions: BTreeMap<String, u64>,
     /// Lines that are no record, in the files that were read: all counted, the first of each file
     /// named.
@@ -86,15 +87,19 @@ impl<R> Read<R> {
     }
 }
 
+/// Takes the positions of a file's records, where no newer file has a later one.
 fn note_positions<R: Kept>(positions: &mut BTreeMap<String, u64>, records: &[R]) {
+    let mut last: BTreeMap<String, u64> = BTreeMap::new();
     let records = records.iter().filter_map(Kept::record);
     for record in records.filter(|record| record.phase() == "delta_sync") {
         let at = record.members.get("position").and_then(Value::as_u64);
         let name = record.text("transcript");
         if let Some(at) = at.filter(|_| !name.is_empty()) {
-            let known = positions.entry(name.to_owned()).or_default();
-            *known = at.max(*known);
+            last.insert(name.to_owned(), at);
         }
+    }
+    for (name, at) in last {
+        positions.entry(name).or_insert(at);
     }
 }
 

@@ -47,7 +47,43 @@ fn at(position: u64) -> Delta {
         files: vec!["a.rs".to_owned()],
         reasoning: Some("Measure the pool".to_owned()),
         session_id: Some("s".to_owned()),
+        ..Delta::default()
     }
+}
+
+/// LOA-DELTA-1: a transcript that became shorter goes on being read from where it ends now, once, also if nothing else happened.
+#[test]
+fn a_transcript_that_became_shorter_has_its_new_position() {
+    let place = Place::new();
+    let position = || place.session().position("s.jsonl").unwrap();
+    let shrunk = |position: u64, from: u64| Delta {
+        shrunk_from: Some(from),
+        ..at(position)
+    };
+    assert!(synthesize(&place, &at(100)).is_some());
+    assert!(synthesize(&place, &shrunk(30, 100)).is_some());
+    assert_eq!(position(), 30);
+    // Another hook has seen the same.
+    assert_eq!(synthesize(&place, &shrunk(30, 100)), None);
+    assert_eq!(synthesize(&place, &at(25)), None);
+    let more = Delta {
+        files: vec!["b.rs".to_owned()],
+        ..at(60)
+    };
+    assert!(synthesize(&place, &more).is_some());
+    assert_eq!(position(), 60);
+    let idle = Delta {
+        files: Vec::new(),
+        ..shrunk(10, 60)
+    };
+    assert!(synthesize(&place, &idle).is_some());
+    assert_eq!(position(), 10);
+    // The record of a later day counts, whatever the one before says.
+    let next = place.zones.trajectories();
+    let next = next.join("implementing-tasks-2026-01-03.jsonl");
+    let line = "{\"phase\":\"delta_sync\",\"transcript\":\"s.jsonl\",\"position\":7}\n";
+    place.disk.replace(&next, line.as_bytes(), 0o644).unwrap();
+    assert_eq!(position(), 7);
 }
 
 /// LOA-DELTA-1: a checkpoint has the seed's members, and each position is written once.

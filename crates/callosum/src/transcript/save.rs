@@ -33,7 +33,7 @@ pub(crate) struct Saved {
 
 /// Writes a checkpoint of a session: what its transcript tells since the last one, and what its
 /// trajectory has that the notes have not. Nothing where nothing happened since; that costs a look at
-/// the transcript's end, and nothing is locked or written where it did not grow.
+/// the transcript's end, and nothing is locked or written where it did not grow. One that became shorter is read from its start.
 ///
 /// It waits as long as `patience` for another session's step. Notes that a crash has left torn or blank are healed first, by what `past` knows of them.
 pub(crate) fn save(
@@ -52,9 +52,10 @@ pub(crate) fn save(
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let since = session.position(&name)?;
         let work = Work::since(session.disk, path, since, &session.zones.tree)?;
-        if work.position <= since && since > 0 {
+        if work.position <= since && since > 0 && !work.is_from_start {
             return Ok(Saved::default());
         }
+        delta.shrunk_from = work.is_from_start.then_some(since);
         if let Some(reading) = usage(session.disk, path)? {
             let budget = Budget::of(&reading.usage, &config.limits);
             delta.tokens = Some(budget.tokens);

@@ -27,10 +27,13 @@ pub(crate) struct Work {
     pub(crate) at: Option<String>,
     /// How far the transcript was read: behind its last whole line.
     pub(crate) position: u64,
+    /// Whether the transcript has become shorter than it was read, so that it was read from its start.
+    pub(crate) is_from_start: bool,
 }
 
 impl Work {
-    /// Reads what was done since `since`.
+    /// Reads what was done since `since`. A transcript that is shorter than that, as a client leaves it that goes back
+    /// or compacts a conversation in place, is read from its start.
     pub(crate) fn since(
         disk: &Disk,
         transcript: &Path,
@@ -39,7 +42,9 @@ impl Work {
     ) -> Result<Self, DiskError> {
         let file = disk.open(transcript, OpenHow::READ)?;
         let size = file.size()?;
-        let start = since.max(size.saturating_sub(MOST_READ)).min(size);
+        let is_from_start = size < since;
+        let since = if is_from_start { 0 } else { since };
+        let start = since.max(size.saturating_sub(MOST_READ));
         let bytes = file.read_from(start)?;
         let whole = bytes
             .iter()
@@ -48,6 +53,7 @@ impl Work {
         let mut calls = Vec::new();
         let mut work = Self {
             position: start + whole as u64,
+            is_from_start,
             ..Self::default()
         };
         for line in String::from_utf8_lossy(&bytes[..whole]).split('\n') {
@@ -305,6 +311,25 @@ mod tests {
         assert_eq!(all.position, (lines.concat().len() - torn) as u64);
         assert_eq!(work(&lines, first.len() as u64).files, ["c.rs"]);
         assert_eq!(work(&lines, all.position).files, [""; 0]);
-        assert_eq!(work(&lines, 1_000_000).files, [""; 0]);
+    }
+
+    /// LOA-DELTA-1: a transcript that was cut back is read from its start, and one that was only read is not.
+    #[test]
+    fn a_transcript_that_became_shorter_is_read_from_its_start() {
+        let line = "{\"message\":{\"content\":[{\"type\":\"tool_use\",\"name\":\"Write\",\"input\":{\"file_path\":\"/p/a.rs\"}}]}}\n";
+        let end = line.len() as u64;
+        for (since, files, is_from_start) in [
+            (0, &["a.rs"][..], false),
+            (end, &[], false),
+            (end + 1, &["a.rs"], true),
+            (1_000_000, &["a.rs"], true),
+        ] {
+            let done = work(&[line], since);
+            assert_eq!(done.files, files, "{since}");
+            assert_eq!(done.is_from_start, is_from_start, "{since}");
+            assert_eq!(done.position, end, "{since}");
+        }
+        let emptied = work(&[""], 9);
+        assert!(emptied.is_from_start && emptied.position == 0);
     }
 }

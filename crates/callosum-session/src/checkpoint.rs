@@ -14,7 +14,7 @@ use crate::{
     config::{Config, Enforcement},
     evidence::{ROOT_PREFIX, Standing, Tree},
     fork::{Source, forks},
-    ghost::{MARK, unverified},
+    ghost::{MARK, search_command, unverified},
     grounding::{ClaimKind, Grounded, Grounding, Threshold, lacking_time},
     notes::Notes,
     span::Whose,
@@ -32,6 +32,9 @@ const MERGE: &str = "a merge that nobody has finished";
 const MOST_NAMED: usize = 20;
 
 /// What came of a step.
+/// Longest words that are proposed as the name of a feature, in characters.
+const LONGEST_FEATURE: usize = 80;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is in order.
@@ -465,12 +468,19 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
 /// Features that are said not to be there must have been looked for.
 fn ghosts(records: &[&Record], unlooked: Vec<(String, String)>, config: &Config) -> Step {
     let unverified = unverified(records).into_iter();
-    let unverified = unverified.map(|(feature, why)| format!("{MARK} {feature}: {why}"));
+    let unverified = unverified.map(|(feature, why)| {
+        let named = match feature.as_str() {
+            "" => "a record that names no feature",
+            feature => feature,
+        };
+        format!("{MARK} {named}: {why}: {}", search_command(&feature))
+    });
     let unlooked = unlooked.into_iter();
     let unlooked = unlooked.map(|(words, place)| {
-        format!(
-            "{MARK} {words} ({place}): nobody has looked for it: callosum session ghost FEATURE"
-        )
+        let is_short = words.chars().count() <= LONGEST_FEATURE;
+        let feature = if is_short { words.as_str() } else { "" };
+        let search = search_command(feature);
+        format!("{MARK} {words} ({place}): no one has looked for it: {search}")
     });
     let said: Vec<String> = unverified.chain(unlooked).collect();
     let outcome = if said.is_empty() {

@@ -59,8 +59,10 @@ pub struct Ghosted {
 #[derive(Debug, thiserror::Error)]
 pub enum GhostError {
     /// It shows neither that the feature is there nor that it is not.
-    #[error("{why}")]
+    #[error("nothing shows that `{feature}` is missing: {why}")]
     ShowsNothing {
+        /// The feature.
+        feature: String,
         /// Why.
         why: &'static str,
     },
@@ -87,7 +89,7 @@ impl Held<'_> {
             "queries": queries, "control": control, "threshold": THRESHOLD,
         });
         if !is_there && let Err(why) = shown(&record) {
-            return Err(GhostError::ShowsNothing { why });
+            return Err(GhostError::ShowsNothing { feature, why });
         }
         let written = self.commit(&Intent {
             format: 1,
@@ -161,6 +163,15 @@ pub(crate) fn unverified(records: &[&Record]) -> Vec<(String, &'static str)> {
             Some((record.text("feature").to_owned(), why))
         })
         .collect()
+}
+
+/// The command that looks for a feature, to be pasted after its queries are filled in.
+pub(crate) fn search_command(feature: &str) -> String {
+    let feature = match one_line(feature).as_str() {
+        "" => "FEATURE".to_owned(),
+        feature => format!("'{}'", feature.replace('\'', r"'\''")),
+    };
+    format!("callosum session ghost {feature} --query QUERY --query QUERY --control QUERY")
 }
 
 /// The last record of each feature that was called missing.

@@ -448,6 +448,8 @@ fn what_is_marked_as_a_ghost_blocks_until_it_was_looked_for() {
         blocked.said[0].starts_with("[UNVERIFIED GHOST] SSO is missing (loa-grimoire/NOTES.md:2)"),
         "{blocked:?}"
     );
+    let search = "callosum session ghost 'SSO is missing' --query";
+    assert!(blocked.said[0].contains(search), "{blocked:?}");
     let asked = |query: &str, results| callosum_session::ghost::Asked {
         query: query.to_owned(),
         results,

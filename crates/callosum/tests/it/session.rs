@@ -373,7 +373,9 @@ fn a_missing_feature_is_looked_for_and_one_that_is_there_is_shown() {
     env.write("uv.lock", "saml provider = single_sign_on\n");
     let flag = r#"{"phase":"ghost","feature":"SSO","queries":[]}"#;
     env.write(trajectory(), format!("{flag}\n"));
-    env.run(["session", "check"]).ended_with(1);
+    let blocked = env.run(["session", "check"]).ended_with(1).stdout;
+    let step = "[UNVERIFIED GHOST] SSO: fewer than two queries were made: callosum session ghost 'SSO' --query";
+    assert!(blocked.contains(step), "{blocked}");
     let ghost = |queries: [&str; 2], control: &str| {
         env.callosum()
             .arguments(["session", "ghost", "SSO", "--control", control])
@@ -382,7 +384,8 @@ fn a_missing_feature_is_looked_for_and_one_that_is_there_is_shown() {
     };
     let same = ghost(["saml provider", "provider saml"], "three").ended_with(1);
     assert!(
-        same.stderr.contains("the queries do not differ"),
+        same.stderr
+            .contains("nothing shows that `SSO` is missing: the queries do not differ"),
         "{}",
         same.stderr
     );

@@ -92,8 +92,8 @@ pub(crate) fn tells_what_was_kept(client: &Client, installed: &Installed) {
     assert_eq!((is_said(&told), is_said(&shown)), expected, "{shown}");
 }
 
-/// CAKE-ADP-1: where the program is gone that is registered, the client runs what it is told to,
-/// and `doctor` says so.
+/// CAKE-ADP-1: if the registered program is gone, `doctor` says that it does not answer. Claude Code from 2.1.330 on stops
+/// the tool then, since its entries say `"onFailure": "block"`. Older versions and the other clients run it.
 pub(crate) fn is_known_to_ask_nobody(client: &Client, installed: &Installed) {
     if client.shell.is_none() {
         return;

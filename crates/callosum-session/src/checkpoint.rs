@@ -17,6 +17,7 @@ use crate::{
     ghost::{MARK, search_command, unverified},
     grounding::{ClaimKind, Grounded, Grounding, Threshold, lacking_time},
     notes::Notes,
+    renames::FileMove,
     span::Whose,
     step::{Held, Intent, NoteChange, Session, SessionError, second},
     trajectory::Record,
@@ -31,10 +32,10 @@ const MERGE: &str = "a merge that nobody has finished";
 /// So many places of the notes, and of beads, that are not read are named.
 const MOST_NAMED: usize = 20;
 
-/// What came of a step.
 /// Longest words that are proposed as the name of a feature, in characters.
 const LONGEST_FEATURE: usize = 80;
 
+/// What came of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is in order.
@@ -79,6 +80,8 @@ pub struct Checked {
     pub steps: Vec<Step>,
     /// The claims that were looked up.
     pub grounding: Grounding,
+    /// The moved files that are cited where they are now.
+    pub moved: Vec<FileMove>,
 }
 
 impl Checked {
@@ -173,7 +176,7 @@ impl Held<'_> {
             unfinished: &self.unfinished,
             ts: &ts,
         };
-        let looked = session.look(config, threshold, &asked)?;
+        let looked = self.look_again(config, threshold, &asked)?;
         let checked = &looked.checked;
         let mut record = checked
             .grounding
@@ -194,6 +197,30 @@ impl Held<'_> {
             records: vec![record],
         })?;
         Ok(looked.checked)
+    }
+
+    /// Goes through the seven steps, and once more if moved files were followed.
+    pub(crate) fn look_again(
+        &self,
+        config: &Config,
+        threshold: &Threshold,
+        asked: &Asked<'_>,
+    ) -> Result<Looked, SessionError> {
+        let mut looked = self.session.look(config, threshold, asked)?;
+        let moved = self.follow(&looked.checked.grounding)?;
+        if !moved.is_empty() {
+            looked = self.session.look(config, threshold, asked)?;
+            if let Some(first) = looked.checked.steps.first_mut() {
+                first.said.extend(moved.iter().map(FileMove::to_string));
+            }
+            looked.checked.moved = moved;
+        }
+        let claims = looked.checked.grounding.claims.iter();
+        let grounded = claims.filter(|claim| claim.is_grounded());
+        let cited = grounded.flat_map(|found| &found.claim.evidence);
+        // They are derived: without them, only git is asked where a file is.
+        drop(self.note_cited(cited.map(|cited| cited.path.as_str())));
+        Ok(looked)
     }
 }
 
@@ -334,7 +361,11 @@ impl Session<'_> {
         };
         let last = last.filter(is_later).cloned();
         Ok(Looked {
-            checked: Checked { steps, grounding },
+            checked: Checked {
+                steps,
+                grounding,
+                moved: Vec::new(),
+            },
             identifiers,
             last,
             is_empty,

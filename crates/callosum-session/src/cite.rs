@@ -7,7 +7,7 @@ use crate::{
     bead::{Bead, BeadId, evidence_value},
     decide::{DecideError, Decided, Ground, NOT_CURRENT, cite_record},
     evidence::{Evidence, Standing, Tree},
-    grounding::{Brief, says_the_same, time_of},
+    grounding::{Brief, Claim, says_the_same, time_of},
     notes::{Decision, EvidenceChange, Notes},
     recorded::decided,
     span::Whose,
@@ -109,12 +109,11 @@ impl Held<'_> {
 
     fn lean(
         &self,
-        mut decision: Decision,
+        decision: Decision,
         new: Vec<Evidence>,
         ground: Option<Ground>,
         tree: &Tree<'_>,
     ) -> Result<Decided, DecideError> {
-        let session = &self.session;
         let known = self.known_of(&decision)?;
         let mut replaced: Vec<(Evidence, Standing)> = Vec::new();
         for old in decision.evidence.iter().chain(&known.in_bead) {
@@ -123,6 +122,43 @@ impl Held<'_> {
                 replaced.push((old.clone(), standing));
             }
         }
+        self.replace(decision, known, replaced, new, ground)
+    }
+
+    /// Has the decision of a claim cite moved files where they are now: each old citation with its new one. What else it
+    /// cites stays, also what does not hold. Returns whether anything was changed.
+    pub(crate) fn anchor_again(
+        &self,
+        claim: &Claim,
+        replaced: &[(Evidence, Evidence)],
+    ) -> Result<bool, DecideError> {
+        let decision = self.decision_of(claim.decision.as_deref().unwrap_or_default())?;
+        if decision.is_assumption || decision.is_user_input {
+            // A person has marked it by hand, and the mark is theirs.
+            return Ok(false);
+        }
+        let decision = Decision {
+            evidence: claim.evidence.clone(),
+            ..decision
+        };
+        let known = self.known_of(&decision)?;
+        let new = replaced.iter().map(|(_, new)| new.clone()).collect();
+        let gone = replaced.iter();
+        let gone = gone.map(|(old, _)| (old.clone(), Standing::MissingFile));
+        self.replace(decision, known, gone.collect(), new, None)?;
+        Ok(true)
+    }
+
+    /// Writes that a decision leans on `new` in place of `replaced`.
+    fn replace(
+        &self,
+        mut decision: Decision,
+        known: Known,
+        replaced: Vec<(Evidence, Standing)>,
+        new: Vec<Evidence>,
+        ground: Option<Ground>,
+    ) -> Result<Decided, DecideError> {
+        let session = &self.session;
         let holds = |old: &Evidence| !replaced.iter().any(|(other, _)| other == old);
         decision.evidence.retain(holds);
         for cited in &new {
@@ -179,6 +215,9 @@ impl Held<'_> {
             records: vec![record],
         };
         let written = self.commit(&intent)?;
+        let cited = decision.evidence.iter().map(|cited| cited.path.as_str());
+        // They are derived: without them, only git is asked where a file is.
+        drop(self.note_cited(cited));
         Ok(Decided {
             decision,
             bead: known.bead,

@@ -210,6 +210,9 @@ impl Held<'_> {
             }
             written => written?,
         };
+        let cited = decision.evidence.iter().map(|cited| cited.path.as_str());
+        // They are derived: without them, only git is asked where a file is.
+        drop(self.note_cited(cited));
         Ok(Decided {
             decision,
             bead: bead.filter(|_| passed_over.is_none()),

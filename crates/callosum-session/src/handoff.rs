@@ -89,7 +89,7 @@ impl Held<'_> {
             unfinished: &self.unfinished,
             ts: &ts,
         };
-        let looked = session.look(config, &Threshold::default(), &asked)?;
+        let looked = self.look_again(config, &Threshold::default(), &asked)?;
         let checked = looked.checked;
         if !checked.permits() && !new.is_forced {
             return Err(HandoffError::Blocked(Box::new(checked)));

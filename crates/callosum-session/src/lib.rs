@@ -20,6 +20,7 @@ mod decide;
 mod delta;
 mod design;
 pub mod evidence;
+mod fingerprints;
 pub mod fork;
 pub mod ghost;
 pub mod grounding;
@@ -33,6 +34,7 @@ mod reached;
 mod rebuild;
 mod recorded;
 pub mod recovery;
+mod renames;
 mod seen;
 mod span;
 mod statement;
@@ -52,6 +54,7 @@ pub use crate::{
     handoff::{HandedOff, HandoffError, NewHandoff},
     opening::{Opening, Told},
     pickup::Waiting,
+    renames::{FileMove, RenameHistory},
     span::Whose,
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, one_line, title_of},
     step::{Held, Mended, Session, SessionError, Written},

@@ -62,7 +62,11 @@ impl Committed<'_> {
     }
 
     /// The same, with further variables.
-    fn git_with(&self, arguments: &[&str], further: Vec<(OsString, OsString)>) -> Option<Vec<u8>> {
+    pub(crate) fn git_with(
+        &self,
+        arguments: &[&str],
+        further: Vec<(OsString, OsString)>,
+    ) -> Option<Vec<u8>> {
         let mut environment = git::environment(self.environment.iter());
         environment.extend(further);
         let launch = Launch {
@@ -205,7 +209,7 @@ fn unmerged(line: &[u8]) -> Option<(String, &str, usize)> {
 }
 
 /// The names that git prints, each with a zero byte behind it.
-fn names_in(printed: &[u8]) -> Vec<String> {
+pub(crate) fn names_in(printed: &[u8]) -> Vec<String> {
     let names = printed.split(|byte| *byte == 0);
     let names = names.map(<[u8]>::trim_ascii_start);
     names

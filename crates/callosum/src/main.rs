@@ -1,7 +1,7 @@
 //! `callosum`: several coding agents, working as one.
 //!
 //! Start with [`cli`], which has one file per command. `config` knows settings, homes, the root and
-//! trust; `committed` asks git what was; `daemon` serves who connects; `hook` and `mcp` answer coding agents and `registration` tells them to
+//! trust; `committed` asks git what was, and `renames` where it is now; `daemon` serves who connects; `hook` and `mcp` answer coding agents and `registration` tells them to
 //! ask; `transcript` reads how full their contexts are; `ui` is the only room that writes to the
 //! terminal. This crate only translates: what is decided, run and kept, the crates below decide, run
 //! and keep.
@@ -18,6 +18,7 @@ mod hook;
 mod machine_mesh;
 mod mcp;
 mod registration;
+mod renames;
 mod sources;
 mod transcript;
 mod ui;

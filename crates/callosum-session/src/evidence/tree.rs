@@ -183,6 +183,16 @@ impl<'t> Tree<'t> {
         }
     }
 
+    /// Whether there is a file of this path that can be cited.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.file(path).is_ok()
+    }
+
+    /// Whether no file of this path is there. One that is read already is not looked for again.
+    pub(crate) fn lacks(&self, path: &str) -> bool {
+        matches!(&*self.file(path), Err(Why::NoSuchFile))
+    }
+
     /// Whether a claim may lean on a piece of evidence: what [`Standing::holds`] says of how it
     /// stands, without looking for what is most like a quote that is not there any more.
     pub(crate) fn holds(&self, evidence: &Evidence) -> bool {

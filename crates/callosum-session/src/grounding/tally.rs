@@ -26,6 +26,8 @@ pub struct Tally {
     pub lacking: usize,
     /// The first of them.
     pub named: Vec<Grounded>,
+    /// Whether some of them cite a file that is missing.
+    pub cites_missing: bool,
     /// Lines of trajectories that are no record and may hide a claim, as `file:line`.
     pub unread: Vec<String>,
     /// The last hand-off of the session's own agent.
@@ -79,6 +81,7 @@ impl Tally {
                 continue;
             }
             tally.lacking += 1;
+            tally.cites_missing |= claim.evidence.iter().any(|cited| tree.lacks(&cited.path));
             if tally.named.len() < most {
                 tally
                     .named

@@ -14,7 +14,9 @@ use super::{
 };
 use crate::{
     bead::{BeadId, Beads, Sheet, SheetError},
+    fingerprints,
     notes::{LARGEST_NOTES, Notes, TEMPLATE},
+    renames::HistorySource,
     trajectory::{Agent, Trajectory},
     zones::{ZoneError, Zones},
 };
@@ -45,6 +47,8 @@ pub struct Held<'s> {
     pub aside: Vec<String>,
     /// Files in which git has not ended a merge, and that lack something of their side: a checkpoint names them, and blocks.
     pub(crate) unfinished: Vec<String>,
+    /// The history by which moved files are followed.
+    pub(crate) history: HistorySource<'s>,
     _lock: FileLock,
 }
 
@@ -278,6 +282,7 @@ impl<'s> Session<'s> {
             mended: None,
             aside: Vec::new(),
             unfinished: Vec::new(),
+            history: HistorySource::default(),
             _lock: lock,
         };
         for late in held.take_late()? {
@@ -323,11 +328,12 @@ impl<'s> Session<'s> {
 const INTENT: &str = "intent.json";
 
 /// Files of ours between the others, none of which is a folder.
-const OWN: [&str; 7] = [
+const OWN: [&str; 8] = [
     INTENT,
     "lock",
     "seen",
     "contexts",
+    fingerprints::FILE,
     "notes.mark",
     "beads.index",
     "beads.gone",

@@ -115,6 +115,8 @@ mod mesh_owners;
 mod mesh_tools;
 /// Models that are asked over HTTP, played by a server that follows a script.
 mod models;
+/// Citations of files that were moved.
+mod moved_citations;
 /// What clients' hooks hand over from one agent to another.
 mod neighbours;
 /// Projects of more than one user, and clocks that were wrong.

@@ -14,8 +14,9 @@ use crate::{
     cli::{
         context::Context,
         session::{
-            bead_id, explain, heal_torn_notes, look_for_merges, not_handed, session, tell_bd,
-            tell_bd_decided, tell_faults, tell_mended, tell_redacted, undecided, zones,
+            bead_id, explain, heal_torn_notes, look_for_merges, not_handed, renames, say_moved,
+            session, tell_bd, tell_bd_decided, tell_faults, tell_mended, tell_redacted, undecided,
+            zones,
         },
     },
     ui::CommandError,
@@ -190,6 +191,7 @@ fn changed(
     let update = update.redacted(&mut redaction);
     let zones = zones(context);
     let session = session(context, &zones, nobody());
+    let renames = renames(context);
     let mut held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
     mirror::adopt(context, &held, &id)?;
@@ -214,6 +216,7 @@ fn changed(
             let config = Config::load(&session).map_err(|error| explain(&error))?;
             tell_faults(context, &config);
             look_for_merges(context, &mut held)?;
+            held.set_history(&renames);
             let new = NewHandoff {
                 bead: Some(id.clone()),
                 reasoning: Some(reasoning.to_owned()),
@@ -226,6 +229,7 @@ fn changed(
     drop(held);
     if let Some(Ok(handed)) = &handed {
         redaction.kinds.extend(handed.redacted.clone());
+        say_moved(context, &handed.checked.moved);
     }
     tell_redacted(context, &redaction.kinds);
     mirror::change(context, &id, &update);

@@ -75,12 +75,14 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     }
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     tell_faults(context, &config);
+    let renames = heal::renames(context);
     let checked = if are_used || are_lost {
         match session.hold() {
             Ok(mut held) => {
                 tell_mended(context, &held);
                 heal::heal_torn_notes(context, &held)?;
                 heal::look_for_merges(context, &mut held)?;
+                held.set_history(&renames);
                 held.check(&config, &threshold, whose)
             }
             Err(error) => Err(error),

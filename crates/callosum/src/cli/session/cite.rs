@@ -1,11 +1,12 @@
 //! `callosum session cite`: evidence for a decision that was made before.
 
 use callosum_evidence::terminal::harmless;
+use callosum_session::Whose;
 use clap::Args;
 
 use super::{
-    AgentArgs, decide::DecideOutput, heal, place, session, tell_mended, tell_redacted, undecided,
-    zones,
+    AgentArgs, decide::DecideOutput, heal, place, say_moved, session, tell_mended, tell_redacted,
+    undecided, zones,
 };
 use crate::{cli::context::Context, ui::CommandError};
 
@@ -40,9 +41,14 @@ pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError
         .collect::<Result<_, _>>()?;
     let zones = zones(context);
     let session = session(context, &zones, args.agent.agent()?);
-    let held = session.hold().map_err(|error| super::explain(&error))?;
+    let renames = heal::renames(context);
+    let mut held = session.hold().map_err(|error| super::explain(&error))?;
     tell_mended(context, &held);
     heal::heal_torn_notes(context, &held)?;
+    // Otherwise what the decision cites of a moved file would count as replaced.
+    held.set_history(&renames);
+    let moved = held.follow_moves(Whose::Everyone);
+    say_moved(context, &moved.map_err(|error| super::explain(&error))?);
     let cited = if args.assume {
         held.assume(&args.ts)
     } else {

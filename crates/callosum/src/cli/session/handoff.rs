@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    WhoseArgs, check, explain, heal, recipient::recipient, repos, session, tell_faults,
+    WhoseArgs, check, explain, heal, recipient::recipient, repos, say_moved, session, tell_faults,
     tell_mended, tell_redacted, zones,
 };
 use crate::{
@@ -106,10 +106,12 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
         is_forced: args.force,
         bead: None,
     };
+    let renames = heal::renames(context);
     let mut held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
     heal::heal_torn_notes(context, &held)?;
     heal::look_for_merges(context, &mut held)?;
+    held.set_history(&renames);
     // Held before anything is written, so that it is told of or nothing is.
     let receiving = match &other {
         Some(other) => Some(hold_other(context, other, &sender)?),
@@ -120,6 +122,7 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
         Err(error) => return Err(not_handed(context, &error)),
     };
     tell_redacted(context, &handed.redacted);
+    say_moved(context, &handed.checked.moved);
     let received = receiving
         .map(|receiving| deliver(context, &receiving, &new, &sender, &handed))
         .transpose()?;

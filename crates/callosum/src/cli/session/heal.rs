@@ -16,6 +16,7 @@ use super::{explain, session, tell_faults, tell_mended, zones};
 use crate::{
     cli::context::Context,
     committed::Committed,
+    renames::Renames,
     ui::{CommandError, Exit},
 };
 
@@ -120,6 +121,14 @@ pub(super) fn committed(context: &Context) -> Committed<'_> {
         cancel: &context.cancel,
         may_be_merging: context.may_be_merging(),
     }
+}
+
+/// The renames of the tree, by which moved files are followed.
+pub(in crate::cli) fn renames(context: &Context) -> Renames<'_> {
+    Renames::new(Committed {
+        root: context.tree(),
+        ..committed(context)
+    })
 }
 
 /// Tells who holds the session which merges git has not ended: a checkpoint blocks by them.

@@ -21,7 +21,7 @@ use std::{borrow::Cow, path::Path};
 use callosum_arbiter::{excerpt::excerpt, nearest::nearest};
 use callosum_evidence::{secrets::Kind, terminal::harmless};
 use callosum_session::{
-    Config, DecideError, Session, SessionError, UnknownKey, Whose, Zones,
+    Config, DecideError, FileMove, Session, SessionError, UnknownKey, Whose, Zones,
     evidence::{Evidence, QuoteError, ROOT_PREFIX, Relative},
     trajectory::Agent,
 };
@@ -35,7 +35,7 @@ pub(super) use self::{
     ghost::GhostOutput,
     grounding::{GroundingOutput, unknown},
     handoff::{HandoffOutput, not_handed, tell_bd},
-    heal::{HealOutput, heal_torn_notes, look_for_merges},
+    heal::{HealOutput, heal_torn_notes, look_for_merges, renames},
     recover::RecoverOutput,
     repos::{ReposOutput, remember},
     resolve::ResolveOutput,
@@ -178,6 +178,13 @@ pub(super) fn tell_mended(context: &Context, held: &callosum_session::Held<'_>) 
         .say("ended a step that a killed process had begun");
     for left in &mended.left {
         context.ui.warn(&format!("not all of it: {left}"), None);
+    }
+}
+
+/// Says which cited files were moved, and are cited where they are now.
+pub(super) fn say_moved(context: &Context, moved: &[FileMove]) {
+    for moved in moved {
+        context.ui.say(&harmless(&moved.to_string()));
     }
 }
 

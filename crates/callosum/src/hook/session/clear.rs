@@ -75,6 +75,7 @@ pub(super) fn typed(client: &str, folder: Option<&Path>) -> Reply {
 
 fn checked(ground: &Ground) -> Result<Checked, Problem> {
     let session = ground.session(Agent::default());
+    let renames = ground.renames();
     let mut held = session.hold_within(PATIENCE)?;
     // Of nothing, nothing is missing: what was committed is looked at.
     let healed = if ground.is_lost {
@@ -84,6 +85,7 @@ fn checked(ground: &Ground) -> Result<Checked, Problem> {
     };
     held.note_healed(&healed)?;
     held.look_for_merges(&ground.committed())?;
+    held.set_history(&renames);
     let config = Config::load(&session)?;
     Ok(held.check(&config, &Threshold::default(), Whose::Everyone)?)
 }

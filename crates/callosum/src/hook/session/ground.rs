@@ -11,6 +11,7 @@ use crate::{
     committed::Committed,
     config::{Environment, EnvironmentError, Homes, Project, ProjectError, Told},
     hook::place::{journal, session_place},
+    renames::Renames,
     transcript::SaveError,
 };
 
@@ -126,6 +127,14 @@ impl Ground {
             cancel: &self.cancel,
             may_be_merging: self.project.roots.may_be_merging(&self.disk),
         }
+    }
+
+    /// The renames of the tree, by which moved files are followed.
+    pub(super) fn renames(&self) -> Renames<'_> {
+        Renames::new(Committed {
+            root: &self.zones.tree,
+            ..self.committed()
+        })
     }
 
     /// Tells the trail that something went wrong. Where it cannot be told, nobody is.

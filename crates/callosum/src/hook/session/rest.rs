@@ -134,12 +134,23 @@ fn save_within(
 
 fn tally(ground: &Ground, config: &Config) -> Result<Tally, Problem> {
     let session = ground.session(Agent::default());
-    Ok(Tally::since_handoff(
-        &session,
-        Whose::Everyone,
-        MOST_NAMED,
-        config.enforcement,
-    )?)
+    let enforcement = config.enforcement;
+    let count = || Tally::since_handoff(&session, Whose::Everyone, MOST_NAMED, enforcement);
+    let tally = count()?;
+    if !tally.cites_missing {
+        return Ok(tally);
+    }
+    let renames = ground.renames();
+    let moved = session.hold_within(AT_REST).and_then(|mut held| {
+        held.set_history(&renames);
+        held.follow_moves(Whose::Everyone)
+    });
+    match moved {
+        Ok(moved) if !moved.is_empty() => Ok(count()?),
+        // The next one that holds the session follows them.
+        Ok(_) | Err(SessionError::Busy(_)) => Ok(tally),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// What nothing shows, where that is too much.

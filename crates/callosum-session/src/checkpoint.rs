@@ -20,7 +20,7 @@ use crate::{
     renames::FileMove,
     span::Whose,
     step::{Held, Intent, NoteChange, Session, SessionError, second},
-    trajectory::Record,
+    trajectory::{Record, UnreadLines},
 };
 
 /// So many of the steps block unless the settings say otherwise, from the first.
@@ -319,7 +319,7 @@ impl Session<'_> {
         let foreign = foreign.map(|what| format!("{file}:1: {what}"));
         let unfinished = asked.unfinished.iter().chain(&merges);
         let unfinished = unfinished.map(|file| format!("{file}: {MERGE}"));
-        let unread = read.unread.iter().map(|(file, line)| {
+        let unread = read.unread.iter().map(|UnreadLines { file, line, .. }| {
             format!("{file}:{line}: this line is no record, and may hide what was claimed")
         });
         let mut unsettled: Vec<String> = foreign

@@ -17,7 +17,7 @@ use crate::{
     span::Whose,
     statement::Redaction,
     step::{BeadChange, Held, Intent, NoteChange, SessionError, Written, second},
-    trajectory::{Agent, COVERS, Record, covers},
+    trajectory::{Agent, COVERS, Kept, Record, covers},
 };
 
 /// A hand-off that is about to be made.
@@ -155,7 +155,10 @@ impl Held<'_> {
         let file = session.zones.named(&file);
         let read = session.kept_since_handoff::<Record>(Whose::Everyone)?;
         let elsewhere = read.records.iter().filter(|(there, _)| *there != file);
-        if let Some(names) = covers(elsewhere.map(|(_, record)| record)) {
+        let claims = elsewhere.filter_map(|(_, record)| record.covered_as());
+        let unread = read.unread.iter().filter(|lines| lines.file != file);
+        let lines = unread.flat_map(|lines| lines.names.iter().copied());
+        if let Some(names) = covers(claims.chain(lines)) {
             record[COVERS] = names;
         }
         let lacking = grounding.lacking(config.enforcement);

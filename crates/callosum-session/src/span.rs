@@ -83,10 +83,16 @@ impl Session<'_> {
                 .extend(records.filter(|(_, kept): &(_, R)| is_since(kept)));
             let has_more = all.records.len() > before;
             all.is_there |= has_more;
+            // A line that cannot be read has no time: it counts unless the hand-off names it.
+            let is_covered = |names: &[u64]| match (ended, own.over.names_covered()) {
+                (None, _) => false,
+                (Some(_), true) => names.iter().all(|name| !own.over.lacks_line(*name)),
+                (Some(_), false) => !has_more,
+            };
+            let unread = read.unread.into_iter();
+            all.unread
+                .extend(unread.filter(|lines| !is_covered(&lines.names)));
             // What an agent wrote before its last hand-off is over, unless nobody can read when that was.
-            if has_more || ended.is_none() {
-                all.unread.extend(read.unread);
-            }
             if has_more || read.handoff.is_none() {
                 all.bad.extend(read.bad);
                 all.not_files.extend(read.not_files);

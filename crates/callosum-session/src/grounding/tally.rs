@@ -63,7 +63,7 @@ impl Tally {
             unread: read
                 .unread
                 .iter()
-                .map(|(file, line)| format!("{file}:{line}"))
+                .map(|unread| format!("{}:{}", unread.file, unread.line))
                 .collect(),
             handoff: read.handoff.map(|(_, record)| record),
             ..Self::default()

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     agent::Agent,
     over::Over,
-    record::{Bad, Kept, Record, kept},
+    record::{Bad, Kept, Record, kept, name_of_unread},
     retention::decompressed,
 };
 use crate::{
@@ -31,6 +31,41 @@ const MOST_DAYS: usize = 31;
 /// Most bytes of files before that of the last hand-off that are read.
 const MOST_BEFORE: usize = 8 * 1024 * 1024;
 
+/// The lines of a file that are no record and may hide a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadLines {
+    /// The file, as it is named from the root.
+    pub file: String,
+    /// The last of the lines, counted from 1.
+    pub line: usize,
+    /// What names each of them in the hand-off that covers it.
+    pub(crate) names: Vec<u64>,
+}
+
+impl UnreadLines {
+    /// The lines behind this one for which `counts` is true; `None` where there are none.
+    fn behind(covered: usize, file: &str, bad: &Bad, counts: impl Fn(u64) -> bool) -> Option<Self> {
+        let lines = bad.unread.iter();
+        let lines = lines.filter(|(line, name)| *line > covered && counts(*name));
+        let lines: Vec<&(usize, u64)> = lines.collect();
+        let (line, _) = lines.last()?;
+        Some(Self {
+            file: file.to_owned(),
+            line: *line,
+            names: lines.iter().map(|(_, name)| *name).collect(),
+        })
+    }
+
+    /// A file that cannot be read at all.
+    fn of_file(file: &str) -> Self {
+        Self {
+            file: file.to_owned(),
+            line: 1,
+            names: vec![name_of_unread(file.as_bytes())],
+        }
+    }
+}
+
 /// What was read of an agent's files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read<R = Record> {
@@ -48,8 +83,8 @@ pub struct Read<R = Record> {
     /// Lines that are no record, in the files that were read: all counted, the first of each file
     /// named.
     pub bad: Vec<(String, Bad)>,
-    /// Lines since then that are no record and may hide a claim: in each file the last, counted from 1.
-    pub unread: Vec<(String, usize)>,
+    /// Lines since then that are no record and may hide a claim, and lines of earlier files that no hand-off covers.
+    pub unread: Vec<UnreadLines>,
     /// What has the name of a file and is none, so that nobody knows what stood there.
     pub not_files: Vec<String>,
     /// What a person has marked in the notes; nothing where a trajectory was read by itself.
@@ -192,28 +227,27 @@ impl Trajectory<'_> {
                 read.not_files.push(name.clone());
             }
             let Some(bytes) = said_in(self.disk, &day)? else {
-                read.unread.push((name.clone(), 1));
+                read.unread.push(UnreadLines::of_file(&name));
                 let bad = Bad {
                     count: 1,
                     lines: vec![1],
                     last_unread: Some(1),
+                    ..Bad::default()
                 };
                 read.bad.push((name, bad));
                 continue;
             };
             let mut found = kept::<R>(&bytes);
-            let last_unread = found.bad.last_unread;
-            if found.bad.count > 0 {
-                read.bad.push((name.clone(), found.bad));
-            }
             note_positions(&mut read.positions, &found.records);
             let since = since_handoff(&mut found.records);
             let since = since.into_iter().map(|record| (name.clone(), record));
             read.records.splice(0..0, since);
             let last = found.records.last().and_then(Kept::record);
             let covered = last.map_or(0, |handoff| handoff.line);
-            if let Some(line) = last_unread.filter(|line| *line > covered) {
-                read.unread.push((name.clone(), line));
+            let unread = UnreadLines::behind(covered, &name, &found.bad, |_| true);
+            read.unread.extend(unread);
+            if found.bad.count > 0 {
+                read.bad.push((name.clone(), found.bad));
             }
             if let Some(handoff) = last {
                 read.handoff = Some((name, handoff.clone()));
@@ -226,7 +260,8 @@ impl Trajectory<'_> {
         Ok(read)
     }
 
-    /// Reads of files before that of the last hand-off what stands behind their own last one and no later one covers.
+    /// Reads of files before that of the last hand-off what stands behind their own last one and no later one covers, lines
+    /// that cannot be read among it.
     fn read_uncovered<R: Kept>(
         &self,
         read: &mut Read<R>,
@@ -234,7 +269,11 @@ impl Trajectory<'_> {
     ) -> Result<(), ZoneError> {
         let (mut bytes_read, mut files_read) = (0, 0);
         for day in days {
+            let name = self.zones.named(&day.path);
             let Some(bytes) = said_in(self.disk, &day)? else {
+                let unread = UnreadLines::of_file(&name);
+                let is_lacking = unread.names.iter().any(|name| read.over.lacks_line(*name));
+                read.unread.extend(is_lacking.then_some(unread));
                 continue;
             };
             bytes_read += bytes.len();
@@ -245,9 +284,13 @@ impl Trajectory<'_> {
                 read.over.before = end.parse().ok();
                 return Ok(());
             }
-            let name = self.zones.named(&day.path);
             let mut found = kept::<R>(&bytes);
             let since = since_handoff(&mut found.records).into_iter();
+            let last = found.records.last().and_then(Kept::record);
+            let covered = last.map_or(0, |handoff| handoff.line);
+            let lacks = |name: u64| read.over.lacks_line(name);
+            let unread = UnreadLines::behind(covered, &name, &found.bad, lacks);
+            read.unread.extend(unread);
             let since = since.filter(|kept| read.over.lacks(kept));
             let since: Vec<_> = since.map(|record| (name.clone(), record)).collect();
             read.records.splice(0..0, since);
@@ -427,6 +470,9 @@ mod tests {
         );
         trajectory.append("2026-01-01", &[record]).unwrap();
         let text = String::from_utf8(ground.disk.read(&path).unwrap()).unwrap();
-        assert_eq!(text, "{\"phase\":\"a\"}\n{\"torn\n{\"phase\":\"b\"}\n");
+        let ended = "{\"phase\":\"a\"}\n{\"torn\n{\"phase\":\"b\"}\n";
+        assert_eq!(text, ended);
+        let read = trajectory.since_handoff().unwrap();
+        assert_eq!((read.bad_lines(), read.unread), (1, Vec::new()));
     }
 }

@@ -15,7 +15,7 @@ mod retention;
 pub(crate) use self::record::kept;
 pub use self::{
     agent::{Agent, AgentError, DEFAULT_AGENT},
-    files::{Read, Trajectory},
+    files::{Read, Trajectory, UnreadLines},
     record::{Bad, Record, Records, records},
     retention::{Pruned, Retention},
 };

@@ -62,13 +62,20 @@ impl Over {
             && name.is_some_and(|name| !self.covered.contains(&name))
             && !self.before.is_some_and(is_before)
     }
+
+    /// Whether a line of this name that cannot be read, and is in an earlier file or another agent's, came there since.
+    pub(crate) fn lacks_line(&self, name: u64) -> bool {
+        self.is_told && !self.covered.contains(&name)
+    }
+
+    /// Whether the last hand-off names what it covers.
+    pub(crate) fn names_covered(&self) -> bool {
+        self.is_told
+    }
 }
 
-/// The names of claims, as a hand-off has them; `None` where there are too many.
-pub(crate) fn covers<'r>(claims: impl Iterator<Item = &'r Record>) -> Option<Value> {
-    let names: Vec<Value> = claims
-        .filter_map(Kept::covered_as)
-        .map(|name| format!("{name:016x}").into())
-        .collect();
+/// The names of claims and of lines that cannot be read, as a hand-off has them; `None` where there are too many.
+pub(crate) fn covers(names: impl Iterator<Item = u64>) -> Option<Value> {
+    let names: Vec<Value> = names.map(|name| format!("{name:016x}").into()).collect();
     (names.len() <= MOST_COVERED).then(|| names.into())
 }

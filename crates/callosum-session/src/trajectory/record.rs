@@ -2,6 +2,8 @@
 //!
 //! Who needs little of each says so by [`Kept`]: to take every record apart is most of what reading costs.
 
+use std::collections::VecDeque;
+
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
@@ -13,6 +15,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Bad lines that are named; all are counted.
 const MOST_NAMED: usize = 20;
+
+/// Lines that may hide a claim and are named.
+const MOST_UNREAD: usize = 1000;
 
 /// One record.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +38,9 @@ pub struct Bad {
     /// The last line that may hide a claim, counted from 1. A line that a crash cut short hides none unless it names the
     /// phase `cite`: its writer has no acknowledgment.
     pub last_unread: Option<usize>,
+    /// The lines that may hide a claim, counted from 1, each with what names it in the hand-off that covers it: the last
+    /// [`MOST_UNREAD`].
+    pub(crate) unread: VecDeque<(usize, u64)>,
 }
 
 /// What stands in a trajectory.
@@ -84,6 +92,17 @@ pub(crate) fn name_of_claim(ts: &str, decision: &str, words: &str) -> u64 {
     let digest = Sha256::digest(format!("{ts}\0{decision}\0{words}"));
     let first = digest[..8].iter();
     first.fold(0, |name, byte| name << 8 | u64::from(*byte))
+}
+
+/// What names a line that cannot be read in the hand-off that covers it; also a file, by its path.
+pub(crate) fn name_of_unread(line: &[u8]) -> u64 {
+    let mut digest = Sha256::new();
+    digest.update(b"unread\0");
+    digest.update(line);
+    let first = digest.finalize();
+    first[..8]
+        .iter()
+        .fold(0, |name, byte| name << 8 | u64::from(*byte))
 }
 
 impl Kept for Record {
@@ -163,6 +182,11 @@ pub(crate) fn kept<R: Kept>(bytes: &[u8]) -> Records<R> {
         let hides_nothing = is_torn || is_zeros;
         if !hides_nothing || memchr::memmem::find(line, b"\"cite\"").is_some() {
             read.bad.last_unread = Some(at + 1);
+            if read.bad.unread.len() == MOST_UNREAD {
+                read.bad.unread.pop_front();
+            }
+            let named = (at + 1, name_of_unread(line));
+            read.bad.unread.push_back(named);
         }
         if read.bad.lines.len() < MOST_NAMED {
             read.bad.lines.push(at + 1);

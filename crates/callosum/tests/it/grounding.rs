@@ -116,3 +116,44 @@ fn a_line_that_cannot_be_read_keeps_the_gate_closed() {
     env.run(["session", "handoff", "--force"]).success();
     env.run(["session", "check"]).success();
 }
+
+/// LOA-GRD-1: garbage that a merge brings into the file of an earlier day, or of another agent, or that takes the place of an
+/// archive, keeps the gate closed as well. A forced hand-off covers it, also once more is written to that file.
+#[test]
+fn a_line_of_an_earlier_day_that_cannot_be_read_keeps_the_gate_closed() {
+    let folder = "loa-grimoire/a2a/trajectory";
+    let earlier = format!("{folder}/implementing-tasks-2026-01-01.jsonl");
+    let other = format!("{folder}/reviewing-code-2026-01-01.jsonl");
+    let archive = format!("{folder}/archive/implementing-tasks-2025-12-31.jsonl.gz");
+    let claim = "{\"ts\":\"2026-01-01T01:00:00Z\",\"phase\":\"cite\",\"claim\":\"x\",\"grounding\":\"assumption\"}\n";
+    for (file, before, garbage, line) in [
+        (&earlier, "{\"phase\":\"think\"}\n", "\0garbage\n", 2),
+        (&earlier, claim, "\u{feff}{\"phase\":\"cite\"}\n", 2),
+        (&other, "", "words\n", 1),
+        (&archive, "", "no archive", 1),
+    ] {
+        let env = project();
+        env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+            .success();
+        env.write(file, before);
+        if file == &archive {
+            std::fs::remove_file(env.project().join(file)).unwrap();
+        }
+        env.run(["session", "handoff", "--force"]).success();
+        env.run(["session", "check"]).success();
+        env.write(file, format!("{before}{garbage}"));
+        let hidden = env.run(["session", "check"]).ended_with(1).stdout;
+        let place = format!("{file}:{line}: this line is no record");
+        assert!(hidden.contains(&place), "{hidden}");
+        env.run(["hook", "claude", "pre-clear"]).ended_with(2);
+        env.run(["session", "handoff"]).ended_with(1);
+        env.run(["session", "handoff", "--force"]).success();
+        env.run(["session", "check"]).success();
+        if file != &archive {
+            env.write(file, format!("{before}{garbage}{{\"phase\":\"think\"}}\n"));
+            env.run(["session", "check"]).success();
+            env.write(file, format!("{before}{garbage}more garbage\n"));
+            env.run(["session", "check"]).ended_with(1);
+        }
+    }
+}

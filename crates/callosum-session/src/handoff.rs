@@ -12,12 +12,12 @@ use crate::{
     checkpoint::{Asked, Checked},
     config::Config,
     decide::NOT_CURRENT,
-    grounding::Threshold,
+    grounding::{Brief, Threshold},
     notes::Notes,
     span::Whose,
     statement::Redaction,
     step::{BeadChange, Held, Intent, NoteChange, SessionError, Written, second},
-    trajectory::{Agent, COVERS, Kept, Record, covers},
+    trajectory::{Agent, COVERS, Kept, covers},
 };
 
 /// A hand-off that is about to be made.
@@ -153,9 +153,9 @@ impl Held<'_> {
             .file_of(&ts[..10])
             .map_err(SessionError::from)?;
         let file = session.zones.named(&file);
-        let read = session.kept_since_handoff::<Record>(Whose::Everyone)?;
+        let read = session.kept_since_handoff::<Brief>(Whose::Everyone)?;
         let elsewhere = read.records.iter().filter(|(there, _)| *there != file);
-        let claims = elsewhere.filter_map(|(_, record)| record.covered_as());
+        let claims = elsewhere.filter_map(|(_, claim)| claim.covered_as());
         let unread = read.unread.iter().filter(|lines| lines.file != file);
         let lines = unread.flat_map(|lines| lines.names.iter().copied());
         if let Some(names) = covers(claims.chain(lines)) {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     step::{Session, SessionError},
-    trajectory::{Agent, Kept, Read, Trajectory, day_files},
+    trajectory::{Agent, Kept, Lean, Read, Trajectory, day_files},
     unrecorded::Unrecorded,
 };
 
@@ -47,7 +47,7 @@ impl Session<'_> {
         let read = self.kept_since_handoff(whose)?;
         Ok(Read {
             marked: self.marked()?,
-            ..read
+            ..read.map(|Lean(record)| record)
         })
     }
 

@@ -17,7 +17,7 @@ use crate::{
     notes::Decision,
     statement::{Redaction, one_line, title_of},
     step::{Session, SessionError},
-    trajectory::{day_files, records, said_in},
+    trajectory::{day_files, each_claim},
     zones::ZoneError,
 };
 
@@ -342,13 +342,9 @@ impl Session<'_> {
             if file.day < first {
                 continue;
             }
-            let Some(bytes) = said_in(self.disk, &file)? else {
-                continue;
-            };
-            let records = records(&bytes).records.into_iter();
-            for record in records.filter(|record| record.phase() == "cite") {
+            each_claim(self.disk, &file, |record| {
                 known.take(record.text("decision"), record.text("claim"));
-            }
+            })?;
         }
         Ok(())
     }

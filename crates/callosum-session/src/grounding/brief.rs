@@ -86,6 +86,13 @@ impl Kept for Brief {
             Self::Record(record) => record.covered_as(),
         }
     }
+
+    fn is_needed(&self) -> bool {
+        match self {
+            Self::Claim { .. } => true,
+            Self::Record(record) => record.phase() == "cite",
+        }
+    }
 }
 
 /// A record of a claim that has no member but those that ours have, each of its kind and once.

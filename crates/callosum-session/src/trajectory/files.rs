@@ -7,8 +7,11 @@ use serde_json::Value;
 
 use super::{
     agent::Agent,
+    ends::Ends,
+    file_read::FileRead,
+    lean::Lean,
     over::Over,
-    record::{Bad, Kept, Record, kept, name_of_unread},
+    record::{Bad, Kept, Record, name_of_unread},
     retention::decompressed,
 };
 use crate::{
@@ -16,7 +19,7 @@ use crate::{
     zones::{ZoneError, Zones},
 };
 
-/// Most bytes of one file that are read, from its end.
+/// Most bytes of one file that are held at once, from its end; of a compressed one, most that it may have.
 pub(super) const LARGEST_FILE: u64 = 64 * 1024 * 1024;
 
 /// The folder of compressed files, beside the others.
@@ -29,7 +32,7 @@ const DAY: usize = 10;
 const MOST_DAYS: usize = 31;
 
 /// Most bytes of files before that of the last hand-off that are read.
-const MOST_BEFORE: usize = 8 * 1024 * 1024;
+const MOST_BEFORE: u64 = 8 * 1024 * 1024;
 
 /// The lines of a file that are no record and may hide a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,25 +119,27 @@ impl<R> Default for Read<R> {
 }
 
 impl<R> Read<R> {
+    /// The same with something made of each record.
+    pub(crate) fn map<S>(self, make: impl Fn(R) -> S) -> Read<S> {
+        let records = self.records.into_iter();
+        Read {
+            is_there: self.is_there,
+            records: records.map(|(file, kept)| (file, make(kept))).collect(),
+            handoff: self.handoff,
+            positions: self.positions,
+            bad: self.bad,
+            unread: self.unread,
+            not_files: self.not_files,
+            marked: self.marked,
+            revised: self.revised,
+            unrecorded: self.unrecorded,
+            over: self.over,
+        }
+    }
+
     /// How many lines are no record.
     pub fn bad_lines(&self) -> usize {
         self.bad.iter().map(|(_, bad)| bad.count).sum()
-    }
-}
-
-/// Takes the positions of a file's records, where no newer file has a later one.
-fn note_positions<R: Kept>(positions: &mut BTreeMap<String, u64>, records: &[R]) {
-    let mut last: BTreeMap<String, u64> = BTreeMap::new();
-    let records = records.iter().filter_map(Kept::record);
-    for record in records.filter(|record| record.phase() == "delta_sync") {
-        let at = record.members.get("position").and_then(Value::as_u64);
-        let name = record.text("transcript");
-        if let Some(at) = at.filter(|_| !name.is_empty()) {
-            last.insert(name.to_owned(), at);
-        }
-    }
-    for (name, at) in last {
-        positions.entry(name).or_insert(at);
     }
 }
 
@@ -212,8 +217,12 @@ impl Trajectory<'_> {
     }
 
     /// Reads what the agent did since its last hand-off, across midnight.
+    ///
+    /// Of records that say nothing of claims, features or checkpoints, only the last of a file and the one with the latest
+    /// time are among them.
     pub fn since_handoff(&self) -> Result<Read, ZoneError> {
-        self.kept_since_handoff()
+        let read = self.kept_since_handoff()?;
+        Ok(read.map(|Lean(record)| record))
     }
 
     /// The same, with what is kept of each record.
@@ -226,7 +235,7 @@ impl Trajectory<'_> {
             if !day.is_file {
                 read.not_files.push(name.clone());
             }
-            let Some(bytes) = said_in(self.disk, &day)? else {
+            let Some(found) = FileRead::<R>::read(self.disk, &day)? else {
                 read.unread.push(UnreadLines::of_file(&name));
                 let bad = Bad {
                     count: 1,
@@ -237,21 +246,20 @@ impl Trajectory<'_> {
                 read.bad.push((name, bad));
                 continue;
             };
-            let mut found = kept::<R>(&bytes);
-            note_positions(&mut read.positions, &found.records);
-            let since = since_handoff(&mut found.records);
-            let since = since.into_iter().map(|record| (name.clone(), record));
-            read.records.splice(0..0, since);
-            let last = found.records.last().and_then(Kept::record);
-            let covered = last.map_or(0, |handoff| handoff.line);
-            let unread = UnreadLines::behind(covered, &name, &found.bad, |_| true);
+            let unread = UnreadLines::behind(found.covered(), &name, &found.bad, |_| true);
             read.unread.extend(unread);
+            for (transcript, at) in found.positions {
+                read.positions.entry(transcript).or_insert(at);
+            }
+            let since = found.since.into_iter();
+            let since = since.map(|record| (name.clone(), record));
+            read.records.splice(0..0, since);
             if found.bad.count > 0 {
                 read.bad.push((name.clone(), found.bad));
             }
-            if let Some(handoff) = last {
+            if let Some(handoff) = found.handoffs.last() {
                 read.handoff = Some((name, handoff.clone()));
-                if read.over.take(&found.records) {
+                if read.over.take(&found.handoffs) {
                     self.read_uncovered(&mut read, days)?;
                 }
                 break;
@@ -267,16 +275,16 @@ impl Trajectory<'_> {
         read: &mut Read<R>,
         days: impl Iterator<Item = DayFile>,
     ) -> Result<(), ZoneError> {
-        let (mut bytes_read, mut files_read) = (0, 0);
+        let (mut bytes_read, mut files_read) = (0_u64, 0);
         for day in days {
             let name = self.zones.named(&day.path);
-            let Some(bytes) = said_in(self.disk, &day)? else {
+            let Some(found) = FileRead::<R>::read(self.disk, &day)? else {
                 let unread = UnreadLines::of_file(&name);
                 let is_lacking = unread.names.iter().any(|name| read.over.lacks_line(*name));
                 read.unread.extend(is_lacking.then_some(unread));
                 continue;
             };
-            bytes_read += bytes.len();
+            bytes_read += found.bytes;
             files_read += 1;
             if bytes_read > MOST_BEFORE || files_read == MOST_DAYS - 1 {
                 // What was covered further back is not known any more.
@@ -284,17 +292,14 @@ impl Trajectory<'_> {
                 read.over.before = end.parse().ok();
                 return Ok(());
             }
-            let mut found = kept::<R>(&bytes);
-            let since = since_handoff(&mut found.records).into_iter();
-            let last = found.records.last().and_then(Kept::record);
-            let covered = last.map_or(0, |handoff| handoff.line);
             let lacks = |name: u64| read.over.lacks_line(name);
-            let unread = UnreadLines::behind(covered, &name, &found.bad, lacks);
+            let unread = UnreadLines::behind(found.covered(), &name, &found.bad, lacks);
             read.unread.extend(unread);
+            let since = found.since.into_iter();
             let since = since.filter(|kept| read.over.lacks(kept));
             let since: Vec<_> = since.map(|record| (name.clone(), record)).collect();
             read.records.splice(0..0, since);
-            if !read.over.take(&found.records) {
+            if !read.over.take(&found.handoffs) {
                 return Ok(());
             }
         }
@@ -319,69 +324,25 @@ impl Trajectory<'_> {
         }
         let is_new = !self.disk.exists(&path)?;
         let file = self.disk.open(&path, OpenHow::READ_WRITE_CREATE)?;
-        let there = file.read_all()?;
-        let there = new.first().map_or(&there[..], |first| {
-            without_torn(&there, first.to_string().as_bytes())
-        });
+        let new: Vec<Vec<u8>> = new.iter().map(|record| record.to_string().into()).collect();
+        let there = Ends::read(&file, &new)?;
         let mut added = Vec::new();
-        if there.last().is_some_and(|last| *last != b'\n') {
+        let mut first = there.lines + 1;
+        if !there.is_ended {
+            added.push(b'\n');
+            first += 1;
+        }
+        for line in new.iter().filter(|line| !there.known.contains(*line)) {
+            added.extend_from_slice(line);
             added.push(b'\n');
         }
-        let first = line_ends(there) + added.len() + 1;
-        for record in new {
-            let line = record.to_string().into_bytes();
-            let is_known = there
-                .split(|byte| *byte == b'\n')
-                .any(|known| known == line);
-            if !is_known {
-                added.extend_from_slice(&line);
-                added.push(b'\n');
-            }
-        }
-        file.write_at(&added, there.len() as u64)?;
+        file.write_at(&added, there.len)?;
         file.sync_data()?;
         if is_new && let Some(folder) = path.parent() {
             self.disk.sync_dir(folder)?;
         }
         Ok(first)
     }
-}
-
-/// Takes out what stands behind the last hand-off; what is left ends with that.
-fn since_handoff<R: Kept>(records: &mut Vec<R>) -> Vec<R> {
-    let is_handoff = |record: &Record| record.phase() == "session_handoff";
-    let last = records.iter();
-    let last = last
-        .rev()
-        .position(|kept| kept.record().is_some_and(is_handoff));
-    records.split_off(last.map_or(0, |behind| records.len() - behind))
-}
-
-/// The bytes without a last line that is `line` as a crash leaves it: cut short, or with blocks of it
-/// never written.
-fn without_torn<'b>(bytes: &'b [u8], line: &[u8]) -> &'b [u8] {
-    let ended = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let start = ended
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |at| at + 1);
-    let last = &ended[start..];
-    // Its line end may be among what was never written.
-    let is_part = !last.is_empty()
-        && last.len() <= line.len() + 1
-        && last
-            .iter()
-            .zip(line.iter().chain(b"\n"))
-            .all(|(there, meant)| *there == 0 || there == meant);
-    if is_part && last != line {
-        &bytes[..start]
-    } else {
-        bytes
-    }
-}
-
-fn line_ends(bytes: &[u8]) -> usize {
-    bytes.split(|byte| *byte == b'\n').count() - 1
 }
 
 #[cfg(test)]
@@ -449,6 +410,32 @@ mod tests {
             .collect();
         assert_eq!(numbers, [3, 4]);
         assert_eq!(read.handoff.unwrap().1.members["n"], 2);
+    }
+
+    /// LOA-TRJ-1: of what an agent only thought, a long trajectory leaves two records in memory, whose times are known.
+    #[test]
+    fn records_that_claim_nothing_are_not_held() {
+        let ground = Ground::new();
+        let trajectory = ground.trajectory();
+        let think = |n: usize| json!({"ts": format!("2026-01-01T00:{:02}:00Z", n % 60), "phase": "think", "n": n});
+        let mut all: Vec<Value> = (0..5000).map(think).collect();
+        all.insert(2000, json!({"phase": "cite", "claim": "x"}));
+        all.insert(4000, json!({"phase": "ghost", "feature": "SSO"}));
+        trajectory.append("2026-01-01", &all).unwrap();
+        let read = trajectory.since_handoff().unwrap();
+        let records = read.records.iter();
+        let known: Vec<(&str, &str)> = records.map(|(_, r)| (r.phase(), r.ts())).collect();
+        assert_eq!(
+            known,
+            [
+                ("think", "2026-01-01T00:59:00Z"),
+                ("cite", ""),
+                ("ghost", ""),
+                ("think", "2026-01-01T00:19:00Z"),
+            ]
+        );
+        let lines: Vec<usize> = read.records.iter().map(|(_, r)| r.line).collect();
+        assert_eq!(lines[1..], [2001, 4001, 5002]);
     }
 
     #[test]

@@ -6,7 +6,11 @@
 //! compressed, and read all the same.
 
 mod agent;
+mod ends;
+mod file_read;
 mod files;
+mod lean;
+mod lines;
 mod over;
 mod record;
 mod retention;
@@ -20,7 +24,9 @@ pub use self::{
     retention::{Pruned, Retention},
 };
 pub(crate) use self::{
+    file_read::each_claim,
     files::{DayFile, day_files, said_in},
+    lean::Lean,
     over::{COVERS, covers},
     record::{Kept, name_of_claim},
 };

@@ -2,13 +2,18 @@
 //!
 //! Who needs little of each says so by [`Kept`]: to take every record apart is most of what reading costs.
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    io::{self, BufRead},
+};
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
+use super::lines::{Line, Lines};
+
 /// Longest record that is read, in bytes.
-const LONGEST: usize = 1024 * 1024;
+pub(super) const LONGEST: usize = 1024 * 1024;
 
 /// The byte order mark of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -85,6 +90,10 @@ pub(crate) trait Kept: Sized {
     fn record(&self) -> Option<&Record>;
     /// What names it in the hand-off that covers it; `None` where it is no claim.
     fn covered_as(&self) -> Option<u64>;
+    /// Whether whoever reads needs it. Of the others of a file only the last, and the one with the latest time, are kept.
+    fn is_needed(&self) -> bool {
+        true
+    }
 }
 
 /// What names a claim of a trajectory in a hand-off: a checksum of when it was written, of its decision and its words.
@@ -138,65 +147,81 @@ pub fn records(bytes: &[u8]) -> Records {
 
 /// The same, with what is kept of each record.
 pub(crate) fn kept<R: Kept>(bytes: &[u8]) -> Records<R> {
-    // Editors of some systems begin a file with a byte order mark, which would make its first record unreadable.
-    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
-    let mut read = Records {
-        records: Vec::new(),
-        bad: Bad::default(),
-    };
-    let mut at = 0;
-    while at < lines.len() {
-        let line = lines[at].trim_ascii();
-        if line.is_empty() {
-            at += 1;
-            continue;
-        }
-        let quick = Some(line).filter(|line| line.len() <= LONGEST);
-        if let Some(kept) = quick.and_then(|line| R::quickly(line, at + 1)) {
-            read.records.push(kept);
-            at += 1;
-            continue;
-        }
-        if let Some(members) = object(line) {
-            read.records.push(R::of(Record {
-                members,
-                line: at + 1,
-            }));
-            at += 1;
-            continue;
-        }
-        if let Some((members, count)) = spread(&lines[at..]) {
-            read.records.push(R::of(Record {
-                members,
-                line: at + 1,
-            }));
-            at += count;
-            continue;
-        }
-        read.bad.count += 1;
-        // The next writer ends the line that a crash cut short, and goes on behind it.
-        let is_torn = line.starts_with(b"{") && is_cut_short(line);
-        // A file that lost its bytes in a crash reads as zeros, which hide no more than an emptied file does.
-        let is_zeros = line.iter().all(|byte| *byte == 0);
-        let hides_nothing = is_torn || is_zeros;
-        if !hides_nothing || memchr::memmem::find(line, b"\"cite\"").is_some() {
-            read.bad.last_unread = Some(at + 1);
-            if read.bad.unread.len() == MOST_UNREAD {
-                read.bad.unread.pop_front();
-            }
-            let named = (at + 1, name_of_unread(line));
-            read.bad.unread.push_back(named);
-        }
-        if read.bad.lines.len() < MOST_NAMED {
-            read.bad.lines.push(at + 1);
-        }
-        at += 1;
+    let mut kept = Vec::new();
+    let bad = read_each(&mut Lines::new(bytes), |record| kept.push(record));
+    Records {
+        records: kept,
+        // Bytes in memory are always read.
+        bad: bad.unwrap_or_default(),
     }
-    read
 }
 
-/// Whether a line is the beginning of a JSON value.
+/// Reads a trajectory line by line, and gives away each record as soon as it is read. Returns what is no record.
+pub(super) fn read_each<R: Kept>(
+    lines: &mut Lines<impl BufRead>,
+    mut take: impl FnMut(R),
+) -> io::Result<Bad> {
+    let mut bad = Bad::default();
+    let mut number = 0;
+    while let Some(mut line) = lines.next()? {
+        number += 1;
+        // Editors of some systems begin a file with a byte order mark, which would make its first record unreadable.
+        if number == 1 && line.bytes.starts_with(BYTE_ORDER_MARK) {
+            line.bytes.drain(..BYTE_ORDER_MARK.len());
+            line.len -= BYTE_ORDER_MARK.len();
+        }
+        let text = line.bytes.trim_ascii();
+        if text.is_empty() {
+            continue;
+        }
+        let quick = Some(text).filter(|text| text.len() <= LONGEST);
+        if let Some(kept) = quick.and_then(|text| R::quickly(text, number)) {
+            take(kept);
+            continue;
+        }
+        if let Some(members) = object(text) {
+            take(R::of(Record {
+                members,
+                line: number,
+            }));
+            continue;
+        }
+        if let Some((members, further)) = spread(&line.bytes, lines)? {
+            take(R::of(Record {
+                members,
+                line: number,
+            }));
+            lines.skip(further);
+            number += further;
+            continue;
+        }
+        note_bad(&mut bad, number, &line);
+    }
+    Ok(bad)
+}
+
+/// Takes a line that is no record.
+fn note_bad(bad: &mut Bad, number: usize, line: &Line) {
+    bad.count += 1;
+    if bad.lines.len() < MOST_NAMED {
+        bad.lines.push(number);
+    }
+    let text = line.bytes.trim_ascii();
+    // The next writer ends the line that a crash cut short, and goes on behind it.
+    let is_torn = text.starts_with(b"{") && !line.is_cut() && is_cut_short(text);
+    // A file that lost its bytes in a crash reads as zeros, which hide no more than an emptied file does.
+    let hides_nothing = is_torn || line.is_zeros;
+    if hides_nothing && memchr::memmem::find(text, b"\"cite\"").is_none() {
+        return;
+    }
+    bad.last_unread = Some(number);
+    if bad.unread.len() == MOST_UNREAD {
+        bad.unread.pop_front();
+    }
+    bad.unread.push_back((number, name_of_unread(text)));
+}
+
+/// Returns whether a line is the beginning of a JSON object, as a crash leaves it.
 fn is_cut_short(line: &[u8]) -> bool {
     line.len() <= LONGEST
         && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err_and(|error| error.is_eof())
@@ -210,33 +235,42 @@ fn object(text: &[u8]) -> Option<Map<String, Value>> {
 }
 
 /// A record that begins on the first line alone with `{`, as pretty printers write it, and ends on a
-/// line with `}` at the same column; and how many lines it has.
-fn spread(lines: &[&[u8]]) -> Option<(Map<String, Value>, usize)> {
-    let first = lines[0].trim_ascii_end();
-    let indent = first.len().checked_sub(1)?;
+/// line with `}` at the same column; and how many further lines it has.
+fn spread(
+    first: &[u8],
+    lines: &mut Lines<impl BufRead>,
+) -> io::Result<Option<(Map<String, Value>, usize)>> {
+    let first = first.trim_ascii_end();
+    let Some(indent) = first.len().checked_sub(1) else {
+        return Ok(None);
+    };
     if first.trim_ascii_start() != b"{" {
-        return None;
+        return Ok(None);
     }
-    let mut length = 0;
-    for (index, line) in lines.iter().enumerate().skip(1) {
-        let line = line.trim_ascii_end();
-        length += line.len() + 1;
+    let mut text = first.to_vec();
+    let mut further = 0;
+    while let Some(line) = lines.peek(further)? {
+        further += 1;
+        let is_cut = line.is_cut();
+        let line = line.bytes.trim_ascii_end();
         let column = line
             .iter()
             .take_while(|byte| byte.is_ascii_whitespace())
             .count();
-        if line.is_empty() || column < indent || length > LONGEST {
-            return None;
+        let length = text.len() - first.len() + line.len() + 1;
+        if line.is_empty() || column < indent || length > LONGEST || is_cut {
+            return Ok(None);
         }
+        text.push(b'\n');
+        text.extend_from_slice(line);
         if column == indent {
             // Whatever else begins at this column, the record has been torn before it.
-            let text = lines[..=index].join(&b'\n');
-            return (line[column..] == *b"}")
-                .then(|| object(text.trim_ascii()))?
-                .map(|members| (members, index + 1));
+            let is_end = line[column..] == *b"}";
+            let members = is_end.then(|| object(text.trim_ascii())).flatten();
+            return Ok(members.map(|members| (members, further)));
         }
     }
-    None
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -1,0 +1,147 @@
+//! [`FileRead`]: what claims and checkpoints need of one file of a trajectory, read line by line.
+//!
+//! A hundred megabytes of what an agent thought and called cost the memory of what it claimed.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufReader, Read as _},
+};
+
+use callosum_host::{Disk, OpenHow};
+use flate2::read::MultiGzDecoder;
+use serde_json::Value;
+
+use super::{
+    files::{DayFile, LARGEST_FILE},
+    lean::Lean,
+    lines::{FileReader, Lines},
+    record::{Bad, Kept, Record, read_each},
+};
+use crate::zones::ZoneError;
+
+/// Most bytes of one file that are read line by line, from its end.
+const LARGEST_READ: u64 = 256 * 1024 * 1024;
+
+/// What was read of one file.
+pub(super) struct FileRead<R> {
+    /// The records behind the last hand-off, those alone that are needed.
+    pub(super) since: Vec<R>,
+    /// The others: the last record, and the one with the latest time.
+    last: Option<R>,
+    latest: Option<R>,
+    /// The hand-offs.
+    pub(super) handoffs: Vec<Record>,
+    /// How far each transcript has been synthesized: the last record of it counts.
+    pub(super) positions: BTreeMap<String, u64>,
+    pub(super) bad: Bad,
+    /// How many bytes were read.
+    pub(super) bytes: u64,
+}
+
+impl<R: Kept> FileRead<R> {
+    /// Reads a file; `None` where it is no file, or a compressed one is broken.
+    pub(super) fn read(disk: &Disk, day: &DayFile) -> Result<Option<Self>, ZoneError> {
+        let mut read = Self {
+            since: Vec::new(),
+            last: None,
+            latest: None,
+            handoffs: Vec::new(),
+            positions: BTreeMap::new(),
+            bad: Bad::default(),
+            bytes: 0,
+        };
+        let Some((bad, bytes)) = read_day(disk, day, |kept| read.take(kept))? else {
+            return Ok(None);
+        };
+        read.since.splice(0..0, read.latest.take());
+        read.since.extend(read.last.take());
+        Ok(Some(Self { bad, bytes, ..read }))
+    }
+
+    fn take(&mut self, kept: R) {
+        if let Some(record) = kept.record() {
+            self.note_position(record);
+            if record.phase() == "session_handoff" {
+                self.handoffs.push(record.clone());
+                self.since.clear();
+                (self.last, self.latest) = (None, None);
+                return;
+            }
+        }
+        let is_needed = kept.is_needed();
+        let before = if is_needed {
+            self.since.push(kept);
+            self.last.take()
+        } else {
+            self.last.replace(kept)
+        };
+        if let Some(before) = before
+            && self
+                .latest
+                .as_ref()
+                .is_none_or(|latest| latest.ts() < before.ts())
+        {
+            self.latest = Some(before);
+        }
+    }
+
+    fn note_position(&mut self, record: &Record) {
+        let name = record.text("transcript");
+        let at = record.members.get("position").and_then(Value::as_u64);
+        if let Some(at) = at
+            && record.phase() == "delta_sync"
+            && !name.is_empty()
+        {
+            self.positions.insert(name.to_owned(), at);
+        }
+    }
+
+    /// The line of the last hand-off; 0 where there is none.
+    pub(super) fn covered(&self) -> usize {
+        self.handoffs.last().map_or(0, |handoff| handoff.line)
+    }
+}
+
+/// Reads a file line by line, and gives away each record. Returns what is no record, and how many bytes there are; `None`
+/// where it is no file, or a compressed one is broken or larger than is read.
+fn read_day<R: Kept>(
+    disk: &Disk,
+    day: &DayFile,
+    take: impl FnMut(R),
+) -> Result<Option<(Bad, u64)>, ZoneError> {
+    if !day.is_file {
+        return Ok(None);
+    }
+    let file = disk.open(&day.path, OpenHow::READ)?;
+    let mut failed = None;
+    let (read, bytes) = if day.is_archived {
+        let source = FileReader::new(&file, 0, &mut failed).buffered();
+        let source = MultiGzDecoder::new(source).take(LARGEST_FILE + 1);
+        let mut lines = Lines::new(BufReader::new(source));
+        (read_each(&mut lines, take), lines.read)
+    } else {
+        let skipped = file.size()?.saturating_sub(LARGEST_READ);
+        let source = FileReader::new(&file, skipped, &mut failed).buffered();
+        let mut lines = Lines::new(source);
+        (read_each(&mut lines, take), lines.read)
+    };
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    let is_whole = !day.is_archived || bytes <= LARGEST_FILE;
+    Ok(read.ok().filter(|_| is_whole).map(|bad| (bad, bytes)))
+}
+
+/// Gives away each record of a file that is needed by whoever looks at claims; none of one that cannot be read.
+pub(crate) fn each_claim(
+    disk: &Disk,
+    day: &DayFile,
+    mut take: impl FnMut(&Record),
+) -> Result<(), ZoneError> {
+    read_day(disk, day, |Lean(record)| {
+        if record.phase() == "cite" {
+            take(&record);
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! [`Lean`]: records without those that say nothing of claims, features or checkpoints.
+//!
+//! Agents write down far more than they claim. What they thought and called is most of a long trajectory.
+
+use super::record::{Kept, Record};
+
+/// The phases that are needed.
+const NEEDED: [&str; 7] = [
+    "cite",
+    "delta_sync",
+    "ghost",
+    "ghost_feature",
+    "ghost_refuted",
+    "negative_grounding",
+    "session_handoff",
+];
+
+/// A record, needed or not.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Lean(pub(crate) Record);
+
+impl Kept for Lean {
+    fn quickly(_: &[u8], _: usize) -> Option<Self> {
+        None
+    }
+
+    fn of(record: Record) -> Self {
+        Self(record)
+    }
+
+    fn ts(&self) -> &str {
+        self.0.ts()
+    }
+
+    fn record(&self) -> Option<&Record> {
+        Some(&self.0)
+    }
+
+    fn covered_as(&self) -> Option<u64> {
+        self.0.covered_as()
+    }
+
+    fn is_needed(&self) -> bool {
+        NEEDED.contains(&self.0.phase())
+    }
+}

@@ -24,7 +24,7 @@ use crate::{
     notes::{Decision, Notes},
     statement::{Redaction, title_of},
     step::{Held, Session, SessionError, in_order, second, times_from},
-    trajectory::{Record, day_files, records, said_in},
+    trajectory::{Record, day_files, each_record},
     zones::ZoneError,
 };
 
@@ -176,10 +176,7 @@ impl Session<'_> {
         let mut claims = Vec::new();
         let mut of_bead = (String::new(), None);
         for file in day_files(self.disk, self.zones)? {
-            let Some(bytes) = said_in(self.disk, &file)? else {
-                continue;
-            };
-            for record in records(&bytes).records {
+            each_record(self.disk, &file, |record| {
                 let is_of_current = record.members.get(NOT_CURRENT) != Some(&Value::Bool(true));
                 if is_of_current
                     && in_order(record.ts()) >= in_order(&of_bead.0)
@@ -206,7 +203,7 @@ impl Session<'_> {
                     }
                     _ => {}
                 }
-            }
+            })?;
         }
         recorded.bead = of_bead.1;
         let of_beads = self.of_beads(&lacking)?.into_iter();

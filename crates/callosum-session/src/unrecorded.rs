@@ -17,7 +17,7 @@ use crate::{
     notes::Decision,
     statement::{Redaction, one_line, title_of},
     step::{Session, SessionError},
-    trajectory::{day_files, each_claim},
+    trajectory::{day_files, each_record},
     zones::ZoneError,
 };
 
@@ -342,8 +342,10 @@ impl Session<'_> {
             if file.day < first {
                 continue;
             }
-            each_claim(self.disk, &file, |record| {
-                known.take(record.text("decision"), record.text("claim"));
+            each_record(self.disk, &file, |record| {
+                if record.phase() == "cite" {
+                    known.take(record.text("decision"), record.text("claim"));
+                }
             })?;
         }
         Ok(())

@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::{
     files::{DayFile, LARGEST_FILE},
-    lean::Lean,
     lines::{FileReader, Lines},
     record::{Bad, Kept, Record, read_each},
 };
@@ -132,16 +131,13 @@ fn read_day<R: Kept>(
     Ok(read.ok().filter(|_| is_whole).map(|bad| (bad, bytes)))
 }
 
-/// Gives away each record of a file that is needed by whoever looks at claims; none of one that cannot be read.
-pub(crate) fn each_claim(
+/// Gives away each record of a file, as soon as it is read; none of one that cannot be read, and not all of an archive that
+/// is broken further on.
+pub(crate) fn each_record(
     disk: &Disk,
     day: &DayFile,
-    mut take: impl FnMut(&Record),
+    take: impl FnMut(Record),
 ) -> Result<(), ZoneError> {
-    read_day(disk, day, |Lean(record)| {
-        if record.phase() == "cite" {
-            take(&record);
-        }
-    })?;
+    read_day(disk, day, take)?;
     Ok(())
 }

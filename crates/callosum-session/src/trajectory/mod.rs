@@ -24,7 +24,7 @@ pub use self::{
     retention::{Pruned, Retention},
 };
 pub(crate) use self::{
-    file_read::each_claim,
+    file_read::each_record,
     files::{DayFile, day_files, said_in},
     lean::Lean,
     over::{COVERS, covers},

@@ -146,8 +146,8 @@ impl Look {
         const DECLARATIONS: &[&str] = &[".d.ts", ".d.mts", ".d.cts"];
         const COMPONENTS: &[&str] = &[".vue", ".svelte"];
         match (self.typescript, self.types) {
-            (_, true) => [SOURCES, DECLARATIONS, SCRIPTS, COMPONENTS].concat(),
-            (true, false) => [SOURCES, SCRIPTS, DECLARATIONS, COMPONENTS].concat(),
+            // As TypeScript looks: a declaration file beside a script says what the script has.
+            (true, _) | (_, true) => [SOURCES, DECLARATIONS, SCRIPTS, COMPONENTS].concat(),
             (false, false) => [SCRIPTS, SOURCES, DECLARATIONS, COMPONENTS].concat(),
         }
     }
@@ -166,7 +166,9 @@ fn file(resolver: &Resolver<'_>, path: &str, look: Look) -> Option<usize> {
     ];
     let source = outputs.iter().find_map(|(output, inputs)| {
         let stem = path.strip_suffix(output)?;
-        let is_wanted = |input: &&&str| !input.starts_with(".d.") || look.types || exact.is_none();
+        let is_wanted = |input: &&&str| {
+            !input.starts_with(".d.") || look.types || look.typescript || exact.is_none()
+        };
         let inputs = inputs.iter().filter(is_wanted);
         names.first_file(inputs.map(|input| format!("{stem}{input}")))
     });

@@ -176,6 +176,10 @@ fn targets(value: &Value) -> Vec<&str> {
             Value::Object(conditions) => {
                 let holding = CONDITIONS.iter().rev();
                 open.extend(holding.filter_map(|condition| conditions.get(*condition)));
+                // `@scope/source` is the file that the others are built from, for work in this tree.
+                let sources = conditions.iter();
+                let sources = sources.filter(|(condition, _)| condition.ends_with("/source"));
+                open.extend(sources.map(|(_, target)| target));
             }
             _ => {}
         }

@@ -16,7 +16,7 @@ use callosum_search::{
 
 use super::{
     file::SurveyedFile,
-    names::{NameUse, Names, Resolved, placed},
+    names::{NameUse, Names, Resolved, placed, purpose_in},
 };
 use crate::scout::role::Role;
 
@@ -131,7 +131,13 @@ impl Links {
                             chase.destinations(*to, import).into_iter().collect()
                         });
                         for to in all {
-                            edges.add(from, to, declares, needed);
+                            let purpose = purpose_in(&files[to], import.purpose);
+                            edges.add(from, to, declares, (purpose, import.line));
+                        }
+                        // TypeScript reads the declaration file, and the script beside it runs.
+                        let script = script_of(files, *to);
+                        if let Some(script) = script.filter(|_| import.purpose == Purpose::Run) {
+                            edges.add(from, script, false, needed);
                         }
                     }
                     // Some names of a Python import may be files where the first is none.
@@ -180,6 +186,17 @@ impl Links {
     pub(in crate::scout) fn leaning(&self) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(|edge| !edge.declares)
     }
+}
+
+/// The script that a declaration file describes, if it is beside it.
+fn script_of(files: &[SurveyedFile], declaration: usize) -> Option<usize> {
+    let path = &files[declaration].path;
+    let endings = [(".d.ts", ".js"), (".d.mts", ".mjs"), (".d.cts", ".cjs")];
+    endings.iter().find_map(|(declares, runs)| {
+        let script = format!("{}{runs}", path.strip_suffix(declares)?);
+        let found = files.binary_search_by(|file| file.path.cmp(&script));
+        found.ok()
+    })
 }
 
 /// Edges while they are collected: each pair of files once, with its first purpose and line.

@@ -17,7 +17,8 @@ pub(in crate::scout) struct MacroCall {
     pub(in crate::scout) line: u32,
 }
 
-/// Adds the public variables that a Python module assigns at its top level, each once.
+/// Adds the variables that a Python module assigns at its top level, each once. Those with an underscore
+/// in front are not public.
 pub(super) fn add_python_variables(text: &str, symbols: &mut Vec<Symbol>) {
     let mut known: BTreeSet<String> = symbols
         .iter()
@@ -40,7 +41,7 @@ pub(super) fn add_python_variables(text: &str, symbols: &mut Vec<Symbol>) {
                 module: None,
                 line: number,
                 last_line: number,
-                public: true,
+                public: !name.starts_with('_'),
                 test: false,
                 declaration: line.trim_end().to_owned(),
                 about: None,
@@ -53,11 +54,11 @@ pub(super) fn add_python_variables(text: &str, symbols: &mut Vec<Symbol>) {
     }
 }
 
-/// The public variable that a line at the top level assigns.
+/// The variable that a line at the top level assigns.
 fn assigned(line: &str) -> Option<&str> {
     let end = line.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
     let (name, rest) = line.split_at(end);
-    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         return None;
     }
     let rest = rest.trim_start();
@@ -241,8 +242,14 @@ mod tests {
                     _hidden = 1\nrequest = 2\nif x: y = 1\na == b\nT = t.TypeVar(\"T\")\n    inner = 1\nu: int\n";
         let mut symbols = Vec::new();
         add_python_variables(text, &mut symbols);
-        let seen: Vec<(&str, u32)> = symbols.iter().map(|s| (s.name.as_str(), s.line)).collect();
-        assert_eq!(seen, [("request", 6), ("session", 9)]);
+        let seen = symbols.iter().map(|s| (s.name.as_str(), s.line, s.public));
+        let seen: Vec<(&str, u32, bool)> = seen.collect();
+        let expected = [
+            ("request", 6, true),
+            ("session", 9, true),
+            ("_hidden", 10, false),
+        ];
+        assert_eq!(seen, expected);
     }
 
     #[test]

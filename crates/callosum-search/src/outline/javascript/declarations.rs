@@ -27,6 +27,8 @@ pub(in crate::outline) struct JavaScript<'t> {
     exported: Option<Exported<'t>>,
     /// The lines of objects that may get methods one by one, and the names that got some.
     objects: HashSet<u32>,
+    /// The other variables at the top level: those that are exported apart are declarations.
+    variables: Vec<Found<'t>>,
     owners: HashSet<String>,
     /// The names of parameters and of variables inside functions.
     locals: HashSet<&'t str>,
@@ -45,6 +47,7 @@ impl<'t> JavaScript<'t> {
             services: Services::named_in(text),
             exported: None,
             objects: HashSet::new(),
+            variables: Vec::new(),
             owners: HashSet::new(),
             locals: HashSet::new(),
             required: names::Required::new(),
@@ -186,6 +189,7 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
 
     fn finish(&mut self, page: &mut Page<'t>, _root: Node<'t>) {
         self.forget_bare_objects(page);
+        self.add_exported_variables(page);
         self.exports.finish(page);
         pages::served(page);
         page.never_bare(self.locals.drain());
@@ -244,6 +248,15 @@ impl<'t> JavaScript<'t> {
                 self.objects.insert(line_of(name));
                 SymbolKind::Type
             } else {
+                if name.kind() == "identifier" {
+                    self.variables.push(Found {
+                        kind: SymbolKind::Constant,
+                        name,
+                        whole: node,
+                        public: true,
+                        about: about.clone(),
+                    });
+                }
                 continue;
             };
             if name.kind() == "identifier" {
@@ -312,8 +325,21 @@ impl<'t> JavaScript<'t> {
         whole: Node<'t>,
         about: Option<String>,
     ) {
-        // `module.exports = …` is a name that says nothing.
-        if target.kind() != "member_expression" || page.text(target) == "module.exports" {
+        if target.kind() != "member_expression" {
+            return;
+        }
+        // `module.exports = …` is a name that says nothing, but the function may have its own.
+        if page.text(target) == "module.exports" {
+            let name = value.child_by_field_name("name");
+            if let Some(name) = name.filter(|_| is_function(value)) {
+                page.add(Found {
+                    kind: SymbolKind::Function,
+                    name,
+                    whole,
+                    public: true,
+                    about,
+                });
+            }
             return;
         }
         let Some(name) = target.child_by_field_name("property") else {
@@ -395,12 +421,34 @@ impl<'t> JavaScript<'t> {
     /// Objects that got no methods of their own are mere variables.
     fn forget_bare_objects(&mut self, page: &mut Page<'t>) {
         let (objects, owners) = (&self.objects, &self.owners);
-        page.outline.symbols.retain(|symbol| {
+        let exports = &self.exports;
+        page.outline.symbols.retain_mut(|symbol| {
             let is_object = symbol.kind == SymbolKind::Type
                 && symbol.container.is_none()
                 && objects.contains(&symbol.line);
-            !is_object || owners.contains(&symbol.name)
+            if !is_object || owners.contains(&symbol.name) {
+                return true;
+            }
+            symbol.kind = SymbolKind::Constant;
+            exports.names(&symbol.name)
         });
+    }
+
+    /// `const names = …; export default names`: a variable that is exported apart.
+    fn add_exported_variables(&mut self, page: &mut Page<'t>) {
+        let variables = std::mem::take(&mut self.variables);
+        let before = page.outline.symbols.len();
+        for variable in variables {
+            let name = page.text(variable.name);
+            let known = page.outline.symbols.iter();
+            let mut known = known.filter(|symbol| symbol.container.is_none());
+            if self.exports.names(name) && !known.any(|symbol| symbol.name == name) {
+                page.add(variable);
+            }
+        }
+        if page.outline.symbols.len() > before {
+            page.outline.symbols.sort_by_key(|symbol| symbol.line);
+        }
     }
 }
 

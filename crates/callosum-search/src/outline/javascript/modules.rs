@@ -26,50 +26,62 @@ impl<'t> Exports<'t> {
         required: &mut Required,
     ) {
         let clause = child_of_kind(node, "export_clause");
-        let names: Vec<_> = clause
+        let specifiers = clause.map(named_children).unwrap_or_default();
+        let (types, values): (Vec<_>, Vec<_>) = specifiers
             .into_iter()
-            .flat_map(named_children)
-            .map(|specifier| page.field(specifier, "name"))
-            .collect();
-        let renamed: Vec<(&str, &str)> = clause
-            .into_iter()
-            .flat_map(named_children)
-            .map(|specifier| {
+            .partition(|specifier| names::is_type_only(*specifier));
+        let renamed = |page: &Page<'t>, specifiers: &[Node<'t>]| -> Vec<(&'t str, &'t str)> {
+            let pair = |specifier: &Node<'t>| {
                 let (name, alias) = (
-                    page.field(specifier, "name"),
-                    page.field(specifier, "alias"),
+                    page.field(*specifier, "name"),
+                    page.field(*specifier, "alias"),
                 );
                 (name, if alias.is_empty() { name } else { alias })
-            })
-            .collect();
+            };
+            specifiers.iter().map(pair).collect()
+        };
         let source = node
             .child_by_field_name("source")
             .and_then(|source| page.string(source));
         if let Some(source) = source {
-            let names = names.into_iter().map(str::to_owned).collect();
             let only_types = node.child(1).is_some_and(|word| word.kind() == "type");
             let namespace = child_of_kind(node, "namespace_export")
                 .and_then(|export| export.named_child(0))
                 .map(|name| (String::new(), page.text(name).to_owned()));
-            let import = page.import(ImportKind::ReExport, source, node);
-            import.names = names;
-            import.bindings = renamed
-                .into_iter()
-                .map(|(name, local)| (name.to_owned(), local.to_owned()))
-                .chain(namespace)
-                .map(|(name, local)| Binding { local, name })
-                .collect();
-            if only_types {
-                import.purpose = Purpose::Types;
+            let (values, types) = if only_types {
+                (Vec::new(), [values, types].concat())
+            } else {
+                (values, types)
+            };
+            // `export { a, type B } from`: two imports, since only one of them runs.
+            let are_types = match (values.is_empty(), types.is_empty()) {
+                (false, false) => vec![false, true],
+                (true, false) => vec![true],
+                (_, true) => vec![only_types],
+            };
+            for are_types in are_types {
+                let renamed = renamed(page, if are_types { &types } else { &values });
+                let import = page.import(ImportKind::ReExport, source, node);
+                import.names = renamed.iter().map(|(name, _)| (*name).to_owned()).collect();
+                import.bindings = renamed
+                    .into_iter()
+                    .map(|(name, local)| (name.to_owned(), local.to_owned()))
+                    .chain(namespace.clone())
+                    .map(|(name, local)| Binding { local, name })
+                    .collect();
+                if are_types {
+                    import.purpose = Purpose::Types;
+                }
             }
             return;
         }
-        let exports = renamed.into_iter().map(|(local, name)| Export {
-            name: name.to_owned(),
-            local: local.to_owned(),
-        });
-        page.outline.exports.extend(exports);
-        self.names.extend(names);
+        for (local, name) in renamed(page, &[values, types].concat()) {
+            page.outline.exports.push(Export {
+                name: name.to_owned(),
+                local: local.to_owned(),
+            });
+            self.names.push(local);
+        }
         if let Some(value) = node.child_by_field_name("value") {
             self.value(page, value);
             Self::export(page, "default", value, required);
@@ -117,6 +129,13 @@ impl<'t> Exports<'t> {
                 "function_expression" | "class" => page.field(value, "name").to_owned(),
                 "call_expression" | "member_expression" => {
                     let Some((call, taken)) = names::module_of(page, value) else {
+                        // `exports.a = b.a`, if `b` is a module.
+                        let object = value.child_by_field_name("object");
+                        if object.is_some_and(|object| object.kind() == "identifier") {
+                            let name = name.to_owned();
+                            let local = page.text(value).to_owned();
+                            page.outline.exports.push(Export { name, local });
+                        }
                         return;
                     };
                     let local = format!("{}:{name}", call.start_byte());
@@ -181,6 +200,11 @@ impl<'t> Exports<'t> {
         }
     }
 
+    /// Whether a name is exported apart from its declaration.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.names.contains(&name)
+    }
+
     /// Marks what was exported apart, and what it contains, as public.
     pub(super) fn finish(&self, page: &mut Page<'t>) {
         if self.names.is_empty() {
@@ -205,26 +229,28 @@ pub(super) fn import<'t>(page: &mut Page<'t>, node: Node<'t>) {
     let Some(source) = source.and_then(|source| page.string(source)) else {
         return;
     };
-    let clause = child_of_kind(node, "import_clause").map(named_children);
-    let names: Vec<_> = clause
-        .into_iter()
-        .flatten()
-        .flat_map(|part| match part.kind() {
-            "named_imports" => named_children(part),
-            _ => vec![part],
-        })
-        .map(|part| match part.kind() {
-            "import_specifier" => page.field(part, "name").to_owned(),
-            "identifier" => "default".to_owned(),
-            _ => "*".to_owned(),
-        })
-        .collect();
-    let (bindings, only_types) = names::imported(page, node);
-    let import = page.import(ImportKind::Use, source, node);
-    import.names = names;
-    import.bindings = bindings;
-    if only_types {
-        import.purpose = Purpose::Types;
+    let (values, types) = names::imported(page, node);
+    let has_clause = child_of_kind(node, "import_clause").is_some();
+    let is_mixed = !values.is_empty() && !types.is_empty();
+    let parts = if is_mixed {
+        // `import { a, type B }`: two imports, since only one of them runs.
+        vec![(values, Purpose::Run), (types, Purpose::Types)]
+    } else if types.is_empty() {
+        vec![(values, Purpose::Run)]
+    } else {
+        vec![(types, Purpose::Types)]
+    };
+    for (bindings, purpose) in parts {
+        let names = bindings.iter().filter(|_| has_clause);
+        let names = names.map(|binding| match binding.name.as_str() {
+            "" => "*".to_owned(),
+            name => name.to_owned(),
+        });
+        let names = names.collect();
+        let import = page.import(ImportKind::Use, source, node);
+        import.names = names;
+        import.bindings = bindings;
+        import.purpose = import.purpose.max(purpose);
     }
 }
 
@@ -237,7 +263,18 @@ pub(super) fn required<'t>(page: &mut Page<'t>, call: Node<'t>, bindings: &mut R
         && let Some(source) = page.string(*source)
         && !source.contains("${")
     {
-        let bindings = bindings.remove(&call.start_byte()).unwrap_or_default();
+        let bindings = bindings.remove(&call.start_byte());
+        // `require("./a").run()` takes a name without giving it one here.
+        let member = call
+            .parent()
+            .filter(|node| node.kind() == "member_expression");
+        let member = member.map(|node| page.field(node, "property"));
+        let bindings = bindings.or_else(|| {
+            let name = member?.to_owned();
+            let local = format!("{}:{name}", call.start_byte());
+            Some(vec![Binding { local, name }])
+        });
+        let bindings = bindings.unwrap_or_default();
         page.import(ImportKind::Use, source, call).bindings = bindings;
     }
 }

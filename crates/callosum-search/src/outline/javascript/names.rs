@@ -76,6 +76,13 @@ fn member<'t>(page: &mut Page<'t>, node: Node<'t>, object: &str, name: &str) {
         return;
     };
     page.uses.pass_over(name.start_byte());
+    // The grammar reads `x as a.b.C` as `(x as a.b).C`; written that way it would have parentheses.
+    let is_cast = matches!(object.kind(), "as_expression" | "satisfies_expression");
+    let last = object.named_child_count().saturating_sub(1) as u32;
+    let object = object
+        .named_child(last)
+        .filter(|_| is_cast)
+        .unwrap_or(object);
     let is_plain = |node: Node<'_>| {
         node.byte_range().len() <= LONGEST_QUALIFIER
             && page
@@ -185,38 +192,33 @@ fn bindings<'t>(page: &Page<'t>, name: Node<'t>, of: Option<&'t str>) -> Vec<Bin
     }
 }
 
-/// The local names of `import a, { b as c, type D } from "…"` and whether all are types.
-pub(super) fn imported(page: &Page<'_>, statement: Node<'_>) -> (Vec<Binding>, bool) {
-    let is_type = |node: Node<'_>, at: u32| {
-        let word = node.child(at);
-        word.is_some_and(|word| matches!(word.kind(), "type" | "typeof"))
-    };
+/// The local names of `import a, { b as c, type D } from "…"`: those of values, and those of types.
+pub(super) fn imported(page: &Page<'_>, statement: Node<'_>) -> (Vec<Binding>, Vec<Binding>) {
     let binding = |local: &str, name: &str| Binding {
         local: local.to_owned(),
         name: name.to_owned(),
     };
-    let whole = is_type(statement, 1);
-    let (mut found, mut values) = (Vec::new(), 0);
+    let (mut values, mut types) = (Vec::new(), Vec::new());
     let clause = child_of_kind(statement, "import_clause");
     for part in clause.map(named_children).unwrap_or_default() {
         match part.kind() {
-            "identifier" => {
-                values += 1;
-                found.push(binding(page.text(part), "default"));
-            }
+            "identifier" => values.push(binding(page.text(part), "default")),
             "namespace_import" => {
-                values += 1;
                 let local = part.named_child(0).map(|local| page.text(local));
-                found.extend(local.map(|local| binding(local, "")));
+                values.extend(local.map(|local| binding(local, "")));
             }
             "named_imports" => {
                 for specifier in named_children(part) {
-                    values += usize::from(!is_type(specifier, 0));
                     let (name, alias) = (
                         page.field(specifier, "name"),
                         page.field(specifier, "alias"),
                     );
-                    found.push(binding(if alias.is_empty() { name } else { alias }, name));
+                    let found = binding(if alias.is_empty() { name } else { alias }, name);
+                    if is_type_only(specifier) {
+                        types.push(found);
+                    } else {
+                        values.push(found);
+                    }
                 }
             }
             _ => {}
@@ -224,9 +226,17 @@ pub(super) fn imported(page: &Page<'_>, statement: Node<'_>) -> (Vec<Binding>, b
     }
     let assigned = child_of_kind(statement, "import_require_clause");
     if let Some(local) = assigned.and_then(|clause| child_of_kind(clause, "identifier")) {
-        values += 1;
-        found.push(binding(page.text(local), ""));
+        values.push(binding(page.text(local), ""));
     }
-    let only_types = whole || values == 0 && !found.is_empty();
-    (found, only_types)
+    let is_whole = statement.child(1);
+    if is_whole.is_some_and(|word| matches!(word.kind(), "type" | "typeof")) {
+        types.append(&mut values);
+    }
+    (values, types)
+}
+
+/// Whether one name of a list is marked: `type A`.
+pub(super) fn is_type_only(specifier: Node<'_>) -> bool {
+    let word = specifier.child(0);
+    word.is_some_and(|word| matches!(word.kind(), "type" | "typeof"))
 }

@@ -8,6 +8,8 @@
 //! [`modules`] has the rules of Python, JavaScript and TypeScript, [`rust`] those of Rust, and
 //! [`packages`] those of Go, Java, C and C++, where files see each other without naming each other.
 
+#[cfg(test)]
+mod export_tests;
 mod modules;
 mod packages;
 mod rust;
@@ -22,8 +24,11 @@ use callosum_search::{
     outline::{Purpose, Symbol, Use},
 };
 
-pub(super) use self::scope::{Resolved, placed};
-use self::{packages::Shared, scope::Scope};
+pub(super) use self::scope::{Resolved, is_declaration, placed};
+use self::{
+    packages::Shared,
+    scope::{Scope, is_script},
+};
 use super::file::SurveyedFile;
 
 /// The number of re-exports that are followed for one name at most.
@@ -98,6 +103,7 @@ impl<'a> Names<'a> {
         };
         let mut add = |landing: Landing<'a>, line, last_line, purpose| {
             if let Some(symbol) = landing.symbol {
+                let purpose = purpose_in(&self.files[landing.file], purpose);
                 uses.push(NameUse {
                     from: at,
                     to: landing.file,
@@ -110,7 +116,10 @@ impl<'a> Names<'a> {
         };
         for import in &file.outline.imports {
             for binding in &import.bindings {
-                if let Some(landing) = self.bound(at, &binding.local) {
+                // Each import is followed by itself: functions of a file may import under one name.
+                let meant = Scope::meaning_in(self.files, at, import, binding, self.resolved);
+                if let Some(meant) = meant {
+                    let landing = self.land(meant.file, &meant.rest, LONGEST_CHASE);
                     add(landing, import.line, import.line, import.purpose);
                 }
             }
@@ -126,7 +135,13 @@ impl<'a> Names<'a> {
                 Language::C | Language::Cpp => self.c_use(at, used),
             };
             if let Some(landing) = landing {
-                add(landing, used.line, used.last_line, used.purpose);
+                // What is imported for a type checker cannot be used when the program runs.
+                let is_module = matches!(language, Language::Python) || is_script(file.language);
+                let purpose = match parts(used, ".").first() {
+                    Some(head) if is_module => used.purpose.max(self.scopes[at].purpose_of(head)),
+                    _ => used.purpose,
+                };
+                add(landing, used.line, used.last_line, purpose);
             }
         }
     }
@@ -217,14 +232,26 @@ impl<'a> Names<'a> {
             return *known;
         }
         self.through_globs.borrow_mut().insert(key.clone(), None);
-        let mut landings = globs
+        let landings: Vec<(usize, Landing<'a>)> = globs
             .iter()
             .filter(|taken| **taken != file)
-            .map(|taken| self.land(*taken, path, steps));
-        let found = landings.find(|landing| landing.symbol.is_some());
+            .map(|taken| (*taken, self.land(*taken, path, steps)))
+            .collect();
+        let declared = landings.iter().find(|(_, to)| to.symbol.is_some());
+        // A name for a module is no declaration, but leads out of the file that is taken whole.
+        let module = || landings.iter().find(|(taken, to)| to.file != *taken);
+        let found = declared.or_else(module).map(|(_, landing)| *landing);
         self.through_globs.borrow_mut().insert(key, found);
         found
     }
+}
+
+/// When code needs something of a file: a declaration file never runs.
+pub(super) fn purpose_in(file: &SurveyedFile, purpose: Purpose) -> Purpose {
+    if is_declaration(&file.path) {
+        return purpose.max(Purpose::Types);
+    }
+    purpose
 }
 
 /// A path in front of a name, and the name, as parts.

@@ -2,7 +2,10 @@
 
 use callosum_search::{language::Language, outline::Use};
 
-use super::{LONGEST_CHASE, Landing, Names, parts, scope::is_script};
+use super::{
+    LONGEST_CHASE, Landing, Names, parts,
+    scope::{is_declaration, is_script},
+};
 
 impl<'a> Names<'a> {
     /// Follows a name in code: its first part is imported, declared in the file, or taken whole
@@ -93,10 +96,16 @@ impl<'a> Names<'a> {
         let (name, rest) = path.split_first()?;
         let scope = &self.scopes[file];
         if let Some(local) = scope.exports.get(name) {
-            return self.local(file, local, rest, steps);
+            let found = self.local(file, local, rest, steps);
+            // `exports.a = b.a` passes on what another file declares, or declares a value.
+            if found.is_some() || !local.contains('.') {
+                return found;
+            }
         }
-        let own = scope.own.get(name).filter(|symbol| symbol.public);
-        if own.is_some() {
+        // A declaration file exports what it declares, marked or not, unless it lists its exports.
+        let exports_all = is_declaration(&self.files[file].path) && scope.exports.is_empty();
+        let own = scope.own.get(name);
+        if own.is_some_and(|symbol| symbol.public || exports_all) {
             return self.own(file, name);
         }
         if let Some(meant) = scope.passed_on.get(name) {
@@ -118,12 +127,18 @@ impl<'a> Names<'a> {
     fn local(
         &self,
         file: usize,
-        local: &str,
+        local: &'a str,
         rest: &[&'a str],
         steps: usize,
     ) -> Option<Landing<'a>> {
         if let Some(own) = self.own(file, local) {
             return Some(own);
+        }
+        if let Some((module, name)) = local.split_once('.') {
+            let meant = self.scopes[file].bound(module)?;
+            let path = [&[name], rest].concat();
+            let landing = self.land(meant.file, &meant.path_to(&path), steps);
+            return Some(landing).filter(|landing| landing.symbol.is_some());
         }
         let meant = self.scopes[file].bound(local)?;
         let path = meant.path_to(rest);

@@ -62,6 +62,8 @@ pub(super) struct Scope<'a> {
     pub(super) exports: HashMap<&'a str, &'a str>,
     /// The names that its imports introduce; `None` for targets outside of the tree.
     bound: HashMap<&'a str, Option<Meaning<'a>>>,
+    /// The first purpose of the imports that introduce each name.
+    purposes: HashMap<&'a str, Purpose>,
     /// The re-exports that introduce no local name.
     pub(super) passed_on: HashMap<&'a str, Meaning<'a>>,
     /// The files that it imports by a glob.
@@ -75,8 +77,11 @@ impl<'a> Scope<'a> {
         let symbols = file.outline.symbols.iter();
         for symbol in symbols.filter(|symbol| symbol.container.is_none() && !symbol.test) {
             let kept = scope.own.entry(&symbol.name).or_insert(symbol);
-            // A module with a body may share its name with a function.
-            if kept.kind == SymbolKind::Module {
+            // A module with a body may share its name with a function, and a private interface with an
+            // exported constant.
+            if kept.kind == SymbolKind::Module
+                || is_script(file.language) && symbol.public && !kept.public
+            {
                 *kept = symbol;
             }
         }
@@ -84,8 +89,8 @@ impl<'a> Scope<'a> {
             scope.exports.entry(&export.name).or_insert(&export.local);
         }
         let mut imports: Vec<usize> = (0..file.outline.imports.len()).collect();
-        // What tests beside the code import hides nothing of the code itself.
-        imports.sort_by_key(|import| file.outline.imports[*import].purpose == Purpose::Tests);
+        // What a type checker or tests beside the code import hides nothing of the code itself.
+        imports.sort_by_key(|import| file.outline.imports[*import].purpose);
         for index in imports {
             scope.import(files, at, index, resolved);
         }
@@ -100,6 +105,11 @@ impl<'a> Scope<'a> {
     /// Whether an import introduces a local name, from wherever.
     pub(super) fn binds(&self, local: &str) -> bool {
         self.bound.contains_key(local)
+    }
+
+    /// Returns when a local name is there: an import for a type checker introduces nothing at run time.
+    pub(super) fn purpose_of(&self, local: &str) -> Purpose {
+        self.purposes.get(local).copied().unwrap_or_default()
     }
 
     fn import(
@@ -140,6 +150,7 @@ impl<'a> Scope<'a> {
                 continue;
             }
             for (local, meaning) in whole_path(resolved, file, import, binding, meaning) {
+                self.purposes.entry(local).or_insert(import.purpose);
                 let known = self.bound.entry(local).or_insert(None);
                 if known.is_none() {
                     *known = meaning;
@@ -252,6 +263,13 @@ pub(super) fn is_script(language: Option<Language>) -> bool {
         language,
         Some(Language::JavaScript | Language::TypeScript | Language::Tsx)
     )
+}
+
+/// Whether a file only declares types, for a script or for nothing that runs.
+pub(in crate::scout::survey) fn is_declaration(path: &str) -> bool {
+    [".d.ts", ".d.mts", ".d.cts"]
+        .iter()
+        .any(|ending| path.ends_with(ending))
 }
 
 /// The last `count` parts of a path.

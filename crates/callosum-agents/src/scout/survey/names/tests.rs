@@ -42,13 +42,13 @@ fn edges(survey: &Survey) -> Vec<String> {
 }
 
 #[track_caller]
-fn check_names(files: &[(&str, &str)], expected: &[&str]) {
+pub(super) fn check_names(files: &[(&str, &str)], expected: &[&str]) {
     let folder = tree(files);
     assert_eq!(names(&survey(folder.path())), expected);
 }
 
 #[track_caller]
-fn check_edges(files: &[(&str, &str)], expected: &[&str]) {
+pub(super) fn check_edges(files: &[(&str, &str)], expected: &[&str]) {
     let folder = tree(files);
     assert_eq!(edges(&survey(folder.path())), expected);
 }

@@ -16,6 +16,7 @@ mod repository;
 mod scheduling;
 mod sessions;
 mod token_efficiency;
+mod truth;
 mod turns;
 
 use std::{
@@ -81,6 +82,8 @@ enum Chore {
     FindingSpeed { runs: usize },
     /// Prints what it costs in tokens to know two published repositories.
     TokenEfficiency,
+    /// Compares the relations that scout claims with what other tools say of published packages.
+    Truth(truth::Options),
 }
 
 impl Chore {
@@ -160,6 +163,7 @@ impl Chore {
                 Some(Chore::Sessions { runs })
             }
             ["token-efficiency"] => Some(Chore::TokenEfficiency),
+            ["truth", options @ ..] => truth::Options::read(options).map(Chore::Truth),
             _ => None,
         }
     }
@@ -187,10 +191,11 @@ fn main() -> ExitCode {
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         Some(Chore::Sessions { runs }) => sessions::sessions(runs),
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
+        Some(Chore::Truth(options)) => truth::truth(&options),
         None => {
             say(
                 "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
-                 mesh-load [--events N] [--program PATH] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency",
+                 mesh-load [--events N] [--program PATH] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
             );
             ExitCode::from(2)
         }

@@ -30,5 +30,5 @@ pub use self::{
     kind::{Kind, UnknownKind},
     progress::{Phase, Progress},
     protocol::answer,
-    survey::{Survey, SurveyError},
+    survey::{Relation, Survey, SurveyError},
 };

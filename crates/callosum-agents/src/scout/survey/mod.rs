@@ -10,8 +10,12 @@ pub(super) mod links;
 pub(in crate::scout) mod names;
 mod own_state;
 mod read;
+mod relations;
 #[cfg(test)]
 mod tests;
 mod unlisted;
 
-pub use self::read::{Survey, SurveyError};
+pub use self::{
+    read::{Survey, SurveyError},
+    relations::Relation,
+};

@@ -1,7 +1,7 @@
 //! Where Go looks: the folder that a module's path and the rest of the import name.
 
 use super::{
-    names::{below, extension, folder, join},
+    names::{below, extension, folder, is_within, join},
     packages::Ecosystem,
     resolver::{Resolver, Target},
 };
@@ -12,6 +12,16 @@ pub(super) fn resolve(resolver: &Resolver<'_>, from: &str, import: &Import) -> T
     if target.starts_with('.') {
         let package = join(folder(from), target).and_then(|path| first_file(resolver, &path));
         return package.map_or(Target::Unknown, Target::File);
+    }
+    // `replace` says which folder a module is for the module that it is written in.
+    let replaced = resolver.packages.aliases.iter().filter(|alias| {
+        is_within(from, &alias.folder) && rest_after(target, &alias.pattern).is_some()
+    });
+    let replaced = replaced.max_by_key(|alias| (alias.folder.len(), alias.pattern.len()));
+    if let Some(alias) = replaced {
+        let rest = rest_after(target, &alias.pattern).unwrap_or_default();
+        let found = first_file(resolver, &below(&alias.target, rest));
+        return found.map_or(Target::Unknown, Target::File);
     }
     let module = resolver
         .of(Ecosystem::Go)

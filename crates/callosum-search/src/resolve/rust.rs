@@ -60,10 +60,18 @@ fn named(
     kind: ImportKind,
 ) -> (Target, usize) {
     let owner = resolver.owner(from, Ecosystem::Cargo);
-    // Beside a test of the crate's own name the name still means the crate.
+    // For a program or test the package's name means its library, also beside a module of that name:
+    // `use shelf::shelf::Shelf` in `src/main.rs`.
     let is_own_crate = || {
-        let name = owner.map(|package| package.name.replace('-', "_"));
-        is_program_folder(folder(from)) && name.as_deref() == Some(first)
+        owner.is_some_and(|package| {
+            let library = || library_root(resolver, package).file;
+            let is_beside_library = || {
+                file_name(from) == "main.rs"
+                    && library().is_some_and(|root| Some(root) != here.file)
+            };
+            package.name.replace('-', "_") == first
+                && (is_program_folder(folder(from)) || is_beside_library())
+        })
     };
     let is_child = child(resolver, &here.children, first)
         .is_some_and(|file| here.file != Some(file) && !is_own_crate());

@@ -438,3 +438,83 @@ fn a_hostile_import_finds_no_file() {
         }
     }
 }
+
+/// Two modules of one path are in the tree, and a fork has another path than what it replaces.
+#[test]
+fn a_replaced_go_module_is_the_folder_that_the_user_names() {
+    let replaced = |folder: &str, pattern: &str, target: &str| Alias {
+        folder: folder.to_owned(),
+        pattern: pattern.to_owned(),
+        target: target.to_owned(),
+    };
+    let case = Case {
+        files: &[
+            "app/main.go",
+            "new/store/store.go",
+            "new/store/disk/disk.go",
+            "old/store/store.go",
+            "other/main.go",
+            "third/fork/fork.go",
+        ],
+        packages: vec![
+            package(Ecosystem::Go, "example.org/app", "app", &[]),
+            package(Ecosystem::Go, "example.org/store", "new/store", &[]),
+            package(Ecosystem::Go, "example.org/store", "old/store", &[]),
+            package(Ecosystem::Go, "example.org/fork", "third/fork", &[]),
+        ],
+        aliases: vec![
+            replaced("app", "example.org/store", "new/store"),
+            replaced("app", "example.org/original", "third/fork"),
+        ],
+    };
+    let source = "package main\nimport (\n\"example.org/store\"\n\"example.org/store/disk\"\n\"example.org/original\"\n)\n";
+    case.check(
+        "app/main.go",
+        source,
+        &[
+            "new/store/store.go",
+            "new/store/disk/disk.go",
+            "third/fork/fork.go",
+        ],
+    );
+    case.check(
+        "other/main.go",
+        "package main\nimport \"example.org/original/x\"\n",
+        &["pkg:example.org/original/x"],
+    );
+}
+
+/// A program's own package name is its library, a module of that name or not.
+#[test]
+fn a_rust_program_names_its_library_before_a_module() {
+    let case = Case {
+        files: &[
+            "alone/src/alone.rs",
+            "alone/src/main.rs",
+            "src/lib.rs",
+            "src/main.rs",
+            "src/shelf.rs",
+            "src/shelf/book.rs",
+        ],
+        packages: vec![
+            package(Ecosystem::Cargo, "shelf", "", &[]),
+            package(Ecosystem::Cargo, "alone", "alone", &[]),
+        ],
+        aliases: Vec::new(),
+    };
+    case.check(
+        "src/main.rs",
+        "use shelf::shelf::book::Book; use shelf::Shelf;",
+        &["src/shelf/book.rs", "src/lib.rs"],
+    );
+    case.check(
+        "src/lib.rs",
+        "use shelf::book::Book;",
+        &["src/shelf/book.rs"],
+    );
+    case.check(
+        "alone/src/main.rs",
+        "mod alone; use alone::Alone;",
+        &["alone/src/alone.rs", "alone/src/alone.rs"],
+    );
+}

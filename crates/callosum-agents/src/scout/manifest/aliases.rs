@@ -26,7 +26,9 @@ const LONGEST_CHAIN: usize = 8;
 /// Whether a file may give short names.
 pub(in crate::scout) fn gives_aliases(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    name == "package.json" || name.starts_with("tsconfig.") || name.starts_with("jsconfig.")
+    matches!(name, "package.json" | "go.mod")
+        || name.starts_with("tsconfig.")
+        || name.starts_with("jsconfig.")
 }
 
 /// The short names that these files give, by their paths from the root. A file that cannot be read
@@ -37,6 +39,7 @@ pub(in crate::scout) fn aliases(texts: &BTreeMap<&str, &str>) -> Vec<Alias> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         match name {
             "package.json" => found.extend(subpath_imports(folder, text)),
+            "go.mod" => found.extend(super::go::replacements(folder, text)),
             "tsconfig.json" | "jsconfig.json" => found.extend(compiler_paths(texts, path)),
             _ => {}
         }

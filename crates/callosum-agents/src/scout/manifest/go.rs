@@ -1,5 +1,7 @@
 //! `go.mod`.
 
+use callosum_search::resolve::{Alias, join};
+
 use super::{
     model::{Dependency, Ecosystem, Manifest, Package, Placed, Use},
     place::numbered,
@@ -49,4 +51,40 @@ pub(super) fn read(path: &str, text: &str) -> Manifest {
         }
     }
     manifest
+}
+
+/// Returns the modules that a `go.mod` in `folder` replaces with folders of the tree.
+pub(super) fn replacements(folder: &str, text: &str) -> Vec<Alias> {
+    let mut is_block = false;
+    let mut found = Vec::new();
+    for (_, content) in numbered(text) {
+        let code = content.split("//").next().unwrap_or(content);
+        let words: Vec<&str> = code.split_whitespace().collect();
+        let words = match words.as_slice() {
+            ["replace", "("] => {
+                is_block = true;
+                continue;
+            }
+            [")"] => {
+                is_block = false;
+                continue;
+            }
+            ["replace", rest @ ..] => rest,
+            rest if is_block => rest,
+            _ => continue,
+        };
+        // The version that is replaced may stand behind the name.
+        let ([name, "=>", target] | [name, _, "=>", target]) = words else {
+            continue;
+        };
+        let is_folder = target.starts_with("./") || target.starts_with("../");
+        if let Some(target) = join(folder, target).filter(|_| is_folder) {
+            found.push(Alias {
+                folder: folder.to_owned(),
+                pattern: (*name).to_owned(),
+                target,
+            });
+        }
+    }
+    found
 }

@@ -27,11 +27,12 @@ pub(super) fn add_python_variables(text: &str, symbols: &mut Vec<Symbol>) {
         .collect();
     let mut quotes = OpenQuotes::default();
     let mut found = Vec::new();
+    let mut block = OpenBlock::default();
     for (number, line) in (1..).zip(text.lines()) {
         if quotes.hold_start_of(line) {
             continue;
         }
-        if let Some(name) = assigned(line)
+        if let Some(name) = assigned(block.statement(line))
             && known.insert(name.to_owned())
         {
             found.push(Symbol {
@@ -41,9 +42,10 @@ pub(super) fn add_python_variables(text: &str, symbols: &mut Vec<Symbol>) {
                 module: None,
                 line: number,
                 last_line: number,
-                public: !name.starts_with('_'),
+                // Type variables are for the checker.
+                public: !name.starts_with('_') && !line.contains("TypeVar("),
                 test: false,
-                declaration: line.trim_end().to_owned(),
+                declaration: line.trim().to_owned(),
                 about: None,
             });
         }
@@ -66,8 +68,8 @@ fn assigned(line: &str) -> Option<&str> {
         Some(annotated) => annotated.split_once('=')?.1,
         None => rest.strip_prefix('=')?,
     };
-    // `x == y` compares, and type variables are for the checker.
-    let is_value = !value.starts_with('=') && !value.contains("TypeVar(");
+    // `x == y` compares.
+    let is_value = !value.starts_with('=');
     (is_value && !KEYWORDS.contains(&name)).then_some(name)
 }
 
@@ -75,6 +77,36 @@ fn assigned(line: &str) -> Option<&str> {
 const KEYWORDS: [&str; 9] = [
     "if", "else", "elif", "for", "while", "with", "try", "except", "lambda",
 ];
+
+/// The block of a module that runs or fails with the module: `if TYPE_CHECKING:`, `try:`.
+#[derive(Default)]
+struct OpenBlock<'t> {
+    is_open: bool,
+    indent: Option<&'t str>,
+}
+
+impl<'t> OpenBlock<'t> {
+    /// Returns a line as it would be at the top level: without the indent of the open block.
+    fn statement(&mut self, line: &'t str) -> &'t str {
+        let code = line.trim_start();
+        let indent = &line[..line.len() - code.len()];
+        if code.is_empty() || code.starts_with('#') {
+            return line;
+        }
+        if indent.is_empty() {
+            let word = code.split(|c: char| !c.is_alphabetic()).next();
+            let opens = ["if", "elif", "else", "try", "except", "finally"];
+            let is_header = code.trim_end().ends_with(':');
+            self.is_open = is_header && word.is_some_and(|word| opens.contains(&word));
+            self.indent = None;
+            return line;
+        }
+        if self.is_open && *self.indent.get_or_insert(indent) == indent {
+            return code;
+        }
+        line
+    }
+}
 
 /// The string of several lines that a line begins in, if any.
 #[derive(Default)]
@@ -239,7 +271,8 @@ mod tests {
     #[test]
     fn variables_of_a_module_are_listed_and_text_is_not() {
         let text = "\"\"\"Globals.\n\nexample = 1\n\"\"\"\n\nrequest: Request = LocalProxy(\n    \"request\"\n)\nsession = LocalProxy()\n\
-                    _hidden = 1\nrequest = 2\nif x: y = 1\na == b\nT = t.TypeVar(\"T\")\n    inner = 1\nu: int\n";
+                    _hidden = 1\nrequest = 2\nif x: y = 1\na == b\nT = t.TypeVar(\"T\")\n    inner = 1\nu: int\n\
+                    if TYPE_CHECKING:\n    Kind = int\n    f(\n        argument=1,\n    )\nelse:\n    other = 2\ndef f():\n    inner = 3\n";
         let mut symbols = Vec::new();
         add_python_variables(text, &mut symbols);
         let seen = symbols.iter().map(|s| (s.name.as_str(), s.line, s.public));
@@ -248,6 +281,9 @@ mod tests {
             ("request", 6, true),
             ("session", 9, true),
             ("_hidden", 10, false),
+            ("T", 14, false),
+            ("Kind", 18, true),
+            ("other", 23, true),
         ];
         assert_eq!(seen, expected);
     }

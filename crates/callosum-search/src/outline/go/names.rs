@@ -47,12 +47,12 @@ pub(super) fn enter<'t>(page: &mut Page<'t>, node: Node<'t>) {
             locals(page, node.child_by_field_name("left"));
         }
         "keyed_element" => {
-            // A key names a field, or a constant of a map: nothing in the file tells which.
+            // A key names a field, or a constant of a map: without a written type nothing tells which.
             let key = node.named_child(0).map(|key| match key.kind() {
                 "literal_element" => key.named_child(0).unwrap_or(key),
                 _ => key,
             });
-            if let Some(key) = key.filter(|key| key.kind() == "identifier") {
+            if let Some(key) = key.filter(|key| key.kind() == "identifier" && !is_of_map(node)) {
                 page.uses.pass_over(key.start_byte());
             }
         }
@@ -61,6 +61,19 @@ pub(super) fn enter<'t>(page: &mut Page<'t>, node: Node<'t>) {
         "identifier" | "type_identifier" => page.use_name(node),
         _ => {}
     }
+}
+
+/// Whether a key is in a literal whose type is written as a map or an array, so that it is a value.
+fn is_of_map(element: Node<'_>) -> bool {
+    let literal = element.parent().and_then(|body| body.parent());
+    let of = literal.and_then(|literal| literal.child_by_field_name("type"));
+    let kinds = [
+        "map_type",
+        "array_type",
+        "slice_type",
+        "implicit_length_array_type",
+    ];
+    of.is_some_and(|of| kinds.contains(&of.kind()))
 }
 
 /// `a.B`: the name `B` behind `a`.

@@ -159,19 +159,23 @@ impl<'t> Exports<'t> {
             add(page, name, value);
             return;
         }
-        for property in named_children(value).into_iter().filter(|_| name == "=") {
-            match property.kind() {
-                "shorthand_property_identifier" => {
-                    let name = page.text(property);
-                    add(page, name, property);
-                }
-                "pair" => {
-                    if let Some(value) = property.child_by_field_name("value") {
-                        let key = page.field(property, "key");
-                        add(page, key, value);
-                    }
-                }
-                _ => {}
+        // `export default { a }` is an object whose members a user reads as `x.a`.
+        let key_of = |key: &str| match name {
+            "=" => Some(key.to_owned()),
+            "default" => Some(format!("default.{key}")),
+            _ => None,
+        };
+        for property in named_children(value) {
+            let (key, value) = match property.kind() {
+                "shorthand_property_identifier" => (page.text(property), Some(property)),
+                "pair" => (
+                    page.field(property, "key"),
+                    property.child_by_field_name("value"),
+                ),
+                _ => continue,
+            };
+            if let (Some(key), Some(value)) = (key_of(key), value) {
+                add(page, &key, value);
             }
         }
     }

@@ -155,3 +155,66 @@ fn a_condition_for_sources_comes_before_what_is_built() {
         &["src/tests/make.ts -> src/index.ts"],
     );
 }
+
+#[test]
+fn members_of_a_default_object_are_names_of_its_module() {
+    check_names(
+        &[
+            (
+                "kit.js",
+                "const isArray = () => 1\nfunction trim() {}\nexport default { isArray, cut: trim }\n",
+            ),
+            (
+                "use.js",
+                "import kit from './kit.js'\nkit.isArray(kit.cut())\n",
+            ),
+        ],
+        &[
+            "use.js uses isArray of kit.js",
+            "use.js uses trim of kit.js",
+        ],
+    );
+}
+
+#[test]
+fn go_keys_of_maps_dot_imports_and_replaced_modules_name_declarations() {
+    let files = [
+        (
+            "go.mod",
+            "module example.org/x\n\nreplace example.org/y v1.0.0 => ./z\n",
+        ),
+        ("a.go", "package x\n\ntype A struct{ Low int }\n"),
+        ("level.go", "package x\n\nconst Low = 1\n\nvar Table = 2\n"),
+        (
+            "names.go",
+            "package x\n\nvar names = map[int]string{Low: \"low\"}\n\nvar one = A{Low: 1}\n",
+        ),
+        (
+            "x_test.go",
+            "package x_test\n\nimport . \"example.org/x\"\n\nfunc use() { _ = Table }\n",
+        ),
+        ("z/z.go", "package y\n\nfunc Run() {}\n"),
+        (
+            "cmd/main.go",
+            "package main\n\nimport \"example.org/y\"\n\nfunc main() { y.Run() }\n",
+        ),
+    ];
+    check_names(
+        &files,
+        &[
+            "cmd/main.go uses Run of z/z.go",
+            "names.go uses A of a.go",
+            "names.go uses Low of level.go",
+            "x_test.go uses Table of level.go",
+        ],
+    );
+    check_edges(
+        &files,
+        &[
+            "cmd/main.go -> z/z.go",
+            "names.go -> a.go",
+            "names.go -> level.go",
+            "x_test.go -> level.go",
+        ],
+    );
+}

@@ -102,6 +102,11 @@ impl<'a> Names<'a> {
                 return found;
             }
         }
+        if let ("default", [member, rest @ ..]) = (*name, rest)
+            && let Some(local) = scope.exports.get(format!("default.{member}").as_str())
+        {
+            return self.local(file, local, rest, steps);
+        }
         // A declaration file exports what it declares, marked or not, unless it lists its exports.
         let exports_all = is_declaration(&self.files[file].path) && scope.exports.is_empty();
         let own = scope.own.get(name);

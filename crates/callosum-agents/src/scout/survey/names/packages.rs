@@ -156,7 +156,13 @@ impl<'a> Names<'a> {
             .imports
             .iter()
             .position(|other| std::ptr::eq(other, import))?;
-        let local = self.go_local(at, index, import)?;
+        // A dot import makes the names of the package bare ones.
+        let is_dot = import.names.iter().any(|name| name == "*");
+        let local = if is_dot {
+            String::new()
+        } else {
+            self.go_local(at, index, import)?
+        };
         let used = file.outline.uses.iter();
         let used = used.filter(|used| used.qualifier == local);
         let files: BTreeSet<usize> = used

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/build"
+	"go/build/constraint"
 	"go/importer"
 	"go/parser"
 	"go/token"
@@ -90,6 +91,11 @@ func main() {
 			r.folder(fset, imports, folder)
 		}
 	}
+	for _, file := range asked.Files {
+		if !r.checked[file] {
+			r.inOtherBuild(file)
+		}
+	}
 	// What no build includes is a program by itself: `//go:build ignore`.
 	fset := token.NewFileSet()
 	imports := r.importer(fset)
@@ -99,6 +105,56 @@ func main() {
 		}
 	}
 	r.print()
+}
+
+// inOtherBuild checks the folder of a file as in a build that includes the file: with its tags, for its
+// system, by an older Go.
+func (r *reader) inOtherBuild(file string) {
+	text, err := os.ReadFile(filepath.Join(r.root, file))
+	if err != nil {
+		return
+	}
+	before := build.Default
+	defer func() { build.Default = before }()
+	var condition constraint.Expr
+	for _, line := range strings.Split(string(text), "\n") {
+		if constraint.IsGoBuild(line) {
+			condition, _ = constraint.Parse(line)
+			break
+		}
+	}
+	systems := []string{"linux", "windows", "darwin", "freebsd", "js", "plan9", "solaris", "aix", "android"}
+	tags := map[string]bool{}
+	if condition != nil {
+		condition.Eval(func(tag string) bool { tags[tag] = true; return true })
+		condition.Eval(func(tag string) bool { tags[tag] = true; return false })
+	}
+	if tags["ignore"] {
+		return
+	}
+	for _, system := range systems {
+		for _, with := range []bool{true, false} {
+			build.Default = before
+			build.Default.GOOS = system
+			for tag := range tags {
+				if with && !strings.HasPrefix(tag, "go1.") {
+					build.Default.BuildTags = append(build.Default.BuildTags, tag)
+				}
+				for at, release := range build.Default.ReleaseTags {
+					if tag == release && !with {
+						build.Default.ReleaseTags = build.Default.ReleaseTags[:at]
+						break
+					}
+				}
+			}
+			included, _ := build.Default.MatchFile(filepath.Join(r.root, filepath.Dir(file)), filepath.Base(file))
+			if included {
+				fset := token.NewFileSet()
+				r.folder(fset, r.importer(fset), filepath.Dir(file))
+				return
+			}
+		}
+	}
 }
 
 func fail(err error) {

@@ -4,6 +4,7 @@
 
 use std::{
     collections::BTreeSet,
+    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -106,7 +107,7 @@ impl Package {
             let mut download = self.download();
             download.current_dir(&folder);
             said(download)
-                .map_err(|why| format!("cannot fetch {} {}: {why}", self.name, self.version))?;
+                .map_err(|why| format!("cannot fetch {} {}: {why}\nhint: this needs pip, npm, apt-get and their registries", self.name, self.version))?;
         }
         let bytes = fs::read(&archive)
             .map_err(|error| format!("the client left no {}: {error}", self.archive))?;
@@ -201,7 +202,11 @@ impl Package {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::new();
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 #[cfg(test)]

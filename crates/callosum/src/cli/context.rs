@@ -208,8 +208,13 @@ impl Context {
             return;
         };
         let folder = path.parent().unwrap_or(path);
+        let effect = if folder == self.project.roots.tree {
+            "it does not count for this project"
+        } else {
+            "its folder is not taken for the root"
+        };
         let what = format!(
-            "ignored {}: it belongs to another user (uid {user}), so its folder is not taken for the root",
+            "ignored {}: it belongs to another user (uid {user}), so {effect}",
             on_one_line(&path.display().to_string())
         );
         let folder = shell_word(&folder.display().to_string());

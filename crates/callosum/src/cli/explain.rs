@@ -14,6 +14,14 @@ use crate::{
 pub(super) fn project(error: &ProjectError) -> CommandError {
     match error {
         ProjectError::Root(_) => CommandError::from_error(Exit::Usage, error),
+        ProjectError::Foreign { path, .. } => {
+            let folder = path.parent().unwrap_or(path);
+            let hint = format!(
+                "if its files are meant: callosum -C {} status",
+                pasted(folder)
+            );
+            CommandError::from_error(Exit::Environment, error).hint(hint)
+        }
         ProjectError::Settings(settings) => {
             let refused = settings.refused.first();
             let of_file = refused.filter(|it| matches!(it.origin, Origin::Calrc(_)));
@@ -101,7 +109,9 @@ pub(super) fn set(error: &SetError) -> CommandError {
     match error {
         SetError::Trust(error) => trust(error),
         SetError::Edit(EditError::NotAllowed(_)) => CommandError::from_error(Exit::Usage, error),
-        SetError::Edit(_) => CommandError::from_error(Exit::Environment, error),
+        SetError::Edit(_) | SetError::Foreign { .. } => {
+            CommandError::from_error(Exit::Environment, error)
+        }
         SetError::Disk(error) => super::store::disk_failed(error),
     }
 }

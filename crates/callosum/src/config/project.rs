@@ -1,6 +1,9 @@
 //! [`Project`]: everything that a command needs to know of where it runs.
 
-use std::{ffi::OsString, path::Path};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use callosum_host::{Disk, DiskError};
 
@@ -12,7 +15,7 @@ use super::{
     homes::{Homes, HomesError},
     key::Key,
     places::{Places, PlacesError, Waiting, hold_back},
-    root::{RootError, Roots},
+    root::{ForeignMark, RootError, Roots, foreign_state, is_calrc_foreign},
     settings::{Settings, SettingsError},
     state_file::StateFileError,
     state_place::{StatePlace, place_sessions},
@@ -60,9 +63,15 @@ impl Project {
     ) -> Result<Self, ProjectError> {
         let homes = Homes::find(environment)?;
         let mut roots = Roots::find(disk, here, told.root)?;
+        // A user who names the folder with `-C` means what is in it.
+        if told.root.is_none()
+            && let Some(ForeignMark { path, user }) = foreign_state(disk, &roots)?
+        {
+            return Err(ProjectError::Foreign { path, user });
+        }
         place_sessions(disk, &homes, &mut roots);
         let state = StatePlace::find(disk, &homes, &roots.state)?;
-        let calrc = Calrc::load(disk, &Places::calrc_in(&state.folder))?;
+        let calrc = calrc_of(disk, &roots, &state, told)?;
         let trust = Trust::open(disk, &homes, &roots.state)?;
         let mut settings = Settings::resolve(&calrc, environment, told.settings)?;
         let is_trusted = calrc
@@ -104,6 +113,16 @@ impl Project {
         address: &Address,
         value: &Value,
     ) -> Result<Change, SetError> {
+        if self
+            .roots
+            .foreign
+            .iter()
+            .any(|mark| mark.path == self.calrc.path)
+        {
+            return Err(SetError::Foreign {
+                path: self.calrc.path.clone(),
+            });
+        }
         set(disk, &self.calrc.path, &mut self.trust, address, value)
     }
 
@@ -120,13 +139,30 @@ impl Project {
         let roots = Roots::find(disk, here, told.root).map_err(ProjectError::from)?;
         let state = StatePlace::find(disk, &homes, &roots.state).map_err(ProjectError::from)?;
         let path = Places::calrc_in(&state.folder);
-        let calrc = Calrc::load(disk, &path).map_err(ProjectError::from)?;
+        let calrc = calrc_of(disk, &roots, &state, told)?;
         if !calrc.refuses(address) {
             return Ok(None);
         }
         let mut trust = Trust::open(disk, &homes, &roots.state).map_err(ProjectError::from)?;
         Ok(Some(set(disk, &path, &mut trust, address, value)?))
     }
+}
+
+/// Reads the `.calrc` of a root. One of another user is as if it were not there, unless the root is named.
+fn calrc_of(
+    disk: &Disk,
+    roots: &Roots,
+    state: &StatePlace,
+    told: &Told<'_>,
+) -> Result<Calrc, ProjectError> {
+    let path = Places::calrc_in(&state.folder);
+    if told.root.is_none() && is_calrc_foreign(disk, roots, &path)? {
+        return Ok(Calrc {
+            path,
+            ..Calrc::default()
+        });
+    }
+    Ok(Calrc::load(disk, &path)?)
 }
 
 fn set(
@@ -148,33 +184,55 @@ fn set(
 
 /// Why a command does not know where it runs.
 #[derive(Debug, thiserror::Error)]
-#[error(transparent)]
 pub(crate) enum ProjectError {
+    /// Another user put state into a root that every user may write to.
+    #[error("`{}` cannot be used: it belongs to another user (uid {user}), and every user may write to its folder", path.display())]
+    Foreign {
+        /// The file or folder.
+        path: PathBuf,
+        /// The number of its owner.
+        user: u32,
+    },
     /// There is no root.
+    #[error(transparent)]
     Root(#[from] RootError),
     /// There is no home.
+    #[error(transparent)]
     Homes(#[from] HomesError),
     /// `.calrc` cannot be read.
+    #[error(transparent)]
     Calrc(#[from] CalrcError),
     /// A variable or a flag makes no sense.
+    #[error(transparent)]
     Settings(#[from] SettingsError),
     /// The project's own places lead elsewhere.
+    #[error(transparent)]
     Places(#[from] PlacesError),
     /// What was allowed is not known.
+    #[error(transparent)]
     Trust(#[from] StateFileError),
     /// The disk does not say.
+    #[error(transparent)]
     Disk(#[from] DiskError),
 }
 
 /// Why a setting was not changed.
 #[derive(Debug, thiserror::Error)]
-#[error(transparent)]
 pub(crate) enum SetError {
+    /// The file is another user's, and its settings are ignored.
+    #[error("`{}` cannot be changed: it belongs to another user", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
     /// `.calrc` was not changed.
+    #[error(transparent)]
     Edit(#[from] EditError),
     /// `.calrc` was changed, but its trust was not recorded.
+    #[error(transparent)]
     Trust(#[from] StateFileError),
     /// The disk has no place for the lock.
+    #[error(transparent)]
     Disk(#[from] DiskError),
 }
 
@@ -203,6 +261,49 @@ mod tests {
         let environment = [("HOME", ground.path("home"))].into_iter().collect();
         let here = ground.path("project");
         Project::load(&ground.disk, &environment, &here, &Told::default()).unwrap()
+    }
+
+    /// REQ-SEC-001: in a folder that every user may write to, no one else's state or settings are ours.
+    #[test]
+    fn state_and_settings_of_another_user_in_a_shared_folder_are_not_used() {
+        use std::os::unix::fs::{PermissionsExt as _, chown};
+
+        if callosum_host::disk::user() != 0 {
+            // Only root can give a file away.
+            return;
+        }
+        let ground = with_calrc(r#"{"retry_max": 1, "audit_path": "../elsewhere"}"#);
+        let here = ground.path("project");
+        let open = std::fs::Permissions::from_mode(0o1777);
+        std::fs::set_permissions(&here, open).unwrap();
+        assert_eq!(load(&ground).settings.limits(0).recovery.retry_max, 1);
+        chown(ground.path("project/.calrc"), Some(12_345), None).unwrap();
+        let mut project = load(&ground);
+        assert_ne!(project.settings.limits(0).recovery.retry_max, 1);
+        assert!(project.waiting.is_empty(), "{:?}", project.waiting);
+        assert_eq!(project.calrc.fingerprint, None);
+        let address = Address::parse("retry_max").unwrap();
+        let set = project.set(&ground.disk, &address, &Value::Count(2));
+        assert!(matches!(set, Err(SetError::Foreign { .. })), "{set:?}");
+
+        let notes = ground.write("project/loa-grimoire/NOTES.md", "");
+        chown(notes.parent().unwrap(), Some(12_345), None).unwrap();
+        let environment = [("HOME", ground.path("home"))].into_iter().collect();
+        let load = |told: &Told<'_>| Project::load(&ground.disk, &environment, &here, told);
+        let refused = load(&Told::default());
+        let of_folder = |path: &Path| path == notes.parent().unwrap();
+        assert!(
+            matches!(&refused, Err(ProjectError::Foreign { path, user: 12_345 }) if of_folder(path)),
+            "{refused:?}"
+        );
+        let named = Told {
+            root: Some(Path::new(".")),
+            ..Told::default()
+        };
+        assert_eq!(
+            load(&named).unwrap().settings.limits(0).recovery.retry_max,
+            1
+        );
     }
 
     /// A cloned `.calrc` may only tighten: what leads elsewhere waits for a word of its user.

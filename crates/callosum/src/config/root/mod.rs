@@ -6,6 +6,7 @@ mod belief;
 mod find;
 mod git;
 mod index;
+mod shared;
 
 #[cfg(test)]
 mod tests;
@@ -14,4 +15,5 @@ pub(crate) use self::{
     belief::ForeignMark,
     find::{RootError, Roots},
     git::is_repository,
+    shared::{foreign_state, is_calrc_foreign},
 };

@@ -87,7 +87,12 @@ impl Ground {
         let Some(here) = session_place(disk, environment, said) else {
             return Ok(None);
         };
-        let project = Project::load(disk, environment, &here, &Told::default())?;
+        let project = match Project::load(disk, environment, &here, &Told::default()) {
+            Ok(project) => project,
+            // No sessions of ours are kept among another user's files.
+            Err(ProjectError::Foreign { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
         let zones = Zones {
             tree: project.roots.tree.clone(),
             root: project.roots.sessions.clone(),

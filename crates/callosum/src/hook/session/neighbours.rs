@@ -25,7 +25,9 @@ use callosum_mesh::{
 
 use super::{Problem, Said};
 use crate::{
-    config::{Environment, EnvironmentError, Homes, HomesError, MeshSettings, Project, Told},
+    config::{
+        Environment, EnvironmentError, Homes, HomesError, MeshSettings, Project, ProjectError, Told,
+    },
     hook::{
         brought::When,
         changed::Changed,
@@ -248,10 +250,10 @@ impl Neighbours {
                 let since = self.mesh.told_at(&self.voice)?;
                 Some(sources::ledger(&self.disk, paths, since, &self.voice.agent))
             }
+            Some(Err(ProjectError::Foreign { .. })) | None => None,
             Some(Err(error)) => Some(Source::Broken(format!(
                 "the project cannot be read: {error}"
             ))),
-            None => None,
         };
         // A project without a ledger lacks nothing.
         let fault = self.fault.clone().map(Source::Broken);

@@ -27,6 +27,7 @@ use super::{
     keeper::{Busy, Keeper},
     metrics::Counts,
     recent::Recent,
+    run::ServeError,
     seat::Seat,
     syncer::Syncer,
 };
@@ -85,7 +86,7 @@ pub(super) struct Hub {
 
 impl Hub {
     /// Opens the log. What is in it already nobody is told of who does not ask.
-    pub(super) fn open(open: Opener, keeper: Keeper) -> Result<Self, JournalError> {
+    pub(super) fn open(open: Opener, keeper: Keeper) -> Result<Self, ServeError> {
         let mut journal = open()?;
         let before = journal.tip()?;
         let turn = journal.turn()?;
@@ -100,7 +101,7 @@ impl Hub {
             recent: RefCell::default(),
             posts: RefCell::default(),
             posted: Notify::new(),
-            syncer: Syncer::start(),
+            syncer: Syncer::start().map_err(ServeError::Thread)?,
             replaying: Semaphore::new(1),
             keeper,
             counts: Counts::default(),

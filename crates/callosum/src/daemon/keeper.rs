@@ -27,7 +27,7 @@ use callosum_mesh::{
 };
 use tokio::sync::{Notify, oneshot};
 
-use super::scribe::Scribe;
+use super::{run::ServeError, scribe::Scribe};
 use crate::config::{Looked, MatrixFile};
 
 /// How often the files of the bridge are looked at.
@@ -97,7 +97,7 @@ pub(super) struct Tallies {
 pub(super) struct Busy;
 
 impl Keeper {
-    pub(super) fn start(open: Opener, matrix: MatrixFile, warn: Warn) -> Result<Self, MeshError> {
+    pub(super) fn start(open: Opener, matrix: MatrixFile, warn: Warn) -> Result<Self, ServeError> {
         let mesh = open()?.with_matrix(matrix.matrix().clone());
         let (jobs, waiting) = mpsc::sync_channel(MOST_WAITING);
         let jobs = Arc::new(jobs);
@@ -108,7 +108,8 @@ impl Keeper {
                 // Where as many jobs wait as may, it is looked after them all the same.
                 drop(jobs.try_send(Job::Look));
             }
-        });
+        })
+        .map_err(ServeError::Thread)?;
         let (appended, tallies) = (Arc::new(Notify::new()), Arc::new(Tallies::default()));
         let mut desk = Desk {
             open,
@@ -129,7 +130,9 @@ impl Keeper {
             appended: Arc::clone(&appended),
             tallies: Arc::clone(&tallies),
         };
-        let thread = thread::spawn(move || desk.work(&waiting));
+        let thread = thread::Builder::new()
+            .spawn(move || desk.work(&waiting))
+            .map_err(ServeError::Thread)?;
         Ok(Self {
             jobs: Some(jobs),
             thread: Some(thread),

@@ -92,6 +92,9 @@ pub(crate) enum ServeError {
     /// Nothing of what was to be served can be.
     #[error("nothing can be served: {}", .0.iter().map(|one| format!("{} at {}: {}", one.what, one.address, one.reason)).collect::<Vec<_>>().join("; "))]
     Nothing(Vec<Unserved>),
+    /// The system gives no thread.
+    #[error("cannot start a thread")]
+    Thread(#[source] io::Error),
     /// The runtime cannot be made.
     #[error("cannot wait for connections")]
     Runtime(#[source] io::Error),
@@ -155,7 +158,9 @@ pub(crate) fn serve(
         let open = move || Journal::open(&own, &clock, &ids, &place, &name());
         Sink::start(setting, disk.clone(), folder.clone(), Box::new(open))
     });
-    let sinks: Vec<Sink> = sinks.collect();
+    let sinks: Vec<Sink> = sinks
+        .collect::<Result<_, _>>()
+        .map_err(ServeError::Thread)?;
     let own_clock = clock.clone();
     let open = move || Journal::open(&disk, &own_clock, &ids, &folder, &name());
     let hub = Hub::open(Box::new(open), keeper)?;

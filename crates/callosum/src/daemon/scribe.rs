@@ -6,6 +6,7 @@
 //! Two who open the file before that is told still overwrite one another; [`Trail`] counts them.
 
 use std::{
+    io,
     path::{Path, PathBuf},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -80,7 +81,11 @@ pub(super) struct Read {
 
 impl Scribe {
     /// Begins to read the file in the folder of the mesh; says by `tell` that there is something to take over.
-    pub(super) fn start(disk: Disk, folder: PathBuf, tell: impl Fn() + Send + 'static) -> Self {
+    pub(super) fn start(
+        disk: Disk,
+        folder: PathBuf,
+        tell: impl Fn() + Send + 'static,
+    ) -> io::Result<Self> {
         let read = Arc::new(Mutex::new(Read::default()));
         let is_over = Arc::new(AtomicBool::new(false));
         let apart = Arc::new(Apart::default());
@@ -96,12 +101,12 @@ impl Scribe {
             replaced: Replaced::default(),
             shown: None,
         };
-        thread::spawn(move || work.run(tell));
-        Self {
+        thread::Builder::new().spawn(move || work.run(tell))?;
+        Ok(Self {
             read,
             apart,
             is_over,
-        }
+        })
     }
 
     /// Waits for a moment until each closing of a file is told by itself that is about to stand in the bridge file's place, so that of two who

@@ -6,6 +6,7 @@
 //! An event is passed on at least once: who is killed between a post and its cursor posts the same again.
 
 use std::{
+    io,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
@@ -81,7 +82,7 @@ impl Sink {
         disk: Disk,
         folder: PathBuf,
         open: hub::Opener,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let SinkKind::Discord = setting.kind;
         let status = Arc::new(Mutex::new(SinkStatus {
             name: setting.name.clone(),
@@ -101,11 +102,11 @@ impl Sink {
             refused: None,
             few: FEW,
         };
-        thread::spawn(move || work.run());
-        Self {
+        thread::Builder::new().spawn(move || work.run())?;
+        Ok(Self {
             status,
             _stop: stop,
-        }
+        })
     }
 
     pub(super) fn status(&self) -> SinkStatus {

@@ -3,6 +3,7 @@
 //! While it waits, more is appended; one sync does for all that waited when it began.
 
 use std::{
+    io,
     sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
@@ -26,9 +27,9 @@ pub(super) struct Syncer {
 }
 
 impl Syncer {
-    pub(super) fn start() -> Self {
+    pub(super) fn start() -> io::Result<Self> {
         let (orders, waiting) = mpsc::channel::<Order>();
-        let thread = thread::spawn(move || {
+        let thread = thread::Builder::new().spawn(move || {
             while let Ok(first) = waiting.recv() {
                 let mut orders = vec![first];
                 orders.extend(waiting.try_iter());
@@ -50,11 +51,11 @@ impl Syncer {
                     orders = others;
                 }
             }
-        });
-        Self {
+        })?;
+        Ok(Self {
             orders: Some(orders),
             thread: Some(thread),
-        }
+        })
     }
 
     /// Has `what` synced, and tells when it was.

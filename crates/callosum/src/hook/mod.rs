@@ -317,7 +317,9 @@ impl Call<'_> {
 /// What stands on standard input, where it ends at once: what asks before a clear may hand over nothing, and leave it open.
 fn said_at_once() -> Vec<u8> {
     let (send, receive) = mpsc::channel();
-    std::thread::spawn(move || drop(send.send(read_input())));
+    let reading = std::thread::Builder::new().spawn(move || drop(send.send(read_input())));
+    // Without a thread nothing is read: standard input may never end.
+    drop(reading);
     let read = receive.recv_timeout(PATIENCE_FOR_INPUT);
     read.ok().and_then(Result::ok).unwrap_or_default()
 }

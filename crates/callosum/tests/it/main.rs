@@ -172,6 +172,8 @@ mod submitting;
 /// Help, examples, completions, manuals, colours.
 mod terminal;
 /// Tools of servers of the Model Context Protocol, called as executors.
+mod threads;
+
 mod tools;
 /// What is kept of a call: without secrets, bounded, and whatever is in the way.
 mod trail;

@@ -93,7 +93,7 @@ pub(super) fn run(context: &Context, args: &SubscribeArgs) -> Result<(), Command
         mesh,
         own,
         cursor,
-        lines: args.publish.then(lines),
+        lines: args.publish.then(lines).transpose()?,
         kept: None,
         is_waiting_for_room: false,
         held: None,
@@ -124,9 +124,9 @@ pub(super) fn run(context: &Context, args: &SubscribeArgs) -> Result<(), Command
 }
 
 /// The lines of standard input, read by a thread of its own: nothing else can be done while one is waited for.
-fn lines() -> Receiver<String> {
+fn lines() -> Result<Receiver<String>, CommandError> {
     let (sender, receiver) = mpsc::sync_channel(LINES);
-    thread::spawn(move || {
+    let reading = thread::Builder::new().spawn(move || {
         let lines = std::io::stdin().lock().lines();
         for line in lines.map_while(Result::ok) {
             if sender.send(line).is_err() {
@@ -134,7 +134,11 @@ fn lines() -> Receiver<String> {
             }
         }
     });
-    receiver
+    reading.map_err(|error| {
+        let what = "cannot read standard input";
+        CommandError::because(Exit::Environment, what, &error)
+    })?;
+    Ok(receiver)
 }
 
 struct Subscriber<'c> {

@@ -107,10 +107,18 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
         let secret = secret && !is_place(&text[..begins], &text[begins..], value.as_str());
         secret.then(|| (value.range(), Kind::Assigned))
     };
-    ASSIGNMENT
-        .captures_iter(text)
-        .filter_map(secret_in)
-        .collect()
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(captures) = ASSIGNMENT.captures_at(text, at) {
+        let whole = captures.get(0).expect("a match has a whole").range();
+        let value = captures.get(1).or_else(|| captures.get(2));
+        let value = value.map_or(whole.end, |value| value.start());
+        let secret = secret_in(captures);
+        // What is no secret may itself be the name of one: `awssecret : aws_secret_access_key = …`.
+        at = if secret.is_some() { whole.end } else { value };
+        found.extend(secret);
+    }
+    found
 }
 
 pub(super) fn is_secret(value: &str, least_bits: f64) -> bool {

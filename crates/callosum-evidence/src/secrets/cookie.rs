@@ -18,9 +18,17 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let lower = text.to_ascii_lowercase();
     for (at, name) in lower.match_indices("cookie") {
         let rest = &text[at + name.len()..];
-        let rest = rest.trim_start_matches('2').trim_start_matches(['"', '\'']);
-        let rest = rest.trim_start_matches([' ', '\t']);
-        let Some(rest) = rest.strip_prefix([':', '=']) else {
+        let rest = rest.trim_start_matches('2');
+        let behind = rest.trim_start_matches(['"', '\'']);
+        let is_quoted = behind.len() < rest.len();
+        let rest = behind.trim_start_matches([' ', '\t']);
+        // `"Set-Cookie", "sid=…"`: two strings of a list or of a call.
+        let of_list = rest.strip_prefix(',').filter(|rest| {
+            let rest = rest.trim_start_matches([' ', '\t', '\r', '\n']);
+            is_quoted && rest.starts_with(['"', '\''])
+        });
+        let of_list = of_list.map(|rest| rest.trim_start_matches([' ', '\t', '\r', '\n']));
+        let Some(rest) = rest.strip_prefix([':', '=']).or(of_list) else {
             continue;
         };
         let mut start = text.len() - rest.len();

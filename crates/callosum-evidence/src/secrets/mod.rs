@@ -16,10 +16,12 @@ mod kind;
 mod letters;
 mod pairs;
 mod parts;
+mod pgpass;
 mod phrase;
 mod placeholder;
 mod query;
 mod service_tokens;
+mod spaced;
 mod unseen;
 
 use std::ops::Range;
@@ -71,6 +73,8 @@ fn find_as_written(text: &str) -> Vec<(Range<usize>, Kind)> {
     secrets.extend(service_tokens::find(text));
     secrets.extend(encoded::find(text));
     secrets.extend(cookie::find(text));
+    secrets.extend(pgpass::find(text));
+    secrets.extend(spaced::find(text));
     address::passwords(text, &mut secrets);
     secrets
 }

@@ -8,6 +8,7 @@ mod false_alarms;
 mod laws;
 mod prefixed;
 mod services;
+mod wrapped;
 
 use super::*;
 

@@ -347,6 +347,34 @@ mod tests {
             ("go run ./cmd/ask", "go.mod"),
             ("cargo run --quiet", "src/inner/deep.rs"),
             ("make -s ask", "Makefile"),
+            ("env PYTHONPATH=tools python3 -m ask", "tools/ask.py"),
+            (
+                "env PYTHONPATH=other:./tools/ python3 -mask",
+                "tools/ask.py",
+            ),
+            (
+                "sh -c 'PYTHONPATH=\"$PWD/tools\" exec python3 -m ask'",
+                "tools/ask.py",
+            ),
+            ("env PYTHONPATH=ROOT/tools python3 -m ask", "tools/ask.py"),
+            (
+                "env PYTHONPATH=tools sh -c 'python3 -m ask.it'",
+                "tools/ask/it.py",
+            ),
+            ("env RUBYLIB=tools ruby -rlib -e 0", "tools/lib.rb"),
+            (
+                "python3 -c 'import runpy; runpy.run_module(\"tools.ask\", run_name=\"__main__\")'",
+                "tools/ask.py",
+            ),
+            (
+                "sh -c \"python3 -c 'import runpy; runpy.run_module(\\\"tools.ask\\\")'\"",
+                "tools/ask.py",
+            ),
+            ("make -s rule", "tools/rule.py"),
+            ("make rule", "tools/before.sh"),
+            ("make -C sub rule", "sub/deep.py"),
+            ("make -f sub/own.mk", "tools/own.py"),
+            ("just rule", "tools/just.py"),
         ] {
             let project = Project::new();
             let declared = r#"{"scripts": {"ask": "node tools/script", "preask": "python3 -m tools.before"}, "main": "start.js"}"#;
@@ -357,6 +385,18 @@ mod tests {
                 "pyproject.toml",
                 b"[project.scripts]\nask = \"pkg.cli:main\"\n",
             );
+            project.lay(
+                "Makefile",
+                b"PY = python3\n.PHONY: rule\nrule: before\n\t@$(PY) -m tools.rule \\\n\t\t-v\nbefore: ; sh tools/before.sh\nunasked:\n\tpython3 unrelated/other.py\n",
+            );
+            project.lay("sub/Makefile", b"rule:\n\tpython3 deep.py\n");
+            project.lay("sub/own.mk", b"first:\n\tpython3 tools/own.py\n");
+            project.lay(
+                "justfile",
+                b"rule arg='x':\n    python3 tools/just.py {{arg}}\n",
+            );
+            let template = template.replace("ROOT", &project.at("root").display().to_string());
+            let template = template.as_str();
             if project.disk_has(file) {
                 // It is there from the beginning, and changes in a way that declares the same.
                 let before = project.print(template);

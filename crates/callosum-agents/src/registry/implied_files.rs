@@ -10,6 +10,8 @@ use std::path::Path;
 use callosum_host::{Disk, disk::EntryKind};
 use serde_json::Value;
 
+use super::recipes;
+
 /// Options that name the folder in which a program then works.
 const FOLDERS: [&str; 7] = [
     "cd",
@@ -20,6 +22,9 @@ const FOLDERS: [&str; 7] = [
     "--prefix",
     "--project",
 ];
+
+/// Variables that name folders in which interpreters look for modules.
+const LIBRARIES: [&str; 4] = ["PYTHONPATH=", "RUBYLIB=", "PERL5LIB=", "PERLLIB="];
 
 /// Characters that separate commands and their parts in shell code.
 const AROUND_WORDS: &[char] = &[';', '|', '&', '(', ')', '{', '}', '`', '"', '\''];
@@ -119,6 +124,7 @@ pub(super) fn implied_files(words: &[String], disk: &Disk, root: &Path) -> Vec<S
     let mut implied = Implied {
         disk,
         root,
+        libraries: library_folders(words),
         names: Vec::new(),
     };
     implied.command(words, true);
@@ -130,6 +136,8 @@ pub(super) fn implied_files(words: &[String], disk: &Disk, root: &Path) -> Vec<S
 struct Implied<'a> {
     disk: &'a Disk,
     root: &'a Path,
+    /// Folders in which interpreters look for modules besides their own.
+    libraries: Vec<String>,
     names: Vec<String>,
 }
 
@@ -182,6 +190,7 @@ impl Implied<'_> {
                 self.node(given, folder);
                 self.package(given, folder, follows_scripts);
             }
+            "make" | "gmake" | "just" => self.recipes(given, folder, follows_scripts),
             "ruby" => self.libraries(given, folder, &["-r"], ".rb"),
             "perl" => self.libraries(given, folder, &["-M", "-m"], ".pm"),
             "lua" | "luajit" => self.libraries(given, folder, &["-l"], ".lua"),
@@ -223,11 +232,12 @@ impl Implied<'_> {
                 );
             }
             if let Some((_, code)) = flags.split_once('c') {
-                let code = Some(code).filter(|code| !code.is_empty()).or(next);
-                let code = code.unwrap_or_default();
-                let parts = code.split(|c: char| c.is_whitespace() || ",;()".contains(c));
-                let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-                for module in parts {
+                // All that follows: in shell code, the words of the code have been parted already.
+                let code = [code].into_iter();
+                let code = code.chain(given[at + 1..].iter().map(String::as_str));
+                let around = |c: char| c.is_whitespace() || ",;()[]'\"".contains(c);
+                let parts = code.flat_map(|code| code.split(around));
+                for module in parts.filter(|part| !part.is_empty()) {
                     self.modules(Some(module), folder);
                 }
             }
@@ -240,8 +250,17 @@ impl Implied<'_> {
             return;
         };
         let parts: Vec<&str> = module.split('.').collect();
-        for start in [String::new(), "src/".to_owned()] {
-            let mut at = format!("{folder}{start}");
+        let starts = ["", "src/"].map(str::to_owned);
+        let starts: Vec<String> = starts
+            .into_iter()
+            .chain(self.libraries.iter().cloned())
+            .collect();
+        for start in starts {
+            let mut at = if start.starts_with('/') {
+                start
+            } else {
+                format!("{folder}{start}")
+            };
             for (depth, part) in parts.iter().enumerate() {
                 if depth > 0 {
                     self.folder(&at, ".py");
@@ -324,28 +343,51 @@ impl Implied<'_> {
             .extend(programs.iter().map(|path| format!("{folder}{path}")));
     }
 
+    /// What the rules run that a build file is asked for; not if this is such a rule's own command.
+    fn recipes(&mut self, given: &[String], folder: &str, follows: bool) {
+        if !follows {
+            return;
+        }
+        let build_files = READ_BY
+            .iter()
+            .filter(|(names, _)| names.iter().any(|name| matches!(*name, "make" | "just")));
+        let mut files: Vec<&str> = build_files.flat_map(|(_, read)| *read).copied().collect();
+        let options = ["-f", "--file", "--makefile", "--justfile"];
+        files.extend(valued(given, &options));
+        for file in files {
+            let text = self.text(&format!("{folder}{file}"));
+            for line in recipes::commands(&text, given) {
+                let around = |c: char| c.is_whitespace() || AROUND_WORDS.contains(&c);
+                let words = line.split(around).filter(|word| !word.is_empty());
+                let words: Vec<String> = words.map(str::to_owned).collect();
+                let named = words.iter().map(|word| format!("{folder}{word}"));
+                self.names.extend(named);
+                let mut there = Vec::new();
+                if !folder.is_empty() {
+                    there.extend(["cd".to_owned(), folder.trim_end_matches('/').to_owned()]);
+                }
+                there.extend(words);
+                self.command(&there, false);
+            }
+        }
+    }
+
     /// Libraries that an option loads, in the folders of `-I` and the usual one.
     fn libraries(&mut self, given: &[String], folder: &str, options: &[&str], ending: &str) {
-        let valued = |option: &str| -> Vec<&str> {
-            let values = given.iter().enumerate().filter_map(|(at, word)| {
-                let value = word.strip_prefix(option)?;
-                if value.is_empty() {
-                    given.get(at + 1).map(String::as_str)
-                } else {
-                    Some(value)
-                }
-            });
-            values.collect()
-        };
         let mut folders = vec!["", "lib"];
-        folders.extend(valued("-I"));
-        for library in options.iter().flat_map(|option| valued(option)) {
+        folders.extend(valued(given, &["-I"]));
+        let libraries = self.libraries.clone();
+        folders.extend(libraries.iter().map(String::as_str));
+        for library in valued(given, options) {
             let library = library.split('=').next().unwrap_or(library);
             let library = library.trim_start_matches('-').replace("::", "/");
             let plain = library.strip_suffix(ending).unwrap_or(&library);
             for at in &folders {
-                let at = format!("{folder}{}/", at.trim_end_matches('/'));
-                let at = at.strip_prefix('/').unwrap_or(&at);
+                let at = match at.trim_end_matches('/') {
+                    "" => folder.to_owned(),
+                    at if at.starts_with('/') => format!("{at}/"),
+                    at => format!("{folder}{at}/"),
+                };
                 self.names.push(format!("{at}{plain}{ending}"));
                 if ending == ".lua" {
                     self.names
@@ -389,6 +431,49 @@ impl Implied<'_> {
     fn json(&self, name: &str) -> Value {
         serde_json::from_str(&self.text(name)).unwrap_or_default()
     }
+}
+
+/// Returns the values of options, as `-I x`, `-Ix` and `--file=x`.
+fn valued<'w>(given: &'w [String], options: &[&str]) -> Vec<&'w str> {
+    let mut values = Vec::new();
+    for (at, word) in given.iter().enumerate() {
+        for option in options {
+            let Some(value) = word.strip_prefix(option) else {
+                continue;
+            };
+            if value.is_empty() {
+                values.extend(given.get(at + 1).map(String::as_str));
+            } else {
+                values.push(value.strip_prefix('=').unwrap_or(value));
+            }
+        }
+    }
+    values
+}
+
+/// Returns the folders of libraries that variables in a command name, each with a slash at its end.
+fn library_folders(words: &[String]) -> Vec<String> {
+    let mut folders = Vec::new();
+    for word in words {
+        for variable in LIBRARIES {
+            for (at, _) in word.match_indices(variable) {
+                let value = word[at + variable.len()..].trim_start_matches(['"', '\'']);
+                let is_end = |c: char| c.is_whitespace() || ";|&\"'`".contains(c);
+                let value = value.split(is_end).next().unwrap_or_default();
+                for folder in value.split(':') {
+                    let folder = ["$PWD/", "${PWD}/", "./"]
+                        .iter()
+                        .find_map(|here| folder.strip_prefix(here))
+                        .unwrap_or(folder)
+                        .trim_end_matches('/');
+                    if !folder.is_empty() {
+                        folders.push(format!("{folder}/"));
+                    }
+                }
+            }
+        }
+    }
+    folders
 }
 
 /// Returns whether a program is a Python interpreter of any version.

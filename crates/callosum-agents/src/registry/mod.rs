@@ -8,6 +8,7 @@ mod executor;
 mod file;
 mod fingerprint;
 mod implied_files;
+mod recipes;
 
 pub use self::{
     entry::EntryFault,

@@ -10,37 +10,58 @@ use std::{
 
 use callosum_host::{Disk, disk::EntryKind};
 
-/// Files and folders of a project that coding agents, editors, shells and git's hooks obey: what a confined run left in
+/// Files and folders of a project that coding agents, editors, shells, package managers and git obey: what a confined run left in
 /// them, the next run obeys that nothing confines.
-const ORDERS: [&str; 33] = [
+const ORDERS: [&str; 53] = [
     ".agents",
+    ".aider.conf.yml",
+    ".amazonq",
+    ".augment",
     ".beads",
     ".claude",
     ".clinerules",
     ".codex",
+    ".continue",
+    ".crush.json",
     ".cursor",
     ".cursorrules",
     ".devcontainer",
     ".envrc",
     ".gemini",
+    ".gitattributes",
     ".githooks",
+    // Instructions and prompts of Copilot, and workflows that run with the secrets of a repository.
+    ".github",
+    ".goosehints",
     ".husky",
     ".idea",
+    ".junie",
+    ".kiro",
+    ".lefthook.yml",
     ".loa.config.yaml",
     ".mcp.json",
+    ".mise.toml",
+    ".npmrc",
     ".opencode",
+    ".openhands",
+    ".pnpmfile.cjs",
     ".pre-commit-config.yaml",
     ".qwen",
     ".roo",
+    ".trae",
     ".vscode",
     ".windsurf",
     ".windsurfrules",
+    ".yarnrc.yml",
+    ".zed",
     "AGENTS.md",
     "AGENTS.override.md",
     "CLAUDE.local.md",
     "CLAUDE.md",
+    "CRUSH.md",
     "GEMINI.md",
     "QWEN.md",
+    "crush.json",
     "lefthook.yml",
     // Decisions of sessions, which the next session reads.
     "loa-grimoire",
@@ -137,6 +158,29 @@ mod tests {
         let found = nested(folder.path(), &disk).obeyed;
         assert_eq!(found, [at("d/.git"), at("a/b/.git"), at("a/b/c/.claude")]);
         assert_eq!(nested(&at("none"), &disk), Nested::default());
+    }
+
+    /// CAL-SEC-1: what a later run obeys that nothing confines is found for each agent, and for tools that every agent starts.
+    #[test]
+    fn files_that_agents_and_tools_obey_are_found() {
+        for name in [
+            ".aider.conf.yml",
+            ".amazonq",
+            ".continue",
+            ".gitattributes",
+            ".github",
+            ".goosehints",
+            ".junie",
+            ".kiro",
+            ".npmrc",
+            ".openhands",
+            ".zed",
+            "CRUSH.md",
+        ] {
+            assert!(is_obeyed(OsStr::new(name)), "{name}");
+        }
+        assert!(!is_obeyed(OsStr::new("README.md")));
+        assert!(ORDERS.is_sorted());
     }
 
     #[test]

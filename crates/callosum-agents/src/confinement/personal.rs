@@ -8,20 +8,28 @@ use std::path::{Path, PathBuf};
 use callosum_host::Disk;
 
 /// Files and folders below the home folder, whether they exist yet or not.
-const OBEYED: [&str; 75] = [
+const OBEYED: [&str; 101] = [
     // Coding agents and their instructions.
     ".agents",
+    ".aider.conf.yml",
+    ".amazonq",
+    ".aws/amazonq",
     ".claude",
     ".claude.json",
     ".codex",
     ".config/claude",
+    ".config/crush",
+    ".config/goose",
     ".config/opencode",
     ".continue",
     ".copilot",
     ".cursor",
     ".gemini",
+    ".junie",
+    ".kiro",
     ".mcp.json",
     ".opencode",
+    ".openhands",
     ".qwen",
     "AGENTS.md",
     "CLAUDE.md",
@@ -54,9 +62,17 @@ const OBEYED: [&str; 75] = [
     ".netrc",
     ".ssh",
     // Editors and what else starts with a project or a terminal.
+    ".config/Code/User",
+    ".config/Cursor/User",
+    ".config/VSCodium/User",
+    ".config/alacritty",
     ".config/direnv",
+    ".config/ghostty",
+    ".config/kitty",
     ".config/mise",
     ".config/nvim",
+    ".config/tmux",
+    ".config/wezterm",
     ".config/zed",
     ".direnvrc",
     ".emacs",
@@ -70,13 +86,22 @@ const OBEYED: [&str; 75] = [
     ".vimrc",
     ".vscode",
     ".vscode-server",
+    ".wezterm.lua",
+    "Library/Application Support/Code/User",
+    "Library/Application Support/Cursor/User",
     // Build tools and package managers, by which programs of others are started.
     ".cargo/bin",
     ".cargo/config",
     ".cargo/config.toml",
     ".cargo/env",
     ".config/pip",
+    ".docker/cli-plugins",
+    ".docker/config.json",
+    ".kube/config",
     ".npmrc",
+    ".nvm",
+    ".pyenv/bin",
+    ".pyenv/shims",
     ".pypirc",
     ".yarnrc",
     ".yarnrc.yml",
@@ -85,6 +110,8 @@ const OBEYED: [&str; 75] = [
     ".config/environment.d",
     ".config/systemd",
     ".local/bin",
+    // Python runs `usercustomize.py` and `.pth` files in it, whatever it is started for.
+    ".local/lib",
     ".local/share/applications",
     ".pam_environment",
     ".xinitrc",
@@ -125,7 +152,19 @@ mod tests {
             .unwrap();
         symlink("dotfiles/zshrc", home.join(".zshrc")).unwrap();
         let all = personal(&home, &disk);
-        for path in ["dotfiles/zshrc", ".zshrc", ".gitconfig"] {
+        for path in [
+            "dotfiles/zshrc",
+            ".zshrc",
+            ".gitconfig",
+            ".config/Code/User",
+            ".config/ghostty",
+            ".config/kitty",
+            ".config/tmux",
+            ".docker/config.json",
+            ".kube/config",
+            ".local/lib",
+            ".nvm",
+        ] {
             assert!(all.contains(&home.join(path)), "{path}");
         }
         assert!(!all.contains(&home.join("dotfiles")));

@@ -117,7 +117,7 @@ fn the_number_of_processes_is_bounded_for_root_too() {
 #[test]
 fn no_file_gets_a_set_id_bit_by_any_call() {
     let script = r#"
-import ctypes, platform, stat
+import ctypes, platform, stat, subprocess
 libc = ctypes.CDLL(None, use_errno=True)
 def call(*arguments):
     if libc.syscall(*arguments) == -1:
@@ -135,6 +135,11 @@ tried("tmpfile", lambda: os.open("out", os.O_TMPFILE | os.O_WRONLY, 0o4755))
 tried("mknod", lambda: os.mknod("out/h", stat.S_IFREG | 0o4755))
 tried("device", lambda: os.mknod("out/i", stat.S_IFCHR | 0o644, os.makedev(1, 3)))
 tried("openat2", lambda: call(437, where, b"out/f", 0, 24))
+capability = bytes.fromhex("0100000280000000000000000000000000000000")
+tried("setxattr", lambda: os.setxattr("out/f", "security.capability", capability))
+tried("fsetxattr", lambda: os.setxattr(fd, "user.x", b"x"))
+tried("setxattrat", lambda: call(463, where, b"out/f", 0, b"user.x", 0, 16))
+tried("copied", lambda: subprocess.run(["cp", "-a", "out/f", "out/k"], stderr=2).returncode)
 tried("plain", lambda: os.chmod("out/f", 0o755))
 tried("made", lambda: os.close(os.open("out/j", os.O_CREAT | os.O_WRONLY, 0o755)))
 "#;
@@ -159,7 +164,15 @@ tried("made", lambda: os.close(os.open("out/j", os.O_CREAT | os.O_WRONLY, 0o755)
             "{call}: {found}"
         );
     }
-    for call in ["openat2: OSError 38", "plain: None", "made: None"] {
+    for call in [
+        "openat2: OSError 38",
+        "; setxattr: OSError 95",
+        "fsetxattr: OSError 95",
+        "setxattrat: OSError 95",
+        "copied: 0",
+        "plain: None",
+        "made: None",
+    ] {
         assert!(found.contains(call), "{call}: {found}");
     }
 }

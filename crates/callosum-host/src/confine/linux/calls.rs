@@ -52,6 +52,20 @@ const UNKNOWN: &[i64] = &[
     libc::SYS_openat2,
 ];
 
+/// Refused as if the file system had no attributes. As root, `security.capability` gives a file rights that whoever starts
+/// it has, and the filter does not see which name is set.
+///
+/// `cp -p` falls back to `chmod` on this error only: with `EPERM` it fails.
+const UNSUPPORTED: &[i64] = &[
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    SETXATTRAT,
+];
+
+/// `setxattrat` of Linux 6.13, which has this number on every machine.
+const SETXATTRAT: i64 = 463;
+
 /// `fchmodat2` of Linux 6.6, which has this number on every machine.
 const FCHMODAT2: i64 = 452;
 
@@ -138,6 +152,10 @@ pub(super) fn restrict(pairs_only: bool) -> io::Result<()> {
     );
     rules.extend(modes()?);
     apply(rules, libc::EPERM)?;
+    apply(
+        UNSUPPORTED.iter().map(|call| (*call, Vec::new())).collect(),
+        libc::EOPNOTSUPP,
+    )?;
     apply(
         UNKNOWN.iter().map(|call| (*call, Vec::new())).collect(),
         libc::ENOSYS,

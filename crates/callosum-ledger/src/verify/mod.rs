@@ -215,8 +215,8 @@ pub fn verify_within(
             .transpose()
     };
     let (of_journal, of_views, hashed) = thread::scope(|scoped| {
-        let of_views = thread::Builder::new().spawn_scoped(scoped, &check_views);
-        let hashed = thread::Builder::new().spawn_scoped(scoped, &hash);
+        let of_views = thread::Builder::new().spawn_scoped(scoped, check_views);
+        let hashed = thread::Builder::new().spawn_scoped(scoped, hash);
         let of_journal = journal::check(disk, paths, &stock);
         // Where the system gives no thread, this one does its work.
         (

@@ -201,3 +201,61 @@ fn an_id_may_be_given_by_its_beginning() {
     env.run(["ledger", "show", "cal_2026_01_02_0001"]).success();
     env.run(["ledger", "show", "cal_"]).ended_with(2);
 }
+
+/// REQ-SEC-001: in a folder that every user may write to, another user's notes are no one else's, and no ledger is laid
+/// beside them.
+#[test]
+fn notes_of_another_user_in_a_shared_folder_are_not_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    if !is_root() {
+        return;
+    }
+    let env = TestEnv::new();
+    env.run(["init"]).success();
+    let id = env.run(["bead", "create", "mallory's words"]).success();
+    let id = id.stdout.trim().to_owned();
+    for words in [["--status", "in_progress"], ["--next", "mallory's words"]] {
+        env.run(["bead", "update", &id].into_iter().chain(words))
+            .success();
+    }
+    env.run(["bead", "update", &id, "--current"]).success();
+    // Only what a session keeps: of the rest of the project nothing is there.
+    for entry in fs::read_dir(env.project()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.ends_with("loa-grimoire") || path.ends_with(".beads") {
+            continue;
+        }
+        if path.is_dir() {
+            fs::remove_dir_all(path).unwrap();
+        } else {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    for folder in ["loa-grimoire", ".beads"] {
+        give(&env.project().join(folder), OTHER);
+    }
+    let event = serde_json::json!({
+        "hook_event_name": "SessionStart",
+        "session_id": "one",
+        "source": "startup",
+        "cwd": env.project(),
+    });
+    let begin = || {
+        let run = env
+            .callosum()
+            .arguments(["hook", "claude", "session-start"]);
+        run.input(event.to_string()).run().success().stdout
+    };
+    assert!(begin().contains("Session notes"), "{}", begin());
+    fs::set_permissions(env.project(), fs::Permissions::from_mode(0o1777)).unwrap();
+    assert!(!begin().contains("mallory"), "{}", begin());
+    let refused = env.run(["delegate", "map"]).ended_with(3);
+    assert!(
+        refused.stderr.contains("another user"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!env.project().join(".cal_memory.json").exists());
+    env.run(["-C", ".", "session", "status"]).success();
+}

@@ -4,9 +4,9 @@
 
 mod belief;
 mod find;
+mod foreign_state;
 mod git;
 mod index;
-mod shared;
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +14,6 @@ mod tests;
 pub(crate) use self::{
     belief::ForeignMark,
     find::{RootError, Roots},
+    foreign_state::{foreign_state, is_calrc_foreign},
     git::is_repository,
-    shared::{foreign_state, is_calrc_foreign},
 };

@@ -136,8 +136,8 @@ impl<'s> Outside<'s> {
             })
             .collect();
         ranked.sort_by_key(|(users, family, key, _)| (std::cmp::Reverse(*users), *family, *key));
-        for (users, family, _, package) in ranked {
-            let other = package.other_use(survey).filter(|_| users == 0);
+        for (users, family, key, package) in ranked {
+            let other = package.other_use(survey, key).filter(|_| users == 0);
             if users == 0 && other.is_none() && family.tells_names() {
                 continue;
             }
@@ -146,7 +146,7 @@ impl<'s> Outside<'s> {
             };
             if let Some((at, line)) = package.source_users(survey).next() {
                 statement.words = format!("{}; {} it", statement.words, users_phrase(users));
-                let cited = survey.files[at].cite_briefly(line, 50);
+                let cited = survey.files[at].cite_showing(line, 50, &package.names(key));
                 statement = statement.shown_by(", as in", cited);
             } else if let Some((what, cited)) = other {
                 statement.words = format!("{}; {what}", statement.words);
@@ -272,7 +272,7 @@ impl Package<'_> {
     }
 
     /// Returns the use of a package that no running code uses, with one place as evidence.
-    fn other_use(&self, survey: &Survey) -> Option<(&'static str, Option<Cited>)> {
+    fn other_use(&self, survey: &Survey, key: &str) -> Option<(&'static str, Option<Cited>)> {
         let mut users = self.users.iter();
         let (at, (purpose, line)) = users.find(|(at, _)| survey.files[**at].is_source())?;
         let what = match purpose {
@@ -280,7 +280,15 @@ impl Package<'_> {
             Purpose::Types => "for type checking only",
             Purpose::Tests => "in tests beside the code only",
         };
-        Some((what, survey.files[*at].cite_briefly(*line, 50)))
+        let cited = survey.files[*at].cite_showing(*line, 50, &self.names(key));
+        Some((what, cited))
+    }
+
+    /// The names by which code may call it: its own, and those that manifests give it.
+    fn names<'a>(&'a self, key: &'a str) -> Vec<&'a str> {
+        let asked = self.asked.iter();
+        let aliases = asked.filter_map(|(_, dependency)| dependency.alias.as_deref());
+        aliases.chain([key]).collect()
     }
 
     /// Name, version and place of the manifest that counts most: the product's own before those of its

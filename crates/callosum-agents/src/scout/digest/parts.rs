@@ -215,20 +215,27 @@ pub(super) fn is_offered(symbol: &Symbol) -> bool {
     symbol.public || symbol.declaration.starts_with("pub")
 }
 
+/// Whether a declaration is for other files of its own crate only: `pub(crate)`, `pub(super)`.
+fn is_restricted(symbol: &Symbol) -> bool {
+    symbol.declaration.starts_with("pub(")
+}
+
 /// States one fact that represents a file: its own documentation, its most used public declaration, a
 /// re-export, or the start of a program; if it has nothing public, its private declarations.
 pub(super) fn represent(survey: &Survey, mentions: &Mentions<'_>, at: usize) -> Option<Statement> {
     let file = &survey.files[at];
     let words = file.about.as_ref().and_then(|note| said(file, note));
-    let offered = || {
-        let (_, symbol) = main_declaration(survey, mentions, &[at])?;
+    let main = main_declaration(survey, mentions, &[at]).map(|(_, symbol)| symbol);
+    let offered = |restricted: bool| {
+        let symbol = main.filter(|symbol| is_restricted(symbol) == restricted)?;
         declared(file, symbol)
     };
     let at_line = |line: Option<u32>| Some(Statement::at(file.cite_briefly(line?, 88)?));
     words
-        .or_else(offered)
+        .or_else(|| offered(false))
         .or_else(|| at_line(passed_on(survey, mentions, at).or_else(|| file.re_export())))
         .or_else(|| at_line(file.outline.entry_point))
+        .or_else(|| offered(true))
         .or_else(|| kept_to_itself(mentions, at, file))
         .or_else(|| Some(Statement::at(file.cite_itself()?)))
 }
@@ -310,6 +317,7 @@ pub(super) fn main_declaration<'s>(
         };
         let length = symbol.last_line.saturating_sub(symbol.line);
         (
+            !is_restricted(symbol),
             symbol.kind != SymbolKind::Constant,
             named,
             is_free,

@@ -241,6 +241,25 @@ impl SurveyedFile {
         Cited::of_line_at_most(&self.path, line, self.line(line)?, longest)
     }
 
+    /// Cites a line of this file with a short quote, which is longer if one of these names would be cut off; at most 120
+    /// characters.
+    pub(in crate::scout) fn cite_showing(
+        &self,
+        line: u32,
+        longest: usize,
+        names: &[&str],
+    ) -> Option<Cited> {
+        const LONGEST: usize = 120;
+        let text = self.line(line)?.trim();
+        let ends = names
+            .iter()
+            .filter_map(|name| Some(text.find(name)? + name.len()));
+        // The mark of what is cut off counts as well.
+        let shown = ends.map(|end| text[..end].chars().count() + 1).min();
+        let needed = shown.filter(|shown| *shown <= LONGEST).unwrap_or(0);
+        self.cite_briefly(line, longest.max(needed))
+    }
+
     /// Cites the line that best represents the file: its documentation, its weightiest public symbol, a
     /// re-export, else the first line with text. An import represents a file only if the file has
     /// nothing else.

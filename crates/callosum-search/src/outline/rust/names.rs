@@ -121,9 +121,31 @@ fn is_for_tests(page: &Page<'_>, attribute: Node<'_>) -> bool {
         .collect();
     text == "(test)"
         || text.starts_with("(all(test,")
+        || is_any_of_tests(&text)
         || text.starts_with("(all(") && {
             text.ends_with(",test))") && !text.contains("any(") && !text.contains("not(")
         }
+}
+
+/// Whether the arguments of a `cfg` are `any(test, …)`, of which every alternative is for tests, documentation or checkers:
+/// `feature = "std"` is not.
+fn is_any_of_tests(arguments: &str) -> bool {
+    const ALIKE: [&str; 6] = ["test", "doc", "doctest", "fuzzing", "loom", "miri"];
+    let inner = arguments.strip_prefix("(any(");
+    let Some(inner) = inner.and_then(|inner| inner.strip_suffix("))")) else {
+        return false;
+    };
+    let is_alike = |part: &str| {
+        let feature = part.strip_prefix("feature=\"");
+        ALIKE.contains(&part)
+            || feature.is_some_and(|name| {
+                ["test", "mock", "bench", "fuzz"]
+                    .iter()
+                    .any(|word| name.contains(word))
+            })
+    };
+    let mut parts = inner.trim_end_matches(',').split(',');
+    inner.split(',').any(|part| part == "test") && parts.all(is_alike)
 }
 
 /// Declares the variables of a pattern.

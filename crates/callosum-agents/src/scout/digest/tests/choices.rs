@@ -159,12 +159,30 @@ fn a_module_of_re_exports_is_represented_by_a_re_export() {
             ("src/lib.rs", "pub mod extract;\n"),
             (
                 "src/extract.rs",
-                "mod path;\n\npub use self::path::Path;\n\nfn has_type() -> bool {\n    true\n}\n",
+                "mod path;\n\npub use self::path::Path;\n\nfn has_type() -> bool {\n    true\n}\n\npub(super) fn has_kind() -> bool {\n    true\n}\n",
+            ),
+            (
+                "src/both.rs",
+                "pub(crate) fn inner() -> bool {\n    let long = 1;\n    long == 1\n}\n\npub fn outer() {}\n",
+            ),
+            (
+                "src/user.rs",
+                "use crate::both::inner;\nfn f() { inner(); }\n",
+            ),
+            (
+                "src/closed.rs",
+                "pub(crate) fn closed() -> bool {\n    true\n}\n",
             ),
             ("src/extract/path.rs", "pub struct Path;\n"),
         ],
     );
     assert!(!text.contains("has_type"), "{text}");
+    assert!(!text.contains("has_kind"), "{text}");
+    assert!(text.contains("- src/both.rs:6 `pub fn outer()"), "{text}");
+    assert!(
+        text.contains("- src/closed.rs:1 `pub(crate) fn closed()"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -383,4 +401,31 @@ fn everything_is_told_without_a_limit() {
         }
         assert_cited(folder.path(), &whole.text);
     }
+}
+
+/// The digest cut the line that shows the use of a crate off before the crate's name.
+#[test]
+fn a_quote_that_shows_a_package_contains_its_name() {
+    let text = of_kind(
+        Kind::Deps,
+        &[
+            (
+                "Cargo.toml",
+                "[package]\nname = \"shelf\"\n[dependencies]\nserde_json = \"1\"\nhyper-util = \"1\"\n",
+            ),
+            (
+                "src/lib.rs",
+                "pub struct Shelf;\n\nfn a_function_with_a_longer_name_than_is_shown(of: usize) -> Result<serde_json::Value, ()> {\n    Err(())\n}\n\n\
+                 #[cfg(test)]\nmod tests {\n    fn another_function_with_a_longer_name(of: usize) -> hyper_util::Body {}\n}\n",
+            ),
+        ],
+    );
+    let shown = |name: &str, line: u32| {
+        let end = text.find(&format!("` [src/lib.rs:{line}]"));
+        let before = &text[..end.unwrap_or_else(|| panic!("{line}\n{text}"))];
+        let quote = before.rsplit('`').next().unwrap();
+        assert!(quote.contains(name), "{quote}\n{text}");
+    };
+    shown("serde_json", 3);
+    shown("hyper_util", 9);
 }

@@ -363,7 +363,7 @@ fn modules_that_only_tests_declare_are_tests() {
         ("Cargo.toml", "[package]\nname = \"shelf\"\n"),
         (
             "src/lib.rs",
-            "pub mod book;\npub mod shelf;\n#[cfg(test)]\nmod probe;\n",
+            "pub mod book;\npub mod shelf;\n#[cfg(test)]\nmod probe;\n#[cfg(any(test, feature = \"test-util\"))]\npub mod fake;\n#[cfg(any(test, feature = \"std\"))]\npub mod io;\n",
         ),
         (
             "src/book.rs",
@@ -375,13 +375,18 @@ fn modules_that_only_tests_declare_are_tests() {
         ),
         ("src/probe.rs", "mod inner;\npub fn run() {}\n"),
         ("src/probe/inner.rs", "pub fn deep() {}\n"),
+        ("src/fake.rs", "pub fn fake() {}\n"),
+        ("src/io.rs", "pub fn io() {}\n"),
     ]);
     let survey = survey(folder.path());
     assert_eq!(edges(&survey), ["src/shelf.rs -> src/book.rs"]);
     let role = |path: &str| survey.file(path).unwrap().role;
     assert_eq!(role("src/probe.rs"), Role::Test);
     assert_eq!(role("src/probe/inner.rs"), Role::Test);
-    assert_eq!(role("src/shelf.rs"), Role::Source);
+    assert_eq!(role("src/fake.rs"), Role::Test);
+    for path in ["src/shelf.rs", "src/io.rs"] {
+        assert_eq!(role(path), Role::Source, "{path}");
+    }
 }
 
 #[test]

@@ -43,6 +43,9 @@ pub(crate) fn run(
         .build()
         .map_err(failed)?;
     let stop = watch_signals().map_err(failed)?;
+    // Tokio panics if it gets no thread to read and write with.
+    let probe = thread::Builder::new().spawn(|| {}).map_err(failed)?;
+    drop(probe.join());
     let done = runtime.block_on(serve(Server::new(environment, directory), &stop));
     // A thread may wait for standard input still, where that is no pipe.
     runtime.shutdown_background();

@@ -52,6 +52,7 @@ fn a_machine_without_another_thread_makes_no_command_panic() {
         (&["audit", "verify"], Some(0)),
         (&["doctor"], None),
         (&["serve"], Some(3)),
+        (&["mcp"], Some(3)),
         (&["mesh", "subscribe", "--publish"], Some(3)),
     ] {
         // One more than the command itself, which is what waits for Ctrl-C.

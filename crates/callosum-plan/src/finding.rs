@@ -49,6 +49,8 @@ pub enum Rule {
     CapabilityNotAllowed,
     /// Nobody provides a capability.
     UnknownCapability,
+    /// A literal argument of a call does not fit what the capability takes.
+    ArgumentMismatch,
     /// There may be more calls than allowed.
     TooManyYields,
     /// A call stands where only pure forms may.
@@ -61,7 +63,7 @@ pub enum Rule {
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Syntax,
         Self::HiddenCharacters,
         Self::MalformedForm,
@@ -74,6 +76,7 @@ impl Rule {
         Self::MalformedCapability,
         Self::CapabilityNotAllowed,
         Self::UnknownCapability,
+        Self::ArgumentMismatch,
         Self::TooManyYields,
         Self::EffectInPure,
         Self::NotOnePlan,
@@ -95,6 +98,7 @@ impl Rule {
             Self::MalformedCapability => "malformed-capability",
             Self::CapabilityNotAllowed => "capability-not-allowed",
             Self::UnknownCapability => "unknown-capability",
+            Self::ArgumentMismatch => "argument-mismatch",
             Self::TooManyYields => "too-many-yields",
             Self::EffectInPure => "effect-in-pure",
             Self::NotOnePlan => "not-one-plan",
@@ -114,6 +118,7 @@ impl Rule {
             Self::UnsupportedForm => FailureKind::UnsupportedForm,
             Self::UndefinedSymbol => FailureKind::UndefinedSymbol,
             Self::UnknownCapability => FailureKind::UnknownCapability,
+            Self::ArgumentMismatch => FailureKind::TypeValidationError,
             Self::HiddenCharacters
             | Self::ComputedCapability
             | Self::MalformedCapability

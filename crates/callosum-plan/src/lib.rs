@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod budget;
+mod call_site;
 mod capability;
 mod compile;
 mod diagnostic;
@@ -34,6 +35,7 @@ mod yields;
 
 pub use crate::{
     budget::Limits,
+    call_site::{CallSite, KnownValue},
     capability::{Allowlist, CapabilityName, CapabilityNameError, CapabilityPattern},
     compile::{CompileOptions, PlanRule, Unbounded, compile, compile_forms},
     diagnostic::Colours,

@@ -7,6 +7,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
+    call_site::CallSite,
     capability::CapabilityName,
     form::Name,
     library::Library,
@@ -29,6 +30,7 @@ pub struct Program {
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) capabilities: BTreeSet<CapabilityName>,
     pub(crate) yields: YieldBound,
+    pub(crate) calls: Vec<CallSite>,
 }
 
 /// How many calls a run of a program may make.
@@ -67,6 +69,11 @@ impl Program {
     /// Returns how many calls it may make.
     pub fn yields(&self) -> YieldBound {
         self.yields
+    }
+
+    /// Returns its calls in the order of the source, with the arguments that are known before it runs.
+    pub fn calls(&self) -> &[CallSite] {
+        &self.calls
     }
 
     /// Returns its steps in the order of the source.

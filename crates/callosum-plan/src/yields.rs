@@ -60,6 +60,15 @@ struct Uses {
 }
 
 impl Subject<'_> {
+    /// The functions that evaluating one expression may call or make, those of its parts left out.
+    pub(crate) fn functions_of(&self, id: Id) -> Vec<FunctionId> {
+        let mut functions: Vec<FunctionId> = self.function(id).into_iter().collect();
+        if let Expression::Parallel { branches, .. } = &self.expressions[id as usize] {
+            functions.extend(branches.iter().map(|&group| (group, 0)));
+        }
+        functions
+    }
+
     fn function(&self, id: Id) -> Option<FunctionId> {
         match self.expressions[id as usize] {
             Expression::Function(group) => Some((group, 0)),
@@ -74,16 +83,9 @@ impl Subject<'_> {
         let mut uses = Uses::default();
         let mut pending = vec![body];
         while let Some(id) = pending.pop() {
-            uses.functions.extend(self.function(id));
+            uses.functions.extend(self.functions_of(id));
             let expression = &self.expressions[id as usize];
-            match expression {
-                Expression::Call { .. } => uses.calls = true,
-                Expression::Parallel { branches, .. } => {
-                    uses.functions
-                        .extend(branches.iter().map(|&group| (group, 0)));
-                }
-                _ => {}
-            }
+            uses.calls |= matches!(expression, Expression::Call { .. });
             parts(expression, &mut pending);
         }
         uses
@@ -340,7 +342,7 @@ fn times(bound: YieldBound, count: Option<u64>) -> YieldBound {
 }
 
 /// The expressions that an expression is made of, those of functions that it makes left out.
-fn parts(expression: &Expression, into: &mut Vec<Id>) {
+pub(crate) fn parts(expression: &Expression, into: &mut Vec<Id>) {
     match expression {
         Expression::Constant(_)
         | Expression::Local(_)

@@ -27,10 +27,10 @@ use super::{
 };
 
 /// Units of work that holding arguments against a type may take.
-const SCHEMA_WORK: u64 = 1 << 20;
+pub(super) const SCHEMA_WORK: u64 = 1 << 20;
 
 /// Bytes of a hint; one that shows longer arguments is none.
-const LONGEST_HINT: usize = 300;
+pub(super) const LONGEST_HINT: usize = 300;
 
 /// Decides over each call of a plan.
 #[derive(Clone, Debug)]
@@ -379,7 +379,7 @@ fn fitting(request: &CallRequest, manifest: &Manifest) -> Result<Redacted, Objec
 }
 
 /// The map that arguments are which were written as keywords, each before its value.
-fn map_of_pairs(arguments: &[Value]) -> Option<Value> {
+pub(super) fn map_of_pairs(arguments: &[Value]) -> Option<Value> {
     let pairs = arguments.chunks(2).map(|pair| match pair {
         [Value::Keyword(name), value] => Some((Key::Keyword(name.clone()), value.clone())),
         _ => None,

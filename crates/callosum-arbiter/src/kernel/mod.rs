@@ -13,6 +13,7 @@ pub mod catalogue;
 pub mod constitution;
 pub mod effect;
 pub mod gate;
+pub mod literal_arguments;
 pub mod manifest;
 pub mod provider;
 pub mod query;
@@ -29,6 +30,7 @@ pub use self::{
     constitution::{Constitution, ConstitutionError, Origin, PolicyNote},
     effect::{Effect, Sensitivity, TrustTier},
     gate::Kernel,
+    literal_arguments::{ArgumentFault, argument_fault, repeats_effect},
     manifest::{CapabilityKind, Manifest, Provenance, Quotas},
     provider::{Answer, AnsweredCost, KnownOutcome, Provider, ProviderFailure},
     query::{QueryError, answer_query, read_query},

@@ -24,6 +24,7 @@ use std::{
 pub use self::options::{CompileOptions, PlanRule, Unbounded};
 use self::scope::{Access, FunctionScope, Resolved};
 use crate::{
+    call_site::call_sites,
     capability::CapabilityName,
     finding::{Finding, Rule},
     form::{Form, FormKind, Name},
@@ -163,8 +164,9 @@ impl<'a> Compiler<'a> {
 
     fn finish(mut self, entry: Id) -> Result<Program, Vec<Finding>> {
         let mut yields = YieldBound::AtMost(0);
+        let mut calls = Vec::new();
         if self.findings.is_empty() {
-            let analysis = yields::analyse(&yields::Subject {
+            let subject = yields::Subject {
                 expressions: &self.expressions,
                 groups: &self.groups,
                 steps: &self.steps,
@@ -172,7 +174,9 @@ impl<'a> Compiler<'a> {
                 global_functions: &self.global_functions,
                 library: &self.options.library,
                 entry,
-            });
+            };
+            let analysis = yields::analyse(&subject);
+            calls = call_sites(&subject, &self.spans);
             for id in analysis.impure {
                 self.refuse(
                     self.spans[id as usize],
@@ -201,6 +205,7 @@ impl<'a> Compiler<'a> {
             parameters: self.parameters,
             capabilities: self.capabilities,
             yields,
+            calls,
         })
     }
 

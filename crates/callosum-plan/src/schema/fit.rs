@@ -83,11 +83,7 @@ impl Shape {
                     if shape.fits(value, &mut of_shape, permit)? {
                         return Ok(true);
                     }
-                    // The one that fits furthest is probably the one that was meant.
-                    let is_further = of_shape.way.len() > misfit.way.len();
-                    if is_further || misfit.why.is_empty() {
-                        *misfit = of_shape;
-                    }
+                    of_shape.replace_if_further(misfit);
                 }
                 return Ok(false);
             }
@@ -131,10 +127,17 @@ pub(super) struct Misfit {
 }
 
 impl Misfit {
-    fn new(way: String, why: &str) -> Self {
+    pub(super) fn new(way: String, why: &str) -> Self {
         Self {
             way,
             why: why.to_owned(),
+        }
+    }
+
+    /// Takes the other's place if it is further in: the type that fits furthest is probably the one that was meant.
+    pub(super) fn replace_if_further(self, other: &mut Self) {
+        if self.way.len() > other.way.len() || other.why.is_empty() {
+            *other = self;
         }
     }
 }
@@ -158,7 +161,7 @@ fn within<E>(
 }
 
 /// A key as a step of a way, its beginning where it is long.
-fn at_key(key: &Key) -> String {
+pub(super) fn at_key(key: &Key) -> String {
     let key = match key {
         Key::Text(text) if text.len() > SHOWN => {
             Value::text(text.chars().take(SHOWN).collect::<String>())

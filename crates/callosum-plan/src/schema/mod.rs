@@ -5,6 +5,7 @@
 //! what they take and give. Start with [`Schema`]; `reading` reads one, `fit` holds a value against it.
 
 mod fit;
+mod known;
 mod reading;
 
 use thiserror::Error;
@@ -132,15 +133,22 @@ impl Schema {
     ) -> Result<Option<String>, E> {
         let mut misfit = Misfit::default();
         let fits = self.shape.fits(value, &mut misfit, permit)?;
+        Ok((!fits).then(|| self.mismatch_text(misfit)))
+    }
+
+    fn mismatch_text(&self, misfit: Misfit) -> String {
         let Misfit { way, why } = misfit;
-        Ok((!fits).then(|| {
-            let shown = self.shown();
-            if way.is_empty() {
-                format!("the value is not of type {shown}")
-            } else {
-                format!("the value{way} {why}, so that the whole is not of type {shown}")
-            }
-        }))
+        let shown = self.shown();
+        if way.is_empty() {
+            format!("the value is not of type {shown}")
+        } else {
+            format!("the value{way} {why}, so that the whole is not of type {shown}")
+        }
+    }
+
+    fn too_large_text(&self) -> String {
+        let shown = self.shown();
+        format!("the value is too large to be held against {shown}")
     }
 
     /// The type for a message, its beginning where it is long.
@@ -170,12 +178,8 @@ impl Schema {
             left = left.checked_sub(parts).ok_or(())?;
             Ok::<(), ()>(())
         };
-        self.mismatch(value, &mut permit).unwrap_or_else(|()| {
-            Some(format!(
-                "the value is too large to be held against {}",
-                self.shown()
-            ))
-        })
+        self.mismatch(value, &mut permit)
+            .unwrap_or_else(|()| Some(self.too_large_text()))
     }
 
     /// Returns the type as it was written.

@@ -126,6 +126,7 @@ mod peers;
 /// What a person has permitted, and what the guard has decided.
 mod permits;
 /// Ways round the door that each effect of a plan passes, and what a person sees of a call there.
+mod plan_check;
 mod plan_door;
 /// Plans that are carried out, killed and gone on with.
 mod plan_kills;

@@ -268,7 +268,7 @@ fn in_a_project_what_nobody_provides_is_told_before_anything_runs() {
     let caught = "(try (call :agent.codex {:prompt \"p\"}) (catch :UnknownCapability e :none))";
     let output = env.run(["plan", "run", "-e", caught]).success();
     assert_eq!(output.stdout, ":none\n");
-    let fine = env.run(["plan", "check", "-e", "(call :fs.read 1)", "--json"]);
+    let fine = env.run(["plan", "check", "-e", "(call :fs.read \"a\")", "--json"]);
     assert_eq!(fine.success().json()["looked_up"], true);
 
     env.write(".calrc", "{");

@@ -39,7 +39,12 @@ fn every_json_output_fits_its_published_schema() {
         ("output-plan-eval", &["plan", "eval", "-e", "(f"], 1),
         (
             "output-plan-check",
-            &["plan", "check", "-e", "(call :fs.read 1)"],
+            &[
+                "plan",
+                "check",
+                "-e",
+                "(step :s {:retries 1} (call :task.add {:prompt \"p\"}))",
+            ],
             0,
         ),
         ("output-plan-check", &["plan", "check", "-e", "(cond)"], 1),

@@ -3,6 +3,7 @@
 mod addressee;
 mod catalogue;
 mod constitution;
+mod literal_arguments;
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
+    call_check::{CallFaults, CallWarning, check_calls},
     carry::{names, with_hint_of_provided},
     proposal::{self, RejectionOutput},
     source::{FindingOutput, Source, SourceArgs},
@@ -23,7 +24,7 @@ use crate::{
 ///
 /// Nothing is evaluated. Tells which capabilities the program may call and how often, or every
 /// reason to refuse it, each with its place and what to write instead; the exit code is 1 then. In a
-/// project, a call of what nobody provides there is such a reason, unless a `try` around it catches, and why what
+/// project, a call of what nobody provides there, or one with a literal argument that it refuses, is such a reason, unless a `try` around it catches, and why what
 /// a model handed in is refused is on record.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -68,6 +69,8 @@ pub(in crate::cli) struct PlanCheckOutput {
     max_calls: Option<u64>,
     /// The names of its steps, in the order of the source.
     steps: Vec<String>,
+    /// Calls that may not do what the plan means. They do not keep it from running.
+    warnings: Vec<CallWarning>,
     /// What is wrong with it.
     findings: Vec<FindingOutput>,
     /// Why what a model handed in is refused.
@@ -108,6 +111,24 @@ fn not_ready(
         }
     }
     Ok(found)
+}
+
+/// Compiles a program and checks its calls against what is provided here.
+fn checked(
+    here: Option<(&Context, &Catalogue)>,
+    source: &Source,
+    options: &CompileOptions,
+) -> Result<(Program, Vec<CallWarning>), Vec<Finding>> {
+    let program = compile(&source.text, options)?;
+    let faults = match here {
+        Some((context, catalogue)) => check_calls(context, catalogue, &program, source),
+        None => CallFaults::default(),
+    };
+    if faults.findings.is_empty() {
+        Ok((program, faults.warnings))
+    } else {
+        Err(faults.findings)
+    }
 }
 
 /// Checks against what is provided in the project that this is run in, where there is one.
@@ -166,10 +187,11 @@ pub(super) fn check(
             ..CompileOptions::default()
         };
         let made = Source::named(plan.source, source.name.clone());
-        let findings = match compile(&made.text, &options) {
-            Ok(program) => {
+        let findings = match checked(here, &made, &options) {
+            Ok((program, warnings)) => {
                 let output = PlanCheckOutput {
                     not_ready: not_ready(here, &program)?,
+                    warnings,
                     source: Some(made.text),
                     ..described(&program, looked_up)
                 };
@@ -192,10 +214,11 @@ pub(super) fn check(
         unbounded,
         ..CompileOptions::default()
     };
-    match compile(&source.text, &options) {
-        Ok(program) => {
+    match checked(here, &source, &options) {
+        Ok((program, warnings)) => {
             let output = PlanCheckOutput {
                 not_ready: not_ready(here, &program)?,
+                warnings,
                 ..described(&program, looked_up)
             };
             shown(&output, ui)
@@ -220,6 +243,9 @@ fn shown(output: &PlanCheckOutput, ui: Ui) -> Result<(), CommandError> {
         return ui.json_data(output);
     }
     ui.read_by_all(&text(output))?;
+    for one in &output.warnings {
+        ui.warn(&one.message, one.hint.as_deref());
+    }
     for one in &output.not_ready {
         let what = format!("`:{}` would fail now: {}", one.capability, one.why);
         ui.warn(&what, Some("callosum executor list"));
@@ -288,6 +314,7 @@ impl PlanCheckOutput {
             not_ready: Vec::new(),
             max_calls: None,
             steps: Vec::new(),
+            warnings: Vec::new(),
             findings: Vec::new(),
             rejections: Vec::new(),
             source: None,
@@ -316,6 +343,7 @@ fn described(program: &Program, looked_up: bool) -> PlanCheckOutput {
             .iter()
             .map(|step| step.id.to_string())
             .collect(),
+        warnings: Vec::new(),
         findings: Vec::new(),
         rejections: Vec::new(),
         source: None,

@@ -7,6 +7,7 @@
 
 mod answers;
 mod approve;
+mod call_check;
 mod cancel;
 mod carry;
 mod check;

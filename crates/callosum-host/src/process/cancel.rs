@@ -7,10 +7,11 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use rustix::{
-    event::{PollFd, PollFlags, poll},
+    event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     pipe::{PipeFlags, pipe_with},
 };
@@ -57,6 +58,19 @@ impl Cancel {
         self.0.read_end.as_fd()
     }
 
+    /// Blocks until someone asked, for `most` at the longest. Returns whether someone asked.
+    pub fn wait_for(&self, most: Duration) -> io::Result<bool> {
+        if !self.is_cancelled() {
+            let timeout = Timespec::try_from(most).ok();
+            let mut ends = [PollFd::from_borrowed_fd(self.readable(), PollFlags::IN)];
+            match poll(&mut ends, timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(self.is_cancelled())
+    }
+
     /// Blocks until somebody asked here, or at `other`.
     ///
     /// For the thread that passes a cancellation on and must not outlive what it is passed to.
@@ -79,6 +93,18 @@ impl Cancel {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waiting_for_a_time_ends_when_it_is_asked() {
+        let stop = Cancel::new().unwrap();
+        assert!(!stop.wait_for(Duration::ZERO).unwrap());
+        std::thread::scope(|scope| {
+            // Without the request this waits for an hour, and the test does not end.
+            let waiting = scope.spawn(|| stop.wait_for(Duration::from_secs(3600)));
+            stop.cancel();
+            assert!(waiting.join().unwrap().unwrap());
+        });
+    }
 
     #[test]
     fn waiting_ends_when_either_is_asked() {

@@ -52,13 +52,7 @@ impl RunLock {
 
     /// Asks for `end` once somebody wants the run to end, until `done` is asked for.
     pub(super) fn watch(&self, end: &Cancel, done: &Cancel) {
-        while !done.is_cancelled() {
-            if self.disk.exists(&self.mark).unwrap_or(false) {
-                end.cancel();
-                return;
-            }
-            thread::sleep(LOOK_EVERY);
-        }
+        watch(&self.disk, &self.mark, LOOK_EVERY, end, done);
     }
 
     /// Gives it back for good: the run is over.
@@ -67,6 +61,23 @@ impl RunLock {
         drop(self.disk.remove_file(&self.mark));
         drop(self.disk.remove_file(&self.path));
     }
+}
+
+/// Looks for a mark now and after each `pause`, and returns the number of looks. Returns at once when `done` is asked
+/// for: a run that slept through its pause ended 100 ms late.
+fn watch(disk: &Disk, mark: &Path, pause: Duration, end: &Cancel, done: &Cancel) -> usize {
+    let mut looks = 0;
+    while !done.is_cancelled() {
+        looks += 1;
+        if disk.exists(mark).unwrap_or(false) {
+            end.cancel();
+            break;
+        }
+        if done.wait_for(pause).is_err() {
+            thread::sleep(pause);
+        }
+    }
+    looks
 }
 
 /// Whether a process has the lock of a run at this moment. Creates nothing.
@@ -97,4 +108,42 @@ fn path(folder: &Path, run: &RunId) -> PathBuf {
 
 fn mark(folder: &Path, run: &RunId) -> PathBuf {
     folder.join(format!("{run}.end"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pause that no test sits through.
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn the_end_of_a_run_wakes_its_watcher() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = folder.path().join("run.end");
+        let (end, done) = (Cancel::new().unwrap(), Cancel::new().unwrap());
+        let looks = thread::scope(|scope| {
+            let watching = scope.spawn(|| watch(&Disk::real(), &mark, HOUR, &end, &done));
+            done.cancel();
+            watching.join().unwrap()
+        });
+        assert!(looks <= 1, "{looks}");
+        assert!(!end.is_cancelled());
+    }
+
+    #[test]
+    fn a_mark_ends_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = folder.path().join("run.end");
+        let disk = Disk::real();
+        let (end, done) = (Cancel::new().unwrap(), Cancel::new().unwrap());
+        let pause = Duration::from_millis(1);
+        let looks = thread::scope(|scope| {
+            let watching = scope.spawn(|| watch(&Disk::real(), &mark, pause, &end, &done));
+            disk.replace_unsynced(&mark, b"", MODE).unwrap();
+            watching.join().unwrap()
+        });
+        assert!(looks >= 1);
+        assert!(end.is_cancelled());
+    }
 }

@@ -196,7 +196,7 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
     let grant = grant(&state, approved, print)?;
     let cancels = || Cancel::new().map_err(CommandError::internal);
     let (end, done) = (cancels()?, cancels()?);
-    let (providers, catalogue) = providers(context, &run)?;
+    let (providers, catalogue) = providers(context, &state, &answers)?;
     let kernel = Kernel::new(catalogue, constitution);
     let shown = Shown::new(context.ui);
     // Read again before each call, so that what is revoked meanwhile is not called any more.

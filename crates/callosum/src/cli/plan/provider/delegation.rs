@@ -47,6 +47,7 @@ pub(super) fn perform(
         surroundings.context.project.settings.bounds(),
     );
     let wanted = Wanted {
+        prompt: surroundings.foreign.quoted(&asked.prompt),
         executor: executor(surroundings, call, asked.executor)?,
         max_tokens: least(left.tokens, set.tokens),
         max_cost: least(left.cost, set.cost).map(Money::to_dollars),

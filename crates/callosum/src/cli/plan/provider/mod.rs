@@ -11,6 +11,7 @@ mod decision;
 mod delegation;
 mod event;
 mod file;
+mod foreign;
 mod horizon;
 mod kept_back;
 mod ledger;
@@ -24,14 +25,16 @@ use callosum_arbiter::{
         Answer, AnsweredCost, ApprovedCall, Catalogue, KnownOutcome, Manifest, Provenance,
         Provider, ProviderFailure,
     },
-    plan_run::{Providers, RunId},
+    plan_run::{Providers, RunId, RunState},
 };
 use callosum_host::process::Cancel;
+use callosum_ledger::Answers;
 use callosum_mesh::Voice;
 use callosum_plan::{FailureKind, Key, Value};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
+use self::foreign::ForeignTexts;
 use crate::{
     cli::{capability, context::Context, mesh::asking, moment::Moment},
     ui::{CommandError, Exit},
@@ -44,6 +47,8 @@ struct Surroundings<'c> {
     run: RunId,
     /// Everything that there is to call.
     catalogue: Arc<Catalogue>,
+    /// The texts that calls answered with so far.
+    foreign: ForeignTexts,
 }
 
 /// Who leaves what a plan leaves on the mesh.
@@ -122,7 +127,11 @@ impl Provider for Capability<'_> {
     }
 
     fn perform(&self, call: ApprovedCall, cancel: &Cancel) -> Result<Answer, ProviderFailure> {
-        (self.perform)(&self.surroundings, &call, cancel)
+        let answer = (self.perform)(&self.surroundings, &call, cancel)?;
+        self.surroundings
+            .foreign
+            .add(&self.manifest.id, &answer.value);
+        Ok(answer)
     }
 
     fn outcome(&self, key: &str, _: &Cancel) -> Result<KnownOutcome, ProviderFailure> {
@@ -137,13 +146,15 @@ impl Provider for Capability<'_> {
 /// brings along, each executor of the registry, and each tool of a server that is one.
 pub(super) fn providers<'c>(
     context: &'c Context,
-    run: &RunId,
+    state: &RunState,
+    answers: &Answers,
 ) -> Result<(Providers<'c>, Arc<Catalogue>), CommandError> {
     let catalogue = Arc::new(capability::catalogue(context)?);
     let surroundings = Arc::new(Surroundings {
         context,
-        run: run.clone(),
+        run: state.run().clone(),
         catalogue: Arc::clone(&catalogue),
+        foreign: ForeignTexts::of_run(state, answers),
     });
     let mut providers = Providers::new();
     for manifest in catalogue.iter() {

@@ -100,7 +100,7 @@ mod tests {
         assert!(!stop.wait_for(Duration::ZERO).unwrap());
         std::thread::scope(|scope| {
             // Without the request this waits for an hour, and the test does not end.
-            let waiting = scope.spawn(|| stop.wait_for(Duration::from_secs(3600)));
+            let waiting = scope.spawn(|| stop.wait_for(Duration::from_hours(1)));
             stop.cancel();
             assert!(waiting.join().unwrap().unwrap());
         });

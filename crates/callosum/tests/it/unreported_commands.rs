@@ -143,7 +143,7 @@ fn a_folder_with_an_unexpanded_tilde_is_refused() {
         ("codex", "CODEX_HOME", "~"),
         ("qwen", "QWEN_HOME", "~/q"),
     ] {
-        for verb in ["init", "--all", "--share", "uninstall"] {
+        for verb in ["init", "uninstall"] {
             let run = env.callosum().env(variable, value);
             let refused = run.arguments([verb, "--client", client]).run();
             let refused = refused.ended_with(3);

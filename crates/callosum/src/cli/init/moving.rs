@@ -223,7 +223,11 @@ mod tests {
     ];
 
     fn homes() -> Homes {
-        Homes::find(&[("CALLOSUM_HOME", "/home/state")].into_iter().collect()).unwrap()
+        let variables = [
+            ("CALLOSUM_HOME", "/home/state"),
+            ("CALLOSUM_CONFIG", "/home/config.toml"),
+        ];
+        Homes::find(&variables.into_iter().collect()).unwrap()
     }
 
     fn image(folder: &Path) -> Image {

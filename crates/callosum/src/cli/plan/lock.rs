@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     /// A pause that no test sits through.
-    const HOUR: Duration = Duration::from_secs(3600);
+    const HOUR: Duration = Duration::from_hours(1);
 
     #[test]
     fn the_end_of_a_run_wakes_its_watcher() {

@@ -53,7 +53,7 @@ impl ForeignTexts {
         let mut texts = self
             .0
             .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let source = format!("answer of :{capability}");
         let mut pending = vec![answer];
         while let Some(value) = pending.pop() {
@@ -71,7 +71,7 @@ impl ForeignTexts {
                     }
                 }
                 Value::Vector(items) => pending.extend(items.iter()),
-                Value::Map(map) => pending.extend(map.iter().map(|(_, value)| value)),
+                Value::Map(map) => pending.extend(map.values()),
                 _ => {}
             }
         }
@@ -83,7 +83,7 @@ impl ForeignTexts {
         let texts = self
             .0
             .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         if !texts.any {
             return prompt.to_owned();
         }

@@ -6,14 +6,15 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    convert::Infallible,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use callosum_host::{Disk, DiskError, process::Cancel};
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, backup::Backup,
-    params,
+    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior,
+    backup::Backup, params,
 };
 
 use super::{
@@ -90,6 +91,24 @@ pub struct Document {
     pub title: String,
     /// The text, in Markdown or plain.
     pub text: String,
+}
+
+/// Whether an index goes on to take documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// The next one is taken.
+    More,
+    /// No further one is: the index cannot be written, or the caller cancelled.
+    Ended,
+}
+
+impl Taken {
+    fn after(refused: Option<&rusqlite::Error>) -> Self {
+        match refused {
+            Some(_) => Self::Ended,
+            None => Self::More,
+        }
+    }
 }
 
 /// Something to be indexed, cut already.
@@ -232,6 +251,20 @@ impl Index {
         })
     }
 
+    /// Returns the place, the stamp and the bytes of each text that a collection keeps. Does not read the texts.
+    pub fn sizes(&self, collection: &str) -> Result<Vec<(String, String, u64)>, IndexError> {
+        self.tell(|connection| {
+            let sql =
+                "SELECT place, stamp, coalesce(octet_length(text), 0) FROM source WHERE collection = ?1";
+            let mut statement = connection.prepare(sql)?;
+            let rows = statement.query_map([collection], |row| {
+                let bytes: i64 = row.get(2)?;
+                Ok((row.get(0)?, row.get(1)?, bytes.unsigned_abs()))
+            })?;
+            rows.collect()
+        })
+    }
+
     /// Brings a collection of documents in line: those that are new or have another stamp are
     /// read, those whose place is not in `kept` go.
     ///
@@ -243,20 +276,72 @@ impl Index {
         documents: impl IntoIterator<Item = Document>,
         keeps: impl Fn(&str) -> bool,
     ) -> Result<usize, IndexError> {
-        let known = self.known(collection)?;
-        let mut changed: Vec<Cut> = Vec::new();
-        let mut there: HashSet<String> = HashSet::new();
-        for document in documents {
-            there.insert(document.place.clone());
-            if known.get(&document.place) != Some(&document.stamp) {
-                changed.push(cut(document, self.model.as_ref()));
+        let each = |add: &mut dyn FnMut(Document) -> Taken| {
+            for document in documents {
+                if add(document) == Taken::Ended {
+                    break;
+                }
             }
+            Ok::<(), Infallible>(())
+        };
+        match self.stream_documents(collection, each, keeps)? {
+            Ok(count) => Ok(count),
+            Err(never) => match never {},
+        }
+    }
+
+    /// The same for documents that `each` passes on one after the other, one of them in memory at a time. An error of
+    /// `each` leaves the collection as it was, as a cancel does: all is written in one step.
+    pub fn stream_documents<E>(
+        &mut self,
+        collection: &str,
+        each: impl FnOnce(&mut dyn FnMut(Document) -> Taken) -> Result<(), E>,
+        keeps: impl Fn(&str) -> bool,
+    ) -> Result<Result<usize, E>, IndexError> {
+        let known = self.known(collection)?;
+        let mut there: HashSet<String> = HashSet::new();
+        let mut count = 0;
+        let (model, cancel, path) = (self.model.as_ref(), self.cancel.as_ref(), &self.path);
+        let fail = |source| failed(path, source);
+        let connection = &self.connection;
+        let begin = || Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
+        // Begun by the first document that changed: a search waits for no lock if nothing changed.
+        let mut change: Option<Transaction<'_>> = None;
+        let mut refused = None;
+        let read = each(&mut |document| {
+            there.insert(document.place.clone());
+            if refused.is_some() || known.get(&document.place) == Some(&document.stamp) {
+                return Taken::after(refused.as_ref());
+            }
+            count += 1;
+            let cut = vec![cut(document, model)];
+            let written = match &change {
+                Some(change) => write(change, collection, cut, &[], cancel),
+                None => begin().and_then(|begun| {
+                    write(&begun, collection, cut, &[], cancel)?;
+                    change = Some(begun);
+                    Ok(())
+                }),
+            };
+            refused = written.err();
+            Taken::after(refused.as_ref())
+        });
+        if let Some(source) = refused {
+            return Err(fail(source));
+        }
+        if let Err(error) = read {
+            return Ok(Err(error));
         }
         let is_gone = |place: &&String| !there.contains(place.as_str()) && !keeps(place);
         let gone: Vec<String> = known.keys().filter(is_gone).cloned().collect();
-        let count = changed.len();
-        self.put(collection, changed, &gone)?;
-        Ok(count)
+        if change.is_none() && !gone.is_empty() {
+            change = Some(begin().map_err(fail)?);
+        }
+        if let Some(change) = change {
+            write(&change, collection, Vec::new(), &gone, cancel).map_err(fail)?;
+            change.commit().map_err(fail)?;
+        }
+        Ok(Ok(count))
     }
 
     /// Replaces sources, and removes others, in one step.
@@ -422,6 +507,19 @@ pub(super) fn put(
     gone: &[String],
     cancel: Option<&Cancel>,
 ) -> rusqlite::Result<()> {
+    let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    write(&change, collection, changed, gone, cancel)?;
+    change.commit()
+}
+
+/// The same within a transaction that the caller commits.
+fn write(
+    change: &Connection,
+    collection: &str,
+    changed: Vec<Cut>,
+    gone: &[String],
+    cancel: Option<&Cancel>,
+) -> rusqlite::Result<()> {
     let go_on = || {
         if is_cancelled(cancel) {
             let interrupted = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT);
@@ -429,28 +527,28 @@ pub(super) fn put(
         }
         Ok(())
     };
-    let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     {
         let mut known =
-            change.prepare("SELECT id FROM source WHERE collection = ?1 AND place = ?2")?;
-        let mut forget_words = change.prepare(
+            change.prepare_cached("SELECT id FROM source WHERE collection = ?1 AND place = ?2")?;
+        let mut forget_words = change.prepare_cached(
             "DELETE FROM words WHERE rowid IN (SELECT id FROM passage WHERE source = ?1)",
         )?;
-        let mut forget_directions = change.prepare(
+        let mut forget_directions = change.prepare_cached(
             "DELETE FROM direction WHERE passage IN (SELECT id FROM passage WHERE source = ?1)",
         )?;
-        let mut forget_passages = change.prepare("DELETE FROM passage WHERE source = ?1")?;
-        let mut forget = change.prepare("DELETE FROM source WHERE id = ?1")?;
-        let mut add_source = change
-            .prepare("INSERT INTO source(collection, place, stamp, text) VALUES(?1, ?2, ?3, ?4)")?;
-        let mut add_passage = change.prepare(
+        let mut forget_passages = change.prepare_cached("DELETE FROM passage WHERE source = ?1")?;
+        let mut forget = change.prepare_cached("DELETE FROM source WHERE id = ?1")?;
+        let mut add_source = change.prepare_cached(
+            "INSERT INTO source(collection, place, stamp, text) VALUES(?1, ?2, ?3, ?4)",
+        )?;
+        let mut add_passage = change.prepare_cached(
             "INSERT INTO passage(source, name, container, kind, first, last, public) \
              VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
-        let mut add_words =
-            change.prepare("INSERT INTO words(rowid, name, place, body) VALUES(?1, ?2, ?3, ?4)")?;
+        let mut add_words = change
+            .prepare_cached("INSERT INTO words(rowid, name, place, body) VALUES(?1, ?2, ?3, ?4)")?;
         let mut add_direction =
-            change.prepare("INSERT INTO direction(passage, numbers) VALUES(?1, ?2)")?;
+            change.prepare_cached("INSERT INTO direction(passage, numbers) VALUES(?1, ?2)")?;
         let mut leave = |place: &str| -> rusqlite::Result<()> {
             let id = known.query_row(params![collection, place], |row| row.get::<_, i64>(0));
             let Some(id) = id.optional()? else {
@@ -497,8 +595,7 @@ pub(super) fn put(
             }
         }
     }
-    go_on()?;
-    change.commit()
+    go_on()
 }
 
 fn spaced(text: &str) -> String {

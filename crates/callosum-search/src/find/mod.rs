@@ -31,7 +31,7 @@ mod tests;
 
 pub use self::{
     ask::{Ask, Unit},
-    index::{Document, Index, IndexError},
+    index::{Document, Index, IndexError, Taken},
     meaning::{Model, ModelError},
     passage::{Passage, PassageKind, passages},
     phrase::Phrase,

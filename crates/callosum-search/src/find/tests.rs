@@ -312,6 +312,47 @@ fn documents_are_found_beside_the_tree() {
     assert_eq!(home.places(&index, "plum").len(), 2);
 }
 
+/// A stream that fails, or is cancelled, leaves the collection as it was: a later search reads all of it again.
+#[test]
+fn a_stream_of_documents_is_written_in_one_step() {
+    let home = Home::new(&[("a.md", "apple\n")]);
+    let mut index = home.index();
+    let document = |number: usize| Document {
+        place: format!("{number}"),
+        stamp: "1".to_owned(),
+        title: String::new(),
+        text: format!("plum {number}\n"),
+    };
+    let stream = |index: &mut Index, end: Result<(), &'static str>| {
+        let each = |add: &mut dyn FnMut(Document) -> Taken| {
+            for number in 0..50 {
+                assert_eq!(add(document(number)), Taken::More);
+            }
+            end
+        };
+        index.stream_documents("ledger", each, |_| true).unwrap()
+    };
+    assert_eq!(stream(&mut index, Err("broken")), Err("broken"));
+    assert_eq!(index.known("ledger").unwrap().len(), 0);
+    assert_eq!(stream(&mut index, Ok(())), Ok(50));
+    assert_eq!(stream(&mut index, Ok(())), Ok(0));
+    let sizes = index.sizes("ledger").unwrap();
+    assert_eq!(sizes.len(), 50);
+    assert!(sizes.contains(&("7".to_owned(), "1".to_owned(), 7)));
+
+    let stop = callosum_host::process::Cancel::new().unwrap();
+    let mut index = index.with_cancel(stop.clone());
+    let each = |add: &mut dyn FnMut(Document) -> Taken| {
+        assert_eq!(add(document(60)), Taken::More);
+        stop.cancel();
+        assert_eq!(add(document(61)), Taken::Ended);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let cancelled = index.stream_documents("ledger", each, |_| true);
+    assert!(matches!(cancelled, Err(IndexError::Cancelled)));
+    assert_eq!(home.index().known("ledger").unwrap().len(), 50);
+}
+
 /// What is damaged, or of another version, is made anew; nothing is lost by that.
 #[test]
 fn a_damaged_index_is_made_anew() {

@@ -3,6 +3,7 @@
 //! What cannot be read is told where steps are told, and keeps nobody from searching the rest.
 
 use std::{
+    cell::Cell,
     collections::{BTreeMap, HashMap},
     path::Path,
     time::UNIX_EPOCH,
@@ -10,20 +11,29 @@ use std::{
 
 use callosum_host::Disk;
 use callosum_ledger::{Query, Reader};
-use callosum_search::find::{Document, Index, IndexError};
+use callosum_search::find::{Document, Index, IndexError, Taken};
 use callosum_session::{
     Session, Zones,
     bead::{Bead, BeadId},
     notes::Notes,
 };
 
-use crate::cli::{
-    context::Context,
-    session::{agent, session, zones},
+use crate::{
+    cli::{
+        context::Context,
+        session::{agent, session, zones},
+    },
+    ui::{Progress, many},
 };
 
 /// The collection of the ledger's answers.
 const LEDGER: &str = "ledger";
+
+/// Bytes of answers that the index keeps, about. A ledger of 250 MB made an index of twice that.
+const MOST_ANSWERS: u64 = 64 << 20;
+
+/// Answers between two changes of the progress line.
+const PER_LINE: u64 = 50;
 
 /// The collection of the decisions in the notes.
 const DECISIONS: &str = "decision";
@@ -35,8 +45,13 @@ const NOTES: &str = "notes";
 const BEADS: &str = "bead";
 
 /// Brings all of them in line.
-pub(super) fn update(context: &Context, index: &mut Index) -> Result<(), IndexError> {
-    update_answers(context, index)?;
+pub(super) fn update(
+    context: &Context,
+    index: &mut Index,
+    progress: &Progress,
+) -> Result<(), IndexError> {
+    update_answers(context, index, progress)?;
+    progress.now("reading notes and beads".to_owned());
     let zones = zones(context);
     let Ok(agent) = agent(callosum_session::trajectory::DEFAULT_AGENT) else {
         return Ok(());
@@ -46,39 +61,103 @@ pub(super) fn update(context: &Context, index: &mut Index) -> Result<(), IndexEr
     update_beads(context, &session, &zones, index)
 }
 
-/// Takes up the ledger's entries that came since the last search.
-fn update_answers(context: &Context, index: &mut Index) -> Result<(), IndexError> {
-    let known = index.known(LEDGER)?;
-    let last = known.values().filter_map(|stamp| stamp.parse().ok()).max();
-    let mut answers: Vec<Document> = Vec::new();
+/// Takes up the ledger's entries that came since the last search, one in memory at a time, and drops the oldest beyond
+/// [`MOST_ANSWERS`].
+fn update_answers(
+    context: &Context,
+    index: &mut Index,
+    progress: &Progress,
+) -> Result<(), IndexError> {
+    let mut known = index.sizes(LEDGER)?;
+    known.sort_unstable_by(|one, other| other.1.cmp(&one.1));
+    let last = known.iter().find_map(|(_, stamp, _)| stamp.parse().ok());
+    let known = known.into_iter().map(|(place, _, bytes)| (place, bytes));
+    let budget = AnswerBudget::new(known, MOST_ANSWERS);
+    let mut read = 0_u64;
+    let mut left_out = 0_u64;
     let query = Query {
         since: last,
         ..Query::default()
     };
-    let read = Reader::open(context.disk.clone(), context.ledger_paths()).and_then(|reader| {
-        reader.each(&query, |entry| {
-            let prompt = entry
-                .metadata
-                .get("prompt")
-                .and_then(|prompt| prompt.as_str());
-            answers.push(Document {
-                place: entry.task_id.to_string(),
+    let reader = Reader::open(context.disk.clone(), context.ledger_paths());
+    let each = |add: &mut dyn FnMut(Document) -> Taken| {
+        let mut taken = Taken::More;
+        reader?.each(&query, |entry| {
+            let place = entry.task_id.to_string();
+            // The newest entry comes first.
+            if taken == Taken::Ended || !budget.takes(&place, entry.summary.len() as u64) {
+                left_out += 1;
+                return;
+            }
+            read += 1;
+            if read.is_multiple_of(PER_LINE) {
+                progress.now(format!("reading the ledger: {read} answers"));
+            }
+            let prompt = entry.metadata.get("prompt");
+            let prompt = prompt.and_then(|prompt| prompt.as_str());
+            taken = add(Document {
+                place,
                 stamp: entry.timestamp.to_string(),
                 title: prompt.unwrap_or_default().to_owned(),
                 text: entry.summary,
             });
         })
-    });
-    if let Err(error) = read {
+    };
+    // What was committed stays: an entry that is known need not be read again.
+    if let Err(error) = index.stream_documents(LEDGER, each, |place| budget.keeps(place))? {
         // The tree can be searched all the same.
         context
             .ui
             .detail(&format!("the ledger is not searched: {error}"));
-        return Ok(());
+    } else if left_out > 0 {
+        let left_out = many(left_out, "older answer");
+        let mib = MOST_ANSWERS >> 20;
+        let what = format!("{left_out} not searched: the index keeps the newest {mib} MiB");
+        context.ui.detail(&what);
     }
-    // What was committed stays: an entry that is known need not be read again.
-    index.update_documents(LEDGER, answers, |_| true)?;
     Ok(())
+}
+
+/// Which answers fit into the index, the newest first.
+struct AnswerBudget {
+    most: u64,
+    /// Bytes of the known answers that are as new as this one or newer, by its place.
+    known: HashMap<String, u64>,
+    /// Bytes that came since.
+    added: Cell<u64>,
+}
+
+impl AnswerBudget {
+    /// `known` are the places and bytes of what the index has, the newest first.
+    fn new(known: impl Iterator<Item = (String, u64)>, most: u64) -> Self {
+        let mut sum = 0;
+        let known = known.map(|(place, bytes)| {
+            sum += bytes;
+            (place, sum)
+        });
+        Self {
+            most,
+            known: known.collect(),
+            added: Cell::new(0),
+        }
+    }
+
+    /// Takes an answer that is newer than all that is known, or known. Returns false if it does not fit any more.
+    fn takes(&self, place: &str, bytes: u64) -> bool {
+        if self.known.contains_key(place) {
+            return true;
+        }
+        let added = self.added.get() + bytes;
+        // Nothing older takes the room of one that was left out.
+        self.added.set(added);
+        added <= self.most
+    }
+
+    /// Returns whether a known answer still fits beside what came since.
+    fn keeps(&self, place: &str) -> bool {
+        let newer = self.known.get(place).copied().unwrap_or_default();
+        self.added.get().saturating_add(newer) <= self.most
+    }
 }
 
 /// Takes up the notes where they are not what they were at the last search.
@@ -207,4 +286,29 @@ fn stamp(disk: &Disk, path: &Path) -> Option<String> {
     let stat = disk.stat(path).ok()??;
     let since = stat.modified.duration_since(UNIX_EPOCH).ok()?;
     Some(format!("{} {}", stat.len, since.as_nanos()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_answers_fit_and_the_oldest_go() {
+        let known = [("c", 40), ("b", 30), ("a", 30)];
+        let known = known.map(|(place, bytes)| (place.to_owned(), bytes));
+        let budget = AnswerBudget::new(known.into_iter(), 100);
+        assert!(["a", "b", "c"].iter().all(|place| budget.keeps(place)));
+        assert!(budget.takes("c", 40), "it is known");
+        assert!(budget.takes("d", 20));
+        let kept = ["a", "b", "c"].map(|place| budget.keeps(place));
+        assert_eq!(kept, [false, true, true]);
+    }
+
+    #[test]
+    fn an_older_answer_does_not_take_the_room_of_one_that_is_left_out() {
+        let budget = AnswerBudget::new(std::iter::empty(), 100);
+        assert!(budget.takes("c", 60));
+        assert!(!budget.takes("b", 60));
+        assert!(!budget.takes("a", 10));
+    }
 }

@@ -26,7 +26,7 @@ use crate::ui::{CommandError, Exit, Progress, at_least_one, many};
 ///
 /// A passage is whole: a declaration with its documentation, a section of a document. The index is
 /// kept on this machine and brought in line with what changed before each search; nothing has to be
-/// started or installed. Where a static model lies in the folder `model` beside the user's
+/// started or installed. Of the ledger's answers the newest 64 MiB are searched. Where a static model lies in the folder `model` beside the user's
 /// configuration, what means about the same is found too; where `ck` is linked there, what it finds is
 /// fused with what is found here. The score says how much of what was asked for a passage has, from 0 to 1, less up to
 /// a quarter the worse it ranks. Exits with 1 if nothing matches; a name matches if a passage has it or all of its words.
@@ -376,7 +376,7 @@ fn asked_of(
     let updated = index.update_tree(&context.disk, tree, |done, all| {
         progress.now(format!("reading what changed: {done} of {all} files"));
     })?;
-    documents::update(context, &mut index)?;
+    documents::update(context, &mut index, progress)?;
     if updated.read + updated.gone > 0 {
         context.ui.detail(&format!(
             "{} read, {} gone",

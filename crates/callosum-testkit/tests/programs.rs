@@ -82,9 +82,11 @@ fn a_program_sees_the_environment_of_the_test_only() {
     assert_eq!(
         names,
         [
+            "CALLOSUM_ASSUME_YES",
             "CALLOSUM_CONFIG",
             "CALLOSUM_HOME",
             "CALLOSUM_MODEL_SERVERS",
+            "CALLOSUM_STATE",
             "CALLOSUM_TEST_CLOCK",
             "CALLOSUM_TEST_IDS",
             "CALLOSUM_TEST_PATIENCE",

@@ -110,6 +110,9 @@ pub(crate) fn carries_a_session_over(client: &Client, installed: &Installed) {
     if client.shell.is_none() {
         return;
     }
+    // The zones of Seed LOA §5.4: the script fills no share of a model's window.
+    let zones = "attention_budget:\n  yellow: 5000\n  orange: 10000\n  red: 15000\n";
+    stage.env.write(".loa.config.yaml", zones);
     stage.callosum().arguments(init).run().success();
     let has_gate = client.name == "claude";
     let on: &[&str] = if has_gate { &["--continue"] } else { &[] };
@@ -142,7 +145,7 @@ pub(crate) fn carries_a_session_over(client: &Client, installed: &Installed) {
     let told = ask(&stage, on, "Go on.", &[]).unwrap().heard;
     for line in [
         "Session notes of this project",
-        "Decided: Retry for ever [quote found]",
+        "Decided: Retry for ever (src/main.rs:1) [quote found]",
     ] {
         assert!(told.contains(line), "{line}: {told}");
     }

@@ -110,7 +110,7 @@ const OBEYED: [&str; 101] = [
     ".config/environment.d",
     ".config/systemd",
     ".local/bin",
-    // Python runs `usercustomize.py` and `.pth` files in it, whatever it is started for.
+    // Every Python program of this user runs `usercustomize.py` and `.pth` files in it.
     ".local/lib",
     ".local/share/applications",
     ".pam_environment",

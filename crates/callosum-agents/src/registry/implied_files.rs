@@ -343,7 +343,7 @@ impl Implied<'_> {
             .extend(programs.iter().map(|path| format!("{folder}{path}")));
     }
 
-    /// What the rules run that a build file is asked for; not if this is such a rule's own command.
+    /// Adds the files that the rules of a build file run, unless the command is itself one of such a rule.
     fn recipes(&mut self, given: &[String], folder: &str, follows: bool) {
         if !follows {
             return;

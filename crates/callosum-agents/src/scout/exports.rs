@@ -190,7 +190,7 @@ fn is_offered_by(file: &SurveyedFile, import: &Import) -> bool {
     file.language != Some(Language::Rust) || !line.contains("pub(")
 }
 
-/// Whether a declaration of Rust stands in a module with a body.
+/// Returns true if a Rust declaration is in a module with a body.
 fn is_inner(language: Option<Language>, symbol: &Symbol) -> bool {
     language == Some(Language::Rust) && symbol.module.is_some()
 }

@@ -115,7 +115,7 @@ fn decided(made: &Recollected) -> String {
     format!("{text} [{}]", made.trust.name())
 }
 
-/// Returns the line that names decisions which are not told, if there are any.
+/// Returns the line that names the decisions without room, if there are any.
 fn further(ids: &[&str], older: usize) -> Option<String> {
     let all = ids.len() + older;
     if all == 0 {

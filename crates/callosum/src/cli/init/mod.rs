@@ -51,8 +51,8 @@ const INITIAL_CALRC: &[u8] = br#"{
 ///
 /// Shows what it would write and where, and asks before it writes. Without a part named, it registers the guard and the
 /// tools of `callosum mcp` with each coding agent in PATH, and keeps the project's ledger in its tree, unknown to git.
-/// Results that were kept on this machine before are moved in. `callosum uninstall` takes all of it out again, and running
-/// `init` again changes nothing.
+/// Results that were kept on this machine before are moved in. Running `init` again changes nothing. `callosum uninstall`
+/// removes the registrations and the files below .claude/; ledger, settings and notes stay in the tree.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -420,7 +420,7 @@ fn register_alone(context: &Context, args: &InitArgs, parts: Parts) -> Result<()
     ended(args, &output)
 }
 
-/// Prints what would be done, and how to undo it. `context` has the project's state in its tree.
+/// Prints the plan, and how to undo it. `context` has the project's state in its tree.
 fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandError> {
     let paths = context.ledger_paths();
     let places = &context.project.places;
@@ -473,7 +473,9 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
             .say("git would ignore them (.git/info/exclude); to share them: --share");
     }
     tell_clients(context, &output);
-    context.ui.say("undo with: callosum uninstall");
+    context
+        .ui
+        .say("undo with: callosum uninstall (ledger and notes stay)");
     ended(args, &output)
 }
 

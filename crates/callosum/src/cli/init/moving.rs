@@ -155,8 +155,8 @@ fn has_any(disk: &Disk, folder: &Path, names: &[&str]) -> Result<bool, DiskError
     Ok(false)
 }
 
-/// Puts a file where the folder of locks was: a process that found the state here before fails at its lock, where it would
-/// otherwise write what nobody reads.
+/// Puts a file where the folder of locks was: a process that found the state here before fails at its lock, and
+/// would otherwise write what no one reads.
 fn close_lock(disk: &Disk, folder: &Path, root: &Path) -> Result<(), DiskError> {
     let lock = folder.join(LOCKS);
     disk.remove_tree(&lock)?;
@@ -164,7 +164,7 @@ fn close_lock(disk: &Disk, folder: &Path, root: &Path) -> Result<(), DiskError> 
     disk.replace(&lock, words.as_bytes(), 0o600)
 }
 
-/// Removes a file that stands for the lock's folder since an earlier move: the state is here again.
+/// Removes the file that an earlier move left in place of the folder of locks: the state is here again.
 fn give_lock_back(disk: &Disk, folder: &Path) -> Result<(), DiskError> {
     let lock = folder.join(LOCKS);
     let found = disk.stat(&lock)?.map(|found| found.kind);
@@ -214,7 +214,7 @@ mod tests {
 
     const ROOT: &str = "/project";
 
-    /// What a project's state has, in whichever folder.
+    /// The files of a project's state.
     const FILES: [(&str, &str); 4] = [
         (".cal_memory.json", "ledger"),
         (".cal_hashlog", "hashes"),

@@ -41,12 +41,12 @@ pub(crate) struct RouteArgs {
     command: Option<RouteCommand>,
 }
 
-/// What to do with the matrix.
+/// A command on the matrix.
 #[derive(Debug, Subcommand)]
 enum RouteCommand {
     /// Write nine categories and three roles to config.toml, as a starting point
     ///
-    /// Agents are then told their role when a session starts. Edit or delete the entries as you like.
+    /// Each session then starts with its agent's role. Edit or delete the entries as you like.
     #[command(after_long_help = "\
 Examples:
   $ callosum mesh route init")]

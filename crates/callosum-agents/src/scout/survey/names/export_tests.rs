@@ -5,7 +5,7 @@ use callosum_search::outline::Purpose;
 use super::tests::{check_edges, check_names};
 use crate::scout::fixture::{survey, tree};
 
-/// What a type checker alone imports is used for types, no matter what uses it.
+/// A name that only a type checker imports is used for types, wherever it is used.
 #[test]
 fn names_imported_for_a_type_checker_are_not_used_by_running_code() {
     let folder = tree(&[

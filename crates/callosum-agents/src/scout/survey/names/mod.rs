@@ -135,7 +135,7 @@ impl<'a> Names<'a> {
                 Language::C | Language::Cpp => self.c_use(at, used),
             };
             if let Some(landing) = landing {
-                // What is imported for a type checker cannot be used when the program runs.
+                // A name imported for a type checker is not there when the program runs.
                 let is_module = matches!(language, Language::Python) || is_script(file.language);
                 let purpose = match parts(used, ".").first() {
                     Some(head) if is_module => used.purpose.max(self.scopes[at].purpose_of(head)),

@@ -89,7 +89,7 @@ impl<'a> Scope<'a> {
             scope.exports.entry(&export.name).or_insert(&export.local);
         }
         let mut imports: Vec<usize> = (0..file.outline.imports.len()).collect();
-        // What a type checker or tests beside the code import hides nothing of the code itself.
+        // Names that a type checker or tests import hide no name of the code itself.
         imports.sort_by_key(|import| file.outline.imports[*import].purpose);
         for index in imports {
             scope.import(files, at, index, resolved);

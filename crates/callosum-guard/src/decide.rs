@@ -5,6 +5,7 @@
 
 use crate::{
     facts::Facts,
+    harmless::Relief,
     link, loss, overwrite,
     permission::Permission,
     policy::{Policy, UserRule},
@@ -102,7 +103,8 @@ fn judge(
     let mut overwrites: Vec<String> = Vec::new();
     let mut once: Vec<&Permission> = policy.once.iter().collect();
     let mut let_through: Vec<String> = Vec::new();
-    for call in &found.calls {
+    let relief = Relief::of(&without_nul, &found.calls, facts);
+    for (at, call) in found.calls.iter().enumerate() {
         let mut step = steps.as_ref().map(|_| Step {
             depth: call.depth,
             via: call.via.clone(),
@@ -120,8 +122,13 @@ fn judge(
             .any(|permission| permission.covers(&call.words));
         let mut hits = Vec::new();
         look(call, facts, policy, &mut hits, step.as_mut());
+        let held = hits.len();
+        if let Some(relief) = &relief {
+            hits.retain(|hit| !relief.lifts(at, &hit.rule));
+        }
+        let is_harmless = hits.is_empty() && held > 0;
         let loses = !hits.is_empty()
-            || loss::loses(call, facts)
+            || !is_harmless && loss::loses(call, facts)
             || policy.strictness == Strictness::Minimal && loss::is_grave(call, facts);
         destroys |= loses;
         if loses {
@@ -243,7 +250,7 @@ fn look(
         for rule in tool.rules {
             let holds = rule.when.iter().any(|when| read.matches(when));
             let decision = if holds {
-                rule.severity.decision(policy.strictness)
+                policy.decision(rule.id, rule.severity)
             } else {
                 Decision::Allow
             };
@@ -296,7 +303,7 @@ fn look(
     for (path, reach) in protect::writes(call, facts) {
         let facts = link::facts_of_entry(&call.name, &path, call.cwd.as_deref(), facts);
         if let Some(objection) = protect::objection_to(&path, call.cwd.as_deref(), &facts, reach) {
-            let decision = objection.severity.decision(policy.strictness);
+            let decision = policy.decision(objection.id, objection.severity);
             note(objection.id, decision);
             // What was said of one of its paths need not be said of each.
             let is_said = |hit: &Hit| hit.rule == objection.id && hit.decision >= decision;
@@ -337,7 +344,7 @@ fn by_user(rule: &UserRule, call: &Call, facts: &Facts, policy: &Policy) -> Deci
     let subject = Subject::of_user(call, &rule.takes, facts);
     let holds = rule.when.is_empty() || rule.when.iter().any(|when| subject.matches(when));
     if holds {
-        rule.severity.decision(policy.strictness)
+        policy.decision(&rule.id, rule.severity)
     } else {
         Decision::Allow
     }

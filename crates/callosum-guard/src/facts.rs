@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::git_state::GitState;
+
 /// The facts that a decision rests on. Paths are absolute, with links resolved by the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -58,6 +60,13 @@ pub struct Facts {
     /// Folders that exist, among the paths that the command moves or copies several things to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
+    /// The state of the repositories that the command is about, by the folder in which git runs. Drivers look only if the
+    /// command would be stopped otherwise; see [`questions`](crate::questions).
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub git: std::collections::BTreeMap<String, GitState>,
+    /// Paths that the command deletes and that do not exist.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<String>,
 }
 
 #[cfg(test)]

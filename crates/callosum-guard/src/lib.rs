@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod brought;
+mod catalog;
 mod collected;
 pub mod config;
 mod decide;
@@ -25,7 +26,9 @@ mod entered;
 mod facts;
 mod fetch;
 mod formatter;
+mod git_state;
 mod glob;
+mod harmless;
 mod landmark;
 mod link;
 mod loss;
@@ -50,10 +53,12 @@ mod whole_text;
 
 pub use crate::{
     brought::{Bring, Brought, brought},
+    catalog::{RuleSummary, current_id, is_fixed, rules},
     collected::collected,
     decide::{decide, explain},
     entered::entered,
     facts::Facts,
+    git_state::{GitQuestion, GitState, Questions, questions},
     glob::takes_in,
     permission::{Permission, PermissionError},
     policy::{Policy, UserRule},

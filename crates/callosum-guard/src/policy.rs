@@ -2,6 +2,8 @@
 //!
 //! Plain values, whoever read them from where.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -28,9 +30,20 @@ pub struct Policy {
     /// Whether a person is to be asked about whatever else would be allowed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub confirm: bool,
+    /// Decisions that a person set for single rules, by the rule's id. They count whatever the strictness is.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub levels: BTreeMap<String, Decision>,
     /// The answer for what is too large to be looked at: to ask, or to block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_budget: Option<Decision>,
+}
+
+impl Policy {
+    /// Returns the decision of a rule that matches: what a person set for it, else what its severity comes to.
+    pub(crate) fn decision(&self, rule: &str, severity: Severity) -> Decision {
+        let by_person = self.levels.get(rule).copied();
+        by_person.unwrap_or_else(|| severity.decision(self.strictness))
+    }
 }
 
 /// A rule as users write it, in the form of ours.

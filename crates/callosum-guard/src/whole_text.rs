@@ -32,6 +32,25 @@ fn six() -> &'static RegexSet {
     })
 }
 
+/// The rules of this file: id, severity, and why.
+pub(crate) const RULES: [(&str, Severity, &str); 3] = [
+    (
+        "text.pattern",
+        Severity::Note,
+        "the text matches a pattern of `strictness: paranoid`",
+    ),
+    (
+        "text.bounds",
+        Severity::Ask,
+        "the command is too large or too deeply nested to be understood",
+    ),
+    (
+        "text.unreadable",
+        Severity::Ask,
+        "part of the command could not be read, and a dangerous word is in it",
+    ),
+];
+
 /// Words that are dangerous enough to ask about where the text around them was not understood.
 const DANGEROUS: [&str; 30] = [
     "rm ",
@@ -68,6 +87,17 @@ const DANGEROUS: [&str; 30] = [
 
 /// What the text as a whole calls for, whatever was found in it.
 pub(crate) fn objections(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
+    let mut hits = by_text(command, found, policy);
+    for hit in &mut hits {
+        if let Some(by_person) = policy.levels.get(&hit.rule) {
+            hit.decision = *by_person;
+        }
+    }
+    hits.retain(|hit| hit.decision > Decision::Allow);
+    hits
+}
+
+fn by_text(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
     let mut hits = Vec::new();
     if policy.strictness == Strictness::Paranoid
         && let Some(at) = six().matches(command).iter().next()

@@ -14,6 +14,8 @@ mod tests;
 
 pub use self::read::{ConfigError, LONGEST, Problem, Read};
 
+use std::collections::BTreeMap;
+
 use crate::{
     permission::Permission,
     policy::{Policy, UserRule},
@@ -223,6 +225,7 @@ impl Config {
             permissions,
             once: Vec::new(),
             confirm: self.safety.require_confirmation,
+            levels: BTreeMap::new(),
             on_budget: (self.strictness == Strictness::Paranoid).then_some(Decision::Block),
         }
     }

@@ -16,7 +16,7 @@ mod writes;
 mod tests;
 
 pub use objection::decide_write;
-pub(crate) use objection::objection_to;
+pub(crate) use objection::{ALL as OBJECTIONS, objection_to};
 pub(crate) use secret::{keeps_secrets, sent_file};
 pub(crate) use writer::Reach;
 pub(crate) use writes::{patch_text, writes};

@@ -22,6 +22,10 @@ pub(crate) struct Objection {
     pub(crate) alternative: &'static str,
 }
 
+/// Every objection that this file raises, for those who list rules.
+pub(crate) const ALL: [&Objection; 7] =
+    [&STATE, &HOOKS, &GIT, &STARTUP, &DEVICE, &SYSTEM, &OUTSIDE];
+
 const fn objection(
     id: &'static str,
     severity: Severity,
@@ -163,7 +167,7 @@ pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
     let as_text = path::absolute(path, cwd);
     let held = [path, as_text.as_str()].into_iter().filter_map(|path| {
         let objection = objection_to(path, cwd, facts, Reach::Anywhere)?;
-        Some((objection.severity.decision(policy.strictness), objection))
+        Some((policy.decision(objection.id, objection.severity), objection))
     });
     let held = held.max_by_key(|(decision, _)| *decision);
     let (decision, rule, reason, alternatives) = match held {

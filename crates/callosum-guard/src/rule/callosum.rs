@@ -6,15 +6,19 @@ pub(super) const TOOLS: &[Tool] = &[OURS, CLAUDE, CODEX, GEMINI];
 
 const OURS: Tool = Tool {
     names: &["callosum"],
-    takes: "-C --minutes --scope --client",
+    takes: "-C --minutes --scope --client --for --color",
     one_dash: false,
-    tests: &[],
+    tests: &[("sets-level", |s| {
+        // `guard rule ID` only shows the rule.
+        s.operands.len() > 3
+    })],
     rules: &[
         Rule {
-            id: "callosum.permit",
+            id: "self.change-permissions",
             when: &[
                 "guard allow !--list !--help !-h",
                 "guard revoke !--help !-h",
+                "guard rule &sets-level !--help !-h",
             ],
             severity: Severity::Block,
             reason: "what is permitted is for a person to say, at a terminal of their own",
@@ -26,6 +30,9 @@ const OURS: Tool = Tool {
                 "/usr/local/bin/callosum guard allow --minutes 10 ls",
                 "env X=1 bash -c 'callosum --json guard allow x'",
                 "callosum guard revoke 3f2a91c4",
+                "callosum guard rule git.reset-hard allow",
+                "callosum guard rule --for 10m git.reset-hard ask",
+                "callosum guard rule git.reset-hard default --project",
             ],
             #[cfg(test)]
             spares: &[
@@ -33,10 +40,12 @@ const OURS: Tool = Tool {
                 "callosum guard check -- git push",
                 "echo callosum guard allow x",
                 "callosum guard log",
+                "callosum guard rule git.reset-hard",
+                "callosum guard rules --set",
             ],
         },
         Rule {
-            id: "callosum.trust",
+            id: "self.trust-repository",
             when: &["trust !--list !--help !-h"],
             severity: Severity::Block,
             reason: "what a repository may run is for a person to allow",
@@ -55,7 +64,7 @@ const OURS: Tool = Tool {
             ],
         },
         Rule {
-            id: "callosum.unhook",
+            id: "self.remove-hooks",
             when: &[
                 "uninstall !--dry-run !--help !-h",
                 "init --yes|-y !--dry-run",
@@ -77,7 +86,7 @@ const OURS: Tool = Tool {
             ],
         },
         Rule {
-            id: "callosum.govern",
+            id: "self.approve-plan",
             when: &[
                 "constitution sign !--help !-h",
                 "capability restore !--help !-h",
@@ -102,7 +111,7 @@ const OURS: Tool = Tool {
             ],
         },
         Rule {
-            id: "callosum.vouch",
+            id: "self.settle-call",
             when: &["plan resume --answer|--not-done"],
             severity: Severity::Ask,
             reason: "whether a call was made is for a person to say who looked",
@@ -121,7 +130,7 @@ const OURS: Tool = Tool {
             ],
         },
         Rule {
-            id: "callosum.forget",
+            id: "self.prune-snapshots",
             when: &["snapshot clean !--help !-h"],
             severity: Severity::Ask,
             reason: "it lets go of snapshots by which a mistake could be undone",
@@ -140,7 +149,7 @@ const OURS: Tool = Tool {
             ],
         },
         Rule {
-            id: "callosum.configure",
+            id: "self.change-config",
             when: &["config set"],
             severity: Severity::Block,
             reason: "what is configured is for a person to say",
@@ -171,7 +180,7 @@ const CLAUDE: Tool = Tool {
     tests: &[],
     rules: &[
         Rule {
-            id: "callosum.unhooked",
+            id: "self.bypass-hooks",
             when: &["--bare|--safe-mode", "--settings=*disableAllHooks*"],
             severity: Severity::Ask,
             reason: "what an agent does there is seen by no guard",
@@ -190,7 +199,7 @@ const CLAUDE: Tool = Tool {
             ],
         },
         Rule {
-            id: "callosum.ungate",
+            id: "self.remove-gate",
             when: &[
                 "plugin|plugins disable|uninstall|remove|rm callosum*",
                 "plugin|plugins disable -a|--all",
@@ -222,7 +231,7 @@ const CODEX: Tool = Tool {
     one_dash: false,
     tests: &[],
     rules: &[Rule {
-        id: "callosum.unhooked-codex",
+        id: "self.bypass-hooks-codex",
         when: &[
             "--disable=hooks",
             "-c=features.hooks=false",
@@ -252,7 +261,7 @@ const GEMINI: Tool = Tool {
     one_dash: false,
     tests: &[],
     rules: &[Rule {
-        id: "callosum.unask",
+        id: "self.remove-prompt",
         when: &["hooks disable-all", "hooks disable callosum*"],
         severity: Severity::Block,
         reason: TAKEN_AWAY,

@@ -15,7 +15,7 @@ use crate::{
 
 /// The rule, which looks at every command: most of these do something else as well.
 pub(super) const EMPTIED: Rule = Rule {
-    id: "contents.emptied",
+    id: "file.truncate",
     when: &["&empties"],
     severity: Severity::Ask,
     reason: "it empties many files, or overwrites a source, without removing any",

@@ -191,7 +191,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 spares: &["ls /etc", "rm /tmp/passwd", "rm etc/passwd"],
             },
             Rule {
-                id: "rm.maybe-vital",
+                id: "rm.possibly-vital",
                 when: &["@maybe-vital"],
                 severity: Severity::Ask,
                 reason: "where the variable is empty it deletes from the root on",
@@ -239,7 +239,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
             },
             Rule {
-                id: "rm.listed",
+                id: "rm.from-list",
                 when: &["&listed"],
                 severity: Severity::Ask,
                 reason: "it deletes all that a list of the tree or of what is not committed names",
@@ -264,7 +264,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
             },
             Rule {
-                id: "rm.named",
+                id: "rm.by-name",
                 when: &["&recursive &named"],
                 severity: Severity::Ask,
                 reason: "which folder it deletes a program says that nothing is known of",

@@ -150,7 +150,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             ],
         },
         Rule {
-            id: "gh.set-aside",
+            id: "gh.archive",
             when: &["repo archive|rename", "cache delete"],
             severity: Severity::Ask,
             reason: "others find it closed, under another name, or to be built anew",

@@ -225,7 +225,7 @@ pub(crate) const GENERAL: Tool = Tool {
             ],
         },
         Rule {
-            id: "code.hidden-verb",
+            id: "code.dynamic-command",
             when: &["&hidden-verb"],
             severity: Severity::Ask,
             reason: "the program runs a tool that can destroy, and with which words is not known",

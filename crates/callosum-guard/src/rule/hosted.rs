@@ -110,7 +110,7 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[],
         rules: &[Rule {
-            id: "hosted.take-down",
+            id: "hosted.unpublish",
             when: &["remove", "app|accessory|proxy remove"],
             severity: Severity::Block,
             reason: "it takes down what runs, with its data",

@@ -27,7 +27,7 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[("for-trial", is_for_trial), ("launches", launches)],
         rules: &[Rule {
-            id: "launch.service",
+            id: "deploy.app",
             when: &["&launches !&for-trial !--dry-run|--dryrun"],
             severity: Severity::Ask,
             reason: REASON,
@@ -96,7 +96,7 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         rules: &[
             Rule {
-                id: "launch.store",
+                id: "deploy.app-store",
                 when: &[
                     "&releases !&for-trial",
                     "deliver|supply|appstore|upload_to_app_store|upload_to_play_store !init|download_metadata|download_screenshots|generate_summary !&for-trial",
@@ -130,7 +130,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
             },
             Rule {
-                id: "launch.certificates",
+                id: "deploy.certificates",
                 when: &["match nuke", "run match_nuke", "match_nuke"],
                 severity: Severity::Block,
                 reason: "it revokes the certificates by which everybody of the team signs",

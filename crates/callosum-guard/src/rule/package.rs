@@ -295,7 +295,7 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[],
         rules: &[Rule {
-            id: "package.generations",
+            id: "package.remove-generations",
             when: &["-d|--delete-old !--dry-run"],
             severity: Severity::Ask,
             reason: "what the system was before cannot be gone back to",

@@ -188,7 +188,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
             },
             Rule {
-                id: "callosum.end",
+                id: "self.stop-process",
                 when: &["&ours !-l !-L"],
                 severity: Severity::Ask,
                 reason: "it ends this program with whatever it is running",

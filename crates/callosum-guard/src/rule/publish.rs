@@ -77,7 +77,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
             },
             Rule {
-                id: "npm.mark",
+                id: "npm.deprecate",
                 when: &[
                     "deprecate !&at-home",
                     "dist-tag|dist-tags|tag rm|remove|add !&at-home",

@@ -1,4 +1,6 @@
-//! Other people's rights.
+//! Commands that run with the rights of another user.
+//!
+//! What they run is judged by itself as well, so `sudo rm -rf /` is blocked and `sudo ls` is asked about.
 
 use super::{Rule, Severity, Subject, Tool};
 
@@ -13,9 +15,9 @@ pub(super) const TOOLS: &[Tool] = &[
         rules: &[Rule {
             id: "sudo.elevated",
             when: &["&runs !&looks-elsewhere"],
-            severity: Severity::Block,
-            reason: "elevated rights are not for agents",
-            alternatives: &["sudo -nl"],
+            severity: Severity::Ask,
+            reason: "it runs as another user, root by default",
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "ssh web1 'sudo systemctl stop app'",
@@ -48,9 +50,9 @@ pub(super) const TOOLS: &[Tool] = &[
         rules: &[Rule {
             id: "su.elevated",
             when: &["&runs"],
-            severity: Severity::Block,
-            reason: "elevated rights are not for agents",
-            alternatives: &["id"],
+            severity: Severity::Ask,
+            reason: "it runs as another user, root by default",
+            alternatives: &[],
             #[cfg(test)]
             catches: &["su -c 'rm x'", "su - root", "runuser -u root id", "su"],
             #[cfg(test)]

@@ -385,7 +385,7 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: TESTS,
         rules: &[Rule {
-            id: "upload.handed",
+            id: "upload.secret-argument",
             when: &[
                 "send|upload|add &operand",
                 "send|upload|add &fed",

@@ -20,7 +20,7 @@ use super::{
     generate::SchemasOutput,
     guard::{
         CheckOutput, ExplainOutput, LogOutput, MetricsOutput, PermitOutput, PermitsOutput,
-        TestOutput,
+        RuleOutput, RulesOutput, TestOutput,
     },
     init::InitOutput,
     ledger::{
@@ -87,6 +87,8 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-guard-log", || schema_for!(LogOutput)),
     ("output-guard-metrics", || schema_for!(MetricsOutput)),
     ("output-guard-permissions", || schema_for!(PermitsOutput)),
+    ("output-guard-rule", || schema_for!(RuleOutput)),
+    ("output-guard-rules", || schema_for!(RulesOutput)),
     ("output-guard-test", || schema_for!(TestOutput)),
     ("output-init", || schema_for!(InitOutput)),
     ("output-ledger-at", || schema_for!(AtOutput)),

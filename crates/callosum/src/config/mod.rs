@@ -41,7 +41,7 @@ pub(crate) use self::{
     key::Key,
     matrix_file::{Looked, MatrixFile},
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},
-    permissions::{Permissions, Permit, Reach},
+    permissions::{Permissions, Permit, Reach, RuleLevel},
     places::Places,
     project::{MendError, Project, ProjectError, SetError, Told},
     repositories::Repositories,

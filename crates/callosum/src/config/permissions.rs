@@ -1,4 +1,5 @@
-//! [`Permissions`]: commands that a person has permitted, which the guard would ask about.
+//! [`Permissions`]: commands that a person has permitted, which the guard would ask about, and the decisions that they
+//! have set for single rules.
 //!
 //! One file for each project and one for the user, in the machine's home, where no repository can
 //! reach them (`docs/formats/permissions.md`). One that is for one time is used up under the lock,
@@ -7,12 +8,13 @@
 //! What is deliberately not here: comparing with a command, which is the guard's.
 
 use std::{
+    collections::BTreeMap,
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use callosum_guard::Permission;
+use callosum_guard::{Decision, Permission, current_id};
 use callosum_host::{Disk, FileLock};
 use callosum_ledger::Checksum;
 use jiff::Timestamp;
@@ -57,6 +59,27 @@ pub(crate) struct Permit {
     pub(crate) once: bool,
 }
 
+/// The decision that a person has set for one rule of the guard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RuleLevel {
+    /// The rule's id. An earlier version may have written an earlier id.
+    pub(crate) rule: String,
+    /// The decision whenever the rule matches.
+    pub(crate) decision: Decision,
+    /// When it was set.
+    pub(crate) since: Timestamp,
+    /// The end of the time that it holds for; `None` if it has none.
+    pub(crate) until: Option<Timestamp>,
+}
+
+impl RuleLevel {
+    /// Whether it holds at this time. A clock that was put back makes nothing last longer.
+    pub(crate) fn holds(&self, now: Timestamp) -> bool {
+        self.until
+            .is_none_or(|until| (self.since..until).contains(&now))
+    }
+}
+
 /// What is permitted in one project.
 #[derive(Clone, Debug)]
 pub(crate) struct Permissions {
@@ -74,6 +97,9 @@ struct Permits {
     version: u32,
     root: Option<String>,
     permissions: Vec<Permit>,
+    /// Decisions that a person has set for single rules.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rules: Vec<RuleLevel>,
     /// Permissions for one time that a call used up a moment ago.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     used: Vec<UsedPermit>,
@@ -150,6 +176,53 @@ impl Permissions {
         let mut permits = self.read(reach)?;
         permits.permissions.push(permit);
         self.write(reach, permits, now)
+    }
+
+    /// Returns the decisions that hold for single rules at this time, by today's id. A project's count before the user's.
+    pub(crate) fn levels(
+        &self,
+        now: Timestamp,
+    ) -> Result<BTreeMap<String, Decision>, StateFileError> {
+        let levels = self.rule_levels(now)?.into_iter();
+        let levels = levels.map(|(_, level)| (current_id(&level.rule).to_owned(), level.decision));
+        Ok(levels.collect())
+    }
+
+    /// Returns the levels that hold at this time, the user's first.
+    pub(crate) fn rule_levels(
+        &self,
+        now: Timestamp,
+    ) -> Result<Vec<(Reach, RuleLevel)>, StateFileError> {
+        let mut all = Vec::new();
+        for reach in [Reach::User, Reach::Project] {
+            let levels = self.read(reach)?.rules.into_iter();
+            let holding = levels.filter(|level| level.holds(now));
+            all.extend(holding.map(|level| (reach, level)));
+        }
+        Ok(all)
+    }
+
+    /// Sets a rule's level, or removes the one that is set: `false` if there is none. It is on disk when this returns.
+    pub(crate) fn set_level(
+        &self,
+        reach: Reach,
+        rule: &str,
+        level: Option<RuleLevel>,
+        now: Timestamp,
+    ) -> Result<bool, StateFileError> {
+        let _held = self.lock()?;
+        let mut permits = self.read(reach)?;
+        let before = permits.rules.len();
+        permits
+            .rules
+            .retain(|level| current_id(&level.rule) != rule);
+        let was_set = permits.rules.len() < before;
+        let is_changed = was_set || level.is_some();
+        permits.rules.extend(level);
+        if is_changed {
+            self.write(reach, permits, now)?;
+        }
+        Ok(was_set)
     }
 
     /// Returns the permissions that this call used up a moment ago. They still hold for it.
@@ -241,6 +314,7 @@ impl Permissions {
         now: Timestamp,
     ) -> Result<(), StateFileError> {
         permits.permissions.retain(|permit| permit.holds(now));
+        permits.rules.retain(|level| level.holds(now));
         permits.used.retain(|used| used.is_recent(now));
         self.at(reach).replace(&permits)
     }
@@ -251,6 +325,7 @@ impl Permissions {
             version: VERSION,
             root: (reach == Reach::Project).then(|| self.root.clone()),
             permissions: Vec::new(),
+            rules: Vec::new(),
             used: Vec::new(),
         }))
     }

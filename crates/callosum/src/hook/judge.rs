@@ -51,7 +51,7 @@ impl Judged {
         now: Option<Timestamp>,
         call: Option<&Checksum>,
     ) -> Self {
-        let policy = place.guard.policy(Vec::new());
+        let policy = place.policy(Vec::new());
         let verdict = match action {
             Action::Shell(command) => decide(command, &place.facts, &policy),
             Action::Write(paths) => paths
@@ -211,7 +211,7 @@ fn permitted(
         };
         let policy = Policy {
             once: patterns(once),
-            ..place.guard.policy(patterns(lasting))
+            ..place.policy(patterns(lasting))
         };
         decide(command, &place.facts, &policy)
     };

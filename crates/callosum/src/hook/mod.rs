@@ -18,6 +18,7 @@ mod brought;
 mod changed;
 mod event;
 mod git_index;
+mod git_state;
 mod given;
 mod judge;
 mod keep;
@@ -50,6 +51,7 @@ use callosum_host::Disk;
 
 pub(crate) use self::{
     answer::{Answer, Moment, Reply},
+    git_state::look,
     judge::UNREADABLE,
     place::{facts, journal, records},
     seen::seen_in,
@@ -190,7 +192,8 @@ impl Call<'_> {
                 }
                 let event = Arc::new(event);
                 progress.read(&event);
-                let place = Place::gather(&disk, &environment, &event, self.known);
+                let mut place = Place::gather(&disk, &environment, &event, self.known);
+                place.look_before_refusing(&event.action);
                 let place = Arc::new(place);
                 progress.gathered(&place);
                 let now = environment.clock().ok().map(|clock| clock.now());

@@ -8,13 +8,14 @@ use std::{
 };
 
 use callosum_agents::client::Client;
-use callosum_guard::Facts;
+use callosum_guard::{Decision, Facts, Permission, Policy, decide};
 use callosum_host::{Disk, OpenHow};
 use callosum_ledger::Journal;
 
 use super::{
+    event::Action,
     event::Event,
-    given,
+    git_state, given,
     leads::{LONGEST, Leads},
     seen::seen,
     worktree::{git_dir, is_linked, shared, trees},
@@ -40,6 +41,8 @@ pub(super) struct Place {
     pub(super) guard: GuardConfig,
     /// What is permitted; `None` where there is no home.
     pub(super) permissions: Option<Permissions>,
+    /// Decisions that a person has set for single rules.
+    pub(super) levels: BTreeMap<String, Decision>,
     /// Where the call is told; `None` where there is no home.
     pub(super) journal: Option<Journal>,
 }
@@ -104,14 +107,50 @@ impl Place {
             .as_ref()
             .zip(state)
             .map(|(homes, state)| Permissions::of(disk, homes, state));
+        let now = environment.clock().ok().map(|clock| clock.now());
+        let levels = permissions.as_ref().zip(now);
+        // Levels that cannot be read lift nothing, and raise nothing.
+        let levels = levels.and_then(|(permissions, now)| permissions.levels(now).ok());
         let journal = homes.map(|homes| journal(disk, &homes, project.as_ref()));
         Self {
+            levels: levels.unwrap_or_default(),
             disk: disk.clone(),
             environment: environment.clone(),
             facts,
             guard,
             permissions,
             journal,
+        }
+    }
+
+    /// Looks at the state of repositories and paths that a command is about, if the guard would stop it otherwise.
+    pub(super) fn look_before_refusing(&mut self, action: &Action) {
+        let Action::Shell(command) = action else {
+            return;
+        };
+        let policy = self.policy(Vec::new());
+        if decide(command, &self.facts, &policy).decision == Decision::Allow {
+            return;
+        }
+        let patience = self.environment.patience(git_state::PATIENCE);
+        let patience = patience.unwrap_or(git_state::PATIENCE);
+        let looked = git_state::look(
+            &self.disk,
+            &self.environment,
+            command,
+            &self.facts,
+            patience,
+        );
+        if let Some(facts) = looked {
+            self.facts = facts;
+        }
+    }
+
+    /// The policy that holds here, with what a person has allowed and the levels of rules that they have set.
+    pub(super) fn policy(&self, permissions: Vec<Permission>) -> Policy {
+        Policy {
+            levels: self.levels.clone(),
+            ..self.guard.policy(permissions)
         }
     }
 
@@ -127,6 +166,7 @@ impl Place {
             },
             guard: GuardConfig::default(),
             permissions: None,
+            levels: BTreeMap::new(),
             journal: homes.map(|homes| journal(disk, &homes, None)),
             environment,
         }
@@ -227,6 +267,8 @@ pub(crate) fn facts(
         standing: Vec::new(),
         missing: Vec::new(),
         folders: Vec::new(),
+        git: BTreeMap::new(),
+        absent: Vec::new(),
         state: None,
     }
 }

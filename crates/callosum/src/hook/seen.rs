@@ -282,6 +282,20 @@ fn packed(disk: &Disk, git: &Path) -> BTreeSet<Vec<u8>> {
     names.map(<[u8]>::to_vec).collect()
 }
 
+/// Whether a repository has packed a reference of this full name. One that is packed and deleted is not there any more.
+pub(super) fn has_packed_ref(disk: &Disk, git: &Path, name: &[u8]) -> bool {
+    const LONGEST: usize = 1024 * 1024;
+    let packed = disk.open(&git.join("packed-refs"), OpenHow::READ).ok();
+    let packed = packed.and_then(|packed| packed.read_range(0, LONGEST).ok());
+    // One that was not read whole may have the reference.
+    let packed = packed.unwrap_or_default();
+    packed.len() >= LONGEST
+        || packed.split(|byte| *byte == b'\n').any(|line| {
+            let at = line.iter().position(|byte| *byte == b' ');
+            at.is_some_and(|at| &line[at + 1..] == name)
+        })
+}
+
 /// Where a link leads in the end, through the links that it leads to, also where nothing stands there yet: what is
 /// written to it is made there. `None` where it goes round, or cannot be read: nothing can be written to it.
 fn end_of(disk: &Disk, link: &Path) -> Option<PathBuf> {

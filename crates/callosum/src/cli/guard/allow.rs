@@ -1,7 +1,7 @@
 //! `callosum guard allow`: permit what the guard would ask about.
 
 use callosum_evidence::{secrets, terminal::on_one_line};
-use callosum_guard::{Decision, Permission, Policy, decide};
+use callosum_guard::{Decision, Permission, Policy, decide, is_fixed};
 use callosum_ledger::{AuditEvent, Event};
 use clap::{Args, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{
     check::line,
     place::{self, StrictnessArgs, permissions},
+    rule::refuse_agent,
 };
 use crate::{
     cli::{context::Context, explain, notice},
@@ -123,6 +124,7 @@ pub(super) fn run(context: &Context, args: &AllowArgs) -> Result<(), CommandErro
         CommandError::from_error(Exit::Usage, &error)
             .hint("callosum guard allow 'git branch -D *' --once")
     })?;
+    refuse_agent(context)?;
     refuse_blocked(context, &pattern)?;
     let reach = match args.scope {
         ScopeName::Project => Reach::Project,
@@ -157,7 +159,7 @@ fn after(now: Timestamp, minutes: u16) -> Option<Timestamp> {
         .ok()
 }
 
-/// Fails where the guard blocks the very words: nobody is to believe that this changes it.
+/// Fails if the guard blocks these very words, and names the rule to lower.
 fn refuse_blocked(context: &Context, pattern: &Permission) -> Result<(), CommandError> {
     let policy: Policy = StrictnessArgs::default().policy(context)?;
     let words = String::from(pattern.clone());
@@ -168,13 +170,14 @@ fn refuse_blocked(context: &Context, pattern: &Permission) -> Result<(), Command
     }
     let rule = verdict.rule.unwrap_or_default();
     let what = format!(
-        "`{}` is blocked by {rule}, which no permission lifts",
+        "rule {rule} blocks `{}`, and a permission does not lift a block",
         on_one_line(words)
     );
     let refused = CommandError::new(Exit::No, what);
-    Err(match verdict.alternative {
-        Some(alternative) => refused.hint(format!("instead: {alternative}")),
-        None => refused,
+    Err(if is_fixed(&rule) {
+        refused
+    } else {
+        refused.hint(format!("callosum guard rule {rule} ask --for 10m"))
     })
 }
 

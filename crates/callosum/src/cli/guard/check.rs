@@ -143,7 +143,7 @@ pub(super) fn line(words: &[String]) -> String {
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
     let asked = Asked::of(&args.command);
-    let facts = place::facts_for(context, &asked.line);
+    let facts = place::facts_after_look(context, &asked.line, &policy);
     let verdict = asked.verdict(decide(&asked.line, &facts, &policy));
     let allowed = verdict.decision == Decision::Allow;
     let output = CheckOutput::new(&asked.line, verdict);

@@ -66,7 +66,7 @@ pub(crate) struct LookedOutput {
 pub(super) fn run(context: &Context, args: &ExplainArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
     let asked = Asked::of(&args.command);
-    let facts = place::facts_for(context, &asked.line);
+    let facts = place::facts_after_look(context, &asked.line, &policy);
     let explained = explain(&asked.line, &facts, &policy);
     let output = ExplainOutput {
         verdict: CheckOutput::new(&asked.line, asked.verdict(explained.verdict)),

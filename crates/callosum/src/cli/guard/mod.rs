@@ -8,6 +8,8 @@ mod log;
 mod metrics;
 mod place;
 mod revoke;
+mod rule;
+mod rules;
 mod tally;
 
 use clap::Subcommand;
@@ -19,6 +21,8 @@ pub(super) use self::{
     explain::ExplainOutput,
     log::LogOutput,
     metrics::MetricsOutput,
+    rule::RuleOutput,
+    rules::RulesOutput,
     tally::Tally,
 };
 
@@ -33,6 +37,8 @@ pub(crate) enum GuardCommand {
     Test(corpus::TestArgs),
     Allow(allow::AllowArgs),
     Revoke(revoke::RevokeArgs),
+    Rule(rule::RuleArgs),
+    Rules(rules::RulesArgs),
     Log(log::LogArgs),
     Metrics(metrics::MetricsArgs),
 }
@@ -44,6 +50,8 @@ pub(super) fn run(context: &Context, command: &GuardCommand) -> Result<(), Comma
         GuardCommand::Test(args) => corpus::run(context, args),
         GuardCommand::Allow(args) => allow::run(context, args),
         GuardCommand::Revoke(args) => revoke::run(context, args),
+        GuardCommand::Rule(args) => rule::run(context, args),
+        GuardCommand::Rules(args) => rules::run(context, args),
         GuardCommand::Log(args) => log::run(context, args),
         GuardCommand::Metrics(args) => metrics::run(context, args),
     }

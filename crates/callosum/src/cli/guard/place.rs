@@ -1,8 +1,8 @@
 //! What the guard must know of the folder that a command is asked about in.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
-use callosum_guard::{Facts, Policy, Strictness};
+use callosum_guard::{Decision, Facts, Policy, Strictness, decide};
 use clap::Args;
 
 use crate::{
@@ -11,6 +11,9 @@ use crate::{
     hook,
     ui::{CommandError, Exit},
 };
+
+/// How long a look at repositories may take at a terminal, where a person waits for it.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// How strict the guard is to be.
 #[derive(Args, Clone, Debug, Default)]
@@ -42,7 +45,13 @@ impl StrictnessArgs {
             Some("paranoid") => guard.config.strictness = Strictness::Paranoid,
             _ => {}
         }
-        Ok(guard.policy(Vec::new()))
+        let levels = permissions(context)
+            .levels(context.clock.now())
+            .map_err(|error| explain::permit(&error))?;
+        Ok(Policy {
+            levels,
+            ..guard.policy(Vec::new())
+        })
     }
 
     /// The same with what is permitted at this time.
@@ -66,6 +75,16 @@ pub(super) fn permissions(context: &Context) -> Permissions {
 /// What a hook would know that is called in this folder with this command.
 pub(super) fn facts_for(context: &Context, command: &str) -> Facts {
     facts_besides(context, &facts(context), command)
+}
+
+/// The same with what a look at repositories and paths tells, if this policy would stop the command.
+pub(super) fn facts_after_look(context: &Context, command: &str, policy: &Policy) -> Facts {
+    let facts = facts_for(context, command);
+    if decide(command, &facts, policy).decision == Decision::Allow {
+        return facts;
+    }
+    let (disk, environment) = (&context.disk, &context.environment);
+    hook::look(disk, environment, command, &facts, LOOK).unwrap_or(facts)
 }
 
 /// The same, where what is known whatever the command is known already.

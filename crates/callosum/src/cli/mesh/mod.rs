@@ -22,6 +22,7 @@ mod words;
 
 use clap::Subcommand;
 
+pub(super) use self::speaker::agent_in;
 pub(super) use self::{
     bridge::BridgeOutput,
     digest::DigestOutput,

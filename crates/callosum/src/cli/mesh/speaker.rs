@@ -7,6 +7,7 @@ use clap::Args;
 use super::open;
 use crate::{
     cli::context::Context,
+    config::Environment,
     ui::{CommandError, Exit},
 };
 
@@ -35,6 +36,14 @@ pub(super) struct SpeakerArgs {
     /// The agent's own session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+}
+
+/// Returns the agent in whose environment this process runs, by the variables that clients set for what they start.
+pub(in crate::cli) fn agent_in(environment: &Environment) -> Option<&'static str> {
+    let mark = MARKS
+        .iter()
+        .find(|(mark, _, _)| environment.get(mark).is_some());
+    mark.map(|(_, name, _)| *name)
 }
 
 impl SpeakerArgs {

@@ -1,0 +1,128 @@
+//! `callosum guard rules`: every rule of the guard, and what it decides here.
+
+use callosum_guard::{Policy, Severity, rules};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{
+    place::{StrictnessArgs, permissions},
+    rule::RuleOutput,
+};
+use crate::{
+    cli::{context::Context, explain},
+    config::{Reach, RuleLevel},
+    ui::{CommandError, Table},
+};
+
+/// List the guard's rules and what each decides
+///
+/// Without WORDS, lists all rules. WORDS select rules whose id or reason contains each of them.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum guard rules
+  $ callosum guard rules git
+  $ callosum guard rules --set")]
+pub(crate) struct RulesArgs {
+    #[command(flatten)]
+    strictness: StrictnessArgs,
+    /// Words that the id or the reason contains
+    words: Vec<String>,
+    /// List only rules whose decision a person has set
+    #[arg(long)]
+    set: bool,
+}
+
+/// `callosum guard rules --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct RulesOutput {
+    /// The rules, sorted by id.
+    pub(crate) rules: Vec<RuleOutput>,
+}
+
+pub(super) fn run(context: &Context, args: &RulesArgs) -> Result<(), CommandError> {
+    let policy = args.strictness.policy(context)?;
+    let mut rules = all(context, &policy)?;
+    rules.retain(|rule| {
+        let mut words = args.words.iter();
+        let is_meant = words.all(|word| {
+            let word = word.to_lowercase();
+            rule.id.contains(&word) || rule.reason.to_lowercase().contains(&word)
+        });
+        is_meant && (!args.set || rule.set_for.is_some())
+    });
+    if context.ui.json {
+        return context.ui.json_data(&RulesOutput { rules });
+    }
+    if rules.is_empty() {
+        context.ui.say("no rule matches");
+        return Ok(());
+    }
+    let mut table = Table::new(&["rule", "decision", "reason"]);
+    for rule in &rules {
+        let decision = match &rule.set_for {
+            Some(whose) => format!("{} (set for {whose})", rule.decision),
+            None => rule.decision.clone(),
+        };
+        table.row([rule.id.clone(), decision, rule.reason.clone()]);
+    }
+    context.ui.data(&table.render())
+}
+
+/// Returns every rule with what it decides here, sorted by id: the built-in ones and those of the configuration.
+pub(super) fn all(context: &Context, policy: &Policy) -> Result<Vec<RuleOutput>, CommandError> {
+    let levels = permissions(context)
+        .rule_levels(context.clock.now())
+        .map_err(|error| explain::permit(&error))?;
+    let own = policy.rules.iter();
+    let own = own.map(|rule| (rule.id.as_str(), rule.severity, rule.reason.as_str()));
+    let built_in = rules();
+    let built_in = built_in
+        .iter()
+        .map(|rule| (rule.id, rule.severity, rule.reason));
+    let mut all: Vec<RuleOutput> = built_in
+        .chain(own)
+        .map(|(id, severity, reason)| output(id, severity, reason, policy, &levels))
+        .collect();
+    all.sort_by(|one, other| one.id.cmp(&other.id));
+    Ok(all)
+}
+
+fn output(
+    id: &str,
+    severity: Severity,
+    reason: &str,
+    policy: &Policy,
+    levels: &[(Reach, RuleLevel)],
+) -> RuleOutput {
+    let default = severity.decision(policy.strictness);
+    // The last one counts: a project's stands behind the user's.
+    let set = levels
+        .iter()
+        .rfind(|(_, level)| callosum_guard::current_id(&level.rule) == id);
+    RuleOutput {
+        id: id.to_owned(),
+        decision: set
+            .map_or(default, |(_, level)| level.decision)
+            .name()
+            .to_owned(),
+        default: default.name().to_owned(),
+        set_for: set.map(|(reach, _)| reach.as_str().to_owned()),
+        until: set
+            .and_then(|(_, level)| level.until)
+            .map(|until| until.to_string()),
+        fixed: callosum_guard::is_fixed(id),
+        reason: reason.to_owned(),
+    }
+}
+
+/// Returns the id that someone who typed this probably meant.
+pub(super) fn suggested(id: &str, rules: &[RuleOutput]) -> Option<String> {
+    let last = id.rsplit('.').next().unwrap_or(id);
+    let mut near = rules.iter().filter(|rule| {
+        !last.is_empty() && (rule.id.contains(last) || rule.id.ends_with(last))
+            || !id.is_empty() && rule.id.starts_with(id)
+    });
+    near.next().map(|rule| rule.id.clone())
+}

@@ -35,7 +35,7 @@ pub fn explain(command: &str, facts: &Facts, policy: &Policy) -> Explanation {
 
 /// The verdict with the first of its alternatives that the guard would allow as well: under `paranoid` it may allow none.
 /// What would be the alternative's own is never asked for, whatever rules a project has.
-pub(crate) fn with_alternative(
+fn with_alternative(
     verdict: Verdict,
     alternatives: Vec<String>,
     facts: &Facts,
@@ -312,7 +312,7 @@ fn look(
                     decision,
                     rule: objection.id.to_owned(),
                     reason: objection.reason.to_owned(),
-                    alternatives: vec![objection.alternative.to_owned()],
+                    alternatives: Vec::new(),
                     subject: if call.words.is_empty() {
                         format!("> {path}")
                     } else {

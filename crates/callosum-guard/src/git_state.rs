@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     facts::Facts,
-    path,
+    link, path,
     rule::{DELETERS, Subject, git_folder},
     unwrap::{self, Call, setting},
 };
@@ -195,7 +195,7 @@ pub(crate) fn deleted(call: &Call, facts: &Facts) -> Option<Vec<String>> {
     let cwd = call.cwd.as_deref()?;
     let paths = subject.operands.iter().map(|(word, _)| {
         let is_plain = word.is_known() && !word.glob && !word.text.is_empty();
-        is_plain.then(|| path::absolute(&word.text, Some(cwd)))
+        is_plain.then(|| link::resolve(&word.text, Some(cwd), facts))
     });
     paths.collect()
 }

@@ -14,21 +14,21 @@ use crate::{
     verdict::Decision,
 };
 
-/// The seed's six patterns (Seed CAKE §4), and what each says.
-const SIX: [(&str, &str); 6] = [
-    (r"git\s+reset\s+--hard", "git stash"),
-    (r"git\s+push\s+--force", "git push"),
-    (r"rm\s+-rf\s+/", "ls -la"),
-    (r"chmod\s+777", "ls -la"),
-    (r"sudo\s+", "id"),
-    (r"docker.*--privileged", "docker run --rm alpine true"),
+/// The seed's six patterns (Seed CAKE §4).
+const SIX: [&str; 6] = [
+    r"git\s+reset\s+--hard",
+    r"git\s+push\s+--force",
+    r"rm\s+-rf\s+/",
+    r"chmod\s+777",
+    r"sudo\s+",
+    r"docker.*--privileged",
 ];
 
 fn six() -> &'static RegexSet {
     static SET: OnceLock<RegexSet> = OnceLock::new();
     SET.get_or_init(|| {
         #[expect(clippy::expect_used, reason = "constants, which a test compiles")]
-        RegexSet::new(SIX.map(|(pattern, _)| pattern)).expect("the six patterns")
+        RegexSet::new(SIX).expect("the six patterns")
     })
 }
 
@@ -105,8 +105,8 @@ fn by_text(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
         hits.push(Hit {
             decision: Decision::Block,
             rule: "text.pattern".to_owned(),
-            reason: format!("the text fits `{}`", SIX[at].0),
-            alternatives: vec![SIX[at].1.to_owned()],
+            reason: format!("the text fits `{}`", SIX[at]),
+            alternatives: Vec::new(),
             subject: command.chars().take(200).collect(),
         });
     }

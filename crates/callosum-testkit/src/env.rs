@@ -101,6 +101,22 @@ impl TestEnv {
         }
     }
 
+    /// Makes the project a git repository in which `git reset --hard`, `git stash drop` and `git branch -D old` lose work:
+    /// with a changed file, a stash, and branches `old` and `other` with a commit of their own.
+    pub fn git_init_with_work(&self) {
+        self.write("work.txt", "committed\n");
+        self.git_init();
+        for branch in ["old", "other"] {
+            self.git(&["checkout", "--quiet", "-b", branch]);
+            let message = format!("--message={branch}");
+            self.git(&["commit", "--quiet", "--allow-empty", &message]);
+            self.git(&["checkout", "--quiet", "main"]);
+        }
+        self.write("work.txt", "stashed\n");
+        self.git(&["stash", "push", "--quiet"]);
+        self.write("work.txt", "changed\n");
+    }
+
     /// Runs git in the project, without anybody's configuration. Returns what it printed.
     pub fn git(&self, arguments: &[&str]) -> String {
         let mut git = self.program(PathBuf::from("git"));

@@ -2,7 +2,7 @@
 
 use super::writer::Reach;
 use crate::{
-    decide::{CONFIRM, with_alternative},
+    decide::CONFIRM,
     facts::Facts,
     glob, link, path,
     place::{self, Place},
@@ -18,73 +18,46 @@ pub(crate) struct Objection {
     pub(crate) id: &'static str,
     pub(crate) severity: Severity,
     pub(crate) reason: &'static str,
-    /// What serves the same end, as a command, or looks at what it is about.
-    pub(crate) alternative: &'static str,
 }
 
 /// Every objection that this file raises, for those who list rules.
 pub(crate) const ALL: [&Objection; 7] =
     [&STATE, &HOOKS, &GIT, &STARTUP, &DEVICE, &SYSTEM, &OUTSIDE];
 
-const fn objection(
-    id: &'static str,
-    severity: Severity,
-    [reason, alternative]: [&'static str; 2],
-) -> Objection {
+const fn objection(id: &'static str, severity: Severity, reason: &'static str) -> Objection {
     Objection {
         id,
         severity,
         reason,
-        alternative,
     }
 }
 
 const STATE: Objection = objection(
     "protect.state",
     Severity::Block,
-    [
-        "these files are the record of what was done, and are written by callosum alone",
-        "callosum status",
-    ],
+    "these files are the record of what was done, and are written by callosum alone",
 );
 const HOOKS: Objection = objection(
     "protect.hooks",
     Severity::Block,
-    [
-        "the settings of the hooks are what the guard stands on",
-        "callosum doctor",
-    ],
+    "the settings of the hooks are what the guard stands on",
 );
 const GIT: Objection = objection(
     "protect.git",
     Severity::Block,
-    [
-        "the repository's own files are written by git alone",
-        "git status",
-    ],
+    "the repository's own files are written by git alone",
 );
 const STARTUP: Objection = objection(
     "protect.startup",
     Severity::Ask,
-    [
-        "it runs whenever a shell is started",
-        "export PATH=\"$PWD/bin:$PATH\"",
-    ],
+    "it runs whenever a shell is started",
 );
-const DEVICE: Objection = objection(
-    "protect.device",
-    Severity::Block,
-    ["it overwrites a disk", "lsblk"],
-);
-const SYSTEM: Objection = objection(
-    "protect.system",
-    Severity::Block,
-    ["it changes the system", "mktemp -d"],
-);
+const DEVICE: Objection = objection("protect.device", Severity::Block, "it overwrites a disk");
+const SYSTEM: Objection = objection("protect.system", Severity::Block, "it changes the system");
 const OUTSIDE: Objection = objection(
     "protect.outside",
     Severity::Ask,
-    ["it lies outside the project", "mktemp -d"],
+    "it lies outside the project",
 );
 
 /// Files of ours in a project's root.
@@ -170,22 +143,18 @@ pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
         Some((policy.decision(objection.id, objection.severity), objection))
     });
     let held = held.max_by_key(|(decision, _)| *decision);
-    let (decision, rule, reason, alternatives) = match held {
-        Some((decision, held)) if decision > Decision::Allow => {
-            let alternative = held.alternative.to_owned();
-            (decision, held.id, held.reason, vec![alternative])
-        }
-        _ if policy.confirm => (Decision::Ask, CONFIRM.0, CONFIRM.1, Vec::new()),
+    let (decision, rule, reason) = match held {
+        Some((decision, held)) if decision > Decision::Allow => (decision, held.id, held.reason),
+        _ if policy.confirm => (Decision::Ask, CONFIRM.0, CONFIRM.1),
         _ => return Verdict::default(),
     };
-    let verdict = Verdict {
+    Verdict {
         decision,
         rule: Some(rule.to_owned()),
         reason: Some(reason.to_owned()),
         subject: Some(path.to_owned()),
         ..Verdict::default()
-    };
-    with_alternative(verdict, alternatives, facts, policy)
+    }
 }
 
 /// Whether a pattern is about our files: it begins like one of them, and takes it in.

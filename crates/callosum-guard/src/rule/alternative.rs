@@ -1,7 +1,8 @@
-//! What is told instead of a command that is stopped: another, written with the operands of the one that is stopped.
+//! The command that the guard suggests instead of one that it stops.
 //!
-//! `{0}` stands for the first operand where there are no more, `{1..}` for all from the second on. What would be done
-//! with other operands than those is never told, so that nobody who takes it at its word does harm.
+//! An alternative belongs to the program that is stopped, and uses that command's own words or none: `{0}` stands for
+//! the first operand if there are no more, `{1..}` for all from the second on. A sample with other operands would teach
+//! nothing, and would do harm to someone who takes it at its word. Where nothing fits, there is no alternative.
 
 use super::{Rule, Subject, Tool};
 use crate::unwrap::value::Arg;
@@ -25,8 +26,7 @@ const FAMILIES: [&[&str]; 12] = [
     &["gh", "glab"],
 ];
 
-/// What may be told instead of a command that a rule for this tool has stopped, the best first. A sample of one tool is
-/// not told to who uses another; where there is none, that tool's own help is.
+/// Returns the alternatives to a command that a rule for this tool has stopped, the best first.
 pub(crate) fn alternatives(rule: &Rule, tool: &Tool, subject: &Subject<'_>) -> Vec<String> {
     let name = subject.call.name.as_str();
     let of_name = |alternative: &&str| {
@@ -38,27 +38,14 @@ pub(crate) fn alternatives(rule: &Rule, tool: &Tool, subject: &Subject<'_>) -> V
         let is_kin = FAMILIES.iter().any(are_kin);
         is_kin.then(|| format!("{name} {rest}"))
     };
-    let told: Vec<String> = rule.alternatives.iter().filter_map(of_name).collect();
-    if told.is_empty() {
-        return vec![format!("{name} --help")];
-    }
-    let told = told.iter();
-    told.filter_map(|alternative| filled(alternative, subject))
+    let all = rule.alternatives.iter().filter_map(of_name);
+    all.filter_map(|alternative| filled(&alternative, subject))
         .collect()
 }
 
 /// The command that an alternative stands for; `None` where the one that is stopped has no such operands, or not all
 /// of them are known.
 fn filled(alternative: &str, subject: &Subject<'_>) -> Option<String> {
-    let Some((before, rest)) = alternative.split_once('{') else {
-        return Some(alternative.to_owned());
-    };
-    let Some((place, after)) = rest.split_once('}') else {
-        return Some(alternative.to_owned());
-    };
-    let Ok(from) = place.trim_end_matches("..").parse::<usize>() else {
-        return Some(alternative.to_owned());
-    };
     // Elsewhere the same words are about something else.
     let call = subject.call;
     let is_moved = ["-C", "--git-dir", "--work-tree"]
@@ -69,6 +56,15 @@ fn filled(alternative: &str, subject: &Subject<'_>) -> Option<String> {
     if call.elsewhere || is_moved || is_found || call.cwd != subject.facts.cwd {
         return None;
     }
+    let Some((before, rest)) = alternative.split_once('{') else {
+        return Some(alternative.to_owned());
+    };
+    let Some((place, after)) = rest.split_once('}') else {
+        return Some(alternative.to_owned());
+    };
+    let Ok(from) = place.trim_end_matches("..").parse::<usize>() else {
+        return Some(alternative.to_owned());
+    };
     let operands = subject.operands.get(from..)?;
     let is_of_one = !place.ends_with("..");
     if operands.is_empty() || is_of_one && operands.len() > 1 {

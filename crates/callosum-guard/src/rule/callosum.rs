@@ -115,7 +115,7 @@ const OURS: Tool = Tool {
             when: &["plan resume --answer|--not-done"],
             severity: Severity::Ask,
             reason: "whether a call was made is for a person to say who looked",
-            alternatives: &["callosum plan show 0f3a"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "callosum plan resume 0f3a --not-done 9c1d",
@@ -184,7 +184,7 @@ const CLAUDE: Tool = Tool {
             when: &["--bare|--safe-mode", "--settings=*disableAllHooks*"],
             severity: Severity::Ask,
             reason: "what an agent does there is seen by no guard",
-            alternatives: &["callosum doctor"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "claude --bare -p 'fix the tests'",
@@ -207,7 +207,7 @@ const CLAUDE: Tool = Tool {
             ],
             severity: Severity::Block,
             reason: TAKEN_AWAY,
-            alternatives: &["callosum doctor"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "claude plugin disable callosum@callosum",
@@ -239,7 +239,7 @@ const CODEX: Tool = Tool {
         ],
         severity: Severity::Ask,
         reason: "what an agent does there is seen by no guard",
-        alternatives: &["callosum doctor"],
+        alternatives: &[],
         #[cfg(test)]
         catches: &[
             "codex exec --disable hooks x",
@@ -265,7 +265,7 @@ const GEMINI: Tool = Tool {
         when: &["hooks disable-all", "hooks disable callosum*"],
         severity: Severity::Block,
         reason: TAKEN_AWAY,
-        alternatives: &["callosum doctor"],
+        alternatives: &[],
         #[cfg(test)]
         catches: &[
             "gemini hooks disable-all",

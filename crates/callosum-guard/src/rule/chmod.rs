@@ -18,7 +18,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "it changes who may read and write far more than a file of the project",
-            alternatives: &["getfacl ."],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "setfacl -m u:nobody:rwx /home/u",
@@ -61,7 +61,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&open-to-all"],
                 severity: Severity::Block,
                 reason: "everybody could then change it",
-                alternatives: &["chmod u+rwx {1..}", "ls -la"],
+                alternatives: &["chmod u+rwx {1..}"],
                 #[cfg(test)]
                 catches: &[
                     "chmod 777 a",
@@ -84,7 +84,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&writable-by-all"],
                 severity: Severity::Ask,
                 reason: "everybody could then change it",
-                alternatives: &["chmod u+w {1..}", "ls -la"],
+                alternatives: &["chmod u+w {1..}"],
                 #[cfg(test)]
                 catches: &[
                     "chmod 666 a",
@@ -105,7 +105,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "a system with wrong permissions does not start any more",
-                alternatives: &["ls -ld {1..}", "ls -la"],
+                alternatives: &["ls -ld {1..}"],
                 #[cfg(test)]
                 catches: &[
                     "chmod -R 755 /",
@@ -127,7 +127,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&recursive &here @outside"],
                 severity: Severity::Ask,
                 reason: "nobody keeps the permissions that these files outside the project have now",
-                alternatives: &["ls -ld {1..}", "ls -la"],
+                alternatives: &["ls -ld {1..}"],
                 #[cfg(test)]
                 catches: &[
                     "chmod -R 755 /srv/other",
@@ -149,7 +149,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&privileged"],
                 severity: Severity::Ask,
                 reason: "whoever runs it then has its owner's rights",
-                alternatives: &["chmod u+x {1..}", "ls -la"],
+                alternatives: &["chmod u+x {1..}"],
                 #[cfg(test)]
                 catches: &["chmod u+s x", "chmod 4755 x", "chmod g+s,o+x x"],
                 #[cfg(test)]
@@ -172,7 +172,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&of-system", "&recursive * @git"],
                 severity: Severity::Block,
                 reason: "a system whose files belong to somebody else does not start any more",
-                alternatives: &["ls -ld {1..}", "ls -la"],
+                alternatives: &["ls -ld {1..}"],
                 #[cfg(test)]
                 catches: &[
                     "chown -R u:u /",
@@ -188,7 +188,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&recursive &here * @outside"],
                 severity: Severity::Ask,
                 reason: "nobody keeps the owners that these files outside the project have now",
-                alternatives: &["ls -ld {1..}", "ls -la"],
+                alternatives: &["ls -ld {1..}"],
                 #[cfg(test)]
                 catches: &[
                     "chown -R www-data:www-data /home/u/projects",
@@ -215,7 +215,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&open-mode"],
             severity: Severity::Ask,
             reason: "everybody could then change it",
-            alternatives: &["mkdir -m 755 {0..}", "ls -la"],
+            alternatives: &["mkdir -m 755 {0..}"],
             #[cfg(test)]
             catches: &[
                 "mkdir -m 777 out",

@@ -95,7 +95,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["* put-bucket-lifecycle-configuration|put-bucket-lifecycle &expires"],
                 severity: Severity::Ask,
                 reason: "what is in the bucket is deleted from a certain age on",
-                alternatives: &["aws s3 ls"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "aws s3api put-bucket-lifecycle-configuration --bucket b --lifecycle-configuration '{\"Rules\":[{\"Expiration\":{\"Days\":1}}]}'",
@@ -114,7 +114,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&destroys !--dry-run !--dryrun !help"],
                 severity: Severity::Block,
                 reason: "what it deletes in the cloud is gone for good",
-                alternatives: &["aws s3 ls"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "aws s3 rb s3://b --force",

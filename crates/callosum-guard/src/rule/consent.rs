@@ -148,14 +148,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         when: &["&consents !&for-tests !--dry-run|--help|--version"],
         severity: Severity::Ask,
         reason: "it answers yes to each question of the tool, which may be whether to delete the data",
-        alternatives: &[
-            "prisma migrate status",
-            "supabase migration list",
-            "rails db:migrate:status",
-            "alembic current",
-            "terraform plan",
-            "flyway info",
-        ],
+        alternatives: &[],
         #[cfg(test)]
         catches: &[
             "yes | npx prisma db push",

@@ -121,7 +121,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "a privileged container is as good as root on the machine",
-                alternatives: &["docker run --rm alpine true"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "docker run --privileged x",
@@ -147,7 +147,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "from this container the machine itself can be changed",
-                alternatives: &["docker run --rm alpine true"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "docker run -v /:/host alpine",

@@ -19,7 +19,7 @@ pub(super) const EMPTIED: Rule = Rule {
     when: &["&empties"],
     severity: Severity::Ask,
     reason: "it empties many files, or overwrites a source, without removing any",
-    alternatives: &["git stash"],
+    alternatives: &[],
     #[cfg(test)]
     catches: &[
         "truncate -s 0 *",

@@ -71,7 +71,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&destroys"],
                 severity: Severity::Block,
                 reason: "it deletes data that nothing brings back",
-                alternatives: &["psql -l", "mysql -e 'SHOW TABLES'"],
+                alternatives: &["psql -l"],
                 #[cfg(test)]
                 catches: &[
                     "psql -c 'DROP TABLE users'",
@@ -119,7 +119,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&replaces"],
                 severity: Severity::Ask,
                 reason: "a dump or a copy takes away the tables that are there before it puts its own",
-                alternatives: &["mysqlshow"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "mysqldump src | mysql dst",
@@ -212,7 +212,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&destroys"],
             severity: Severity::Block,
             reason: "it deletes a whole database",
-            alternatives: &["psql -l"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "dropdb prod",
@@ -261,7 +261,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&destroys"],
             severity: Severity::Block,
             reason: "it deletes data that nothing brings back",
-            alternatives: &["mongosh --eval 'db.stats()'"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "mongosh --eval 'db.dropDatabase()'",

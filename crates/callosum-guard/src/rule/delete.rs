@@ -111,7 +111,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@vital|@project", "&root"],
                 severity: Severity::Block,
                 reason: "it deletes the system, the home folder or the whole project",
-                alternatives: &["ls -ld {0..}", "ls -la"],
+                alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
                     "rm -rf /",
@@ -138,7 +138,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@git !&of-clone", "&recursive &takes-repository"],
                 severity: Severity::Block,
                 reason: "it deletes the repository with its history",
-                alternatives: &["git status"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "rm -rf .git",
@@ -160,7 +160,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&recursive &repository"],
                 severity: Severity::Ask,
                 reason: "it deletes another repository with its history, which a snapshot does not keep",
-                alternatives: &["git -C {0} status", "git status"],
+                alternatives: &["git -C {0} status"],
                 #[cfg(test)]
                 catches: &[
                     "rm -rf cloned",
@@ -180,7 +180,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@system"],
                 severity: Severity::Block,
                 reason: "it deletes part of the system",
-                alternatives: &["ls -ld {0..}", "ls -la"],
+                alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
                     "rm /etc/passwd",
@@ -195,7 +195,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@maybe-vital"],
                 severity: Severity::Ask,
                 reason: "where the variable is empty it deletes from the root on",
-                alternatives: &["rm -rf \"${DIR:?}\"/*"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "rm -rf \"$DIR\"/*",
@@ -216,7 +216,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@everything"],
                 severity: Severity::Ask,
                 reason: "it deletes everything in the project",
-                alternatives: &["git clean -n"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "rm -rf *",
@@ -243,7 +243,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&listed"],
                 severity: Severity::Ask,
                 reason: "it deletes all that a list of the tree or of what is not committed names",
-                alternatives: &["git clean -n"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "ls -A | grep -v .git | xargs rm -rf",
@@ -268,7 +268,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&recursive &named"],
                 severity: Severity::Ask,
                 reason: "which folder it deletes a program says that nothing is known of",
-                alternatives: &["ls -d \"$(some-tool path)\""],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "rm -rf $(some-tool where)",
@@ -291,7 +291,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@outside !&only-caches"],
                 severity: Severity::Ask,
                 reason: "it deletes outside the project",
-                alternatives: &["ls -ld {0..}", "ls -la"],
+                alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
                     "rm -rf ../other",
@@ -315,7 +315,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&temporary"],
                 severity: Severity::Ask,
                 reason: "it deletes the temporary folder itself, which every program needs",
-                alternatives: &["ls -la /tmp"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "rm -rf /tmp",
@@ -331,7 +331,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&recursive @unknown"],
                 severity: Severity::Note,
                 reason: "what it deletes is not known",
-                alternatives: &["ls -ld \"$DIR\""],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &["rm -rf $DIR", "rm -r \"$1\"", "rm -rf $(cat list)"],
                 #[cfg(test)]
@@ -362,7 +362,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&trashes @vital|@project|@system|@git"],
                 severity: Severity::Block,
                 reason: "it takes away the system, the home folder or the whole project",
-                alternatives: &["ls -la"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "trash ~",
@@ -379,7 +379,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&trashes @outside|@everything"],
                 severity: Severity::Ask,
                 reason: "it takes away all of the project, or what lies outside",
-                alternatives: &["ls -la"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &["trash ../other", "trash *", "gio trash ~/notes"],
                 #[cfg(test)]
@@ -397,7 +397,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["!* !--dry-run !--help !-h"],
             severity: Severity::Ask,
             reason: "what was put into the trash is gone for good",
-            alternatives: &["trash-list"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &["trash-empty", "trash-empty -f", "trash-empty --all-users"],
             #[cfg(test)]
@@ -415,7 +415,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@device"],
                 severity: Severity::Block,
                 reason: "what it overwrites cannot be brought back",
-                alternatives: &["ls -ld {0..}", "ls -la"],
+                alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
                     "shred /dev/sda",
@@ -430,7 +430,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["@vital|@project|@system|@git"],
                 severity: Severity::Block,
                 reason: "what it overwrites belongs to the system, the home folder, the project or its history",
-                alternatives: &["ls -ld {0..}", "ls -la"],
+                alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
                     "shred -u /etc/passwd",
@@ -445,7 +445,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["*"],
                 severity: Severity::Ask,
                 reason: "what it overwrites cannot be brought back",
-                alternatives: &["rm {0..}", "ls -ld {0..}", "ls -la"],
+                alternatives: &["rm {0..}", "ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &["shred -u notes.txt", "shred a", "wipe -f x"],
                 #[cfg(test)]
@@ -467,7 +467,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["@device|@vital|@system|@git"],
             severity: Severity::Block,
             reason: "what is cut off cannot be brought back",
-            alternatives: &["ls -ld {0..}", "ls -la"],
+            alternatives: &["ls -ld {0..}"],
             #[cfg(test)]
             catches: &[
                 "truncate -s 0 /etc/passwd",

@@ -22,7 +22,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: REASON,
-            alternatives: &["kubectl diff -f app.yaml"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "kubectl --context prod set image deploy/web web=shop:2",
@@ -122,7 +122,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: REASON,
-            alternatives: &["ansible-playbook --list-tasks site.yml"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "ansible-playbook -i prod site.yml",
@@ -218,7 +218,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&deploys !-n|--dry-run|--just-print"],
             severity: Severity::Ask,
             reason: "by its name the task changes what runs in production",
-            alternatives: &["make -n all", "npm run", "just --list"],
+            alternatives: &["npm run", "just --list"],
             #[cfg(test)]
             catches: &[
                 "make deploy-prod",

@@ -21,7 +21,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&to-device"],
             severity: Severity::Block,
             reason: "it overwrites a disk or the system",
-            alternatives: &["lsblk"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "dd if=/dev/zero of=/dev/sda",
@@ -69,7 +69,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&file-system"],
             severity: Severity::Block,
             reason: "it formats a disk",
-            alternatives: &["lsblk"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "mkfs.ext4 /dev/sda1",
@@ -131,7 +131,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&changes-disk"],
             severity: Severity::Block,
             reason: "it destroys what is on a disk",
-            alternatives: &["lsblk"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "wipefs -a /dev/sda",

@@ -43,7 +43,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&moves-vital", "&moves-git", "&to-null", "&moves-all"],
                 severity: Severity::Block,
                 reason: "what is moved is gone from where it is needed",
-                alternatives: &["ls -ld {0..}", "ls -la"],
+                alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
                     "mv /etc /tmp/etc",
@@ -100,7 +100,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&moves-others"],
                 severity: Severity::Ask,
                 reason: "it takes away what does not belong to this project",
-                alternatives: &["ls -ld {0..}", "ls -la"],
+                alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
                     "mv ../other /tmp/x",
@@ -177,7 +177,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "it deletes whatever the source does not have",
-                alternatives: &["rsync -an --delete src/ dst/"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "rsync -a --delete empty/ /",
@@ -201,7 +201,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Ask,
                 reason: "it deletes whatever the source does not have, outside the project",
-                alternatives: &["rsync -an --delete src/ dst/"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "rsync -a --delete src/ ../dst/",

@@ -16,7 +16,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&destroys"],
             severity: Severity::Block,
             reason: "it deletes every node or relationship that is of this kind",
-            alternatives: &["cypher-shell 'MATCH (n) RETURN count(n)'"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "cypher-shell 'MATCH (n) DETACH DELETE n'",

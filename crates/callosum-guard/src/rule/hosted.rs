@@ -240,7 +240,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Block,
             reason: "what is deleted at the service is gone for everybody",
-            alternatives: &["jf rt search 'libs/*'", "jfrog rt search 'libs/*'"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "jfrog rt del 'repo/*' --quiet",

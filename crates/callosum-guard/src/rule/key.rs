@@ -43,7 +43,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&answered !-R !-F !-l !-y"],
             severity: Severity::Ask,
             reason: "a key that is there is replaced, and what it opens is closed from then on",
-            alternatives: &["ssh-keygen -lf ~/.ssh/id_ed25519.pub"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "ssh-keygen -t ed25519 -f ~/.ssh/id_ed25519 -N '' <<< y",

@@ -58,7 +58,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Block,
                 reason: "it deletes what others run, with its data",
-                alternatives: &["kubectl get all"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "kubectl delete ns prod",
@@ -95,7 +95,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
                 severity: Severity::Ask,
                 reason: "it changes what runs in the cluster",
-                alternatives: &["kubectl diff -f app.yaml"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "kubectl delete pod web-0",

@@ -34,10 +34,8 @@ pub(super) const TOOLS: &[Tool] = &[
             alternatives: &[
                 "railway status",
                 "deployctl deployments list",
-                "gcloud app versions list",
                 "az webapp list",
                 "sam validate",
-                "modal app list",
                 "convex logs",
                 "hasura migrate status",
                 "dagger functions",
@@ -134,7 +132,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["match nuke", "run match_nuke", "match_nuke"],
                 severity: Severity::Block,
                 reason: "it revokes the certificates by which everybody of the team signs",
-                alternatives: &["fastlane match development --readonly"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "fastlane match nuke distribution",

@@ -17,7 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["--set|--set-selections|--install|--remove|--remove-all|--auto|-s"],
             severity: Severity::Ask,
             reason: "everybody on the machine gets another program by this name",
-            alternatives: &["update-alternatives --list python", "alternatives --list"],
+            alternatives: &["alternatives --list"],
             #[cfg(test)]
             catches: &[
                 "update-alternatives --set python /usr/bin/python2",
@@ -108,7 +108,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&changes"],
             severity: Severity::Block,
             reason: "it changes who may use the machine",
-            alternatives: &["id"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "userdel -r u",

@@ -74,7 +74,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             when: &["&empties !&for-tests"],
             severity: Severity::Ask,
             reason: "it deletes every row of a table, without a condition",
-            alternatives: &["rails runner 'puts User.count'"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "rails runner 'User.delete_all'",
@@ -95,7 +95,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             when: &["&resets !&for-tests"],
             severity: Severity::Ask,
             reason: "it deletes what is in the database",
-            alternatives: &["rails db:migrate:status"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "rails db:drop",

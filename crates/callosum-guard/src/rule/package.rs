@@ -159,7 +159,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "it may overwrite or delete files outside the project",
-            alternatives: &["tar -tf archive.tar"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "tar -xf a.tar -C /",
@@ -199,7 +199,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&takes-all"],
                 severity: Severity::Block,
                 reason: "what is put into the archive is gone from where it is needed",
-                alternatives: &["tar -cf /tmp/all.tar ."],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "zip -rm /tmp/x.zip .",
@@ -222,7 +222,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&takes-others"],
                 severity: Severity::Ask,
                 reason: "it takes away what does not belong to this project",
-                alternatives: &["ls -la"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "zip -rm /tmp/x.zip ~/src",
@@ -253,7 +253,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&over-system"],
             severity: Severity::Block,
             reason: "it replaces part of the system",
-            alternatives: &["ls -la"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "ln -sf /tmp/x /etc/passwd",

@@ -75,7 +75,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&broad !-l !-L"],
                 severity: Severity::Ask,
                 reason: "it ends every program of that kind, the agent and its shell among them",
-                alternatives: &["pgrep -fl {0}", "ps aux"],
+                alternatives: &["pgrep -fl {0}"],
                 #[cfg(test)]
                 catches: &[
                     "killall -9 node",
@@ -103,7 +103,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&of-kind !-l !-L"],
                 severity: Severity::Ask,
                 reason: "these are the numbers of every program of that kind, the agent and its shell among them",
-                alternatives: &["ps aux"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "kill -9 $(pgrep node)",
@@ -132,7 +132,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&of-user !-l !-L"],
                 severity: Severity::Ask,
                 reason: "it ends processes of another user, or all of one or of everybody",
-                alternatives: &["pgrep -u postgres -l"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "pgrep -u postgres | xargs kill -9",
@@ -157,7 +157,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&parent !-l !-L"],
                 severity: Severity::Ask,
                 reason: "it ends the parent of a process, which may be the agent itself",
-                alternatives: &["ps -o pid,ppid,args"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "kill -9 $PPID",
@@ -192,7 +192,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&ours !-l !-L"],
                 severity: Severity::Ask,
                 reason: "it ends this program with whatever it is running",
-                alternatives: &["callosum status"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "pkill -f callosum",
@@ -214,7 +214,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&everything", "&vital-process"],
                 severity: Severity::Block,
                 reason: "it ends every process, or one that others need",
-                alternatives: &["ps aux"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "kill -9 -1",
@@ -251,7 +251,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "it ends every process that uses anything on that disk, or works in that folder",
-            alternatives: &["fuser -v ."],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "fuser -km /",
@@ -296,7 +296,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&always"],
             severity: Severity::Block,
             reason: "it ends every process",
-            alternatives: &["ps aux"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &["killall5", "killall5 -9", "command killall5"],
             #[cfg(test)]

@@ -147,7 +147,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["yank", "owner -a|--add|-r|--remove"],
                 severity: Severity::Ask,
                 reason: "it breaks those who depend on the package",
-                alternatives: &["cargo search serde"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "cargo yank --version 1.0.0",

@@ -73,7 +73,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         when: &["&releases !&for-trial !--dry-run !--help"],
         severity: Severity::Ask,
         reason: "what is published or deployed cannot simply be taken back",
-        alternatives: &["twine check dist/pkg.whl"],
+        alternatives: &[],
         #[cfg(test)]
         catches: &[
             "twine upload dist/*",

@@ -14,7 +14,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         when: &["&to-nothing !--dry-run !--dryrun"],
         severity: Severity::Ask,
         reason: "nothing of the service is left running",
-        alternatives: &["heroku ps -a shop"],
+        alternatives: &[],
         #[cfg(test)]
         catches: &[
             "aws ecs update-service --cluster c --service s --desired-count 0",

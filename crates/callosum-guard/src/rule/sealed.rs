@@ -31,7 +31,7 @@ pub(super) const READ: Rule = Rule {
     when: &["&reads-sealed"],
     severity: Severity::Block,
     reason: "it reads a secret by which records are told from forged ones",
-    alternatives: &["callosum plan list", "callosum audit tail"],
+    alternatives: &[],
     #[cfg(test)]
     catches: &[
         "cat ~/.local/state/callosum/plan-runs/0b8d.json",

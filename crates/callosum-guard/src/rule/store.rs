@@ -19,7 +19,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&deletes-repository"],
                 severity: Severity::Block,
                 reason: "the repository is deleted where all have it from",
-                alternatives: &["curl -s https://api.github.com/repos/o/r"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "curl -X DELETE -H \"Authorization: token $T\" https://api.github.com/repos/o/r",
@@ -39,7 +39,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&deletes-at-service"],
                 severity: Severity::Ask,
                 reason: "what is deleted at the service is gone for everybody",
-                alternatives: &["curl -s https://api.example.org/v1/things"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "curl -X DELETE -H \"Authorization: Bearer $T\" https://api.cloudflare.com/client/v4/zones/abc",
@@ -61,7 +61,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &["&deletes"],
                 severity: Severity::Block,
                 reason: "the whole index or collection is deleted, with all that was put into it",
-                alternatives: &["curl -s 'localhost:9200/_cat/indices?v'"],
+                alternatives: &[],
                 #[cfg(test)]
                 catches: &[
                     "curl -X DELETE http://localhost:9200/logs",
@@ -103,7 +103,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&flushes"],
             severity: Severity::Block,
             reason: "it deletes everything that is stored",
-            alternatives: &["echo stats | nc localhost 11211"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "echo flush_all | nc localhost 11211",

@@ -26,7 +26,7 @@ pub(super) const TOOLS: &[Tool] = &[
             when: &["&stops"],
             severity: Severity::Block,
             reason: "it stops the machine",
-            alternatives: &["uptime"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &["shutdown -h now", "reboot", "init 0", "poweroff -f"],
             #[cfg(test)]
@@ -161,7 +161,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "it deletes every setting of a program",
-            alternatives: &["defaults read com.apple.dock"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "defaults delete com.apple.dock",
@@ -208,7 +208,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             severity: Severity::Ask,
             reason: "by its name the task deletes more than what can be built again",
-            alternatives: &["make -n destroy-cache"],
+            alternatives: &[],
             #[cfg(test)]
             catches: &[
                 "make destroy",

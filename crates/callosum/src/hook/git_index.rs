@@ -4,6 +4,7 @@
 //! SHA-256, a damaged file) makes a file look untracked, which costs its caller a snapshot and loses nothing.
 
 use std::{
+    collections::HashSet,
     path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -59,7 +60,38 @@ struct Entry {
     size: u64,
 }
 
+/// Returns the names of all files in this repository's index; `None` if it cannot be read.
+pub(super) fn names(disk: &Disk, git_dir: &Path) -> Option<HashSet<Vec<u8>>> {
+    let bytes = disk.read_at_most(&git_dir.join("index"), LARGEST).ok()?;
+    let mut names = HashSet::new();
+    each_entry(&bytes, |name, _, _| {
+        names.insert(name.to_vec());
+        true
+    })?;
+    Some(names)
+}
+
 fn entry_of(index: &[u8], path: &[u8]) -> Option<Entry> {
+    let mut found = None;
+    each_entry(index, |name, head, is_whole| {
+        if name == path && is_whole {
+            let modified = number(head, 8).zip(number(head, 12));
+            let size = number(head, 36);
+            found = modified.zip(size).map(|(modified, size)| Entry {
+                modified,
+                size: size.into(),
+            });
+            return false;
+        }
+        // Names are sorted.
+        name <= path
+    })?;
+    found
+}
+
+/// Calls `visit` with the name and the fixed part of each entry, and whether it is a whole one and no side of a merge, until
+/// it returns `false`. `None` if the index is damaged or has another form.
+fn each_entry(index: &[u8], mut visit: impl FnMut(&[u8], &[u8], bool) -> bool) -> Option<()> {
     let version = number(index.strip_prefix(b"DIRC")?, 0)?;
     let count = number(index, 8)?;
     if !(2..=4).contains(&version) {
@@ -94,18 +126,11 @@ fn entry_of(index: &[u8], path: &[u8]) -> Option<Entry> {
             at = start + (at - start + end + 8) / 8 * 8;
         }
         let is_whole = flags & 0x3000 == 0;
-        if name == path && is_whole {
-            return Some(Entry {
-                modified: (number(head, 8)?, number(head, 12)?),
-                size: number(head, 36)?.into(),
-            });
-        }
-        // Names are sorted.
-        if name.as_slice() > path {
-            return None;
+        if !visit(&name, head, is_whole) {
+            break;
         }
     }
-    None
+    Some(())
 }
 
 /// A big-endian number of four bytes.

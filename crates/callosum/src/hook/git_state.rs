@@ -11,13 +11,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_guard::{Facts, GitQuestion, GitState, questions};
+use callosum_guard::{Facts, GitQuestion, GitState, Verdict, questions};
 use callosum_host::{
     Disk,
     process::{self, Cancel, Ending, Launch, Limits, git},
 };
 
-use super::worktree::{git_dir, shared};
+use super::{
+    blast_radius,
+    worktree::{git_dir, shared},
+};
 use crate::config::Environment;
 
 /// How long all looks for one command may take together.
@@ -26,25 +29,44 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(30);
 /// Most bytes of git's answer that are read; a longer one counts as unknown.
 const LONGEST: usize = 256 * 1024;
 
-/// Returns the facts with what a look at the repositories of a command tells; `None` if no look could change the verdict.
+/// What a look found.
+#[derive(Debug)]
+pub(crate) struct Look {
+    /// The facts with what was found.
+    pub(crate) facts: Facts,
+    /// The paths that the command deletes.
+    pub(crate) paths: Vec<String>,
+}
+
+impl Look {
+    /// Returns what a command that this verdict stops would do, if that can be counted within [`PATIENCE`].
+    pub(crate) fn blast_radius(&self, disk: &Disk, verdict: &Verdict) -> Option<String> {
+        let rule = verdict.rule.as_deref()?;
+        let deadline = Instant::now() + PATIENCE;
+        blast_radius::describe(disk, rule, &self.paths, &self.facts, deadline)
+    }
+}
+
+/// Looks at the repositories and paths of a command; `None` if no look could change the verdict.
 pub(crate) fn look(
     disk: &Disk,
     environment: &Environment,
     command: &str,
     facts: &Facts,
     patience: Duration,
-) -> Option<Facts> {
+) -> Option<Look> {
     let questions = questions(command, facts);
     if questions.is_empty() {
         return None;
     }
     let deadline = Instant::now() + patience;
-    let absent = questions.paths.into_iter().filter(|path| {
+    let paths = questions.paths;
+    let absent = paths.iter().filter(|path| {
         // A link that leads nowhere exists.
         let found = disk.stat(Path::new(path));
         found.is_ok_and(|found| found.is_none())
     });
-    let absent = absent.collect();
+    let absent = absent.cloned().collect();
     let mut states = BTreeMap::new();
     for (folder, question) in questions.repositories {
         let repository = Repository {
@@ -57,11 +79,12 @@ pub(crate) fn look(
             states.insert(folder, state);
         }
     }
-    Some(Facts {
+    let facts = Facts {
         git: states,
         absent,
         ..facts.clone()
-    })
+    };
+    Some(Look { facts, paths })
 }
 
 /// A repository as seen from the folder in which git runs.

@@ -14,6 +14,7 @@
 //! thread but the one that watches the time, no registry, and no database.
 
 mod answer;
+mod blast_radius;
 mod brought;
 mod changed;
 mod event;
@@ -51,7 +52,7 @@ use callosum_host::Disk;
 
 pub(crate) use self::{
     answer::{Answer, Moment, Reply},
-    git_state::look,
+    git_state::{Look, look},
     judge::UNREADABLE,
     place::{facts, journal, records},
     seen::seen_in,
@@ -200,6 +201,12 @@ impl Call<'_> {
                 let call = repeated::fingerprint(self.client, &event);
                 let mut judged = Judged::of(&event.action, &place, now, call.as_ref());
                 judged.verdict.destroys |= event.removes;
+                if let Some(radius) = place.blast_radius(&judged.verdict) {
+                    judged.verdict.reason = judged
+                        .verdict
+                        .reason
+                        .map(|reason| format!("{reason}: {radius}"));
+                }
                 if let Action::Shell(command) = &event.action
                     && self.client == "codex"
                     && judged.verdict.decision == Decision::Allow

@@ -8,14 +8,15 @@ use std::{
 };
 
 use callosum_agents::client::Client;
-use callosum_guard::{Decision, Facts, Permission, Policy, decide};
+use callosum_guard::{Decision, Facts, Permission, Policy, Verdict, decide};
 use callosum_host::{Disk, OpenHow};
 use callosum_ledger::Journal;
 
 use super::{
     event::Action,
     event::Event,
-    git_state, given,
+    git_state::{self, Look},
+    given,
     leads::{LONGEST, Leads},
     seen::seen,
     worktree::{git_dir, is_linked, shared, trees},
@@ -41,6 +42,8 @@ pub(super) struct Place {
     pub(super) guard: GuardConfig,
     /// What is permitted; `None` where there is no home.
     pub(super) permissions: Option<Permissions>,
+    /// What a look at repositories and paths found, if there was one.
+    look: Option<Look>,
     /// Decisions that a person has set for single rules.
     pub(super) levels: BTreeMap<String, Decision>,
     /// Where the call is told; `None` where there is no home.
@@ -113,6 +116,7 @@ impl Place {
         let levels = levels.and_then(|(permissions, now)| permissions.levels(now).ok());
         let journal = homes.map(|homes| journal(disk, &homes, project.as_ref()));
         Self {
+            look: None,
             levels: levels.unwrap_or_default(),
             disk: disk.clone(),
             environment: environment.clone(),
@@ -141,9 +145,19 @@ impl Place {
             &self.facts,
             patience,
         );
-        if let Some(facts) = looked {
-            self.facts = facts;
+        if let Some(look) = looked {
+            self.facts = look.facts.clone();
+            self.look = Some(look);
         }
+    }
+
+    /// Returns what a command would do that this verdict stops, if that is known.
+    pub(super) fn blast_radius(&self, verdict: &Verdict) -> Option<String> {
+        let look = self
+            .look
+            .as_ref()
+            .filter(|_| verdict.decision > Decision::Allow)?;
+        look.blast_radius(&self.disk, verdict)
     }
 
     /// The policy that holds here, with what a person has allowed and the levels of rules that they have set.
@@ -166,6 +180,7 @@ impl Place {
             },
             guard: GuardConfig::default(),
             permissions: None,
+            look: None,
             levels: BTreeMap::new(),
             journal: homes.map(|homes| journal(disk, &homes, None)),
             environment,

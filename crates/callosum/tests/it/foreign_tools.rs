@@ -198,7 +198,7 @@ fn tools_of_known_servers_are_decided_on_as_their_commands() {
         ),
         (
             "mcp__git__git_branch",
-            json!({"mode": "delete", "branchName": "x", "force": true}),
+            json!({"mode": "delete", "branchName": "old", "force": true}),
             "git.branch-delete",
         ),
         ("mcp__redis__flushall", json!({}), "redis.flush"),
@@ -239,7 +239,7 @@ fn tools_of_known_servers_are_decided_on_as_their_commands() {
         ("mcp__git__git_status", json!({"repo_path": &root})),
         (
             "mcp__git__git_branch",
-            json!({"mode": "delete", "branchName": "x"}),
+            json!({"mode": "delete", "branchName": "old"}),
         ),
         ("mcp__redis__get", json!({"key": "flushall"})),
         ("mcp__mongodb__find", json!({"collection": "users"})),

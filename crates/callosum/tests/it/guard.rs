@@ -115,6 +115,7 @@ fn what_is_behind_a_link_is_where_that_leads() {
     for folder in [env.home().join("Documents"), env.home().join("other")] {
         std::fs::create_dir_all(folder).unwrap();
     }
+    env.write(env.home().join(".zshrc"), "");
     for folder in ["other", "a/b", "build"] {
         std::fs::create_dir_all(env.project().join(folder)).unwrap();
     }
@@ -236,29 +237,31 @@ fn what_git_checkout_would_write_over_is_asked_about() {
     }
 }
 
-/// CAKE-SHIM-1: the explanation shows what was unwrapped, and every rule that looked.
+/// CAKE-SHIM-1: the explanation fits on one screen and names the deciding rule; with `-v` it shows every rule.
 #[test]
 fn explain_shows_each_command_and_rule() {
     let env = TestEnv::new();
-    let shown = env
-        .run([
-            "guard",
-            "explain",
-            "--",
-            "env X=1 bash -c 'git push --force'",
-        ])
-        .success();
+    let line = "env X=1 bash -c 'git push --force'; rm -rf \"$DIR/\"";
+    let explain = ["guard", "explain", "--", line];
+    let shown = env.run(explain).success().stdout;
     for part in [
         "block by git.push-force",
+        "git push --force (through bash -c)",
+        "callosum guard rule git.push-force",
+        "matched as well, and did not decide:\n  rm.possibly-vital (ask)",
+    ] {
+        assert!(shown.contains(part), "{part} is not in {shown}");
+    }
+    assert!(shown.lines().count() <= 24, "{shown}");
+    let all = ["-v", "guard", "explain", "--", line];
+    let shown = env.run(all).success().stdout;
+    for part in [
         "[env] bash",
         "[bash -c] git push --force",
         "block: git.push-force",
+        "rules passed: ",
     ] {
-        assert!(
-            shown.stdout.contains(part),
-            "{part} is not in {}",
-            shown.stdout
-        );
+        assert!(shown.contains(part), "{part} is not in {shown}");
     }
 }
 

@@ -51,7 +51,7 @@ fn last_record(env: &TestEnv) -> Value {
 #[test]
 fn the_stricter_of_both_files_is_obeyed() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     let says = |command: &str| {
         let checked = env.run(["guard", "check", "--json", "--", command]).json();
         let hooked = shell(&env, command).0;
@@ -63,7 +63,7 @@ fn the_stricter_of_both_files_is_obeyed() {
     assert_eq!(says("git reset --hard"), "deny");
     user(&env, &config("minimal", ""));
     assert_eq!(says("git reset --hard"), "ask");
-    assert_eq!(says("git branch -D x"), "allow");
+    assert_eq!(says("git branch -D old"), "allow");
     let rule = "rules:\n  - {id: my.deploy, tools: [deploy], when: [prod], severity: block, \
                 reason: people deploy, alternative: deploy test}\n";
     env.write("cake_config.yaml", config("balanced", rule));
@@ -76,7 +76,7 @@ fn the_stricter_of_both_files_is_obeyed() {
             .contains("people deploy. Instead: deploy test")
     );
     env.write("cake_config.yaml", config("paranoid", ""));
-    assert_eq!(says("git branch -D x"), "deny");
+    assert_eq!(says("git branch -D old"), "deny");
     assert_eq!(last_record(&env)["details"]["strictness"], "paranoid");
 }
 
@@ -85,7 +85,7 @@ fn the_stricter_of_both_files_is_obeyed() {
 #[test]
 fn a_project_that_would_loosen_the_guard_is_named() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     env.write("cake_config.yaml", config("minimal", ""));
     assert_eq!(shell(&env, "git reset --hard").0, "deny");
     let told = last_record(&env)["details"]["configuration"][0].clone();
@@ -108,7 +108,7 @@ fn a_project_that_would_loosen_the_guard_is_named() {
 #[test]
 fn a_broken_file_is_told_and_neither_loosens_nor_bricks() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     let broken = config("minimal", "").replace("max_strikes: 4", "max_strikes: 40");
     let users = env.configuration().with_file_name("cake_config.yaml");
     let projects = env.project().join("cake_config.yaml");
@@ -142,7 +142,7 @@ fn a_broken_file_is_told_and_neither_loosens_nor_bricks() {
 #[test]
 fn what_the_user_says_of_safety_is_obeyed() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     let safety = config("balanced", "").replace("confirmation: false", "confirmation: true");
     user(&env, &safety);
     assert_eq!(shell(&env, "ls").0, "ask");

@@ -16,7 +16,8 @@ pub(super) const CLIENTS: [(&str, &str); 4] = [
 pub(super) fn repository() -> TestEnv {
     let env = TestEnv::new();
     env.write("src/lib.rs", "pub fn one() -> u8 { 1 }\n");
-    env.git_init();
+    env.git_init_with_work();
+    env.write("untracked.txt", "mine\n");
     env
 }
 
@@ -316,7 +317,10 @@ fn while_a_person_is_asked_a_snapshot_is_taken() {
     let listed = looks.find(|listed| !listed.is_empty()).unwrap();
     let label = listed[0]["label"].as_str().unwrap();
     assert!(label.starts_with("before: /"), "{label}");
-    assert_eq!(listed[0]["dirty_files"], json!(["src/lib.rs"]));
+    assert_eq!(
+        listed[0]["dirty_files"],
+        json!(["src/lib.rs", "untracked.txt", "work.txt"])
+    );
 }
 
 /// The program's own help is not taken for an event.

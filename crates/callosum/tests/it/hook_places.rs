@@ -22,7 +22,7 @@ fn the_folder_of_one_call_is_not_the_project() {
     for (folder, stopped) in [("/srv/elsewhere", true), ("src", false)] {
         let folder = env.project().join(folder);
         assert_eq!(
-            is_denied(&env, &folder, "rm -rf lib"),
+            is_denied(&env, &folder, "rm -rf lib*"),
             stopped,
             "{folder:?}"
         );
@@ -81,6 +81,7 @@ fn a_folder_that_the_user_has_given_is_written_in_freely() {
     ] {
         assert_eq!(said(line), "ask", "{line}");
     }
+    env.write(env.home().join("notes/.git/HEAD"), "ref: refs/heads/main\n");
     for line in [
         "rm -rf ~/notes",
         "cd ~/notes && rm -rf .git",

@@ -76,6 +76,7 @@ mod grounding;
 mod guard;
 /// What `cake_config.yaml` changes, and who may say what in it.
 mod guard_config;
+mod guard_looks;
 /// What is lost or broken of a session comes back, or is named.
 mod healing;
 /// What coding agents are answered before their tools run.

@@ -39,7 +39,7 @@ fn log(env: &TestEnv, arguments: &[&str]) -> Vec<Value> {
 #[test]
 fn what_is_permitted_is_allowed_until_it_is_taken_back() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     assert!(asks(&env, ASKED_ABOUT));
     let id = allow(&env, &["git branch -D *"]);
     assert!(!asks(&env, ASKED_ABOUT));
@@ -75,7 +75,7 @@ fn what_is_permitted_is_allowed_until_it_is_taken_back() {
 #[test]
 fn the_reason_names_the_rule_that_still_decides() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     let both = format!("{ASKED_ABOUT}; git stash drop");
     let reason = |output: &Output| {
         let said = output.json();
@@ -97,7 +97,7 @@ fn the_reason_names_the_rule_that_still_decides() {
 #[test]
 fn where_nobody_is_asked_the_reason_says_who_can_permit_it() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     for client in ["codex", "gemini", "qwen"] {
         let event = json!({
             "cwd": env.project(), "tool_name": "Bash", "tool_input": {"command": ASKED_ABOUT},
@@ -131,7 +131,7 @@ fn where_nobody_is_asked_the_reason_says_who_can_permit_it() {
 #[test]
 fn a_block_wins_over_a_permission() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     let refused = env
         .run(["guard", "allow", "git reset --hard"])
         .ended_with(1);
@@ -153,7 +153,7 @@ fn a_block_wins_over_a_permission() {
 #[test]
 fn a_permission_ends_as_was_said() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     allow(&env, &["git branch -D *", "--once"]);
     let allowed = std::thread::scope(|scope| {
         let hooks = (0..6).map(|_| scope.spawn(|| !asks(&env, ASKED_ABOUT)));
@@ -204,7 +204,7 @@ fn an_agent_permits_itself_nothing() {
 #[test]
 fn permissions_that_cannot_be_read_permit_nothing() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     allow(&env, &["git branch -D *", "--scope", "user"]);
     let file = env.machine_home().join("permissions/user.json");
     std::fs::write(&file, "{").unwrap();
@@ -224,7 +224,7 @@ fn permissions_that_cannot_be_read_permit_nothing() {
 #[test]
 fn the_log_and_the_metrics_show_what_was_decided() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     hook(&env, "ls");
     env.run(["init", "--ledger", "--sessions", "--share"])
         .success();

@@ -160,7 +160,7 @@ pub(super) const BFG: Tool = Tool {
         ],
         severity: Severity::Block,
         reason: "it writes the whole history anew, and what it takes out is nowhere else",
-        alternatives: &["git count-objects -vH"],
+        alternatives: &[],
         #[cfg(test)]
         catches: &[
             "bfg --delete-files id_rsa",

@@ -48,7 +48,7 @@ const PATCH: Tool = Tool {
         ],
         severity: Severity::Ask,
         reason: "it throws away changes that are not committed",
-        alternatives: &["git stash"],
+        alternatives: &[],
         #[cfg(test)]
         catches: &[
             "git diff | patch -R -p1",

@@ -81,8 +81,8 @@ impl CheckOutput {
         }
         text.push('\n');
         for (what, value) in [
-            ("about", &self.subject),
-            ("because", &self.reason),
+            ("command", &self.subject),
+            ("reason", &self.reason),
             ("instead", &self.alternative),
         ] {
             if let Some(value) = value {
@@ -143,8 +143,9 @@ pub(super) fn line(words: &[String]) -> String {
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
     let asked = Asked::of(&args.command);
-    let facts = place::facts_after_look(context, &asked.line, &policy);
+    let (facts, look) = place::facts_after_look(context, &asked.line, &policy);
     let verdict = asked.verdict(decide(&asked.line, &facts, &policy));
+    let verdict = place::with_blast_radius(context, look.as_ref(), verdict);
     let allowed = verdict.decision == Decision::Allow;
     let output = CheckOutput::new(&asked.line, verdict);
     if context.ui.json {

@@ -13,7 +13,9 @@ use super::{
 };
 use crate::{cli::context::Context, ui::CommandError};
 
-/// Show every command that a command would run, and every rule that looked at it
+/// Show what a command would run and do, and which rule decides
+///
+/// Nothing is run. With -v, lists every rule that was checked.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -39,6 +41,10 @@ pub(crate) struct ExplainOutput {
     pub(crate) verdict: CheckOutput,
     /// Every command that would run, outermost first.
     pub(crate) steps: Vec<StepOutput>,
+    /// Paths of the project that the command may delete or lose work in, as far as it names them.
+    pub(crate) deletes: Vec<String>,
+    /// Files of the project that it writes over.
+    pub(crate) overwrites: Vec<String>,
 }
 
 /// A command that would run.
@@ -66,10 +72,15 @@ pub(crate) struct LookedOutput {
 pub(super) fn run(context: &Context, args: &ExplainArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
     let asked = Asked::of(&args.command);
-    let facts = place::facts_after_look(context, &asked.line, &policy);
+    let (facts, look) = place::facts_after_look(context, &asked.line, &policy);
     let explained = explain(&asked.line, &facts, &policy);
+    let verdict = asked.verdict(explained.verdict);
+    let verdict = place::with_blast_radius(context, look.as_ref(), verdict);
+    let (lost, replaced) = (verdict.named.clone(), verdict.overwrites.clone());
     let output = ExplainOutput {
-        verdict: CheckOutput::new(&asked.line, asked.verdict(explained.verdict)),
+        verdict: CheckOutput::new(&asked.line, verdict),
+        deletes: lost,
+        overwrites: replaced,
         steps: explained
             .steps
             .into_iter()
@@ -91,10 +102,87 @@ pub(super) fn run(context: &Context, args: &ExplainArgs) -> Result<(), CommandEr
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    context.ui.foreign(&shown(&output))
+    let text = if context.ui.verbose {
+        every_rule(&output)
+    } else {
+        on_one_screen(&output)
+    };
+    context.ui.foreign(&text)
 }
 
-fn shown(output: &ExplainOutput) -> String {
+/// Most commands, and most paths, that are listed without `-v`.
+const MOST: usize = 10;
+
+/// Returns the verdict, the commands that would run, and the rules that matched.
+fn on_one_screen(output: &ExplainOutput) -> String {
+    let mut text = output.verdict.shown();
+    if let Some(rule) = &output.verdict.rule {
+        let _ = writeln!(text, "  rule: callosum guard rule {rule}");
+    }
+    text.push_str("runs:\n");
+    for step in output.steps.iter().take(MOST) {
+        let indent = "  ".repeat(step.depth + 1);
+        let via = match step.via.as_str() {
+            "" => String::new(),
+            via => format!(" (through {via})"),
+        };
+        let _ = writeln!(text, "{indent}{}{via}", step.name());
+    }
+    more(&mut text, output.steps.len(), "commands");
+    for (title, paths) in [
+        ("may delete", &output.deletes),
+        ("writes over", &output.overwrites),
+    ] {
+        if paths.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "{title}:");
+        for path in paths.iter().take(MOST) {
+            let _ = writeln!(text, "  {path}");
+        }
+        more(&mut text, paths.len(), "paths");
+    }
+    let allow = Decision::Allow.name();
+    let matched = output.steps.iter().flat_map(|step| &step.looked);
+    let matched = matched.filter(|looked| {
+        looked.decision != allow && Some(&looked.rule) != output.verdict.rule.as_ref()
+    });
+    let mut matched: Vec<String> = matched
+        .map(|looked| format!("  {} ({})", looked.rule, looked.decision))
+        .collect();
+    matched.dedup();
+    if !matched.is_empty() {
+        let _ = writeln!(
+            text,
+            "matched as well, and did not decide:\n{}",
+            matched.join("\n")
+        );
+    }
+    let checked: usize = output.steps.iter().map(|step| step.looked.len()).sum();
+    let _ = writeln!(
+        text,
+        "rules checked: {checked} (all: callosum guard explain -v)"
+    );
+    text
+}
+
+fn more(text: &mut String, all: usize, what: &str) {
+    if let Some(more @ 1..) = all.checked_sub(MOST) {
+        let _ = writeln!(text, "  and {more} more {what}");
+    }
+}
+
+impl StepOutput {
+    fn name(&self) -> &str {
+        if self.command.is_empty() {
+            "(redirections alone)"
+        } else {
+            &self.command
+        }
+    }
+}
+
+fn every_rule(output: &ExplainOutput) -> String {
     let mut text = output.verdict.shown();
     for step in &output.steps {
         let indent = "  ".repeat(step.depth);
@@ -102,28 +190,23 @@ fn shown(output: &ExplainOutput) -> String {
         if !step.via.is_empty() {
             let _ = write!(text, "[{}] ", step.via);
         }
-        let _ = writeln!(
-            text,
-            "{}",
-            if step.command.is_empty() {
-                "(redirections alone)"
-            } else {
-                &step.command
-            }
-        );
+        let _ = writeln!(text, "{}", step.name());
         let allow = Decision::Allow.name();
-        let held: Vec<&LookedOutput> = step.looked.iter().filter(|l| l.decision != allow).collect();
-        for looked in &held {
-            let _ = writeln!(text, "{indent}    {}: {}", looked.decision, looked.rule);
-        }
-        let passed: Vec<&str> = step
+        let (passed, matched): (Vec<&LookedOutput>, Vec<_>) = step
             .looked
             .iter()
-            .filter(|looked| looked.decision == allow)
-            .map(|looked| looked.rule.as_str())
-            .collect();
+            .partition(|looked| looked.decision == allow);
+        for looked in &matched {
+            let _ = writeln!(text, "{indent}    {}: {}", looked.decision, looked.rule);
+        }
+        let passed: Vec<&str> = passed.iter().map(|looked| looked.rule.as_str()).collect();
         if !passed.is_empty() {
-            let _ = writeln!(text, "{indent}    nothing against it: {}", passed.join(" "));
+            let _ = writeln!(
+                text,
+                "{indent}    rules passed: {}: {}",
+                passed.len(),
+                passed.join(" ")
+            );
         }
     }
     text

@@ -2,13 +2,13 @@
 
 use std::{path::Path, time::Duration};
 
-use callosum_guard::{Decision, Facts, Policy, Strictness, decide};
+use callosum_guard::{Decision, Facts, Policy, Strictness, Verdict, decide};
 use clap::Args;
 
 use crate::{
     cli::{context::Context, explain},
     config::Permissions,
-    hook,
+    hook::{self, Look},
     ui::{CommandError, Exit},
 };
 
@@ -77,14 +77,36 @@ pub(super) fn facts_for(context: &Context, command: &str) -> Facts {
     facts_besides(context, &facts(context), command)
 }
 
-/// The same with what a look at repositories and paths tells, if this policy would stop the command.
-pub(super) fn facts_after_look(context: &Context, command: &str, policy: &Policy) -> Facts {
+/// The same, and what a look at repositories and paths found if this policy would stop the command.
+pub(super) fn facts_after_look(
+    context: &Context,
+    command: &str,
+    policy: &Policy,
+) -> (Facts, Option<Look>) {
     let facts = facts_for(context, command);
     if decide(command, &facts, policy).decision == Decision::Allow {
-        return facts;
+        return (facts, None);
     }
     let (disk, environment) = (&context.disk, &context.environment);
-    hook::look(disk, environment, command, &facts, LOOK).unwrap_or(facts)
+    match hook::look(disk, environment, command, &facts, LOOK) {
+        Some(look) => (look.facts.clone(), Some(look)),
+        None => (facts, None),
+    }
+}
+
+/// A verdict whose reason says how much a stopped command would delete or change, if that is known.
+pub(super) fn with_blast_radius(
+    context: &Context,
+    look: Option<&Look>,
+    mut verdict: Verdict,
+) -> Verdict {
+    let radius = look
+        .filter(|_| verdict.decision > Decision::Allow)
+        .and_then(|look| look.blast_radius(&context.disk, &verdict));
+    if let Some(radius) = radius {
+        verdict.reason = verdict.reason.map(|reason| format!("{reason}: {radius}"));
+    }
+    verdict
 }
 
 /// The same, where what is known whatever the command is known already.

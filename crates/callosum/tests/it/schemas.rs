@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 70] = [
+    let outputs: [(&str, &[&str], i32); 72] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",

@@ -19,7 +19,7 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i-u:password|passwd|passphrase|pwd|passwort|kennwort|secret|token|api[_-]?key|access[_-]?key",
         r"|secret[_-]?key|private[_-]?key|auth[_-]?key|credentials?)",
         r#"["']?[ \t]{0,8}(?::=|=>|:|=)[ \t]{0,8}"#,
-        r#"(?:["']([^"'\s]{8,512})["']|([A-Za-z0-9+/=_.!@#%^&*~-]{12,512}))"#,
+        r#"(?:["']((?:[^"'\s\\]|\\.){8,512}|[^"'\s]{8,512})["']|([A-Za-z0-9+/=_.!@#%^&*~-]{12,512}))"#,
     ))
     .expect("the expression is valid")
 });

@@ -249,6 +249,10 @@ fn secrets_between_escaped_quotes_are_masked() {
         let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
         text = format!("\"{escaped}\"");
     }
+    // A quote within the value is a part of it.
+    let quoted = key(&["h7nt3r", "\\\"er2eV7G5IfU"]);
+    let masked = mask(&format!("{{\"password\":\"{quoted}\"}}")).text;
+    assert_eq!(masked, "{\"password\":\"[secret: assigned value]\"}");
     for (before, after) in [
         ("'{\\\"api_key\\\": \\\"", "\\\"}'"),
         ("curl -d \"{\\\"client_secret\\\":\\\"", "\\\"}\""),

@@ -33,24 +33,52 @@ pub(super) fn is_toplevel(belief: &Belief<'_>, folder: &Path) -> Result<bool, Di
     Ok(is_repository(belief.disk(), &link)? && belief.in_mark(&link)?)
 }
 
-/// Whether git takes what is under the name `.git` for a repository, as far as that can be seen without reading it.
+/// Whether git takes what is under the name `.git` for a repository.
 ///
-/// A folder without a `HEAD` is none, and git looks further up. The sandbox of Codex 0.171 leaves such folders in `/tmp` when
-/// it is killed.
+/// As git does, it asks a folder for a `HEAD` that names a branch or a commit, and for folders of objects and references. Any
+/// other folder git passes over, and looks further up. The sandbox of Codex 0.171 leaves empty folders of this name in `/tmp`
+/// when it is killed.
 pub(crate) fn is_repository(disk: &Disk, git: &Path) -> Result<bool, DiskError> {
     let Some(found) = disk.stat(git)? else {
         return Ok(false);
     };
-    Ok(match found.kind {
-        EntryKind::File => true,
-        EntryKind::Folder => disk.exists(&git.join("HEAD"))?,
+    match found.kind {
+        // Git looks no further up from a file, also where it leads to nothing.
+        EntryKind::File => Ok(true),
+        EntryKind::Folder => has_repository(disk, git),
         EntryKind::Link => match real(disk, git) {
-            Some(real) if is_folder(disk, &real)? => disk.exists(&real.join("HEAD"))?,
-            Some(_) => true,
-            None => false,
+            Some(real) if is_folder(disk, &real)? => has_repository(disk, &real),
+            Some(_) => Ok(true),
+            None => Ok(false),
         },
-        EntryKind::Other => false,
-    })
+        EntryKind::Other => Ok(false),
+    }
+}
+
+/// Whether a folder is a repository's own, as git checks it. A linked worktree has its objects in the common folder.
+fn has_repository(disk: &Disk, folder: &Path) -> Result<bool, DiskError> {
+    let head = folder.join("HEAD");
+    let Some(found) = disk.stat(&head)? else {
+        return Ok(false);
+    };
+    // An old repository's `HEAD` is a link to its branch, which may not exist yet.
+    let is_head = match found.kind {
+        EntryKind::Link => disk.read_link(&head)?.starts_with("refs"),
+        EntryKind::File => {
+            let line = disk.open(&head, OpenHow::READ)?.read_range(0, LONGEST)?;
+            let line = line.trim_ascii_end();
+            line.strip_prefix(b"ref:")
+                .is_some_and(|name| name.trim_ascii_start().starts_with(b"refs/"))
+                || line.len() >= 40 && line.iter().all(u8::is_ascii_hexdigit)
+        }
+        EntryKind::Folder | EntryKind::Other => false,
+    };
+    if !is_head {
+        return Ok(false);
+    }
+    let common = path_in(disk, &folder.join("commondir"), b"")?;
+    let common = common.unwrap_or_else(|| folder.to_owned());
+    Ok(is_folder(disk, &common.join("objects"))? && is_folder(disk, &common.join("refs"))?)
 }
 
 /// The folder that git keeps of the worktree with this toplevel.

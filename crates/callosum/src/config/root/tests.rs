@@ -5,10 +5,20 @@ use std::path::Path;
 use super::*;
 use crate::config::ground::Ground;
 
-/// A folder with files in it; `GROUND` in their content is the folder's path.
+/// A folder with files in it; `GROUND` in their content is the folder's path. Each `HEAD` makes its folder one that git takes for
+/// a repository, and so does each `commondir`.
 fn with(files: &[(&str, &str)]) -> Ground {
     let ground = Ground::new();
     for (name, content) in files {
+        if let Some(folder) = name.strip_suffix("/HEAD") {
+            ground.write(name, "ref: refs/heads/main\n");
+            ground.folder(&format!("{folder}/objects"));
+            ground.folder(&format!("{folder}/refs"));
+            continue;
+        }
+        if let Some(folder) = name.strip_suffix("/commondir") {
+            ground.write(&format!("{folder}/HEAD"), "ref: refs/heads/linked\n");
+        }
         ground.write(
             name,
             content.replace("GROUND", ground.top.to_str().unwrap()),
@@ -90,10 +100,39 @@ fn a_linked_worktree_within_the_main_one_is_a_tree_of_its_own() {
             "main/trees/x/.git",
             "gitdir: GROUND/main/.git/worktrees/x\n",
         ),
+        ("main/.git/modules/part/HEAD", ""),
         ("main/part/.git", "gitdir: ../.git/modules/part\n"),
     ]);
     check(&ground, "main/trees/x", None, "main", "main/trees/x");
     check(&ground, "main/part", None, "main/part", "main/part");
+}
+
+/// Git takes a folder without a `HEAD` that says something, objects and references for no repository, and so do we.
+#[test]
+fn what_git_takes_for_no_repository_marks_no_root() {
+    let ground = with(&[
+        ("own/.git/HEAD", ""),
+        ("own/sub/x", ""),
+        ("own/bare/x", ""),
+        ("own/torn/x", ""),
+    ]);
+    for (folder, head) in [
+        ("own/sub", "junk\n"),
+        ("own/bare", "ref: refs/heads/main\n"),
+        ("own/torn", ""),
+    ] {
+        ground.write(&format!("{folder}/.git/HEAD"), head);
+        if folder != "own/bare" {
+            ground.folder(&format!("{folder}/.git/objects"));
+            ground.folder(&format!("{folder}/.git/refs"));
+        }
+    }
+    for folder in ["sub", "bare", "torn"] {
+        check(&ground, &format!("own/{folder}"), None, "own", "own");
+    }
+    let commit = "0123456789abcdef0123456789abcdef01234567\n";
+    ground.write("own/sub/.git/HEAD", commit);
+    check(&ground, "own/sub", None, "own/sub", "own/sub");
 }
 
 /// Git takes a folder without a `HEAD` for no repository, and so do we, also behind a link.
@@ -235,6 +274,7 @@ fn a_linked_worktree_keeps_sessions_of_its_own_where_it_has_files_of_theirs() {
 #[test]
 fn a_linked_worktree_with_relative_paths_is_understood() {
     let ground = with(&[
+        ("main/.git/HEAD", ""),
         ("main/.git/worktrees/linked/commondir", "../..\n"),
         (
             "main/.git/worktrees/linked/gitdir",

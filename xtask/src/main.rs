@@ -76,6 +76,8 @@ enum Chore {
     Scheduling { jobs: usize },
     /// Starts programs that look at what a session claims, and prints how long that takes.
     Sessions { runs: usize },
+    /// Replays a newcomer's hour and prints each command with its output.
+    Newcomer,
     /// Prints how much of what was asked for is found, in two published repositories.
     Finding,
     /// Looks into a large published repository, by us and by another, and prints how long that takes.
@@ -148,6 +150,7 @@ impl Chore {
                 }
                 Some(Chore::MeshLoad { events, program })
             }
+            ["newcomer"] => Some(Chore::Newcomer),
             [mesh_load::FLOOR, address, file] => Some(Chore::Floor {
                 address: (*address).to_owned(),
                 file: (*file).to_owned(),
@@ -188,6 +191,7 @@ fn main() -> ExitCode {
             mesh_load::mesh_load(events, program.as_deref())
         }
         Some(Chore::Floor { address, file }) => mesh_load::floor(&address, &file),
+        Some(Chore::Newcomer) => newcomer(),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         Some(Chore::Sessions { runs }) => sessions::sessions(runs),
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
@@ -195,7 +199,7 @@ fn main() -> ExitCode {
         None => {
             say(
                 "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--board N] [--program PATH] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
-                 mesh-load [--events N] [--program PATH] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
+                 mesh-load [--events N] [--program PATH] | newcomer | scheduling [--jobs N] | sessions [--runs N] | token-efficiency | truth [--package NAME] [--json] [-v]",
             );
             ExitCode::from(2)
         }
@@ -217,6 +221,27 @@ fn kill_loop(kills: u64, seed: u64) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Runs the tests that replay a newcomer's hour, one after the other, with their transcript.
+fn newcomer() -> ExitCode {
+    let mut test = cargo();
+    test.args([
+        "test",
+        "--quiet",
+        "--locked",
+        "--package",
+        "callosum",
+        "--test",
+        "it",
+        "--",
+    ]);
+    test.args(["newcomer::", "--nocapture", "--test-threads=1"]);
+    if goes_well(test) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Prints the share of lines that the tests reach, crate by crate.

@@ -120,6 +120,7 @@ mod models;
 mod moved_citations;
 /// What clients' hooks hand over from one agent to another.
 mod neighbours;
+mod newcomer;
 /// Projects of more than one user, and clocks that were wrong.
 mod owners;
 /// Coding agents that speak the Agent Client Protocol, run as executors.

@@ -35,8 +35,7 @@ pub(super) fn is_toplevel(belief: &Belief<'_>, folder: &Path) -> Result<bool, Di
 
 /// Whether git takes what is under the name `.git` for a repository.
 ///
-/// As git does, it asks a folder for a `HEAD` that names a branch or a commit, and for folders of objects and references. Any
-/// other folder git passes over, and looks further up. The sandbox of Codex 0.171 leaves empty folders of this name in `/tmp`
+/// As git does, it asks a folder for a `HEAD` and for folders of objects and references. Any other folder git passes over, and looks further up. The sandbox of Codex 0.171 leaves empty folders of this name in `/tmp`
 /// when it is killed.
 pub(crate) fn is_repository(disk: &Disk, git: &Path) -> Result<bool, DiskError> {
     let Some(found) = disk.stat(git)? else {
@@ -55,30 +54,14 @@ pub(crate) fn is_repository(disk: &Disk, git: &Path) -> Result<bool, DiskError> 
     }
 }
 
-/// Whether a folder is a repository's own, as git checks it. A linked worktree has its objects in the common folder.
+/// Whether a folder has what each repository has. Each hook asks this several times, so nothing is read.
 fn has_repository(disk: &Disk, folder: &Path) -> Result<bool, DiskError> {
-    let head = folder.join("HEAD");
-    let Some(found) = disk.stat(&head)? else {
-        return Ok(false);
-    };
+    let head = disk.stat(&folder.join("HEAD"))?;
     // An old repository's `HEAD` is a link to its branch, which may not exist yet.
-    let is_head = match found.kind {
-        EntryKind::Link => disk.read_link(&head)?.starts_with("refs"),
-        EntryKind::File => {
-            let line = disk.open(&head, OpenHow::READ)?.read_range(0, LONGEST)?;
-            let line = line.trim_ascii_end();
-            line.strip_prefix(b"ref:")
-                .is_some_and(|name| name.trim_ascii_start().starts_with(b"refs/"))
-                || line.len() >= 40 && line.iter().all(u8::is_ascii_hexdigit)
-        }
-        EntryKind::Folder | EntryKind::Other => false,
-    };
-    if !is_head {
-        return Ok(false);
-    }
-    let common = path_in(disk, &folder.join("commondir"), b"")?;
-    let common = common.unwrap_or_else(|| folder.to_owned());
-    Ok(is_folder(disk, &common.join("objects"))? && is_folder(disk, &common.join("refs"))?)
+    let is_head = head.is_some_and(|head| head.len > 0 || head.kind == EntryKind::Link);
+    Ok(is_head
+        && is_folder(disk, &folder.join("objects"))?
+        && is_folder(disk, &folder.join("refs"))?)
 }
 
 /// The folder that git keeps of the worktree with this toplevel.

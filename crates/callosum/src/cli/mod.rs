@@ -42,6 +42,7 @@ mod serving;
 pub(crate) mod session;
 mod snapshot;
 mod spelling;
+mod state_inventory;
 mod status;
 mod store;
 mod task_prefix;

@@ -1,7 +1,9 @@
-//! `callosum uninstall`: takes our hooks and our server of tools out of the settings of clients, and the system zone out of the
-//! project.
+//! `callosum uninstall`: takes our hooks and our server of tools out of the settings of clients, and the system zone out of
+//! the project; with `--purge` its state too, which [`state_inventory`](super::state_inventory) lists.
 
 use callosum_agents::client::Client;
+use callosum_host::DiskError;
+use callosum_ledger::locks::ExclusiveLedger;
 use callosum_session::{
     SessionError,
     system::{Fate, Lifted, to_lift},
@@ -12,34 +14,53 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
+    agreement::{self, Agreement},
     clients::{self, ClientName, ClientOutput},
     context::Context,
+    init::{by_folder, moving_out, unexclude},
     session,
+    state_inventory::{Group, GroupOutput, Inventory},
+    store,
 };
 use crate::{
     registration::{Doing, Place, Registrar, Scope},
-    ui::{CommandError, Exit},
+    ui::{CommandError, Exit, many},
 };
 
-/// Take our hooks and tools out of the settings of coding agents, and our files out of the project
+/// Remove the guard and tools from coding agents, and our files from the project
 ///
-/// Takes out what `callosum init` put in, and nothing else: a settings file that nobody wrote to
-/// since is afterwards what it was before, byte for byte. Of the project, the files below .claude/ go, and the block
-/// in CLAUDE.md, as far as nobody changed them. Ledger, journal, configuration, NOTES.md and beads stay. With --client or
-/// --scope, only settings are looked at.
+/// Shows what it would remove and what stays, and asks. It removes what `callosum init` registered: a settings file that
+/// no one changed since is as before, byte for byte. Of the project it removes our files below .claude/ and our block in
+/// CLAUDE.md. Ledger, settings, notes and beads stay, unless `--purge` or `--move-out` is given. With --client or
+/// --scope, only settings are changed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum uninstall --dry-run
   $ callosum uninstall
-  $ callosum uninstall --client codex")]
+  $ callosum uninstall --client codex
+  $ callosum uninstall --move-out --dry-run
+  $ callosum uninstall --purge --dry-run")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option on the command line"
+)]
 pub(crate) struct UninstallArgs {
+    /// Also remove the project's ledger, notes, snapshots and checkpoints, in its tree and on this machine
+    #[arg(long, conflicts_with_all = ["move_out", "clients", "scope"])]
+    purge: bool,
+    /// Move the project's ledger and notes from its tree to this machine's state folder
+    #[arg(long, conflicts_with_all = ["clients", "scope"])]
+    move_out: bool,
     /// Only from this client's settings; may be given several times
     #[arg(long = "client", value_name = "CLIENT", value_enum)]
     clients: Vec<ClientName>,
     /// Only from settings of this scope
     #[arg(long, value_enum)]
     scope: Option<Scope>,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    yes: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -56,6 +77,16 @@ pub(crate) struct UninstallOutput {
     pub(crate) servers: Vec<ClientOutput>,
     /// What was done to the files of the system zone.
     pub(crate) zone: Vec<LiftedOutput>,
+    /// The project's state that was removed.
+    pub(crate) removed: Vec<GroupOutput>,
+    /// The project's state that stays.
+    pub(crate) stays: Vec<GroupOutput>,
+    /// Files in folders of ours that are not Callosum's, which stay.
+    pub(crate) foreign: Vec<String>,
+    /// How many files were moved to the machine's folder.
+    pub(crate) moved: u64,
+    /// How many lines were removed from .git/info/exclude.
+    pub(crate) unexcluded: u64,
 }
 
 /// A file of the system zone.
@@ -82,11 +113,52 @@ impl LiftedOutput {
 }
 
 pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), CommandError> {
+    if args.move_out {
+        if !args.dry_run {
+            moving_out::check_place(context)?;
+        }
+        moving_out::check_ledger(context)?;
+    }
+    if !args.dry_run && !agreement::is_given(context, args.yes) {
+        let would = perform(context, args, Doing::Tell)?;
+        tell(context, args, &would, true)?;
+        if would.is_nothing() {
+            return Ok(());
+        }
+        let question = if args.purge {
+            "remove all of this? Ledger, notes and snapshots cannot be brought back"
+        } else {
+            "go on?"
+        };
+        match agreement::ask(context, question)? {
+            Agreement::Yes => {}
+            Agreement::No => return Err(CommandError::told(Exit::No)),
+            Agreement::CannotAsk => {
+                let what = "nothing was removed: there is no terminal to ask at";
+                return Err(CommandError::new(Exit::No, what).hint("callosum uninstall --yes"));
+            }
+        }
+    }
     let doing = if args.dry_run {
         Doing::Tell
     } else {
         Doing::Write
     };
+    let output = perform(context, args, doing)?;
+    tell(context, args, &output, args.dry_run)?;
+    let mut all = output.clients.iter().chain(&output.servers);
+    if all.any(ClientOutput::has_failed) {
+        return Err(CommandError::told(Exit::Environment));
+    }
+    Ok(())
+}
+
+/// Does it, or says what it would do.
+fn perform(
+    context: &Context,
+    args: &UninstallArgs,
+    doing: Doing,
+) -> Result<UninstallOutput, CommandError> {
     clients::check_folders(context, &wanted(args))?;
     let registrar = clients::registrar(context);
     let is_there = |output: &ClientOutput| output.change != "absent";
@@ -100,35 +172,185 @@ pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), Command
         let change = registrar.unregister(place, doing);
         ClientOutput::of(place, &change)
     });
-    let outputs: Vec<ClientOutput> = outputs.filter(is_there).collect();
+    let clients: Vec<ClientOutput> = outputs.filter(is_there).collect();
     if doing == Doing::Write {
         forget_gate(context, &registrar, &places)?;
     }
-    let zone = lift(context, args)?;
-    let mut all = outputs.iter().chain(&servers);
-    let has_failed = all.any(ClientOutput::has_failed);
-    if context.ui.json {
-        context.ui.json_data(&UninstallOutput {
-            dry_run: args.dry_run,
-            clients: outputs,
-            servers,
-            zone,
-        })?;
-    } else {
-        if outputs.is_empty() && servers.is_empty() && zone.is_empty() {
-            context
-                .ui
-                .say("no settings of a client have anything of ours in them");
-        }
-        for output in outputs.iter().chain(&servers) {
-            output.tell(context, args.dry_run);
-        }
-        tell_zone(context, &zone, args.dry_run);
+    let zone = lift(context, args, doing)?;
+    let mut output = UninstallOutput {
+        dry_run: doing == Doing::Tell,
+        clients,
+        servers,
+        zone,
+        removed: Vec::new(),
+        stays: Vec::new(),
+        foreign: Vec::new(),
+        moved: 0,
+        unexcluded: 0,
+    };
+    if args.is_of_settings_alone() {
+        return Ok(output);
     }
-    if has_failed {
-        return Err(CommandError::told(Exit::Environment));
+    let failed = |error: DiskError| store::disk_failed(&error);
+    let inventory = Inventory::read(context).map_err(failed)?;
+    let groups = || inventory.tree.iter().chain(&inventory.machine);
+    let foreign = inventory.tree.iter().flat_map(|group| &group.foreign);
+    output.foreign = foreign
+        .map(|path| path.strip_prefix(context.state()).unwrap_or(path))
+        .map(|path| path.display().to_string())
+        .collect();
+    if args.purge {
+        output.removed = outputs_of(groups());
+        output.unexcluded = unexclude(context, doing).map_err(failed)?;
+        if doing == Doing::Write {
+            purge(context, &inventory)?;
+        }
+        return Ok(output);
+    }
+    if args.move_out {
+        let of_ledger = inventory.tree.iter().filter(|group| group.what == "ledger");
+        let mut moving: Vec<&Group> = of_ledger.collect();
+        match moving_out::sessions_stay(context)? {
+            None => moving = inventory.tree.iter().collect(),
+            Some(why) => {
+                let what = format!("session files stay in the tree: {why}");
+                context.ui.warn(&what, None);
+            }
+        }
+        let is_moved = |group: &Group| moving.iter().any(|moving| moving.what == group.what);
+        let in_tree = inventory.tree.iter().filter(|group| !is_moved(group));
+        output.stays = outputs_of(in_tree.chain(&inventory.machine));
+        output.moved = moving.iter().map(|group| group.files.len() as u64).sum();
+        if doing == Doing::Write {
+            output.moved = moving_out::ledger(context)? + moving_out::sessions(context)?;
+        }
+        output.unexcluded = unexclude(context, doing).map_err(failed)?;
+        return Ok(output);
+    }
+    output.stays = outputs_of(groups());
+    Ok(output)
+}
+
+fn outputs_of<'g>(groups: impl Iterator<Item = &'g Group>) -> Vec<GroupOutput> {
+    let groups = groups.filter(|group| !group.is_empty());
+    groups.map(Group::output).collect()
+}
+
+/// Removes the project's state, in its tree and on the machine.
+fn purge(context: &Context, inventory: &Inventory) -> Result<(), CommandError> {
+    let failed = |error: DiskError| store::disk_failed(&error);
+    let has = |what: &str| inventory.tree.iter().any(|group| group.what == what);
+    let paths = context.ledger_paths();
+    // No process writes to what is being removed.
+    let is_there = context.disk.exists(&paths.locks).map_err(failed)?;
+    let ledger = is_there.then(|| ExclusiveLedger::acquire(&context.disk, &paths));
+    let ledger = ledger
+        .transpose()
+        .map_err(|error| store::unlocked(&error))?;
+    let zones = session::zones(context);
+    let session = session::session(context, &zones, Agent::default());
+    let held = has("session files").then(|| session.hold());
+    let held = held.transpose().map_err(|error| session::explain(&error))?;
+    for group in inventory.tree.iter().chain(&inventory.machine) {
+        group.remove(&context.disk).map_err(failed)?;
+    }
+    drop(held);
+    drop(ledger);
+    Ok(())
+}
+
+/// Prints what was done, or would be.
+fn tell(
+    context: &Context,
+    args: &UninstallArgs,
+    output: &UninstallOutput,
+    would: bool,
+) -> Result<(), CommandError> {
+    if context.ui.json {
+        // A plan that waits for an answer is not the result.
+        if would && !args.dry_run {
+            return Ok(());
+        }
+        return context.ui.json_data(output);
+    }
+    let ui = context.ui;
+    if output.is_nothing() {
+        ui.say("no settings of a client have anything of ours in them");
+    }
+    for client in output.clients.iter().chain(&output.servers) {
+        client.tell(context, would);
+    }
+    tell_zone(context, &output.zone, would);
+    let is_or = |done: &str, planned: &str| {
+        if would {
+            planned.to_owned()
+        } else {
+            done.to_owned()
+        }
+    };
+    if !output.removed.is_empty() {
+        ui.say(&is_or("removed:", "would remove:"));
+        tell_groups(context, &output.removed);
+    }
+    if output.moved > 0 {
+        let files = many(output.moved, "file");
+        let folder = context.project.homes.project(context.state());
+        let moved = is_or("moved", "would move");
+        ui.say(&format!(
+            "{moved} {files} out of the tree, to {}",
+            folder.display()
+        ));
+    }
+    if output.unexcluded > 0 {
+        let lines = many(output.unexcluded, "line");
+        let removed = is_or("removed", "would remove");
+        ui.say(&format!("{removed} {lines} from .git/info/exclude"));
+    }
+    if !output.stays.is_empty() {
+        ui.say(&is_or("stays:", "would stay:"));
+        tell_groups(context, &output.stays);
+        if !args.move_out {
+            ui.hint("to remove it too: callosum uninstall --purge");
+        }
+    }
+    if !output.foreign.is_empty() && (args.purge || args.move_out) {
+        let shown = output.foreign.iter().take(3).map(String::as_str);
+        let shown: Vec<&str> = shown.collect();
+        let more = if output.foreign.len() > shown.len() {
+            " …"
+        } else {
+            ""
+        };
+        let files = many(output.foreign.len() as u64, "file");
+        let stays = is_or(
+            "not Callosum's, left alone",
+            "not Callosum's, would be left alone",
+        );
+        ui.say(&format!("{files} {stays}: {}{more}", shown.join(" ")));
     }
     Ok(())
+}
+
+fn tell_groups(context: &Context, groups: &[GroupOutput]) {
+    for group in groups {
+        context.ui.say(&group.line());
+    }
+}
+
+impl UninstallArgs {
+    /// Whether only settings of clients are changed.
+    fn is_of_settings_alone(&self) -> bool {
+        !self.clients.is_empty() || self.scope.is_some()
+    }
+}
+
+impl UninstallOutput {
+    /// Whether there is nothing to do.
+    fn is_nothing(&self) -> bool {
+        let are_clients_clean = self.clients.is_empty() && self.servers.is_empty();
+        let is_state_left = self.removed.is_empty() && self.moved == 0 && self.unexcluded == 0;
+        are_clients_clean && self.zone.is_empty() && is_state_left
+    }
 }
 
 /// Takes what a client has noted itself of the gate out of its own folder.
@@ -144,19 +366,23 @@ fn forget_gate(
     };
     registrar
         .forget_gate(&own)
-        .map_err(|error| super::store::disk_failed(&error))
+        .map_err(|error| store::disk_failed(&error))
 }
 
 /// Takes the system zone out of the project, unless only settings are meant.
-fn lift(context: &Context, args: &UninstallArgs) -> Result<Vec<LiftedOutput>, CommandError> {
-    if !args.clients.is_empty() || args.scope.is_some() {
+fn lift(
+    context: &Context,
+    args: &UninstallArgs,
+    doing: Doing,
+) -> Result<Vec<LiftedOutput>, CommandError> {
+    if args.is_of_settings_alone() {
         return Ok(Vec::new());
     }
     let zones = session::zones(context);
     let session = session::session(context, &zones, Agent::default());
     let failed = |error: SessionError| session::explain(&error);
     let mut found = to_lift(&session).map_err(failed)?;
-    if !found.is_empty() && !args.dry_run {
+    if !found.is_empty() && doing == Doing::Write {
         let held = session.hold().map_err(failed)?;
         session::tell_mended(context, &held);
         found = held.lift().map_err(failed)?;
@@ -164,30 +390,25 @@ fn lift(context: &Context, args: &UninstallArgs) -> Result<Vec<LiftedOutput>, Co
     Ok(found.iter().map(LiftedOutput::of).collect())
 }
 
-fn tell_zone(context: &Context, zone: &[LiftedOutput], is_dry: bool) {
-    if zone.is_empty() {
-        return;
-    }
+fn tell_zone(context: &Context, zone: &[LiftedOutput], would: bool) {
     let of = |change: &str| {
         let all = zone.iter().filter(|lifted| lifted.change == change);
         all.map(|lifted| lifted.path.as_str()).collect::<Vec<_>>()
     };
-    let gone = [of("removed"), of("restored")].concat();
-    let done = if is_dry { "would take" } else { "took" };
-    if !gone.is_empty() {
-        context.ui.say(&format!(
-            "{done} ours out of the project: {}",
-            gone.join(" ")
-        ));
+    let (removed, restored) = (of("removed"), of("restored"));
+    let verb = if would { "would remove" } else { "removed" };
+    if !removed.is_empty() {
+        let files = by_folder(&removed);
+        context.ui.say(&format!("{verb} from the project: {files}"));
+        context.ui.detail(&format!("  {}", removed.join(" ")));
+    }
+    for path in restored {
+        context.ui.say(&format!("{verb} our lines from {path}"));
     }
     for path in of("kept") {
-        let what = format!("`{path}` stays: somebody changed it");
+        let what = format!("`{path}` stays: someone changed it");
         context.ui.warn(&what, None);
     }
-    context.ui.say(
-        "what is the project's stays: loa-grimoire/ .beads/ .loa.config.yaml, and the ledger with its settings \
-         (.cal_* cal_audit/ registry.json .calrc)",
-    );
 }
 
 /// The clients that were named, else all of them.
@@ -227,7 +448,7 @@ fn places(
         let known = [places.clone(), servers.clone()].concat();
         let remembered = clients::registrar(context)
             .remembered(&known)
-            .map_err(|error| super::store::disk_failed(&error))?;
+            .map_err(|error| store::disk_failed(&error))?;
         let is_wanted = |place: &Place| wanted.iter().any(|name| name.client() == place.client);
         places.extend(remembered.into_iter().filter(is_wanted));
     }

@@ -154,6 +154,12 @@ impl Homes {
         self.machine.join("search").join("ck")
     }
 
+    /// Which lines `init` added to the exclude file of the repository at `root`.
+    pub(crate) fn excluded(&self, root: &Path) -> PathBuf {
+        let name = Checksum::of(root.as_os_str().as_bytes());
+        self.machine.join("excluded").join(name.to_string())
+    }
+
     /// Which projects of this machine one may name to another (`docs/formats/repositories.md`).
     pub(crate) fn repositories(&self) -> PathBuf {
         self.machine.join("repositories")

@@ -50,7 +50,7 @@ pub(crate) use self::{
     settings::{DEFAULT_PRIORITY, ExecutorSettings, Refusal, Settings, SettingsError, default_at},
     sinks::{SinkKind, SinkSetting},
     state_file::StateFileError,
-    state_place::{MOVING, MOVING_SESSIONS, StatePlace, is_initialized, place_sessions},
+    state_place::{MOVING, MOVING_SESSIONS, NewState, StatePlace, is_initialized, place_sessions},
     trust::{Subject, Trust},
     user::user_faults,
     value::Value,

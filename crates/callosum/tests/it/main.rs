@@ -182,6 +182,7 @@ mod tools;
 mod trail;
 /// Decisions of a session that its trajectory does not have.
 mod uninitialized;
+mod uninstalling;
 mod unrecorded;
 /// Commands that reach a shell by another way than a shell tool.
 mod unreported_commands;

@@ -1,9 +1,13 @@
 //! Keeps our files out of git, by the repository's own exclude file; `init --share` does not.
 
-use callosum_host::disk::{EntryKind, FileStat};
+use callosum_host::{
+    DiskError,
+    disk::{EntryKind, FileStat},
+};
 
 use crate::{
     cli::{context::Context, store},
+    registration::Doing,
     ui::CommandError,
 };
 
@@ -61,9 +65,56 @@ pub(super) fn exclude(
         text.push_str(name);
         text.push('\n');
     }
+    record(context, &missing).map_err(|error| store::disk_failed(&error))?;
     context
         .disk
         .replace(&path, text.as_bytes(), 0o644)
         .map_err(|error| store::disk_failed(&error))?;
     Ok(Some(missing))
+}
+
+/// Keeps which lines were added, so that [`unexclude`] removes no line that a person wrote.
+fn record(context: &Context, added: &[String]) -> Result<(), DiskError> {
+    let homes = &context.project.homes;
+    let path = homes.excluded(context.state());
+    homes.create_machine(&context.disk)?;
+    if let Some(folder) = path.parent() {
+        context.disk.create_private_dir(folder)?;
+    }
+    let mut lines = recorded(context)?;
+    lines.extend(added.iter().cloned());
+    let text = lines.join("\n") + "\n";
+    context.disk.replace(&path, text.as_bytes(), 0o600)
+}
+
+fn recorded(context: &Context) -> Result<Vec<String>, DiskError> {
+    let path = context.project.homes.excluded(context.state());
+    let bytes = context.disk.read_if_there(&path)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.lines().map(str::to_owned).collect())
+}
+
+/// Removes the lines that [`exclude`] added from the repository's exclude file, or only counts them. Returns their number.
+pub(in crate::cli) fn unexclude(context: &Context, doing: Doing) -> Result<u64, DiskError> {
+    let ours = recorded(context)?;
+    let path = context.state().join(".git").join("info").join("exclude");
+    let is_file = |found: FileStat| found.kind == EntryKind::File;
+    if ours.is_empty() || !context.disk.stat(&path)?.is_some_and(is_file) {
+        return Ok(0);
+    }
+    let text = context.disk.read(&path)?;
+    let is_ours = |line: &&[u8]| {
+        let line = String::from_utf8_lossy(line);
+        ours.iter().any(|ours| ours == line.trim())
+    };
+    let lines = text.split_inclusive(|byte| *byte == b'\n');
+    let (removed, left): (Vec<&[u8]>, Vec<&[u8]>) = lines.partition(is_ours);
+    if doing == Doing::Write {
+        if !removed.is_empty() {
+            context.disk.rewrite(&path, &left.concat(), 0o644)?;
+        }
+        let record = context.project.homes.excluded(context.state());
+        context.disk.remove_file(&record)?;
+    }
+    Ok(removed.len() as u64)
 }

@@ -3,6 +3,7 @@
 
 mod exclude;
 mod moving;
+pub(in crate::cli) mod moving_out;
 mod telling;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use self::{
     exclude::exclude,
     telling::{LeftOutOutput, left_out, tell_clients, tell_zones},
 };
+pub(super) use self::{exclude::unexclude, telling::by_folder};
 use super::{
     agreement::{self, Agreement},
     clients::{self, ClientName, ClientOutput},
@@ -461,7 +463,7 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
     let names = if created.is_empty() {
         "nothing".to_owned()
     } else {
-        telling::by_folder(&created)
+        by_folder(&created)
     };
     context
         .ui

@@ -1,4 +1,4 @@
-//! Moves a project's state from the machine's folder into its tree.
+//! Moves a project's state from the machine's folder into its tree; [`moving_out`](super::moving_out) is the reverse.
 //!
 //! A kill at any moment loses nothing: until the last step the machine's folder stays the place of the state, and `init`
 //! run again goes on. The steps are: mark the folder as moving, copy each file, put a file where the folder's lock was, so
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The names of a ledger's state.
-const LEDGER: [&str; 9] = [
+pub(super) const LEDGER: [&str; 9] = [
     ".cal_answers",
     ".cal_quarantine",
     ".cal_backup",
@@ -30,10 +30,10 @@ const LEDGER: [&str; 9] = [
 ];
 
 /// The names of session files.
-const SESSIONS: [&str; 3] = [".beads", ".loa.config.yaml", "loa-grimoire"];
+pub(super) const SESSIONS: [&str; 3] = [".beads", ".loa.config.yaml", "loa-grimoire"];
 
 /// The folder of lock files, which are not moved.
-const LOCKS: &str = ".cal_lock";
+pub(super) const LOCKS: &str = ".cal_lock";
 
 /// Prepares the machine's folder for the state of this project, which is not in its tree.
 pub(super) fn prepare(context: &Context) -> Result<(), CommandError> {
@@ -62,6 +62,7 @@ pub(super) fn ledger(context: &Context) -> Result<u64, CommandError> {
         return Ok(0);
     }
     give_lock_back(disk, &folder).map_err(failed)?;
+    disk.create_dir_all(&folder.join(LOCKS)).map_err(failed)?;
     let paths = LedgerPaths::in_root(&folder);
     let held = ExclusiveLedger::acquire(disk, &paths).map_err(|error| store::unlocked(&error))?;
     let moved = move_ledger(disk, &folder, root).map_err(failed)?;
@@ -98,19 +99,23 @@ pub(super) fn sessions(context: &Context) -> Result<u64, CommandError> {
     let held = session::session(context, &zones, Agent::default())
         .hold()
         .map_err(|error| session::explain(&error))?;
+    let moved = move_sessions(disk, &folder, root);
+    drop(held);
+    moved.map_err(failed)
+}
+
+/// Moves session files, whose lock is held.
+fn move_sessions(disk: &Disk, folder: &Path, root: &Path) -> Result<u64, DiskError> {
     let step = Move {
         disk,
-        folder: &folder,
+        folder,
         root,
         names: &SESSIONS,
         mark: MOVING_SESSIONS,
     };
-    let moved = step.copy().and_then(|count| {
-        step.finish()?;
-        Ok(count)
-    });
-    drop(held);
-    moved.map_err(failed)
+    let count = step.copy()?;
+    step.finish()?;
+    Ok(count)
 }
 
 /// One move of some files out of the machine's folder.
@@ -146,7 +151,7 @@ impl Move<'_> {
     }
 }
 
-fn has_any(disk: &Disk, folder: &Path, names: &[&str]) -> Result<bool, DiskError> {
+pub(super) fn has_any(disk: &Disk, folder: &Path, names: &[&str]) -> Result<bool, DiskError> {
     for name in names {
         if disk.exists(&folder.join(name))? {
             return Ok(true);
@@ -157,7 +162,7 @@ fn has_any(disk: &Disk, folder: &Path, names: &[&str]) -> Result<bool, DiskError
 
 /// Puts a file where the folder of locks was: a process that found the state here before fails at its lock, and
 /// would otherwise write what no one reads.
-fn close_lock(disk: &Disk, folder: &Path, root: &Path) -> Result<(), DiskError> {
+pub(super) fn close_lock(disk: &Disk, folder: &Path, root: &Path) -> Result<(), DiskError> {
     let lock = folder.join(LOCKS);
     disk.remove_tree(&lock)?;
     let words = format!("The state of this project is in {}\n", root.display());
@@ -165,7 +170,7 @@ fn close_lock(disk: &Disk, folder: &Path, root: &Path) -> Result<(), DiskError> 
 }
 
 /// Removes the file that an earlier move left in place of the folder of locks: the state is here again.
-fn give_lock_back(disk: &Disk, folder: &Path) -> Result<(), DiskError> {
+pub(super) fn give_lock_back(disk: &Disk, folder: &Path) -> Result<(), DiskError> {
     let lock = folder.join(LOCKS);
     let found = disk.stat(&lock)?.map(|found| found.kind);
     if found == Some(EntryKind::File) {
@@ -175,7 +180,7 @@ fn give_lock_back(disk: &Disk, folder: &Path) -> Result<(), DiskError> {
 }
 
 /// Copies a file, or a folder with everything in it; returns the number of files. Each file appears whole.
-fn copied(disk: &Disk, from: &Path, to: &Path) -> Result<u64, DiskError> {
+pub(super) fn copied(disk: &Disk, from: &Path, to: &Path) -> Result<u64, DiskError> {
     match disk.stat(from)?.map(|found| found.kind) {
         None => Ok(0),
         Some(EntryKind::Folder) => {
@@ -195,7 +200,7 @@ fn copied(disk: &Disk, from: &Path, to: &Path) -> Result<u64, DiskError> {
     }
 }
 
-fn remove(disk: &Disk, path: &Path) -> Result<(), DiskError> {
+pub(super) fn remove(disk: &Disk, path: &Path) -> Result<(), DiskError> {
     match disk.stat(path)?.map(|found| found.kind) {
         None => Ok(()),
         Some(EntryKind::Folder) => disk.remove_tree(path),
@@ -203,26 +208,55 @@ fn remove(disk: &Disk, path: &Path) -> Result<(), DiskError> {
     }
 }
 
+/// The place of session files, as a command finds it.
 #[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
+pub(super) fn sessions_place(
+    disk: &Disk,
+    homes: &crate::config::Homes,
+    root: &Path,
+) -> std::path::PathBuf {
+    let mut roots = crate::config::Roots {
+        tree: root.to_owned(),
+        state: root.to_owned(),
+        sessions: root.to_owned(),
+        foreign: Vec::new(),
+    };
+    crate::config::place_sessions(disk, homes, &mut roots);
+    roots.sessions
+}
 
-    use callosum_testkit::disk::{Crashes, Image, MemoryDisk};
+/// A project's state, for tests of moves.
+#[cfg(test)]
+pub(super) mod samples {
+    use std::path::Path;
 
-    use super::*;
+    use callosum_host::Disk;
+    use callosum_testkit::disk::Image;
+
+    use super::LOCKS;
     use crate::config::Homes;
 
-    const ROOT: &str = "/project";
+    pub(in crate::cli::init) const ROOT: &str = "/project";
 
-    /// The files of a project's state.
-    const FILES: [(&str, &str); 4] = [
+    pub(in crate::cli::init) const LEDGER_FILES: [(&str, &str); 4] = [
         (".cal_memory.json", "ledger"),
         (".cal_hashlog", "hashes"),
         ("cal_audit/2026-01-02.jsonl", "journal"),
         (".calrc", "{}"),
     ];
 
-    fn homes() -> Homes {
+    pub(in crate::cli::init) const SESSION_FILES: [(&str, &str); 5] = [
+        (".beads/bd-1.yaml", "bead"),
+        (".loa.config.yaml", "settings"),
+        ("loa-grimoire/NOTES.md", "notes"),
+        ("loa-grimoire/.session/cited", "derived"),
+        (
+            "loa-grimoire/a2a/trajectory/claude-2026-01-02.jsonl",
+            "decisions",
+        ),
+    ];
+
+    pub(in crate::cli::init) fn homes() -> Homes {
         let variables = [
             ("CALLOSUM_HOME", "/home/state"),
             ("CALLOSUM_CONFIG", "/home/config.toml"),
@@ -230,35 +264,54 @@ mod tests {
         Homes::find(&variables.into_iter().collect()).unwrap()
     }
 
-    fn image(folder: &Path) -> Image {
+    /// A disk with the files in `place`, and with the project's folder on the machine.
+    pub(in crate::cli::init) fn image(
+        place: &Path,
+        folder: &Path,
+        files: &[(&str, &str)],
+    ) -> Image {
         let mut image = Image::with_folder(ROOT);
-        for part in folder.ancestors().collect::<Vec<_>>().iter().rev().skip(1) {
-            image.put_folder(part);
+        let mut with_folders = |path: &Path| {
+            for part in path.ancestors().collect::<Vec<_>>().iter().rev().skip(1) {
+                image.put_folder(part);
+            }
+        };
+        with_folders(folder);
+        with_folders(&place.join(LOCKS));
+        for (name, _) in files {
+            with_folders(place.join(name).parent().unwrap());
         }
-        for name in ["cal_audit", LOCKS] {
-            image.put_folder(folder.join(name));
-        }
-        image.put_file(folder.join(LOCKS).join("cal_mutex"), "");
-        for (name, bytes) in FILES {
-            image.put_file(folder.join(name), bytes);
+        image.put_file(place.join(LOCKS).join("cal_mutex"), "");
+        for (name, bytes) in files {
+            image.put_file(place.join(name), *bytes);
         }
         image
     }
 
-    fn whole(disk: &Disk, folder: &Path) -> bool {
-        FILES.iter().all(|(name, bytes)| {
+    pub(in crate::cli::init) fn whole(disk: &Disk, folder: &Path, files: &[(&str, &str)]) -> bool {
+        files.iter().all(|(name, bytes)| {
             let found = disk.read_if_there(&folder.join(name)).unwrap();
             found.as_deref() == Some(bytes.as_bytes())
         })
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use callosum_testkit::disk::{Crashes, MemoryDisk};
+
+    use super::{
+        samples::{LEDGER_FILES, ROOT, SESSION_FILES, homes, image, whole},
+        *,
+    };
 
     /// Whatever a crash leaves of a move, the place of the state has all of it, and `init` run again ends the move.
     #[test]
     fn a_move_that_is_cut_short_loses_nothing_and_is_ended_later() {
         let root = Path::new(ROOT);
         let homes = homes();
-        let folder: PathBuf = homes.project(root);
-        let memory = MemoryDisk::with(&image(&folder));
+        let folder = homes.project(root);
+        let memory = MemoryDisk::with(&image(&folder, &folder, &LEDGER_FILES));
         assert_eq!(move_ledger(&memory.disk(), &folder, root).unwrap(), 4);
         memory.tell();
         let crashes = Crashes::of(&memory.trace(), 7).generate();
@@ -267,7 +320,8 @@ mod tests {
             let memory = MemoryDisk::with(&crash.image);
             let disk = memory.disk();
             let place = StatePlace::find(&disk, &homes, root).unwrap();
-            assert!(whole(&disk, &place.folder), "{}", crash.image.listing());
+            let is_whole = whole(&disk, &place.folder, &LEDGER_FILES);
+            assert!(is_whole, "{}", crash.image.listing());
             if place.is_in_tree {
                 after += 1;
                 continue;
@@ -277,7 +331,37 @@ mod tests {
             give_lock_back(&disk, &folder).unwrap();
             move_ledger(&disk, &folder, root).unwrap();
             let place = StatePlace::find(&disk, &homes, root).unwrap();
-            assert!(place.is_in_tree && whole(&disk, root));
+            assert!(place.is_in_tree && whole(&disk, root, &LEDGER_FILES));
+        }
+        assert!(before > 10 && after > 3, "{before} {after}");
+    }
+
+    /// The same for notes, decisions and beads.
+    #[test]
+    fn session_files_moved_in_survive_every_crash() {
+        let root = Path::new(ROOT);
+        let homes = homes();
+        let folder = homes.project(root);
+        let memory = MemoryDisk::with(&image(&folder, &folder, &SESSION_FILES));
+        let moved = move_sessions(&memory.disk(), &folder, root).unwrap();
+        assert_eq!(moved, SESSION_FILES.len() as u64);
+        memory.tell();
+        let (mut before, mut after) = (0, 0);
+        for crash in &Crashes::of(&memory.trace(), 7).generate() {
+            let memory = MemoryDisk::with(&crash.image);
+            let disk = memory.disk();
+            let place = sessions_place(&disk, &homes, root);
+            let is_whole = whole(&disk, &place, &SESSION_FILES);
+            assert!(is_whole, "{}", crash.image.listing());
+            if place == root {
+                after += 1;
+                continue;
+            }
+            before += 1;
+            assert_eq!(crash.told, 0);
+            move_sessions(&disk, &folder, root).unwrap();
+            assert_eq!(sessions_place(&disk, &homes, root), root);
+            assert!(whole(&disk, root, &SESSION_FILES));
         }
         assert!(before > 10 && after > 3, "{before} {after}");
     }

@@ -70,7 +70,7 @@ pub(super) fn tell_zones(context: &Context, zones: &[Surveyed]) {
 }
 
 /// Files as a person overlooks them: those of a folder are counted.
-pub(super) fn by_folder(paths: &[&str]) -> String {
+pub(in crate::cli) fn by_folder(paths: &[&str]) -> String {
     let mut folders: Vec<(&str, u64)> = Vec::new();
     for path in paths {
         let name = path.split_once('/').map_or(*path, |(folder, _)| folder);

@@ -24,6 +24,7 @@ mod guard;
 mod guarding;
 mod hook;
 mod init;
+mod instructions;
 mod interrupt;
 mod kept_tools;
 mod lack;

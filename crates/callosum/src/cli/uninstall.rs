@@ -17,7 +17,8 @@ use super::{
     agreement::{self, Agreement},
     clients::{self, ClientName, ClientOutput},
     context::Context,
-    init::{by_folder, moving_out, unexclude},
+    init::{Excluded, by_folder, moving_out, unexclude},
+    instructions::{self, InstructionsOutput},
     session,
     state_inventory::{Group, GroupOutput, Inventory},
     store,
@@ -77,6 +78,8 @@ pub(crate) struct UninstallOutput {
     pub(crate) servers: Vec<ClientOutput>,
     /// What was done to the files of the system zone.
     pub(crate) zone: Vec<LiftedOutput>,
+    /// What was done to files that `init --instructions` added to or created.
+    pub(crate) instructions: Vec<InstructionsOutput>,
     /// The project's state that was removed.
     pub(crate) removed: Vec<GroupOutput>,
     /// The project's state that stays.
@@ -176,12 +179,18 @@ fn perform(
     if doing == Doing::Write {
         forget_gate(context, &registrar, &places)?;
     }
+    let instructions = if args.is_of_settings_alone() {
+        Vec::new()
+    } else {
+        instructions::remove(context, doing).map_err(|error| store::disk_failed(&error))?
+    };
     let zone = lift(context, args, doing)?;
     let mut output = UninstallOutput {
         dry_run: doing == Doing::Tell,
         clients,
         servers,
         zone,
+        instructions,
         removed: Vec::new(),
         stays: Vec::new(),
         foreign: Vec::new(),
@@ -201,7 +210,7 @@ fn perform(
         .collect();
     if args.purge {
         output.removed = outputs_of(groups());
-        output.unexcluded = unexclude(context, doing).map_err(failed)?;
+        output.unexcluded = unexclude(context, Excluded::All, doing).map_err(failed)?;
         if doing == Doing::Write {
             purge(context, &inventory)?;
         }
@@ -224,10 +233,13 @@ fn perform(
         if doing == Doing::Write {
             output.moved = moving_out::ledger(context)? + moving_out::sessions(context)?;
         }
-        output.unexcluded = unexclude(context, doing).map_err(failed)?;
+        output.unexcluded = unexclude(context, Excluded::All, doing).map_err(failed)?;
         return Ok(output);
     }
     output.stays = outputs_of(groups());
+    if doing == Doing::Write {
+        output.unexcluded = unexclude(context, Excluded::Gone, doing).map_err(failed)?;
+    }
     Ok(output)
 }
 
@@ -281,6 +293,9 @@ fn tell(
         client.tell(context, would);
     }
     tell_zone(context, &output.zone, would);
+    for instructions in &output.instructions {
+        instructions.tell(context, would);
+    }
     let is_or = |done: &str, planned: &str| {
         if would {
             planned.to_owned()
@@ -348,8 +363,9 @@ impl UninstallOutput {
     /// Whether there is nothing to do.
     fn is_nothing(&self) -> bool {
         let are_clients_clean = self.clients.is_empty() && self.servers.is_empty();
-        let is_state_left = self.removed.is_empty() && self.moved == 0 && self.unexcluded == 0;
-        are_clients_clean && self.zone.is_empty() && is_state_left
+        let is_state_kept = self.removed.is_empty() && self.moved == 0 && self.unexcluded == 0;
+        let are_files_clean = self.zone.is_empty() && self.instructions.is_empty();
+        are_clients_clean && are_files_clean && is_state_kept
     }
 }
 

@@ -160,6 +160,14 @@ impl Homes {
         self.machine.join("excluded").join(name.to_string())
     }
 
+    /// What `init --instructions` added to files of the tree at `tree`.
+    pub(crate) fn instructions(&self, tree: &Path) -> PathBuf {
+        let name = Checksum::of(tree.as_os_str().as_bytes());
+        self.machine
+            .join("instructions")
+            .join(format!("{name}.json"))
+    }
+
     /// Which projects of this machine one may name to another (`docs/formats/repositories.md`).
     pub(crate) fn repositories(&self) -> PathBuf {
         self.machine.join("repositories")

@@ -5,12 +5,13 @@
 //! asks before it clears a context and [`shadow`] what takes the place of its `/clear`, [`kept`] is what the machine's home remembers
 //! of a file as it was before, [`codex`] what Codex notes of hooks that a person has trusted, [`doubt`]
 //! what keeps a client from asking all the same; [`servers`] is our server of tools in the same files, or in
-//! others.
+//! others; [`context_files`] names a file with instructions in them.
 //!
 //! What is deliberately not here: which clients there are and where their settings stand, which is
 //! `callosum_agents::client`'s data, and what a hook answers.
 
 mod codex;
+mod context_files;
 mod doubt;
 mod entry;
 mod gate;

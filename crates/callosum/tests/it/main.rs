@@ -94,6 +94,7 @@ mod hostile;
 mod hostile_programs;
 /// `init`: what is created, and what is left alone.
 mod init;
+mod instructing;
 /// What the hook keeps of the tree before something runs that may lose work.
 mod keeping;
 /// Looking at the ledger and the journal, and finding out what was done to them.

@@ -7,6 +7,7 @@
 mod command_files;
 mod executors;
 mod finding;
+mod instructions;
 mod ledger;
 mod login_shell;
 mod machine;
@@ -104,6 +105,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     serving::check(context, &mut checks);
     continuity::check(context, &mut checks);
     zoning::check(context, &mut checks);
+    instructions::check(context, &mut checks);
     meshing::check(context, &mut checks);
     finding::check(context, &mut checks);
     machine::check_needs(&mut checks);

@@ -94,10 +94,36 @@ fn recorded(context: &Context) -> Result<Vec<String>, DiskError> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// Removes the lines that [`exclude`] added from the repository's exclude file, or only counts them. Returns their number.
-pub(in crate::cli) fn unexclude(context: &Context, doing: Doing) -> Result<u64, DiskError> {
-    let ours = recorded(context)?;
-    let path = context.state().join(".git").join("info").join("exclude");
+/// Which of the recorded lines are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Excluded {
+    /// All of them.
+    All,
+    /// Those whose files are gone.
+    Gone,
+}
+
+/// Removes lines that [`exclude`] added from the repository's exclude file, or only counts them. Returns their number.
+pub(in crate::cli) fn unexclude(
+    context: &Context,
+    meant: Excluded,
+    doing: Doing,
+) -> Result<u64, DiskError> {
+    let root = context.state();
+    let mut ours = Vec::new();
+    let mut kept = Vec::new();
+    for name in recorded(context)? {
+        let is_there = context
+            .disk
+            .exists(&root.join(name.trim_start_matches('/')))?;
+        let is_meant = meant == Excluded::All || !is_there;
+        if is_meant {
+            ours.push(name)
+        } else {
+            kept.push(name)
+        }
+    }
+    let path = root.join(".git").join("info").join("exclude");
     let is_file = |found: FileStat| found.kind == EntryKind::File;
     if ours.is_empty() || !context.disk.stat(&path)?.is_some_and(is_file) {
         return Ok(0);
@@ -113,8 +139,13 @@ pub(in crate::cli) fn unexclude(context: &Context, doing: Doing) -> Result<u64, 
         if !removed.is_empty() {
             context.disk.rewrite(&path, &left.concat(), 0o644)?;
         }
-        let record = context.project.homes.excluded(context.state());
-        context.disk.remove_file(&record)?;
+        let record = context.project.homes.excluded(root);
+        if kept.is_empty() {
+            context.disk.remove_file(&record)?;
+        } else {
+            let text = kept.join("\n") + "\n";
+            context.disk.replace(&record, text.as_bytes(), 0o600)?;
+        }
     }
     Ok(removed.len() as u64)
 }

@@ -20,12 +20,17 @@ use self::{
     exclude::exclude,
     telling::{LeftOutOutput, left_out, tell_clients, tell_zones},
 };
-pub(super) use self::{exclude::unexclude, telling::by_folder};
+pub(super) use self::{
+    exclude::{Excluded, unexclude},
+    telling::by_folder,
+};
 use super::{
     agreement::{self, Agreement},
     clients::{self, ClientName, ClientOutput},
     context::Context,
-    explain, session, store,
+    explain,
+    instructions::{self, InstructionsOutput},
+    session, store,
     zoning::{self, ZoneOutput},
 };
 use crate::{
@@ -62,6 +67,7 @@ Examples:
   $ callosum init --yes
   $ callosum init --guard --client claude
   $ callosum init --ledger --sessions --share
+  $ callosum init --instructions --dry-run
   $ callosum init --all --dry-run")]
 #[expect(
     clippy::struct_excessive_bools,
@@ -80,7 +86,10 @@ pub(crate) struct InitArgs {
     /// Lay the files of sessions: .claude/, loa-grimoire/, .beads/ and .loa.config.yaml
     #[arg(long)]
     sessions: bool,
-    /// Choose every part, the gate included
+    /// Have all installed clients read one text, AGENTS.md; keeps the text of CLAUDE.md and GEMINI.md where it is
+    #[arg(long)]
+    instructions: bool,
+    /// Choose every part, the gate included, but not `--instructions`
     #[arg(long)]
     all: bool,
     /// What may refuse a /clear while decisions lack evidence, in clients that support it
@@ -127,6 +136,7 @@ struct Parts {
     ledger: bool,
     sessions: bool,
     gate: Gate,
+    instructions: bool,
 }
 
 impl Parts {
@@ -139,11 +149,12 @@ impl Parts {
             sessions,
             all,
             gate,
+            instructions,
             ..
         } = args;
         // The gate is asked by the hooks of the guard.
         let has_gate = gate.is_some_and(|gate| gate != Gate::None);
-        let is_default = !(guard || mcp || ledger || sessions || all || has_gate);
+        let is_default = !(guard || mcp || ledger || sessions || all || has_gate || instructions);
         let of_all = if all { Gate::Plugin } else { Gate::None };
         Self {
             guard: guard || all || is_default || has_gate,
@@ -151,10 +162,11 @@ impl Parts {
             ledger: ledger || all || is_default,
             sessions: sessions || all,
             gate: gate.unwrap_or(of_all),
+            instructions,
         }
     }
 
-    /// Whether nothing is written into the project's tree.
+    /// Whether nothing is written into the project's tree but instructions.
     fn leave_the_tree_alone(self) -> bool {
         !self.ledger && !self.sessions
     }
@@ -186,6 +198,8 @@ pub(crate) struct InitOutput {
     pub(crate) clients: Vec<ClientOutput>,
     /// What was done to the settings of clients to tell them of our server of tools.
     pub(crate) servers: Vec<ClientOutput>,
+    /// Which file with instructions each client reads.
+    pub(crate) instructions: Vec<InstructionsOutput>,
     /// Coding agents that are installed and whose settings were not touched.
     pub(crate) left_out: Vec<LeftOutOutput>,
     /// Whether nothing was done but to say what would be.
@@ -351,6 +365,7 @@ fn set_up(
         excluded: excluded.unwrap_or_default(),
         clients: register(context, args, parts, Doing::Write)?,
         servers: register_servers(context, args, parts, Doing::Write)?,
+        instructions: instruct(context, args, parts, Doing::Write)?,
         left_out: left_out(context, args, parts.guard),
         dry_run: false,
     };
@@ -405,6 +420,7 @@ fn register_alone(context: &Context, args: &InitArgs, parts: Parts) -> Result<()
         root: context.state().display().to_string(),
         clients: register(context, args, parts, Doing::Write)?,
         servers: register_servers(context, args, parts, Doing::Write)?,
+        instructions: instruct(context, args, parts, Doing::Write)?,
         left_out: left_out(context, args, parts.guard),
         ..InitOutput::default()
     };
@@ -412,7 +428,8 @@ fn register_alone(context: &Context, args: &InitArgs, parts: Parts) -> Result<()
         context.ui.json_data(&output)?;
         return ended(args, &output);
     }
-    if output.clients.is_empty() && output.servers.is_empty() {
+    let is_to_register = parts.guard || parts.mcp;
+    if is_to_register && output.clients.is_empty() && output.servers.is_empty() {
         context.ui.say("no client that has hooks is installed");
         context
             .ui
@@ -452,6 +469,7 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
         excluded: Vec::new(),
         clients: register(context, args, parts, Doing::Tell)?,
         servers: register_servers(context, args, parts, Doing::Tell)?,
+        instructions: instruct(context, args, parts, Doing::Tell)?,
         left_out: left_out(context, args, parts.guard),
         dry_run: true,
     };
@@ -465,9 +483,11 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
     } else {
         by_folder(&created)
     };
-    context
-        .ui
-        .say(&format!("would create in {}: {names}", output.root));
+    if !parts.leave_the_tree_alone() {
+        context
+            .ui
+            .say(&format!("would create in {}: {names}", output.root));
+    }
     zoning::tell(context, &zones);
     if !args.share && !created.is_empty() {
         context
@@ -496,6 +516,24 @@ fn lay(
         .map(|client| client.program)
         .collect();
     zoning::lay(context, &clients, doing)
+}
+
+/// Has the clients read one text with instructions. A settings file that is created for that is kept from git, unless it
+/// is shared.
+fn instruct(
+    context: &Context,
+    args: &InitArgs,
+    parts: Parts,
+    doing: Doing,
+) -> Result<Vec<InstructionsOutput>, CommandError> {
+    if !parts.instructions {
+        return Ok(Vec::new());
+    }
+    let (outputs, created) = instructions::enter(context, &wanted(context, args), doing)?;
+    if doing == Doing::Write && !args.share && !created.is_empty() {
+        exclude(context, &created)?;
+    }
+    Ok(outputs)
 }
 
 /// The clients that were named, else those that are installed.

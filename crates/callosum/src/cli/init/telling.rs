@@ -49,6 +49,9 @@ pub(super) fn tell_clients(context: &Context, output: &InitOutput) {
     for client in output.clients.iter().chain(&output.servers) {
         client.tell(context, output.dry_run);
     }
+    for instructions in &output.instructions {
+        instructions.tell(context, output.dry_run);
+    }
     for LeftOutOutput { client, why } in &output.left_out {
         context.ui.say(&format!(
             "{client}: left out, since {why}; it takes tasks: callosum executor discover"

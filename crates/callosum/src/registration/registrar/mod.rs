@@ -11,7 +11,7 @@ use callosum_host::{Disk, DiskError};
 use callosum_ledger::Checksum;
 
 use super::{
-    codex,
+    codex, context_files,
     entry::{self, Entered, Made, SettingsError},
     gate,
     kept::{Kept, Memory},
@@ -272,6 +272,34 @@ impl Registrar {
         }
     }
 
+    /// Returns the files with instructions that a client's settings name; `None` if they name none.
+    pub(crate) fn context_files(
+        &self,
+        place: &Place,
+    ) -> Result<Option<Vec<String>>, RegisterError> {
+        let Some(text) = self.text(place, &self.resolved(&place.path))? else {
+            return Ok(None);
+        };
+        context_files::named(&text).map_err(|source| settings(place, source))
+    }
+
+    /// Has the settings name `AGENTS.md` beside the client's `own` file with instructions, as [`register`](Self::register)
+    /// enters our hooks.
+    pub(crate) fn register_context_files(
+        &self,
+        place: &Place,
+        own: &str,
+        doing: Doing,
+    ) -> Result<Change, RegisterError> {
+        let path = self.checked(place)?;
+        let before = self.text(place, &path)?;
+        let entered = context_files::enter(before.as_deref().unwrap_or_default(), own);
+        match entered.map_err(|source| settings(place, source))? {
+            None => Ok(Change::Unchanged),
+            Some(entered) => self.put_in(place, (&path, before), entered, doing),
+        }
+    }
+
     /// The places whose files are remembered and are none of these: other projects' settings, and
     /// those of a client's folder that has moved.
     pub(crate) fn remembered(&self, beside: &[Place]) -> Result<Vec<Place>, DiskError> {
@@ -419,7 +447,12 @@ impl Registrar {
         let is_left = known
             .as_ref()
             .is_some_and(|kept| kept.after == Checksum::of(there.as_bytes()));
-        if !is_left && without(place, path, there, &Made::default())?.is_none() {
+        let keys = known.as_ref().map(|kept| kept.made_keys.clone());
+        let earlier = Made {
+            keys: keys.unwrap_or_default(),
+            ..Made::default()
+        };
+        if !is_left && without(place, path, there, &earlier)?.is_none() {
             known = None;
         }
         if let Some(mut kept) = known {

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::{Change, Doing, Place, RegisterError, Registrar, settings};
 use crate::registration::{
+    context_files,
     entry::{self, Made},
     gate,
     kept::Kept,
@@ -129,6 +130,12 @@ impl Registrar {
                 let all: Vec<_> = texts.iter().filter_map(served).collect();
                 texts.extend(all.into_iter().map(|entered| entered.text));
             }
+            if let Some(names) = context_files::named(text).ok()? {
+                let own = names.last()?;
+                let entered = |text: &String| context_files::enter(text, own).ok()?;
+                let all: Vec<_> = texts.iter().filter_map(entered).collect();
+                texts.extend(all.into_iter().map(|entered| entered.text));
+            }
             let is_known = |ours: &String| kept.after == Checksum::of(ours.as_bytes());
             let ours = texts.into_iter().find(is_known)?;
             let merged = merge::merged(&before, &ours, text)?;
@@ -167,7 +174,9 @@ pub(super) fn without(
         let gate = gate::take_out(hooks.as_deref().unwrap_or(text), made)?;
         let without = gate.or(hooks);
         let server = servers::take_out(path, without.as_deref().unwrap_or(text), made)?;
-        Ok(server.or(without))
+        let without = server.or(without);
+        let context = context_files::take_out(without.as_deref().unwrap_or(text), made)?;
+        Ok(context.or(without))
     };
     all().map_err(|source| settings(place, source))
 }

@@ -36,22 +36,22 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
-    /// The shell that will read it
+    /// Shell to print the script for
     shell: Shell,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
-    /// The command, word by word; all of callosum where none is given
+    /// Words of the command [default: the page of callosum]
     command: Vec<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct SchemaArgs {
-    /// Name the schemas that there are
+    /// List the schemas
     #[arg(long, conflicts_with = "name")]
     list: bool,
-    /// Which
+    /// Name of the schema
     #[arg(required_unless_present = "list")]
     name: Option<String>,
 }
@@ -105,7 +105,11 @@ pub(super) fn run(command: &GenerateCommand, ui: Ui) -> Result<(), CommandError>
             let name = words.join("-");
             // Its own line in the page is for a shell, where its file's name is no command.
             let found = found.bin_name(words.join(" "));
-            let page = clap_mangen::Man::new(found.display_name(name.clone())).title(name);
+            // Only the program itself has a version, so clap_mangen would leave the source of all other pages empty.
+            let page = clap_mangen::Man::new(found.display_name(name.clone()))
+                .title(name)
+                .source(concat!("callosum ", env!("CARGO_PKG_VERSION")))
+                .manual("Callosum Manual");
             page.render(&mut bytes).map_err(CommandError::internal)?;
         }
     }

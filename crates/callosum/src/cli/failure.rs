@@ -63,17 +63,15 @@ pub(super) fn misused(arguments: &[OsString], error: &clap::Error) -> Result<(),
     if !error.use_stderr() || wants_json.next().is_none() {
         return Ok(());
     }
-    let ui = Ui {
-        json: true,
-        progress: false,
-        verbose: false,
-    };
+    let ui = Ui::plain(true);
     let hint = meant(arguments, error).unwrap_or_else(|| manual(arguments));
     let error = ErrorOutput {
         hint: Some(hint),
         ..misuse(&error.render().to_string())
     };
-    if spelling::verb(arguments) == Some("delegate") {
+    let is_delegation = spelling::verb(arguments)
+        .is_some_and(|verb| ["delegate", "scan", "deps", "tests", "api"].contains(&verb));
+    if is_delegation {
         return delegate::misused(ui, arguments, error);
     }
     ui.json_data(&FailureOutput { error })

@@ -20,6 +20,7 @@ mod explain;
 mod failure;
 pub(crate) mod find;
 mod generate;
+mod groups;
 mod guard;
 mod guarding;
 mod hook;
@@ -46,6 +47,7 @@ mod spelling;
 mod state_inventory;
 mod status;
 mod store;
+mod suggestion;
 mod task_prefix;
 mod time_span;
 mod trial;
@@ -60,16 +62,17 @@ use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub(crate) use self::context::{Asked, Asker, Context, Telling};
+use self::{delegate::KindArg, groups::GLOBAL_OPTIONS};
 use crate::{
     config::Environment,
     ui::{CommandError, Ui},
 };
 
-/// Make several coding agents work as one
+/// Make coding agents work as a team: delegation, guard, sessions, mesh, plans
 ///
-/// Callosum hands analyses of a repository to executors, checks what comes back against the code,
-/// and keeps it in a ledger whose every entry can be verified. No daemon, network, model or API
-/// key is needed: the embedded executor `scout` reads the repository itself.
+/// Callosum delegates analyses of a repository and keeps the checked answers, guards the commands that agents run, keeps
+/// decisions from session to session, connects agents in a mesh of messages and tasks, and runs plans. No daemon,
+/// network, model or API key is needed: the built-in executor `scout` reads the repository itself.
 #[derive(Debug, Parser)]
 #[command(
     name = "callosum",
@@ -78,10 +81,12 @@ use crate::{
     max_term_width = 100,
     after_long_help = "\
 Examples:
-  $ callosum delegate \"Map this repository\"
-  $ callosum delegate \"Which modules depend on each other?\" --kind deps
-  $ callosum ledger query --limit 5
-  $ callosum ledger verify"
+  $ callosum scan
+  $ callosum guard explain -- 'git reset --hard'
+  $ callosum session status
+  $ callosum mesh task list
+  $ callosum plan list
+  $ callosum doctor"
 )]
 struct Cli {
     #[command(flatten)]
@@ -90,20 +95,20 @@ struct Cli {
     command: Command,
 }
 
-/// What every command takes.
+/// The options of every command.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GlobalArgs {
     /// Work on the repository in DIR instead of the current folder
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(short = 'C', value_name = "DIR", global = true, help_heading = GLOBAL_OPTIONS)]
     directory: Option<PathBuf>,
     /// Print data as JSON
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     json: bool,
-    /// Draw no progress line
-    #[arg(long, global = true)]
+    /// Hide the progress line
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     no_progress: bool,
-    /// Tell more of what is done
-    #[arg(short, long, global = true)]
+    /// Print more detail
+    #[arg(short, long, global = true, help_heading = GLOBAL_OPTIONS)]
     verbose: bool,
 }
 
@@ -112,6 +117,38 @@ enum Command {
     Init(init::InitArgs),
     Uninstall(uninstall::UninstallArgs),
     Delegate(delegate::DelegateArgs),
+    /// Map the repository: what is where, where it starts, how it is built
+    ///
+    /// Short for `callosum delegate --kind scan`.
+    #[command(after_long_help = "\
+Examples:
+  $ callosum scan
+  $ callosum scan src --budget 500")]
+    Scan(delegate::AnalysisArgs),
+    /// Show which parts depend on which, cycles, layers and packages
+    ///
+    /// Short for `callosum delegate --kind deps`.
+    #[command(after_long_help = "\
+Examples:
+  $ callosum deps
+  $ callosum deps src --section cycles")]
+    Deps(delegate::AnalysisArgs),
+    /// Show which tests cover which code, and which code no test reaches
+    ///
+    /// Short for `callosum delegate --kind tests`.
+    #[command(after_long_help = "\
+Examples:
+  $ callosum tests
+  $ callosum tests --all")]
+    Tests(delegate::AnalysisArgs),
+    /// List public names, routes and commands
+    ///
+    /// Short for `callosum delegate --kind api`.
+    #[command(after_long_help = "\
+Examples:
+  $ callosum api
+  $ callosum api src --json")]
+    Api(delegate::AnalysisArgs),
     #[command(subcommand)]
     Executor(executor::ExecutorCommand),
     #[command(subcommand)]
@@ -159,12 +196,16 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         return ExitCode::from(code);
     }
     let arguments = spelling::as_verbs(arguments);
-    let parsed = Cli::command()
+    if let Some(page) = groups::topic(&arguments, tree()) {
+        return ended(Ui::plain(false).data(&page));
+    }
+    let parsed = tree()
         .try_get_matches_from(&arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
+            suggestion::suggest_nearest(&mut error, &arguments, &tree());
             return match failure::misused(&arguments, &error) {
                 Ok(()) => ExitCode::from(failure::exit_of(&error)),
                 Err(unsaid) => ExitCode::from(unsaid.exit as u8),
@@ -181,13 +222,24 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     }
     // Its stdout is for its client alone.
     let is_server = matches!(cli.command, Command::Mcp(_));
-    match dispatch(cli.command, &cli.global, ui) {
+    match dispatch(cli.command.as_full_form(), &cli.global, ui) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             error.tell();
             if !is_server {
                 failure::print(ui, &error);
             }
+            ExitCode::from(error.exit as u8)
+        }
+    }
+}
+
+/// Prints the error of a command that has no project, and returns its exit code.
+fn ended(done: Result<(), CommandError>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            error.tell();
             ExitCode::from(error.exit as u8)
         }
     }
@@ -265,6 +317,8 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Generate(command) => generate::run(&command, ui),
         // Answered before the project was looked for.
         Command::Hook(_) | Command::Mcp(_) | Command::Serve(_) => Ok(()),
+        // `as_full_form` made each of them a delegation.
+        Command::Scan(_) | Command::Deps(_) | Command::Tests(_) | Command::Api(_) => Ok(()),
     };
     // Also where it failed: what it recorded until then is worth as much. A refusal records nothing, and nothing is put
     // behind a journal that is about to be brought back.
@@ -275,11 +329,28 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
 }
 
 impl Command {
+    /// Returns a short form as the command that it stands for, and any other command as it is.
+    fn as_full_form(self) -> Self {
+        let (args, kind) = match self {
+            Self::Scan(args) => (args, KindArg::Scan),
+            Self::Deps(args) => (args, KindArg::Deps),
+            Self::Tests(args) => (args, KindArg::Tests),
+            Self::Api(args) => (args, KindArg::Api),
+            other => return other,
+        };
+        Self::Delegate(args.as_delegation(kind))
+    }
+
     /// Whether it may tell the journal of something.
     fn writes(&self) -> bool {
         match self {
             Self::Init(args) => !args.is_dry(),
-            Self::Delegate(_) | Self::Trust(_) => true,
+            Self::Delegate(_)
+            | Self::Scan(_)
+            | Self::Deps(_)
+            | Self::Tests(_)
+            | Self::Api(_)
+            | Self::Trust(_) => true,
             Self::Executor(command) => command.writes(),
             Self::Ledger(command) => command.writes(),
             Self::Plan(command) => command.writes(),
@@ -305,9 +376,9 @@ impl Command {
     }
 }
 
-/// The whole tree of commands, for completions and manuals.
+/// Returns the whole tree of commands, as the parser, completions and manuals use it.
 fn tree() -> clap::Command {
-    Cli::command()
+    groups::grouped(Cli::command())
 }
 
 #[cfg(test)]
@@ -316,6 +387,6 @@ mod tests {
 
     #[test]
     fn the_tree_of_commands_is_sound() {
-        Cli::command().debug_assert();
+        tree().debug_assert();
     }
 }

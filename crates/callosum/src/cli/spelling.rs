@@ -38,12 +38,17 @@ pub(super) fn as_verbs(mut arguments: Vec<OsString>) -> Vec<OsString> {
 
 /// The first word that is no global option: the verb, where there is one.
 pub(super) fn verb(arguments: &[OsString]) -> Option<&str> {
+    Some(verb_and_rest(arguments)?.0)
+}
+
+/// Returns the verb and the words after it.
+pub(super) fn verb_and_rest(arguments: &[OsString]) -> Option<(&str, &[OsString])> {
     let mut at = 1;
     loop {
         match arguments.get(at)?.to_str()? {
             "-C" => at += 2,
             word if word.starts_with('-') => at += 1,
-            word => return Some(word),
+            word => return Some((word, arguments.get(at + 1..)?)),
         }
     }
 }

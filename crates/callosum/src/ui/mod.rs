@@ -54,6 +54,15 @@ pub(crate) struct Ui {
     reason = "holding a `Ui` is what lets a command speak; not every way of speaking differs by it"
 )]
 impl Ui {
+    /// A terminal on which nothing is drawn, for what is printed before the options are read.
+    pub(crate) fn plain(json: bool) -> Self {
+        Self {
+            json,
+            progress: false,
+            verbose: false,
+        }
+    }
+
     /// Prints data of ours to stdout, without colours where nobody sees them.
     pub(crate) fn data(self, text: &str) -> Result<(), CommandError> {
         let mut stdout = anstream::AutoStream::auto(stdout()).lock();
@@ -145,6 +154,15 @@ impl Ui {
     pub(crate) fn warn(self, what: &str, hint: Option<&str>) {
         use owo_colors::OwoColorize as _;
         self.say(&format!("{}: {what}", "warning".yellow().bold()));
+        if let Some(hint) = hint {
+            self.hint(hint);
+        }
+    }
+
+    /// Prints a notice on stderr, with a hint that can be pasted.
+    pub(crate) fn note(self, what: &str, hint: Option<&str>) {
+        use owo_colors::OwoColorize as _;
+        self.say(&format!("{}: {what}", "note".cyan().bold()));
         if let Some(hint) = hint {
             self.hint(hint);
         }

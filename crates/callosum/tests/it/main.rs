@@ -25,6 +25,8 @@ mod checkpoints;
 mod client_sessions;
 /// The guard in the settings of coding agents.
 mod clients;
+/// Groups of commands in help, short forms, suggestions for mistyped commands.
+mod command_line;
 /// Executors that try to get further than they were let.
 mod confinement;
 /// What executors may not write, nor hold, and what the record has of it.

@@ -8,8 +8,17 @@ use crate::projects::two_languages;
 fn verbs(env: &callosum_testkit::TestEnv, above: &[String]) -> Vec<Vec<String>> {
     let words = above.iter().map(String::as_str).chain(["--help"]);
     let help = env.run(words).success().stdout;
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let listed = listed.take_while(|line| line.is_empty() || line.starts_with(' '));
+    // The program's own page has groups of commands, each below the sentence that says what it is for.
+    let first = if above.is_empty() {
+        "Delegate: "
+    } else {
+        "Commands:"
+    };
+    let listed = help
+        .lines()
+        .skip_while(|line| !line.starts_with(first))
+        .skip(1);
+    let listed = listed.take_while(|line| line.starts_with(' ') || !line.ends_with(':'));
     let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let names = names.filter(|name| !name.is_empty() && *name != "help");
     let below = names.flat_map(|name| {

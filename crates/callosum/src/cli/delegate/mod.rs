@@ -5,8 +5,10 @@
 //! and [`handed`] what an agent is that asks by another way.
 
 mod advice;
+mod analysis;
 mod detached;
 mod handed;
+mod inference;
 mod planned;
 mod progress;
 mod report;
@@ -17,7 +19,7 @@ mod whole;
 
 use std::{collections::BTreeSet, ffi::OsString, path::PathBuf, time::Duration};
 
-use callosum_agents::registry::Status;
+use callosum_agents::registry::{EMBEDDED_ID, Status};
 use callosum_arbiter::{
     Limits, RecoveryPolicy, Share, Submission,
     budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE},
@@ -32,6 +34,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub(crate) use self::{
+    analysis::AnalysisArgs,
     detached::DetachedOutput,
     handed::{Wanted, handed},
     planned::planned,
@@ -44,9 +47,9 @@ pub(super) use self::{
 use super::{
     context::Context, failure::ErrorOutput, roster::Roster, store, time_span::time_span, witness,
 };
-use crate::ui::{CommandError, Exit, Ui};
+use crate::ui::{CommandError, Exit, Ui, shell_word};
 
-/// Hand an analysis to an executor and keep the answer
+/// Ask an executor and keep its answer
 ///
 /// Chooses how the task runs, starts the executor, checks its answer and every citation in it
 /// against the code, commits it to the ledger and prints it. Standard output is the summary and
@@ -79,7 +82,7 @@ pub(crate) struct DelegateArgs {
     /// Look only at this file or folder (may be repeated)
     #[arg(long, value_name = "P")]
     path: Vec<PathBuf>,
-    /// Hand it to this executor
+    /// Ask this executor
     #[arg(long, value_name = "ID")]
     executor: Option<String>,
     /// Build on this task of the ledger (may be repeated)
@@ -91,10 +94,10 @@ pub(crate) struct DelegateArgs {
     /// How waiting tasks are ordered
     #[arg(long, value_enum, value_name = "PRIORITY")]
     priority: Option<PriorityArg>,
-    /// Refuse an answer of whose citations less than this share holds, from 0 to 1
+    /// Reject an answer if fewer than this share of its citations hold (0 to 1)
     #[arg(long, value_name = "SHARE")]
     require_citations: Option<Share>,
-    /// Hand back at most so many tokens, estimated; the ledger keeps all
+    /// Print at most about so many tokens; the ledger keeps the full answer
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(LEAST_BUDGET..))]
     budget: Option<u64>,
     /// Print all that scout has to say, without the limit of 10,240 bytes; the ledger keeps the summary
@@ -103,7 +106,7 @@ pub(crate) struct DelegateArgs {
     /// Print only this section of scout's answer; an unknown NAME lists the sections of its kind
     #[arg(long, value_name = "NAME", conflicts_with = "tasks")]
     section: Option<String>,
-    /// Have it answered anew, also where the ledger has an answer over the same tree
+    /// Ask again even if the ledger has an answer for this tree
     #[arg(long)]
     fresh: bool,
     /// Start a process of its own for it and print the id of its run at once: see `executor runs`
@@ -264,6 +267,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     let roster = Roster::load(context)?;
     let executors = assigned(args, &submission, &roster).inspect_err(record_refused)?;
     whole::check_executors(args, &executors)?;
+    note_prompt_is_ignored(context, args, &executors);
     tell_without_login(context, &roster, &submission);
     let ledger = store::open(context)?;
     let budget = budget(context, args)?;
@@ -335,6 +339,41 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         );
     }
     Ok(report)
+}
+
+/// Says that scout does not interpret the prompt, and names the command that answers it.
+fn note_prompt_is_ignored(context: &Context, args: &DelegateArgs, executors: &[String]) {
+    let is_typed = args.plan_call.is_none() && !context.is_asked_by_tool();
+    let Some(prompt) = args.prompt.as_deref().filter(|_| is_typed) else {
+        return;
+    };
+    if args.kind.is_some() || executors != [EMBEDDED_ID] {
+        return;
+    }
+    let command = match inference::kind_of(prompt) {
+        // The scan that it gets is what it asks for.
+        Some(KindArg::Scan) => return,
+        Some(KindArg::Deps) => "deps",
+        Some(KindArg::Tests) => "tests",
+        Some(KindArg::Api) => "api",
+        None => {
+            let what = "scout does not interpret prompts: this one gets a scan of the repository";
+            context
+                .ui
+                .note(what, Some("callosum delegate --executor ID \"…\""));
+            return;
+        }
+    };
+    let what = format!(
+        "scout does not interpret prompts: this one gets a scan, and `{command}` would answer it"
+    );
+    let paths = args.path.iter().map(|path| path.display().to_string());
+    let paths: String = paths
+        .map(|path| format!(" {}", shell_word(&path)))
+        .collect();
+    context
+        .ui
+        .note(&what, Some(&format!("callosum {command}{paths}")));
 }
 
 /// How much at once, and how often again.

@@ -22,7 +22,7 @@ pub(super) use self::ck::{CkOutput, find as configured_ck};
 use super::context::Context;
 use crate::ui::{CommandError, Exit, Progress, at_least_one, many};
 
-/// Find passages of the tree, decisions, notes, beads and answers, by words and names
+/// Search code, decisions, beads and answers
 ///
 /// A passage is whole: a declaration with its documentation, a section of a document. The index is
 /// kept on this machine and brought in line with what changed before each search; nothing has to be

@@ -23,6 +23,7 @@ pub mod peer;
 pub mod process;
 pub mod random;
 pub mod socket;
+pub mod terminal;
 pub mod watch;
 
 pub use crate::{

@@ -3,7 +3,7 @@
 //! Start with [`run`]. A child gets exactly the arguments, environment and folder of its
 //! [`Launch`]: nothing is inherited, and no shell ever stands between. What its output means is
 //! the caller's business. [`Talk`] is for a process that was started so, and speaks to one of its own;
-//! [`leave`] for what goes on by itself.
+//! [`leave`] for what goes on by itself; [`page`] for a pager on this process's own terminal.
 
 mod cancel;
 mod descendants;
@@ -14,6 +14,7 @@ mod identity;
 mod launch;
 mod leave;
 mod output;
+mod page;
 mod parent;
 mod pulse;
 #[cfg(target_os = "linux")]
@@ -28,6 +29,7 @@ pub use self::{
     launch::{Launch, Limits},
     leave::leave,
     output::output_is_thrown_away,
+    page::page,
     parent::end_with_parent,
     pulse::Pulse,
     run::{Ending, Run, SpawnError, Stream, run, run_with},

@@ -136,7 +136,7 @@ fn manual(arguments: &[OsString]) -> String {
     let mut line = "callosum".to_owned();
     let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
     while let Some(word) = words.next() {
-        if word == "-C" {
+        if spelling::takes_a_value(word) {
             words.next();
             continue;
         }

@@ -59,13 +59,14 @@ mod zoning;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use anstream::ColorChoice;
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::context::{Asked, Asker, Context, Telling};
 use self::{delegate::KindArg, groups::GLOBAL_OPTIONS};
 use crate::{
     config::Environment,
-    ui::{CommandError, Ui},
+    ui::{CommandError, PrintOptions, Terminal, Ui},
 };
 
 /// Make coding agents work as a team: delegation, guard, sessions, mesh, plans
@@ -104,12 +105,46 @@ pub(crate) struct GlobalArgs {
     /// Print data as JSON
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     json: bool,
+    /// Use color: auto (default), always or never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        hide_possible_values = true,
+        global = true,
+        help_heading = GLOBAL_OPTIONS
+    )]
+    color: Option<ColorArg>,
+    /// Print only results and errors
+    #[arg(short, long, global = true, help_heading = GLOBAL_OPTIONS)]
+    quiet: bool,
+    /// Print long results without a pager
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
+    no_pager: bool,
     /// Hide the progress line
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     no_progress: bool,
     /// Print more detail
     #[arg(short, long, global = true, help_heading = GLOBAL_OPTIONS)]
     verbose: bool,
+}
+
+/// When to use color.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorArg {
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorArg {
+    fn choice(self) -> ColorChoice {
+        match self {
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -196,6 +231,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         return ExitCode::from(code);
     }
     let arguments = spelling::as_verbs(arguments);
+    // Help and errors of the parser are printed before it has read this option.
+    spelling::color(&arguments).choice().write_global();
     if let Some(page) = groups::topic(&arguments, tree()) {
         return ended(Ui::plain(false).data(&page));
     }
@@ -212,6 +249,16 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
             };
         }
     };
+    let variables = Environment::from_process();
+    let variables = variables
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let options = PrintOptions {
+        color: cli.global.color.unwrap_or(ColorArg::Auto).choice(),
+        is_quiet: cli.global.quiet,
+        may_page: !cli.global.no_pager && !cli.global.json,
+    };
+    Terminal::prepare(options, variables.collect());
     let ui = Ui {
         json: cli.global.json,
         progress: !cli.global.no_progress,

@@ -5,6 +5,10 @@
 
 use std::ffi::{OsStr, OsString};
 
+use clap::ValueEnum as _;
+
+use super::ColorArg;
+
 /// Rewrites a flag form that stands before any verb.
 pub(super) fn as_verbs(mut arguments: Vec<OsString>) -> Vec<OsString> {
     const FORMS: [(&str, &[&str]); 2] = [
@@ -28,12 +32,34 @@ pub(super) fn as_verbs(mut arguments: Vec<OsString>) -> Vec<OsString> {
         }
         // Global flags may stand before; the first word that is none of them is a verb.
         match argument.to_str() {
-            Some("-C") => at += 2,
+            Some(option) if takes_a_value(option) => at += 2,
             Some(flag) if flag.starts_with('-') && flag != "--" => at += 1,
             _ => break,
         }
     }
     arguments
+}
+
+/// Returns whether a word is a global option whose value is the next word.
+pub(super) fn takes_a_value(word: &str) -> bool {
+    ["-C", "--color"].contains(&word)
+}
+
+/// Returns what the last `--color` of a line says, or `auto`.
+pub(super) fn color(arguments: &[OsString]) -> ColorArg {
+    let words = arguments
+        .iter()
+        .map(|word| word.to_str().unwrap_or_default());
+    let words: Vec<&str> = words.take_while(|word| *word != "--").collect();
+    let values = words.iter().enumerate().filter_map(|(at, word)| {
+        let rest = word.strip_prefix("--color")?;
+        match rest {
+            "" => words.get(at + 1).copied(),
+            _ => rest.strip_prefix('='),
+        }
+    });
+    let values = values.filter_map(|value| ColorArg::from_str(value, false).ok());
+    values.last().unwrap_or(ColorArg::Auto)
 }
 
 /// The first word that is no global option: the verb, where there is one.
@@ -46,7 +72,7 @@ pub(super) fn verb_and_rest(arguments: &[OsString]) -> Option<(&str, &[OsString]
     let mut at = 1;
     loop {
         match arguments.get(at)?.to_str()? {
-            "-C" => at += 2,
+            word if takes_a_value(word) => at += 2,
             word if word.starts_with('-') => at += 1,
             word => return Some((word, arguments.get(at + 1..)?)),
         }
@@ -94,6 +120,28 @@ mod tests {
             Some("ledger")
         );
         assert_eq!(verb_of("callosum --json"), None);
+    }
+
+    #[test]
+    fn the_last_color_of_a_line_counts() {
+        let color_of = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            color(&words)
+        };
+        assert_eq!(color_of("callosum status"), ColorArg::Auto);
+        assert_eq!(color_of("callosum --color never find x"), ColorArg::Never);
+        assert_eq!(color_of("callosum find x --color=always"), ColorArg::Always);
+        assert_eq!(
+            color_of("callosum --color=always x --color never"),
+            ColorArg::Never
+        );
+        assert_eq!(
+            color_of("callosum guard check -- ls --color always"),
+            ColorArg::Auto
+        );
+        assert_eq!(color_of("callosum --color"), ColorArg::Auto);
+        let words = ["callosum", "--color", "always", "help", "guard"];
+        assert_eq!(verb(&words.map(OsString::from)), Some("help"));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Everything that a person sees: data on stdout, talk on stderr, colours by meaning.
 //!
 //! Start with [`Ui`]. This is the only room that writes to the terminal. Whether colours are
-//! shown is decided by the stream, `NO_COLOR` and `CLICOLOR_FORCE`; progress only when stderr is
-//! a terminal. What to say is the commands' business.
+//! shown is decided by `--color`, the stream, `NO_COLOR` and `CLICOLOR_FORCE`; progress only when
+//! stderr is a terminal. What to say is the commands' business.
 
+mod document;
 mod failure;
 mod harmless_json;
 mod list;
@@ -11,11 +12,16 @@ mod number;
 mod progress;
 mod shell_word;
 mod table;
+mod terminal;
 
 use std::{
     borrow::Cow,
     io::{self, IsTerminal, Write},
-    sync::atomic::{AtomicBool, Ordering},
+    path::Path,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use callosum_evidence::terminal::{harmless, visible};
@@ -27,10 +33,17 @@ pub(crate) use self::{
     progress::Progress,
     shell_word::shell_word,
     table::Table,
+    terminal::{PrintOptions, Terminal},
 };
 
 /// Whether something was handed to stdout.
 static HAS_SPOKEN: AtomicBool = AtomicBool::new(false);
+
+/// Notices that `--quiet` holds back, for the question that they belong to.
+static HELD_BACK: Mutex<String> = Mutex::new(String::new());
+
+/// The most bytes of notices that are held back.
+const MOST_HELD_BACK: usize = 64 << 10;
 
 /// Stdout, which something is about to be handed to.
 fn stdout() -> io::Stdout {
@@ -70,6 +83,37 @@ impl Ui {
             .write_all(text.as_bytes())
             .and_then(|()| stdout.flush())
             .map_err(CommandError::stdout)
+    }
+
+    /// Prints a text that may be long. On a terminal it goes through the pager if it is longer than the screen.
+    pub(crate) fn page(self, text: &str) -> Result<(), CommandError> {
+        if !self.json && Terminal::get().page(text) {
+            HAS_SPOKEN.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
+        self.data(text)
+    }
+
+    /// Prints a document of an executor below a heading of ours, like [`read_by_all`](Self::read_by_all). On a terminal it is
+    /// colored and wrapped, and its citations may link to the files below `root`.
+    pub(crate) fn document(
+        self,
+        heading: &str,
+        text: &str,
+        root: &Path,
+    ) -> Result<(), CommandError> {
+        let look = document::Look {
+            is_colored: terminal::is_colored(),
+            root: Terminal::get().has_links().then_some(root),
+            columns: terminal::columns(),
+        };
+        let shown = document::render(&visible(text), look);
+        self.page(&format!("{heading}{shown}"))
+    }
+
+    /// Returns `path:line` as a link to the file below `root`, if the terminal shows links.
+    pub(crate) fn linked(self, place: &str, root: &Path) -> String {
+        document::linked(place, Terminal::get().has_links().then_some(root))
     }
 
     /// Prints a line for another program to show: with colours, unless `NO_COLOR` forbids them.
@@ -130,17 +174,28 @@ impl Ui {
         HAS_SPOKEN.load(Ordering::Relaxed)
     }
 
-    /// Says a line on stderr.
+    /// Says a line on stderr, unless `--quiet` holds it back.
     pub(crate) fn say(self, line: &str) {
+        if Terminal::get().is_quiet() {
+            let mut held = HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner);
+            if held.len() < MOST_HELD_BACK {
+                held.push_str(line);
+                held.push('\n');
+            }
+            return;
+        }
         // Nobody is left to be told where stderr is closed.
         drop(writeln!(anstream::stderr().lock(), "{line}"));
     }
 
     /// Asks on stderr, and leaves the cursor behind the question.
+    ///
+    /// No one answers a question without what was said before it, so nothing of that is held back.
     pub(crate) fn ask(self, question: &str) {
+        let held = std::mem::take(&mut *HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner));
         let mut stderr = anstream::stderr().lock();
         // Nobody is left to be asked where stderr is closed.
-        drop(write!(stderr, "{question}").and_then(|()| stderr.flush()));
+        drop(write!(stderr, "{held}{question}").and_then(|()| stderr.flush()));
     }
 
     /// Says a line on stderr that only `-v` asks for.
@@ -176,6 +231,6 @@ impl Ui {
 
     /// Whether a person is looking at stderr.
     pub(crate) fn is_watched(self) -> bool {
-        self.progress && io::stderr().is_terminal()
+        self.progress && !Terminal::get().is_quiet() && io::stderr().is_terminal()
     }
 }

@@ -143,6 +143,8 @@ mod plan_runs;
 mod plan_seals;
 /// Programs in the language of plans, checked and evaluated.
 mod plans;
+/// Colors, width, links and the pager at a terminal; `--color`, `--quiet` and `--no-pager`.
+mod printing;
 /// Small projects to work on.
 mod projects;
 /// Checkpoints, proofs, and what a stranger can check without us.

@@ -103,7 +103,8 @@ fn tell_task(
             ));
         }
         let tokens_returned = handed.tokens;
-        ui.read_by_all(&format!("{}\n", handed.text.trim_end()))?;
+        let text = format!("{}\n", handed.text.trim_end());
+        ui.document("", &text, context.tree())?;
         if let Some(age) = reused {
             ui.say(&format!(
                 "{name}{} by {}, answered {} ago over the same tree: {tokens_returned} handed back, \

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use callosum_evidence::{
     quote,
-    terminal::{in_json, on_one_line},
+    terminal::{in_json, on_one_line, visible},
 };
 use callosum_search::find::{Ask, Found, TREE};
 use owo_colors::OwoColorize as _;
@@ -43,20 +43,23 @@ pub(super) fn show(
     if found.is_empty() {
         context.ui.say("nothing is found");
     }
+    let mut shown = String::new();
     for one in &found {
-        let mut head = String::new();
-        let _ = write!(
-            head,
+        let place = match place(one) {
+            place if one.collection == TREE => context.ui.linked(&place, context.tree()),
+            place => place,
+        };
+        let head = format!(
             "{}  {} {}  {:.2}",
-            place(one).bold(),
+            place.bold(),
             one.kind,
             title(one),
             one.score
         );
-        context.ui.data(&format!("{}\n", head.trim_end()))?;
-        context.ui.read_by_all(&lines(one, ask, whole))?;
+        let _ = writeln!(shown, "{}", head.trim_end());
+        shown.push_str(&visible(&lines(one, ask, whole)));
     }
-    Ok(())
+    context.ui.page(&shown)
 }
 
 /// Returns a passage as text for an agent: where it is, what it is, and its lines as a quote.

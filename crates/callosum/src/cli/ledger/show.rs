@@ -43,10 +43,9 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
     if context.ui.json {
         context.ui.json_data(&entry::as_value(&found.entry)?)
     } else {
-        context.ui.data(&entry::heading(&found))?;
-        context
-            .ui
-            .read_by_all(&format!("{}\n", found.entry.summary.trim_end()))
+        let summary = format!("{}\n", found.entry.summary.trim_end());
+        let heading = entry::heading(&found);
+        context.ui.document(&heading, &summary, context.tree())
     }
 }
 
@@ -66,9 +65,8 @@ fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), 
             return Err(CommandError::new(Exit::No, what).hint("callosum ledger query"));
         };
         context.ui.say("the summary is the whole answer");
-        return context
-            .ui
-            .read_by_all(&format!("{}\n", found.entry.summary.trim_end()));
+        let summary = format!("{}\n", found.entry.summary.trim_end());
+        return context.ui.document("", &summary, context.tree());
     };
     let answers = Answers::new(context.disk.clone(), &context.ledger_paths());
     let answer = answers.get(&hash).map_err(|error| {
@@ -83,10 +81,8 @@ fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), 
         CommandError::new(Exit::No, what)
     })?;
     context.ui.say(&format!("sha256:{hash}"));
-    context.ui.read_by_all(&format!(
-        "{}\n",
-        String::from_utf8_lossy(&answer).trim_end()
-    ))
+    let answer = format!("{}\n", String::from_utf8_lossy(&answer).trim_end());
+    context.ui.document("", &answer, context.tree())
 }
 
 /// The hash of the answer that an entry's summary is the short form of.

@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod auto_allow;
 mod brought;
 mod catalog;
 mod collected;

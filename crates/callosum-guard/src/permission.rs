@@ -71,6 +71,11 @@ impl Permission {
         Ok(Permission { words, open })
     }
 
+    /// Returns the words that a command must begin with.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
+    }
+
     /// Whether it is about a command with these words.
     pub(crate) fn covers(&self, words: &[Arg]) -> bool {
         let enough = if self.open {

@@ -5,7 +5,7 @@
 
 use crate::{
     facts::Facts,
-    harmless::Relief,
+    harmless::{Relief, is_own_discard},
     link, loss, overwrite,
     permission::Permission,
     policy::{Policy, UserRule},
@@ -125,6 +125,9 @@ fn judge(
         let held = hits.len();
         if let Some(relief) = &relief {
             hits.retain(|hit| !relief.lifts(at, &hit.rule));
+        }
+        if policy.relaxed_worktrees {
+            hits.retain(|hit| !is_own_discard(call, &hit.rule, facts));
         }
         let is_harmless = hits.is_empty() && held > 0;
         let loses = !hits.is_empty()

@@ -316,6 +316,41 @@ impl<'a> Relief<'a> {
     }
 }
 
+/// Rules about changes in the tree that are not committed.
+const DISCARDS: [&str; 6] = [
+    "git.clean",
+    "git.clean-ignored",
+    "git.clean-within",
+    "git.discard",
+    "git.remove-all",
+    "git.reset-hard",
+];
+
+/// Folders of clients in which they make linked worktrees for their agents.
+const WORKTREES: [&str; 5] = [
+    "/.claude/worktrees/",
+    "/.codex/worktrees/",
+    "/.gemini/worktrees/",
+    "/.qwen/worktrees/",
+    "/.opencode/worktrees/",
+];
+
+/// Whether a call only discards changes in the agent's own worktree: one that its client made for it.
+pub(crate) fn is_own_discard(call: &Call, rule: &str, facts: &Facts) -> bool {
+    let Some(root) = facts.root.as_deref().filter(|_| facts.worktree) else {
+        return false;
+    };
+    let is_own = WORKTREES.iter().any(|folder| {
+        root.split_once(folder)
+            .is_some_and(|(_, name)| !name.is_empty())
+    });
+    is_own
+        && !call.elsewhere
+        && DISCARDS.contains(&rule)
+        && call.name == "git"
+        && folder_of(call, facts).is_some_and(|folder| path::is_within(&folder, root))
+}
+
 /// Whether a list is known to be empty.
 fn is_none(list: Option<&Vec<String>>) -> bool {
     list.is_some_and(Vec::is_empty)

@@ -30,6 +30,9 @@ pub struct Policy {
     /// Whether a person is to be asked about whatever else would be allowed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub confirm: bool,
+    /// Whether local changes may be discarded in a linked worktree that a client made for its agent.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub relaxed_worktrees: bool,
     /// Decisions that a person set for single rules, by the rule's id. They count whatever the strictness is.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: BTreeMap<String, Decision>,

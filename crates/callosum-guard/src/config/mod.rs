@@ -40,6 +40,8 @@ pub struct Config {
     pub logging: Logging,
     /// How long snapshots are kept, and how much of them.
     pub snapshot: Snapshot,
+    /// Whether an agent may discard its own changes in a linked worktree that its client made for it.
+    pub relaxed_worktrees: bool,
     /// Rules beside ours.
     pub rules: Vec<UserRule>,
 }
@@ -133,6 +135,7 @@ impl Default for Config {
                 retention_hours: 72,
                 max_size_gb: 1,
             },
+            relaxed_worktrees: false,
             rules: Vec::new(),
         }
     }
@@ -157,6 +160,7 @@ impl Config {
             .snapshot
             .retention_hours
             .max(project.snapshot.retention_hours);
+        self.relaxed_worktrees &= project.relaxed_worktrees;
         self.rules.extend(project.rules.iter().cloned());
         self
     }
@@ -166,7 +170,7 @@ impl Config {
     pub fn passes_over(&self, project: &Config) -> Vec<&'static str> {
         let standing = Config::default();
         let (ours, theirs) = (&self.escalation, &project.escalation);
-        // A file must say some of these, so that what stands there anyway is no attempt.
+        // The defaults, written out, are no attempt to change anything.
         let is_other =
             |theirs: &str, ours: &str, standing: &str| theirs != ours && theirs != standing;
         [
@@ -208,6 +212,10 @@ impl Config {
                 ),
             ),
             (
+                "worktrees",
+                project.relaxed_worktrees && !self.relaxed_worktrees,
+            ),
+            (
                 "snapshot.retention_hours",
                 project.snapshot.retention_hours < self.snapshot.retention_hours,
             ),
@@ -225,6 +233,7 @@ impl Config {
             permissions,
             once: Vec::new(),
             confirm: self.safety.require_confirmation,
+            relaxed_worktrees: self.relaxed_worktrees,
             levels: BTreeMap::new(),
             on_budget: (self.strictness == Strictness::Paranoid).then_some(Decision::Block),
         }

@@ -112,10 +112,16 @@ fn listed(problems: &[Problem]) -> String {
 }
 
 impl Config {
-    /// Reads a file's text; `file` is how errors name it.
+    /// Reads a file's text over what holds without one; `file` is how errors name it.
     ///
-    /// Fails where it is no YAML, where a required key is missing, or a value is out of its range.
+    /// Fails if it is no YAML, or a value is out of its range. A key that is missing is as it is by default.
     pub fn parse(file: &str, text: &str) -> Result<Read, ConfigError> {
+        Self::parse_over(file, text, &Config::default())
+    }
+
+    /// The same, where a key that is missing is as it is in `base`. A project's file that does not mention a key has
+    /// no opinion on it, whatever the user's file says. Rules of `base` are not taken over.
+    pub fn parse_over(file: &str, text: &str, base: &Config) -> Result<Read, ConfigError> {
         if text.len() > LONGEST {
             return Err(ConfigError::TooLarge {
                 file: file.to_owned(),
@@ -129,7 +135,7 @@ impl Config {
             lines: lines_of_rules(&value, text),
             ..Sheet::default()
         };
-        let config = sheet.config(&value);
+        let config = sheet.config(&value, base);
         if sheet.problems.is_empty() {
             Ok(Read {
                 config,
@@ -159,11 +165,16 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn config(&mut self, value: &Value) -> Config {
-        let mut config = Config::default();
+    fn config(&mut self, value: &Value, base: &Config) -> Config {
+        let mut config = Config {
+            rules: Vec::new(),
+            ..base.clone()
+        };
         let empty = Map::new();
         let top = match value {
             Value::Object(map) => map,
+            // An empty file, or one with nothing but comments.
+            Value::Null => return config,
             other => {
                 self.problem("(the file)", Some(other), "a mapping of keys to values");
                 return config;
@@ -181,10 +192,12 @@ impl Sheet {
                 "database",
                 "logging",
                 "snapshot",
+                "worktrees",
                 "rules",
             ],
         );
         match top.get("version") {
+            None => {}
             Some(Value::String(version)) if version == "1.0" => {}
             other => self.problem("version", other, "\"1.0\""),
         }
@@ -192,6 +205,7 @@ impl Sheet {
             Some("minimal") => config.strictness = Strictness::Minimal,
             Some("balanced") => config.strictness = Strictness::Balanced,
             Some("paranoid") => config.strictness = Strictness::Paranoid,
+            None if !top.contains_key("strictness") => {}
             _ => self.problem(
                 "strictness",
                 top.get("strictness"),
@@ -199,23 +213,39 @@ impl Sheet {
             ),
         }
 
-        let part = self.required(top, "escalation", &empty);
+        match top.get("worktrees").map(Value::as_str) {
+            None => {}
+            Some(Some("strict")) => config.relaxed_worktrees = false,
+            Some(Some("relaxed")) => config.relaxed_worktrees = true,
+            Some(_) => self.problem("worktrees", top.get("worktrees"), "strict or relaxed"),
+        }
+
+        let part = self.optional(top, "escalation", &empty);
         self.known(
             "escalation.",
             part,
             &["max_strikes", "cooldown_minutes", "human_notification"],
         );
         let escalation = &mut config.escalation;
-        escalation.max_strikes = self.number(part, "escalation.max_strikes", 1, 10, None);
-        escalation.cooldown_minutes = self.number(part, "escalation.cooldown_minutes", 1, 60, None);
-        let told = self.map_in(part, "escalation.human_notification", &empty);
+        let strikes = escalation.max_strikes;
+        escalation.max_strikes = self.number(part, "escalation.max_strikes", 1, 10, strikes);
+        let cooldown = escalation.cooldown_minutes;
+        escalation.cooldown_minutes =
+            self.number(part, "escalation.cooldown_minutes", 1, 60, cooldown);
+        let told = self.optional(part, "escalation.human_notification", &empty);
         self.known(
             "escalation.human_notification.",
             told,
             &["enabled", "webhook"],
         );
-        let enabled = self.truth(told, "escalation.human_notification.enabled", None);
-        let webhook = told.get("webhook").and_then(Value::as_str).unwrap_or("");
+        let before = escalation.webhook.clone();
+        let enabled = self.truth(
+            told,
+            "escalation.human_notification.enabled",
+            before.is_some(),
+        );
+        let webhook = told.get("webhook").and_then(Value::as_str);
+        let webhook = webhook.or(before.as_deref()).unwrap_or("");
         let address = webhook.starts_with("https://") || webhook.starts_with("http://");
         if enabled && !address {
             self.problem(
@@ -226,21 +256,39 @@ impl Sheet {
         }
         config.escalation.webhook = enabled.then(|| webhook.to_owned());
 
-        let part = self.required(top, "performance", &empty);
+        let part = self.optional(top, "performance", &empty);
         self.known("performance.", part, &["max_latency_ms", "max_memory_mb"]);
-        config.performance.max_latency_ms =
-            self.number(part, "performance.max_latency_ms", 50, 1_000, None);
-        config.performance.max_memory_mb =
-            self.number(part, "performance.max_memory_mb", 512, 4_096, None);
+        config.performance.max_latency_ms = self.number(
+            part,
+            "performance.max_latency_ms",
+            50,
+            1_000,
+            base.performance.max_latency_ms,
+        );
+        config.performance.max_memory_mb = self.number(
+            part,
+            "performance.max_memory_mb",
+            512,
+            4_096,
+            base.performance.max_memory_mb,
+        );
 
-        let part = self.required(top, "safety", &empty);
+        let part = self.optional(top, "safety", &empty);
         self.known(
             "safety.",
             part,
             &["require_confirmation", "audit_all_commands"],
         );
-        config.safety.require_confirmation = self.truth(part, "safety.require_confirmation", None);
-        config.safety.audit_all_commands = self.truth(part, "safety.audit_all_commands", None);
+        config.safety.require_confirmation = self.truth(
+            part,
+            "safety.require_confirmation",
+            base.safety.require_confirmation,
+        );
+        config.safety.audit_all_commands = self.truth(
+            part,
+            "safety.audit_all_commands",
+            base.safety.audit_all_commands,
+        );
 
         let part = self.optional(top, "database", &empty);
         self.known("database.", part, &["path", "ttl_hours"]);
@@ -250,7 +298,7 @@ impl Sheet {
             "database.ttl_hours",
             1,
             87_600,
-            Some(config.database.ttl_hours),
+            config.database.ttl_hours,
         );
 
         let part = self.optional(top, "logging", &empty);
@@ -268,13 +316,8 @@ impl Sheet {
             );
         }
         self.text(part, "logging.file", &mut logging.file);
-        logging.max_size_mb = self.number(
-            part,
-            "logging.max_size_mb",
-            1,
-            100_000,
-            Some(logging.max_size_mb),
-        );
+        logging.max_size_mb =
+            self.number(part, "logging.max_size_mb", 1, 100_000, logging.max_size_mb);
 
         let part = self.optional(top, "snapshot", &empty);
         self.known("snapshot.", part, &["retention_hours", "max_size_gb"]);
@@ -284,15 +327,10 @@ impl Sheet {
             "snapshot.retention_hours",
             1,
             87_600,
-            Some(snapshot.retention_hours),
+            snapshot.retention_hours,
         );
-        snapshot.max_size_gb = self.number(
-            part,
-            "snapshot.max_size_gb",
-            1,
-            1_000,
-            Some(snapshot.max_size_gb),
-        );
+        snapshot.max_size_gb =
+            self.number(part, "snapshot.max_size_gb", 1, 1_000, snapshot.max_size_gb);
 
         if let Some(rules) = top.get("rules") {
             match rules {
@@ -368,22 +406,13 @@ impl Sheet {
         }
     }
 
-    fn required<'v>(
-        &mut self,
-        top: &'v Map<String, Value>,
-        key: &str,
-        empty: &'v Map<String, Value>,
-    ) -> &'v Map<String, Value> {
-        self.map_in(top, key, empty)
-    }
-
     fn optional<'v>(
         &mut self,
         top: &'v Map<String, Value>,
         key: &str,
         empty: &'v Map<String, Value>,
     ) -> &'v Map<String, Value> {
-        match top.get(key) {
+        match top.get(last(key)) {
             None | Some(Value::Null) => empty,
             Some(_) => self.map_in(top, key, empty),
         }
@@ -403,17 +432,17 @@ impl Sheet {
         }
     }
 
-    /// A whole number in its range; `otherwise` where the key may be left out.
+    /// A whole number in its range; `otherwise` if the key is left out.
     fn number<N: TryFrom<u64> + Into<u64> + Default>(
         &mut self,
         map: &Map<String, Value>,
         key: &str,
         low: u64,
         high: u64,
-        otherwise: Option<N>,
+        otherwise: N,
     ) -> N {
         let given = map.get(last(key));
-        if let (None, Some(otherwise)) = (given, otherwise) {
+        if given.is_none() {
             return otherwise;
         }
         let number = given
@@ -426,12 +455,12 @@ impl Sheet {
         })
     }
 
-    fn truth(&mut self, map: &Map<String, Value>, key: &str, otherwise: Option<bool>) -> bool {
+    fn truth(&mut self, map: &Map<String, Value>, key: &str, otherwise: bool) -> bool {
         let given = map.get(last(key));
-        match (given, otherwise) {
-            (Some(Value::Bool(truth)), _) => *truth,
-            (None, Some(otherwise)) => otherwise,
-            (given, _) => {
+        match given {
+            Some(Value::Bool(truth)) => *truth,
+            None => otherwise,
+            given => {
                 self.problem(key, given, "true or false");
                 false
             }

@@ -84,8 +84,13 @@ fn values_out_of_range_are_named_with_the_range() {
         ),
         (
             "audit_all_commands: true",
-            "",
-            "`safety.audit_all_commands` is missing, allowed is true or false",
+            "audit_all_commands: sometimes",
+            "`safety.audit_all_commands` is \"sometimes\", allowed is true or false",
+        ),
+        (
+            "safety:",
+            "worktrees: loose\nsafety:",
+            "`worktrees` is \"loose\", allowed is strict or relaxed",
         ),
         (
             "enabled: false",
@@ -100,20 +105,18 @@ fn values_out_of_range_are_named_with_the_range() {
 /// CAKE-CFG-1: in one line the first problems are told, and how many more there are.
 #[test]
 fn one_line_tells_the_first_problems_and_counts_the_others() {
-    let text = "version: \"1.0\"\nstrictness: balanced\n";
+    let text = "strictness: lax\nworktrees: 1\nescalation: {max_strikes: 0, cooldown_minutes: 0}\n\
+                safety: []\nsnapshot: {max_size_gb: 0}\n";
     let line = Config::parse("cake_config.yaml", text).unwrap_err();
     let line = line.to_string();
-    assert!(line.ends_with("; and 8 more"), "{line}");
+    assert!(line.ends_with("; and 3 more"), "{line}");
     assert_eq!(line.matches("; ").count(), 3, "{line}");
 }
 
 /// CAKE-CFG-1: all that is wrong is told at once, and what is no YAML is said to be none.
 #[test]
 fn all_problems_are_told_at_once() {
-    assert_eq!(
-        problems("version: \"1.0\"\nstrictness: balanced\n").len(),
-        11
-    );
+    assert_eq!(problems("strictness: lax\nsafety: 1\nrules: {}\n").len(), 3);
     assert_eq!(problems("[]").len(), 1);
     let broken = Config::parse("cake_config.yaml", "a: [1,\nb: }");
     assert!(
@@ -135,6 +138,43 @@ fn unknown_keys_are_named() {
     let text = SEED.replace("safety:", "colour: red\nsafety:\n  ask_twice: true");
     let read = Config::parse("cake_config.yaml", &text).unwrap();
     assert_eq!(read.unknown, ["colour", "safety.ask_twice"]);
+}
+
+/// CAKE-CFG-1: a key that is missing is as it is without a file, and in a project's file as the user has it.
+#[test]
+fn a_file_has_only_the_keys_that_someone_wants() {
+    let parsed = |text: &str, base: &Config| Config::parse_over("x", text, base).unwrap().config;
+    let none = Config::default();
+    for text in ["", "# nothing yet\n", "version: \"1.0\"\n"] {
+        assert_eq!(parsed(text, &none), none, "{text}");
+    }
+    let user = parsed(
+        "strictness: minimal\nworktrees: relaxed\nescalation: {max_strikes: 9}\n",
+        &none,
+    );
+    assert_eq!(user.strictness, Strictness::Minimal);
+    assert_eq!(user.escalation.max_strikes, 9);
+    assert_eq!(user.escalation.cooldown_minutes, 5);
+    // A project that only adds a rule neither tightens nor loosens what the user has set.
+    let rule = "rules: [{id: a.b, tools: [deploy], severity: ask, reason: people deploy}]\n";
+    let project = parsed(rule, &user);
+    assert_eq!(user.passes_over(&project), Vec::<&str>::new());
+    let both = user.clone().tightened_by(&project);
+    assert_eq!(both.rules.len(), 1);
+    assert_eq!(
+        Config {
+            rules: Vec::new(),
+            ..both
+        },
+        user
+    );
+    let strict = user
+        .clone()
+        .tightened_by(&parsed("worktrees: strict\n", &user));
+    assert!(!strict.relaxed_worktrees);
+    let loose = parsed("worktrees: relaxed\n", &none);
+    assert_eq!(none.passes_over(&loose), ["worktrees"]);
+    assert!(!none.clone().tightened_by(&loose).relaxed_worktrees);
 }
 
 /// CAKE-CFG-1: a project's file makes the guard stricter, and nothing else.

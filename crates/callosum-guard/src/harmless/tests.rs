@@ -236,3 +236,53 @@ fn a_persons_level_decides_for_its_rule_alone() {
     let verdict = decide("git reset --hard", &facts, &policy(Decision::Allow));
     assert!(verdict.destroys, "a snapshot is still taken");
 }
+
+/// CAKE-SHIM-1: with `worktrees: relaxed`, an agent discards its own changes in the worktree that its client made for it, and
+/// there alone.
+#[test]
+fn an_agents_own_worktree_may_be_discarded_if_the_user_says_so() {
+    let relaxed = Policy {
+        relaxed_worktrees: true,
+        ..Policy::default()
+    };
+    let own = "/home/u/p/.claude/worktrees/fix-cart";
+    let facts = Facts {
+        cwd: Some(own.to_owned()),
+        root: Some(own.to_owned()),
+        state: Some(ROOT.to_owned()),
+        git_dir: Some("/home/u/p/.git/worktrees/fix-cart".to_owned()),
+        worktree: true,
+        ..Facts::of_a_project()
+    };
+    for command in [
+        "git reset --hard",
+        "git checkout .",
+        "git clean -fd",
+        "cd src && git restore .",
+    ] {
+        let decided = |policy: &Policy| decide(command, &facts, policy).decision;
+        assert_eq!(decided(&relaxed), Decision::Allow, "{command}");
+        assert_ne!(decided(&Policy::default()), Decision::Allow, "{command}");
+    }
+    for command in [
+        "git -C /home/u/p reset --hard",
+        "cd /home/u/p && git checkout .",
+        "git stash drop",
+        "git branch -D main",
+        "git push --force",
+        "rm -rf /home/u/p",
+    ] {
+        let decision = decide(command, &facts, &relaxed).decision;
+        assert_ne!(decision, Decision::Allow, "{command}");
+    }
+    let main = Facts::of_a_project();
+    let elsewhere = Facts {
+        cwd: Some("/home/u/wt".to_owned()),
+        root: Some("/home/u/wt".to_owned()),
+        ..facts.clone()
+    };
+    for facts in [main, elsewhere] {
+        let decision = decide("git reset --hard", &facts, &relaxed).decision;
+        assert_ne!(decision, Decision::Allow);
+    }
+}

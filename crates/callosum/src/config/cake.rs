@@ -66,7 +66,7 @@ impl GuardConfig {
     pub(crate) fn load(disk: &Disk, user: Option<&Path>, roots: &[&Path]) -> Self {
         let mut loaded = Self::default();
         if let Some(path) = user
-            && let Some(config) = loaded.read(disk, path)
+            && let Some(config) = loaded.read(disk, path, &Config::default())
         {
             loaded.config = config;
         }
@@ -75,7 +75,8 @@ impl GuardConfig {
             if roots[..at].contains(root) || user == Some(path.as_path()) {
                 continue;
             }
-            if let Some(config) = loaded.read(disk, &path) {
+            let base = loaded.config.clone();
+            if let Some(config) = loaded.read(disk, &path, &base) {
                 let keys = loaded.config.passes_over(&config).into_iter();
                 loaded.passed_over.extend(keys.map(|key| PassedOver {
                     path: path.clone(),
@@ -94,8 +95,8 @@ impl GuardConfig {
     }
 
     /// A file's content, as far as it counts; what is wrong with it is noted.
-    fn read(&mut self, disk: &Disk, path: &Path) -> Option<Config> {
-        match read(disk, path) {
+    fn read(&mut self, disk: &Disk, path: &Path, base: &Config) -> Option<Config> {
+        match read(disk, path, base) {
             Ok(None) => None,
             Ok(Some(read)) => {
                 let named = |key: &String| format!("{}: {key}", path.display());
@@ -125,7 +126,11 @@ impl std::fmt::Display for PassedOver {
     }
 }
 
-fn read(disk: &Disk, path: &Path) -> Result<Option<callosum_guard::config::Read>, BrokenCake> {
+fn read(
+    disk: &Disk,
+    path: &Path,
+    base: &Config,
+) -> Result<Option<callosum_guard::config::Read>, BrokenCake> {
     let Some(mut found) = disk.stat(path)? else {
         return Ok(None);
     };
@@ -145,7 +150,7 @@ fn read(disk: &Disk, path: &Path) -> Result<Option<callosum_guard::config::Read>
     let text = String::from_utf8(disk.read(path)?).map_err(|_| BrokenCake::NotText {
         path: path.to_owned(),
     })?;
-    Ok(Some(Config::parse(&shown, &text)?))
+    Ok(Some(Config::parse_over(&shown, &text, base)?))
 }
 
 fn no_file(path: &Path) -> BrokenCake {

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
+    completions,
     schema::{self, SCHEMAS},
     tree,
 };
@@ -66,9 +67,7 @@ pub(crate) struct SchemasOutput {
 pub(super) fn run(command: &GenerateCommand, ui: Ui) -> Result<(), CommandError> {
     let mut bytes = Vec::new();
     match command {
-        GenerateCommand::Completions(args) => {
-            clap_complete::generate(args.shell, &mut tree(), "callosum", &mut bytes);
-        }
+        GenerateCommand::Completions(args) => return ui.data(&completions::script(args.shell)),
         GenerateCommand::Schema(SchemaArgs { name: None, .. }) => {
             let schemas: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
             if ui.json {

@@ -9,6 +9,8 @@ mod bead;
 mod capability;
 mod choice;
 mod clients;
+mod complete;
+mod completions;
 mod config;
 mod constitution;
 mod context;
@@ -229,6 +231,10 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     // A process per call of an agent's tool: nothing else is done for it.
     if let Some(code) = crate::hook::run(&arguments) {
         return ExitCode::from(code);
+    }
+    // A process per press of Tab.
+    if complete::run(&arguments) {
+        return ExitCode::SUCCESS;
     }
     let arguments = spelling::as_verbs(arguments);
     // Help and errors of the parser are printed before it has read this option.

@@ -27,6 +27,8 @@ mod client_sessions;
 mod clients;
 /// Groups of commands in help, short forms, suggestions for mistyped commands.
 mod command_line;
+/// Completions that know the project.
+mod completions;
 /// Executors that try to get further than they were let.
 mod confinement;
 /// What executors may not write, nor hold, and what the record has of it.

@@ -71,3 +71,9 @@ fn unchanged(error: &UpdateBeadError) -> CommandError {
 fn nobody() -> Agent {
     Agent::default()
 }
+
+/// Returns the ids of all beads.
+pub(super) fn ids(context: &Context) -> Result<Vec<String>, CommandError> {
+    let listing = ready::listing(context)?;
+    Ok(listing.rows.into_iter().map(|row| row.id).collect())
+}

@@ -100,3 +100,9 @@ pub(super) fn run(context: &Context, command: &PlanCommand) -> Result<(), Comman
         PlanCommand::Cancel(args) => cancel::run(context, args),
     }
 }
+
+/// Returns the ids of all runs, the one that was begun last first.
+pub(super) fn run_ids(context: &Context) -> Result<Vec<String>, CommandError> {
+    let runs = history::read_all(context)?.runs;
+    Ok(runs.iter().map(|run| run.state.run().to_string()).collect())
+}

@@ -156,6 +156,16 @@ pub(super) fn store(context: &Context) -> Result<Store, CommandError> {
     Store::find(surroundings, context.tree(), folder).map_err(|error| explained(&error))
 }
 
+/// Returns the ids of all snapshots as the list shows them, newest first.
+pub(super) fn ids(context: &Context) -> Result<Vec<String>, CommandError> {
+    let all = store(context)?.list().map_err(|error| explained(&error))?;
+    let short = |id: &str| id.chars().take(SHORT_ID).collect();
+    Ok(all.iter().map(|one| short(&one.snapshot_id)).collect())
+}
+
+/// How much of an id is shown, in characters: enough to be unique among a few hundred.
+const SHORT_ID: usize = 8;
+
 fn explained(error: &SnapshotError) -> CommandError {
     match error {
         SnapshotError::Unknown { .. } | SnapshotError::Ambiguous { .. } => {
@@ -304,7 +314,7 @@ fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), Command
     let mut table = Table::new(&["id", "taken", "branch", "changed", "kept", "label"]);
     for snapshot in &all {
         table.row([
-            snapshot.snapshot_id.chars().take(8).collect(),
+            snapshot.snapshot_id.chars().take(SHORT_ID).collect(),
             snapshot.timestamp.to_string(),
             on_one_line(snapshot.branch.as_deref().unwrap_or_default()),
             snapshot.dirty_files.len().to_string(),

@@ -13,6 +13,7 @@ mod progress;
 mod shell_word;
 mod table;
 mod terminal;
+mod time;
 
 use std::{
     borrow::Cow,
@@ -29,11 +30,12 @@ use callosum_evidence::terminal::{harmless, visible};
 pub(crate) use self::{
     failure::{CommandError, Exit},
     list::List,
-    number::{at_least_one, lasting, many},
+    number::{at_least_one, lasting, many, thousands},
     progress::Progress,
     shell_word::shell_word,
     table::Table,
     terminal::{PrintOptions, Terminal},
+    time::shown_time,
 };
 
 /// Whether something was handed to stdout.

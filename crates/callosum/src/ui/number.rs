@@ -1,5 +1,5 @@
-//! [`many`]: a number and what is counted, in words that fit together; [`lasting`]: a time; [`at_least_one`]: a number
-//! that a person gives.
+//! [`many`]: a number and what is counted, in words that fit together; [`thousands`]: a number with commas; [`lasting`]: a
+//! time; [`at_least_one`]: a number that a person gives.
 
 use std::{fmt::Display, num::NonZeroUsize};
 
@@ -18,9 +18,22 @@ pub(crate) fn many(number: impl Into<u64>, word: &str) -> impl Display {
     let before = before.filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
     match (number, before) {
         (1, _) => format!("1 {word}"),
-        (_, Some(stem)) => format!("{number} {stem}ies"),
-        (_, None) => format!("{number} {word}s"),
+        (_, Some(stem)) => format!("{} {stem}ies", thousands(number)),
+        (_, None) => format!("{} {word}s", thousands(number)),
     }
+}
+
+/// Returns a number with a comma between each three digits, as digests have it.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A time in the largest unit of which it is a whole number.
@@ -52,6 +65,13 @@ mod tests {
     fn a_time_is_said_in_the_largest_unit_that_fits() {
         let said = [3_600_000, 600_000, 90_000, 10_000, 1500, 0].map(lasting);
         assert_eq!(said, ["1 h", "10 min", "90 s", "10 s", "1500 ms", "0 ms"]);
+    }
+
+    #[test]
+    fn a_large_number_has_commas() {
+        let shown = [0, 999, 1000, 342_006, 1_234_567].map(thousands);
+        assert_eq!(shown, ["0", "999", "1,000", "342,006", "1,234,567"]);
+        assert_eq!(many(10_240_u64, "byte").to_string(), "10,240 bytes");
     }
 
     #[test]

@@ -12,6 +12,9 @@ use callosum_host::{
     process::{self, Launch, Limits},
     terminal::{Size, size},
 };
+use jiff::tz::TimeZone;
+
+use super::time;
 
 /// The narrowest width that text is wrapped to.
 const NARROWEST: usize = 60;
@@ -32,6 +35,10 @@ pub(crate) struct Terminal {
     pager: Option<Launch>,
     /// Whether citations are links.
     has_links: bool,
+    /// `$TZ`.
+    named_zone: Option<String>,
+    /// The time zone of the person, read when it is first needed.
+    zone: OnceLock<TimeZone>,
 }
 
 /// The options of the command line that decide it.
@@ -51,7 +58,7 @@ impl Terminal {
     /// Decides how this process prints. Only the first call has an effect.
     pub(crate) fn prepare(options: PrintOptions, variables: Vec<(OsString, OsString)>) {
         options.color.write_global();
-        let is_terminal = io::stdout().is_terminal();
+        let is_terminal = is_terminal();
         let pager = if options.may_page && is_terminal {
             pager(variables.clone())
         } else {
@@ -65,6 +72,8 @@ impl Terminal {
             is_quiet: options.is_quiet,
             pager,
             has_links: is_colored() && links(variable, is_terminal),
+            named_zone: variable("TZ").map(str::to_owned),
+            zone: OnceLock::new(),
         };
         // Whoever comes second prints as the first decided.
         drop(TERMINAL.set(terminal));
@@ -83,6 +92,12 @@ impl Terminal {
     /// Whether citations are links.
     pub(super) fn has_links(&self) -> bool {
         self.has_links
+    }
+
+    /// Returns the time zone of the person.
+    pub(super) fn zone(&self) -> &TimeZone {
+        let named = self.named_zone.as_deref();
+        self.zone.get_or_init(|| time::zone(named))
     }
 
     /// Shows a text in the pager, if there is one and the text is longer than the screen. Returns whether it was shown.
@@ -105,6 +120,11 @@ impl Terminal {
         };
         process::page(&launch).is_ok()
     }
+}
+
+/// Whether standard output is a terminal.
+pub(super) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 /// Whether standard output shows colors.

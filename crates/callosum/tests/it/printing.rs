@@ -233,3 +233,53 @@ fn a_table_stays_within_60_columns() {
     );
     assert!(shown.contains("cal_2026_01_02_0001"), "{shown}");
 }
+
+/// A person reads their own time; programs read UTC.
+#[test]
+fn a_terminal_shows_local_time() {
+    let env = two_languages();
+    env.run(["delegate", "map"]).success();
+    env.run(["snapshot", "create", "before"]).success();
+    let zone = [("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")];
+    let (local, utc) = ("2026-01-02 04:04:05", "2026-01-02T03:04:05Z");
+    for words in [
+        &["ledger", "query"][..],
+        &SHOW,
+        &["ledger", "stats"],
+        &["audit", "query"],
+        &["snapshot", "list"],
+    ] {
+        let shown = shown_at(&env, (200, 500), &zone, words).success().stdout;
+        assert!(shown.contains(local) && !shown.contains(utc), "{shown}");
+        let piped = env.callosum().arguments(words).env("TZ", zone[0].1).run();
+        let piped = piped.success().stdout;
+        assert!(piped.contains(utc) && !piped.contains(local), "{piped}");
+    }
+    let json = [&SHOW[..], &["--json"]].concat();
+    let json = shown_at(&env, (200, 500), &zone, &json).success().stdout;
+    assert!(json.contains(utc) && !json.contains(local), "{json}");
+}
+
+/// The digest writes 1,234, and so do the lines about it.
+#[test]
+fn numbers_have_commas_wherever_people_read_them() {
+    let env = two_languages();
+    let long = "pub fn one() -> usize { 1 }\n".repeat(1500);
+    env.write("src/long.rs", long);
+    let told = env.run(["scan"]).success();
+    assert!(told.stdout.contains("1,5"), "{}", told.stdout);
+    let json = env.run([&SHOW[..], &["--json"]].concat()).success().json();
+    let used = json["tokens_used"].as_u64().unwrap();
+    assert!(used > 9_999, "{used}");
+    let text = format!("{},{:03}", used / 1000, used % 1000);
+    assert!(
+        told.stderr.contains(&format!("{text} tokens read")),
+        "{}",
+        told.stderr
+    );
+    for words in [&["ledger", "query"][..], &SHOW, &["ledger", "stats"]] {
+        let shown = env.run(words).success().stdout;
+        assert!(shown.contains(&text), "{shown}");
+        assert!(!shown.contains(&used.to_string()), "{shown}");
+    }
+}

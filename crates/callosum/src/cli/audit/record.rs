@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     cli::context::Context,
-    ui::{CommandError, Exit, Table},
+    ui::{CommandError, Exit, Table, shown_time},
 };
 
 /// `callosum audit tail --json` and `callosum audit query --json`.
@@ -59,7 +59,7 @@ pub(super) fn print(context: &Context, records: &[AuditRecord]) -> Result<(), Co
         let or_dash = |text: Option<&str>| text.unwrap_or("-").to_owned();
         table.row([
             record.seq.to_string(),
-            record.timestamp.to_string(),
+            shown_time(&record.timestamp.to_string()),
             record.event.clone(),
             or_dash(record.status.as_deref()),
             or_dash(record.task_id.as_ref().map(AsRef::as_ref)),

@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use crate::{
     cli::context::{Context, Telling},
-    ui::{Progress, Ui},
+    ui::{Progress, Ui, many},
 };
 
 /// How much of a line is shown while it is the last, in characters.
@@ -95,7 +95,7 @@ impl Watch for Shown {
                 self.set(task, Some(format!("{executor} begins {id}")));
             }
             Notice::Heard(Sign::Answering { bytes }) => {
-                self.set(task, Some(format!("{bytes} bytes of an answer")));
+                self.set(task, Some(format!("{} of an answer", many(*bytes as u64, "byte"))));
             }
             Notice::Heard(Sign::Line(line)) => {
                 if let Ok(counted) = serde_json::from_str::<Counted>(line) {

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     cli::{context::Context, failure::ErrorOutput},
-    ui::{CommandError, Exit, Ui},
+    ui::{CommandError, Exit, Ui, many, thousands},
 };
 
 /// Most citations of a kind that do not hold and are shown.
@@ -99,10 +99,11 @@ fn tell_task(
         if is_longer {
             let bytes = entry.summary.len();
             ui.say(&format!(
-                "{name}the ledger keeps the summary of {bytes} bytes of this"
+                "{name}the ledger keeps the summary of {} of this",
+                many(bytes as u64, "byte")
             ));
         }
-        let tokens_returned = handed.tokens;
+        let tokens_returned = thousands(handed.tokens);
         let text = format!("{}\n", handed.text.trim_end());
         ui.document("", &text, context.tree())?;
         if let Some(age) = reused {
@@ -123,7 +124,7 @@ fn tell_task(
             entry.task_id,
             entry.executor,
             task.elapsed.as_secs_f64(),
-            entry.tokens_used,
+            thousands(entry.tokens_used),
         ));
         tell_rest(ui, &name, entry, citations, handed.left_out);
         return Ok(());
@@ -167,7 +168,19 @@ fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Op
         ui.say(&format!("{name}  {}", on_one_line(&complaint)));
     }
     if let Some(left_out) = left_out {
-        ui.say(&format!("{name}left out: {left_out}"));
+        let LeftOut {
+            statements,
+            of,
+            citations,
+            tokens,
+        } = left_out;
+        ui.say(&format!(
+            "{name}left out: {} of {} with {}, about {}",
+            thousands(statements as u64),
+            many(of as u64, "statement"),
+            many(citations as u64, "citation"),
+            many(tokens, "token"),
+        ));
     }
     // Nothing was said of how long the answer to a question should be.
     let is_analysis = entry
@@ -176,9 +189,9 @@ fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Op
         .is_some_and(|kind| kind != kind_name(None));
     let is_short = entry.metadata.contains_key("short_summary");
     if entry.executor != EMBEDDED_ID && is_analysis && is_short {
-        let bytes = entry.summary.len();
+        let bytes = many(entry.summary.len() as u64, "byte");
         ui.say(&format!(
-            "{name}its summary has {bytes} bytes, and 2,048 were asked for (`strict_summary` in .calrc \
+            "{name}its summary has {bytes}, and 2,048 were asked for (`strict_summary` in .calrc \
              refuses such a one)"
         ));
     }

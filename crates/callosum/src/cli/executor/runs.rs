@@ -16,7 +16,7 @@ use crate::{
         delegate::{RunState, Runs, Ticket},
         time_span::time_span,
     },
-    ui::{CommandError, Exit, Table},
+    ui::{CommandError, Exit, Table, shown_time},
 };
 
 /// How often a run that is waited for is looked at.
@@ -139,7 +139,8 @@ fn list(context: &Context) -> Result<(), CommandError> {
     let mut table = Table::new(&["run", "state", "created", "executor", "prompt"]);
     for run in output.runs {
         let executor = run.executor.unwrap_or_else(|| "-".to_owned());
-        table.row([run.run, run.state, run.created_at, executor, run.prompt]);
+        let created = shown_time(&run.created_at);
+        table.row([run.run, run.state, created, executor, run.prompt]);
     }
     context.ui.foreign(&table.render())
 }

@@ -7,7 +7,7 @@ use callosum_ledger::{Entry, Found};
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
 
-use crate::ui::CommandError;
+use crate::ui::{CommandError, shown_time, thousands};
 
 /// The entry as it is stored, as a JSON value.
 pub(super) fn as_value(entry: &Entry) -> Result<Value, CommandError> {
@@ -23,7 +23,7 @@ pub(super) fn heading(found: &Found) -> String {
     };
     line("task", &entry.task_id.bold().to_string());
     line("executor", &on_one_line(&entry.executor));
-    line("time", &entry.timestamp.to_string());
+    line("time", &shown_time(&entry.timestamp.to_string()));
     for key in ["kind", "mode", "repo", "branch", "prompt"] {
         if let Some(value) = entry.metadata.get(key).and_then(Value::as_str) {
             line(key, &on_one_line(value));
@@ -33,7 +33,7 @@ pub(super) fn heading(found: &Found) -> String {
         let ids: Vec<&str> = entry.linked_tasks.iter().map(AsRef::as_ref).collect();
         line("builds on", &ids.join(" "));
     }
-    line("tokens", &format!("{} used", entry.tokens_used));
+    line("tokens", &format!("{} used", thousands(entry.tokens_used)));
     if let Some(tally) = entry.metadata.get("citations") {
         let count = |key: &str| tally.get(key).and_then(Value::as_u64).unwrap_or(0);
         let (total, verified) = (count("total"), count("verified"));

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{entry, filter::FilterArgs, show};
 use crate::{
     cli::{context::Context, store, task_prefix},
-    ui::{CommandError, Table, at_least_one},
+    ui::{CommandError, Table, at_least_one, shown_time, thousands},
 };
 
 /// List entries, newest first
@@ -127,11 +127,11 @@ impl Rows {
         };
         self.0.row([
             entry.task_id.to_string(),
-            entry.timestamp.to_string(),
+            shown_time(&entry.timestamp.to_string()),
             entry.executor.clone(),
             known("kind").to_owned(),
             known("mode").to_owned(),
-            entry.tokens_used.to_string(),
+            thousands(entry.tokens_used),
             first_words(known("prompt")),
         ]);
     }

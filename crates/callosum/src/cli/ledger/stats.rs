@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{
     cli::{context::Context, store},
-    ui::{CommandError, Table, many},
+    ui::{CommandError, Table, many, shown_time, thousands},
 };
 
 /// Count what the ledger and its archives hold
@@ -101,12 +101,13 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let mut text = format!(
         "{} ({} in {}), {} active, {} used",
         many(output.entries, "entry"),
-        output.archived_entries,
+        thousands(output.archived_entries),
         many(output.archives, "archive"),
         many(output.ledger_bytes, "byte"),
         many(output.tokens_used, "token")
     );
     if let (Some(first), Some(last)) = (&output.first, &output.last) {
+        let (first, last) = (shown_time(first), shown_time(last));
         let _ = write!(text, "\nfrom {first} to {last}");
     }
     text.push('\n');
@@ -124,11 +125,7 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     if !output.executors.is_empty() {
         let mut table = Table::new(&["executor", "entries", "tokens"]);
         for (id, of) in &output.executors {
-            table.row([
-                id.clone(),
-                of.entries.to_string(),
-                of.tokens_used.to_string(),
-            ]);
+            table.row([id.clone(), thousands(of.entries), thousands(of.tokens_used)]);
         }
         text.push_str(&table.render());
     }

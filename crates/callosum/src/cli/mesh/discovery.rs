@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{open, speaker::SpeakerArgs, words::words};
 use crate::{
     cli::context::Context,
-    ui::{CommandError, Exit},
+    ui::{CommandError, Exit, shown_time},
 };
 
 /// Tell all agents what was found out
@@ -155,6 +155,7 @@ fn list(context: &Context) -> Result<(), CommandError> {
             timestamp,
             ..
         } = discovery;
+        let timestamp = shown_time(timestamp);
         let _ = writeln!(text, "{id} {timestamp} {source}: {}", on_one_line(content));
     }
     context.ui.read_by_all(&text)

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{history, lock};
 use crate::{
     cli::context::Context,
-    ui::{CommandError, Table, at_least_one},
+    ui::{CommandError, Table, at_least_one, shown_time},
 };
 
 /// List runs of plans, the last one first
@@ -105,7 +105,7 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
         table.row([
             run.run,
             run.plan.unwrap_or_else(|| "-".to_owned()),
-            run.begun,
+            shown_time(&run.begun),
             format!("{}{}", run.standing, if is_marked { MARK } else { "" }),
             format!("{}/{}", run.answered, run.calls),
         ]);

@@ -16,7 +16,7 @@ pub(super) use self::output::{CleanOutput, RestoreOutput, SnapshotOutput, Snapsh
 use super::{context::Context, store::disk_failed};
 use crate::{
     config::GuardConfig,
-    ui::{CommandError, Exit, Table, many},
+    ui::{CommandError, Exit, Table, many, shown_time, thousands},
 };
 
 /// Keep the tree as it is, and go back to it
@@ -315,9 +315,9 @@ fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), Command
     for snapshot in &all {
         table.row([
             snapshot.snapshot_id.chars().take(SHORT_ID).collect(),
-            snapshot.timestamp.to_string(),
+            shown_time(&snapshot.timestamp.to_string()),
             on_one_line(snapshot.branch.as_deref().unwrap_or_default()),
-            snapshot.dirty_files.len().to_string(),
+            thousands(snapshot.dirty_files.len() as u64),
             if snapshot.is_pinned() { "yes" } else { "" }.to_owned(),
             on_one_line(&snapshot.label),
         ]);

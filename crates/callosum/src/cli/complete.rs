@@ -135,8 +135,10 @@ fn print(wanted: &Wanted) -> Result<(), CommandError> {
     let mut values = values(&context, wanted)?;
     values.retain(|value| value.starts_with(&wanted.start) && is_word(value));
     values.truncate(MOST);
-    let lines: String = values.iter().map(|value| format!("{value}\n")).collect();
-    ui.data(&lines)
+    if values.is_empty() {
+        return Ok(());
+    }
+    ui.data(&format!("{}\n", values.join("\n")))
 }
 
 /// Returns the values of a kind, the most useful first.
@@ -195,12 +197,10 @@ fn wanted(words: &[&str], program: &Command) -> Option<Wanted> {
                 Some(_) => {}
                 None => return wanted_option(&path, option, last, directory),
             }
-        } else if word.starts_with('-') {
-            continue;
         } else if let Some(below) = command.find_subcommand(word).filter(|_| positional == 0) {
             command = below;
             path.push(word);
-        } else {
+        } else if !word.starts_with('-') {
             positional += 1;
         }
     }

@@ -47,14 +47,21 @@ _callosum() {
 
 "#;
 
-const FISH: &str = r#"
+/// Fish asks only the completions of an option for its value.
+const FISH: &str = r"
 # Values that only the project knows: executors, tasks, runs, beads, snapshots.
 function __fish_callosum_values
     set -l words (commandline -opc)
-    command callosum complete -- $words[2..] (commandline -ct | string collect --allow-empty) 2>/dev/null
+    command callosum complete -- $words[2..] (commandline -ct) 2>/dev/null
 end
 complete -c callosum -a '(__fish_callosum_values)'
-"#;
+complete -c callosum -n '__fish_seen_subcommand_from delegate scan deps tests api query export' -l executor -rfa '(__fish_callosum_values)'
+complete -c callosum -n '__fish_seen_subcommand_from delegate' -l link -rfa '(__fish_callosum_values)'
+complete -c callosum -n '__fish_seen_subcommand_from audit' -l task -rfa '(__fish_callosum_values)'
+complete -c callosum -n '__fish_seen_subcommand_from bead' -l needs -rfa '(__fish_callosum_values)'
+complete -c callosum -n '__fish_seen_subcommand_from bead' -l remove-dependency -rfa '(__fish_callosum_values)'
+complete -c callosum -n '__fish_seen_subcommand_from decide' -l bead -rfa '(__fish_callosum_values)'
+";
 
 /// Puts the function that asks first between clap's functions and the lines that register one.
 fn zsh(script: &str) -> String {

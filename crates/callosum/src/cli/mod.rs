@@ -275,7 +275,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     }
     // Its stdout is for its client alone.
     let is_server = matches!(cli.command, Command::Mcp(_));
-    match dispatch(cli.command.as_full_form(), &cli.global, ui) {
+    match dispatch(cli.command.into_full_form(), &cli.global, ui) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             error.tell();
@@ -370,8 +370,9 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Generate(command) => generate::run(&command, ui),
         // Answered before the project was looked for.
         Command::Hook(_) | Command::Mcp(_) | Command::Serve(_) => Ok(()),
-        // `as_full_form` made each of them a delegation.
-        Command::Scan(_) | Command::Deps(_) | Command::Tests(_) | Command::Api(_) => Ok(()),
+        Command::Scan(_) | Command::Deps(_) | Command::Tests(_) | Command::Api(_) => {
+            unreachable!("`into_full_form` made each of them a delegation")
+        }
     };
     // Also where it failed: what it recorded until then is worth as much. A refusal records nothing, and nothing is put
     // behind a journal that is about to be brought back.
@@ -383,7 +384,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
 
 impl Command {
     /// Returns a short form as the command that it stands for, and any other command as it is.
-    fn as_full_form(self) -> Self {
+    fn into_full_form(self) -> Self {
         let (args, kind) = match self {
             Self::Scan(args) => (args, KindArg::Scan),
             Self::Deps(args) => (args, KindArg::Deps),
@@ -391,7 +392,7 @@ impl Command {
             Self::Api(args) => (args, KindArg::Api),
             other => return other,
         };
-        Self::Delegate(args.as_delegation(kind))
+        Self::Delegate(args.into_delegation(kind))
     }
 
     /// Whether it may tell the journal of something.

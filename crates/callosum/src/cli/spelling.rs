@@ -58,8 +58,8 @@ pub(super) fn color(arguments: &[OsString]) -> ColorArg {
             _ => rest.strip_prefix('='),
         }
     });
-    let values = values.filter_map(|value| ColorArg::from_str(value, false).ok());
-    values.last().unwrap_or(ColorArg::Auto)
+    let mut values = values.filter_map(|value| ColorArg::from_str(value, false).ok());
+    values.next_back().unwrap_or(ColorArg::Auto)
 }
 
 /// The first word that is no global option: the verb, where there is one.

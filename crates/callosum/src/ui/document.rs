@@ -59,13 +59,13 @@ pub(super) fn render(text: &str, look: Look<'_>) -> String {
         let mut rest = &letters[..];
         let mut room = look.columns.unwrap_or(usize::MAX);
         while rest.len() > room {
-            let Some((first, next)) = wrapped(rest, room) else {
+            let Some((end, next)) = wrapped(rest, room) else {
                 break;
             };
-            write_letters(&mut shown, first, look);
+            write_letters(&mut shown, &rest[..end], look);
             shown.push('\n');
             shown.extend(std::iter::repeat_n(' ', hang));
-            rest = next;
+            rest = &rest[next..];
             room = look.columns.unwrap_or(usize::MAX) - hang;
         }
         write_letters(&mut shown, rest, look);
@@ -108,19 +108,22 @@ fn write_letters(shown: &mut String, letters: &[(char, Role)], look: Look<'_>) {
     }
 }
 
-/// Splits letters after the last word that fits. Returns none if the first word alone does not.
-fn wrapped(letters: &[(char, Role)], room: usize) -> Option<(&[(char, Role)], &[(char, Role)])> {
+/// Returns where the last word ends that fits, and where the next one begins. Returns none if the first word alone does not
+/// fit.
+fn wrapped(letters: &[(char, Role)], room: usize) -> Option<(usize, usize)> {
     let is_space = |at: usize| letters[at].0 == ' ';
     let words = letters.iter().position(|(letter, _)| *letter != ' ')?;
     let fits = (words + 1..=room).rev().find(|at| is_space(*at))?;
     let end = (0..=fits).rev().find(|at| *at == 0 || !is_space(at - 1))?;
     // A bullet alone on its line says nothing.
-    let first = &letters[..end];
-    if first.iter().all(|(letter, _)| " -".contains(*letter)) {
+    if letters[..end]
+        .iter()
+        .all(|(letter, _)| " -".contains(*letter))
+    {
         return None;
     }
     let next = (fits..letters.len()).find(|at| !is_space(*at))?;
-    Some((first, &letters[next..]))
+    Some((end, next))
 }
 
 /// Returns how far the further lines of a wrapped line are indented: as far as its text.

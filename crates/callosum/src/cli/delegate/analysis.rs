@@ -31,7 +31,7 @@ pub(crate) struct AnalysisArgs {
 
 impl AnalysisArgs {
     /// Returns the same analysis as arguments of `callosum delegate`.
-    pub(crate) fn as_delegation(self, kind: KindArg) -> DelegateArgs {
+    pub(crate) fn into_delegation(self, kind: KindArg) -> DelegateArgs {
         let prompt = match kind {
             KindArg::Scan => "Map this repository",
             KindArg::Deps => "Which parts depend on which?",

@@ -96,7 +96,7 @@ mod tests {
             ("where is the entry point", "scan"),
         ] {
             let kind = kind_of(prompt).map(|kind| kind.to_possible_value().unwrap());
-            let kind = kind.as_ref().map(|kind| kind.get_name());
+            let kind = kind.as_ref().map(clap::builder::PossibleValue::get_name);
             assert_eq!(kind, Some(name), "{prompt}");
         }
     }

@@ -367,13 +367,13 @@ fn note_prompt_is_ignored(context: &Context, args: &DelegateArgs, executors: &[S
     let what = format!(
         "scout does not interpret prompts: this one gets a scan, and `{command}` would answer it"
     );
-    let paths = args.path.iter().map(|path| path.display().to_string());
-    let paths: String = paths
-        .map(|path| format!(" {}", shell_word(&path)))
+    let paths = args.path.iter();
+    let paths = paths.map(|path| shell_word(&path.display().to_string()));
+    let words: Vec<String> = [format!("callosum {command}")]
+        .into_iter()
+        .chain(paths)
         .collect();
-    context
-        .ui
-        .note(&what, Some(&format!("callosum {command}{paths}")));
+    context.ui.note(&what, Some(&words.join(" ")));
 }
 
 /// How much at once, and how often again.

@@ -95,7 +95,10 @@ impl Watch for Shown {
                 self.set(task, Some(format!("{executor} begins {id}")));
             }
             Notice::Heard(Sign::Answering { bytes }) => {
-                self.set(task, Some(format!("{} of an answer", many(*bytes as u64, "byte"))));
+                self.set(
+                    task,
+                    Some(format!("{} of an answer", many(*bytes as u64, "byte"))),
+                );
             }
             Notice::Heard(Sign::Line(line)) => {
                 if let Ok(counted) = serde_json::from_str::<Counted>(line) {

@@ -24,6 +24,8 @@ pub(crate) enum ClientName {
     Gemini,
     /// Qwen Code
     Qwen,
+    /// opencode
+    Opencode,
 }
 
 /// What was done to the settings of a client, or would be.
@@ -59,6 +61,7 @@ impl ClientName {
             Self::Codex => Dialect::Codex,
             Self::Gemini => Dialect::Gemini,
             Self::Qwen => Dialect::Qwen,
+            Self::Opencode => Dialect::Opencode,
         };
         Client::of(dialect).expect("each of them is a client")
     }
@@ -74,6 +77,7 @@ impl ClientName {
                 "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
             ],
             Self::Qwen => &["QWEN_HOME", "QWEN_CODE_SYSTEM_SETTINGS_PATH"],
+            Self::Opencode => &["XDG_CONFIG_HOME"],
         }
     }
 }
@@ -107,6 +111,30 @@ impl ClientOutput {
             change: change.to_owned(),
             note,
             hint,
+            what: GUARD,
+            with: None,
+        }
+    }
+
+    /// The same of a plugin that asks the guard.
+    pub(super) fn of_plugin(
+        client: &Client,
+        path: &Path,
+        change: &Result<Change, RegisterError>,
+    ) -> Self {
+        let (word, note) = match change {
+            Ok(change) => (change.as_str(), None),
+            Err(error) => {
+                let found = CommandError::from_error(Exit::Environment, error).one_line();
+                ("failed", Some(found))
+            }
+        };
+        Self {
+            client: client.program.to_owned(),
+            settings: path.display().to_string(),
+            change: word.to_owned(),
+            note,
+            hint: change.as_ref().err().and_then(RegisterError::hint),
             what: GUARD,
             with: None,
         }
@@ -242,6 +270,19 @@ pub(super) fn own_folder(context: &Context, client: &Client) -> Option<PathBuf> 
 pub(super) fn place(context: &Context, client: &'static Client, scope: Scope) -> Option<Place> {
     let own = own_folder(context, client)?;
     registrar(context).place(client, scope, &own)
+}
+
+/// The plugin that asks the guard, for a client whose hooks are plugins; `None` for others, and if there is no home.
+pub(super) fn plugin(context: &Context, client: &Client, scope: Scope) -> Option<PathBuf> {
+    if client.program != "opencode" {
+        return None;
+    }
+    let value = |name: &str| context.environment.get(name).map(Path::new);
+    let config = value("XDG_CONFIG_HOME")
+        .filter(|path| path.is_absolute())
+        .map(Path::to_owned)
+        .or_else(|| Some(value("HOME")?.join(".config")))?;
+    Some(registrar(context).plugin(scope, &config.join(client.program)))
 }
 
 /// Where a client's servers of tools stand.

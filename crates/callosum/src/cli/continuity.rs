@@ -110,7 +110,7 @@ fn check_command(
     again: &str,
 ) {
     let settings = place.path.display();
-    if let Err(found) = trial::check_program(context, place, command) {
+    if let Err(found) = trial::check_program(context, (place.scope, &place.path), command) {
         let again = guarding::again_in(place);
         checks.add(name, Outcome::Warning, found, Some(&again));
         return;

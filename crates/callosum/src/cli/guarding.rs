@@ -45,6 +45,59 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             }
         }
         check_client(context, checks, client, is_installed);
+        check_plugin(context, checks, client, is_installed);
+    }
+}
+
+/// Checks the guard of a client whose hooks are plugins.
+fn check_plugin(
+    context: &Context,
+    checks: &mut Checks,
+    client: &'static Client,
+    is_installed: bool,
+) {
+    let name = format!("guard of {}", client.program);
+    let again = format!("callosum init --client {}", client.program);
+    let registrar = clients::registrar(context);
+    let mut is_there = false;
+    for scope in [Scope::User, Scope::Project] {
+        let Some(path) = clients::plugin(context, client, scope) else {
+            return;
+        };
+        let shown = path.display();
+        let (outcome, found) = match registrar.plugin_command(&path) {
+            Ok(None) => continue,
+            Err(error) => {
+                let found = CommandError::from_error(Exit::No, &error).one_line();
+                (Outcome::Warning, found)
+            }
+            Ok(Some(command)) => {
+                if let Err(found) = trial::check_program(context, (scope, &path), &command) {
+                    (Outcome::Warning, found)
+                } else if let Some(found) = trial::untried(context) {
+                    (Outcome::Warning, found)
+                } else {
+                    match fires(context, client, &command) {
+                        Ok(()) => (Outcome::Ok, format!("answers, by {shown}")),
+                        Err(reason) => {
+                            let found = format!("does not answer, by {shown}: {reason}");
+                            (Outcome::Failed, found)
+                        }
+                    }
+                }
+            }
+        };
+        is_there = true;
+        let hint = (outcome != Outcome::Ok).then_some(again.as_str());
+        checks.add(&name, outcome, found, hint);
+    }
+    if is_there {
+        let limits = "opencode cannot be made to ask: what a person should decide is denied; its plugin is not asked \
+                      about commands that a person types";
+        checks.add(&format!("{name}, limits"), Outcome::Ok, limits, None);
+    } else if is_installed {
+        let found = "not registered: nobody decides on what it runs";
+        checks.add(&name, Outcome::Warning, found, Some(&again));
     }
 }
 
@@ -79,6 +132,9 @@ fn check_client(
     client: &'static Client,
     is_installed: bool,
 ) {
+    if client.hooks.is_none() {
+        return;
+    }
     let name = format!("guard of {}", client.program);
     let places = [Scope::User, Scope::Project]
         .into_iter()
@@ -111,7 +167,7 @@ fn check_client(
         if check_doubts(context, checks, &name, place, &own) {
             continue;
         }
-        if let Err(found) = trial::check_program(context, place, command) {
+        if let Err(found) = trial::check_program(context, (place.scope, &place.path), command) {
             checks.add(&name, Outcome::Warning, found, Some(&again_in(place)));
             continue;
         }

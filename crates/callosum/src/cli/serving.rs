@@ -36,6 +36,9 @@ fn check_client(
     client: &'static Client,
     is_installed: bool,
 ) {
+    if client.tool_servers.is_none() {
+        return;
+    }
     let name = format!("tools of {}", client.program);
     let again = format!("callosum init --client {}", client.program);
     let registrar = clients::registrar(context);
@@ -49,7 +52,9 @@ fn check_client(
             Ok(None) => continue,
             Ok(Some(program)) => {
                 let quoted = shlex::try_quote(&program).unwrap_or_default();
-                if let Err(found) = trial::check_program(context, &place, &quoted) {
+                if let Err(found) =
+                    trial::check_program(context, (place.scope, &place.path), &quoted)
+                {
                     let again = guarding::again_in(&place);
                     checks.add(&name, Outcome::Warning, found, Some(&again));
                 } else if let Some(found) = trial::untried(context) {

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{clients, context::Context, store};
 use crate::{
-    registration::{Place, Scope},
+    registration::Scope,
     ui::{CommandError, Exit},
 };
 
@@ -22,7 +22,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Whether what settings name may be started: what `PATH` finds, what the user's own settings name, and
 /// this very program; else what is said of it.
-pub(super) fn check_program(context: &Context, place: &Place, command: &str) -> Result<(), String> {
+pub(super) fn check_program(
+    context: &Context,
+    (scope, settings): (Scope, &Path),
+    command: &str,
+) -> Result<(), String> {
     let words = shlex::split(command).unwrap_or_default();
     let Some(named) = words.first() else {
         return Err("its command cannot be read".to_owned());
@@ -31,7 +35,7 @@ pub(super) fn check_program(context: &Context, place: &Place, command: &str) -> 
     // A name is looked up in the absolute folders of `PATH`. In a project's settings any but ours may be any program.
     let is_name = path.components().count() == 1
         && path.is_relative()
-        && (place.scope == Scope::User || named == "callosum");
+        && (scope == Scope::User || named == "callosum");
     let is_own = || {
         // What is not there is told by starting it.
         let Ok(found) = context.disk.canonicalize(path) else {
@@ -41,12 +45,12 @@ pub(super) fn check_program(context: &Context, place: &Place, command: &str) -> 
         let own = own.and_then(|own| context.disk.canonicalize(&own).ok());
         [own, clients::in_path(context)].contains(&Some(found))
     };
-    if is_name || path.is_absolute() && (place.scope == Scope::User || is_own()) {
+    if is_name || path.is_absolute() && (scope == Scope::User || is_own()) {
         return Ok(());
     }
     Err(format!(
         "{} names `{named}`, which is not this program, and is not started to see what it does",
-        place.path.display()
+        settings.display()
     ))
 }
 

@@ -1,6 +1,8 @@
 //! `callosum uninstall`: takes our hooks and our server of tools out of the settings of clients, and the system zone out of
 //! the project; with `--purge` its state too, which [`state_inventory`](super::state_inventory) lists.
 
+use std::path::PathBuf;
+
 use callosum_agents::client::Client;
 use callosum_host::DiskError;
 use callosum_ledger::locks::ExclusiveLedger;
@@ -175,7 +177,12 @@ fn perform(
         let change = registrar.unregister(place, doing);
         ClientOutput::of(place, &change)
     });
-    let clients: Vec<ClientOutput> = outputs.filter(is_there).collect();
+    let mut clients: Vec<ClientOutput> = outputs.filter(is_there).collect();
+    clients.extend(
+        unregister_plugins(context, args, doing)?
+            .into_iter()
+            .filter(is_there),
+    );
     if doing == Doing::Write {
         forget_gate(context, &registrar, &places)?;
     }
@@ -367,6 +374,36 @@ impl UninstallOutput {
         let are_files_clean = self.zone.is_empty() && self.instructions.is_empty();
         are_clients_clean && are_files_clean && is_state_kept
     }
+}
+
+/// Removes the plugins that ask the guard: those of here, and those that this machine remembers.
+fn unregister_plugins(
+    context: &Context,
+    args: &UninstallArgs,
+    doing: Doing,
+) -> Result<Vec<ClientOutput>, CommandError> {
+    let registrar = clients::registrar(context);
+    let mut outputs = Vec::new();
+    for name in wanted(args) {
+        let client = name.client();
+        let scopes = [Scope::User, Scope::Project];
+        let scopes = scopes.into_iter();
+        let scopes = scopes.filter(|scope| args.scope.is_none_or(|wanted| wanted == *scope));
+        let of_scope = |scope| Some((clients::plugin(context, client, scope)?, scope));
+        let mut plugins: Vec<(PathBuf, Scope)> = scopes.filter_map(of_scope).collect();
+        if args.scope.is_none() && !plugins.is_empty() {
+            let known: Vec<PathBuf> = plugins.iter().map(|(path, _)| path.clone()).collect();
+            let others = registrar
+                .remembered_plugins(&known)
+                .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+            plugins.extend(others.into_iter().map(|path| (path, Scope::User)));
+        }
+        for (path, scope) in plugins {
+            let change = registrar.unregister_plugin(&path, scope, doing);
+            outputs.push(ClientOutput::of_plugin(client, &path, &change));
+        }
+    }
+    Ok(outputs)
 }
 
 /// Takes what a client has noted itself of the gate out of its own folder.

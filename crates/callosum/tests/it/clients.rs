@@ -125,8 +125,70 @@ fn only_what_was_asked_for_is_registered() {
     assert!(hooks["hooks"]["PreToolUse"].is_array());
     env.run(["uninstall"]).success();
     assert!(!env.project().join(".codex").exists());
-    env.run(["init", "--all", "--share", "--client", "opencode"])
+    env.run(["init", "--all", "--share", "--client", "nobody"])
         .ended_with(2);
+}
+
+/// opencode asks by a plugin, which is laid once for the user or for a project, found by `doctor`, and removed to the byte.
+#[test]
+fn opencode_gets_a_plugin_and_loses_it_again() {
+    let env = TestEnv::new();
+    env.git_init();
+    std::fs::copy("/bin/true", env.programs().join("opencode")).unwrap();
+    let config = env.home().join(".config/opencode");
+    env.write(config.join("opencode.json"), "{}");
+    let names = |folder: &std::path::Path| -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect()
+    };
+    let guard = |env: &TestEnv| {
+        let output = env.run(["doctor", "--json"]).json();
+        let checks = output["checks"].as_array().unwrap().clone();
+        let mut checks = checks.into_iter();
+        let check = checks.find(|check| check["name"] == "guard of opencode");
+        let check = check.unwrap();
+        (check["outcome"].clone(), check["found"].to_string())
+    };
+    assert_eq!(guard(&env).0, "warning");
+    for (scope, file) in [
+        ("user", config.join("plugin/callosum-guard.js")),
+        (
+            "project",
+            env.project().join(".opencode/plugin/callosum-guard.js"),
+        ),
+    ] {
+        let init = ["init", "--guard", "--scope", scope, "--json"];
+        assert_eq!(
+            changes(&env.run(init).success().json()),
+            [("opencode", "registered")]
+        );
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(
+            text.contains("\"hook\",\"opencode\",\"pre-tool-use\"]"),
+            "{text}"
+        );
+        assert_eq!(
+            changes(&env.run(init).success().json()),
+            [("opencode", "unchanged")]
+        );
+        let (outcome, found) = guard(&env);
+        assert_eq!(outcome, "ok", "{found}");
+        let gone = env.run(["uninstall", "--json"]).success().json();
+        assert_eq!(changes(&gone), [("opencode", "restored")]);
+        assert_eq!(names(&config), ["opencode.json"]);
+        assert!(!env.project().join(".opencode").exists());
+    }
+    env.write(
+        config.join("plugin/mine.js"),
+        "export const Mine = async () => ({})\n",
+    );
+    env.run(["init", "--guard"]).success();
+    std::fs::write(config.join("plugin/callosum-guard.js"), "mine now\n").unwrap();
+    env.run(["uninstall"]).success();
+    let left = std::fs::read_to_string(config.join("plugin/callosum-guard.js")).unwrap();
+    assert_eq!(left, "mine now\n");
+    assert!(config.join("plugin/mine.js").exists());
 }
 
 /// CAL-EXE-1: delegating changes no settings of anybody.

@@ -3,8 +3,8 @@
 use callosum_testkit::model::{Fault, Turn};
 
 use crate::{
-    client::Client, delegations, faults, guarding, install::Installed, neighbours, sessions,
-    stage::Stage,
+    client::Client, delegations, faults, guarding, install::Installed, instructions, neighbours,
+    sessions, stage::Stage,
 };
 
 /// A case, by its name.
@@ -52,6 +52,8 @@ pub(crate) static ALL: &[Case] = &[
         "stops_what_the_guard_is_against",
         guarding::stops_what_the_guard_is_against,
     ),
+    ("is_stopped_by_a_plugin", guarding::is_stopped_by_a_plugin),
+    ("reads_one_text", instructions::reads_one_text),
     ("tells_what_was_kept", guarding::tells_what_was_kept),
     ("is_known_to_ask_nobody", guarding::is_known_to_ask_nobody),
     ("carries_a_session_over", sessions::carries_a_session_over),

@@ -73,6 +73,67 @@ pub(crate) fn stops_what_the_guard_is_against(client: &Client, installed: &Insta
     assert_eq!(stage.env.read("listed.txt"), "main.rs\n");
 }
 
+/// opencode, whose hooks are plugins: what the guard denies does not run, of commands and of files, and the model is told
+/// why; a harmless call runs. If the program is gone, no tool runs. Without the plugin it works as before.
+pub(crate) fn is_stopped_by_a_plugin(client: &Client, installed: &Installed) {
+    if client.name != "opencode" {
+        return;
+    }
+    let stage = Stage::new(client, installed);
+    let copy = stage.env.home().join("bin/callosum");
+    std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+    std::fs::copy(callosum_testkit::fakes::program("callosum"), &copy).unwrap();
+    let own = |words: &[&str]| {
+        let run = stage.dressed(stage.env.program(copy.clone()));
+        run.arguments(words).run().success();
+    };
+    own(&["init", "--guard", "--client", client.name]);
+    stage
+        .env
+        .write("src/main.rs", "fn main() { hours_of_work() }\n");
+    let call = |tool: &str, input: serde_json::Value| Turn {
+        calls: vec![Call {
+            name: tool.to_owned(),
+            input,
+            ..Call::default()
+        }],
+        ..Turn::default()
+    };
+    let shell = |command: &str| call("bash", json!({"command": command, "description": "it"}));
+    let head = stage.env.project().join(".git/HEAD");
+    let ask = |turns: &[Turn]| {
+        let before = stage.server.heard().len();
+        let prompt = format!("Do it. {}", Turn::script(turns));
+        let ended = stage.client().arguments(client.arguments);
+        ended.arguments([prompt]).run().success();
+        let heard = stage.server.heard();
+        let bodies = heard[before..].iter();
+        let bodies = bodies.map(|heard| serde_json::to_string(&heard.body).unwrap());
+        bodies.collect::<String>()
+    };
+    let told = ask(&[
+        shell("git reset --hard"),
+        call("write", json!({"filePath": head, "content": "x"})),
+        shell("ls src > listed.txt"),
+        Turn::text("that was all"),
+    ]);
+    assert!(told.contains("callosum guard, rule git"), "{told}");
+    assert!(told.contains("rule protect.git"), "{told}");
+    assert!(stage.env.read("src/main.rs").contains("hours_of_work"));
+    assert_ne!(stage.env.read(".git/HEAD"), "x");
+    assert_eq!(stage.env.read("listed.txt"), "main.rs\n");
+    let log = stage.callosum().arguments(["guard", "log"]).run().success();
+    assert!(log.stdout.contains("opencode"), "{}", log.stdout);
+    std::fs::rename(&copy, copy.with_extension("away")).unwrap();
+    let told = ask(&[shell("ls > again.txt"), Turn::text("that was all")]);
+    assert!(told.contains("cannot be started"), "{told}");
+    assert!(!stage.env.project().join("again.txt").exists());
+    std::fs::rename(copy.with_extension("away"), &copy).unwrap();
+    own(&["uninstall"]);
+    ask(&[shell("git reset --hard"), Turn::text("that was all")]);
+    assert!(!stage.env.read("src/main.rs").contains("hours_of_work"));
+}
+
 /// CAKE-SNAP-1: where a command takes away what only a snapshot holds, the model or the person is told how to go
 /// back, as far as the client passes it on.
 pub(crate) fn tells_what_was_kept(client: &Client, installed: &Installed) {

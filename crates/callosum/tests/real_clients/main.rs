@@ -29,6 +29,8 @@ mod faults;
 mod guarding;
 /// Installing them, once, under `target/`.
 mod install;
+/// One text with instructions for all of them.
+mod instructions;
 /// A client among others.
 mod neighbours;
 /// A session of a client, and the next one.

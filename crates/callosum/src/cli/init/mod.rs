@@ -585,6 +585,12 @@ fn register(
     }
     let mut outputs = Vec::new();
     for client in wanted {
+        if let Some(path) = clients::plugin(context, client, args.scope) {
+            let command = clients::command(context, client, args.scope)?;
+            let change = registrar.register_plugin(&path, args.scope, &command, doing);
+            outputs.push(ClientOutput::of_plugin(client, &path, &change));
+            continue;
+        }
         let Some(place) = clients::place(context, client, args.scope) else {
             continue;
         };

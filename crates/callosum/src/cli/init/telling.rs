@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{InitArgs, InitOutput};
 use crate::{
-    cli::{context::Context, zoning},
+    cli::{clients::plugin, context::Context, zoning},
     ui::many,
 };
 
@@ -36,7 +36,7 @@ pub(super) fn left_out(context: &Context, args: &InitArgs, is_wanted: bool) -> V
         _ => None,
     });
     clients
-        .filter(|client| client.hooks.is_none())
+        .filter(|client| client.hooks.is_none() && plugin(context, client, args.scope).is_none())
         .map(|client| LeftOutOutput {
             client: client.program.to_owned(),
             why: "its settings name no program that is asked before a tool runs".to_owned(),

@@ -1,6 +1,6 @@
 //! [`Event`]: what a client says that it is about to do, read from the bytes that it sends.
 //!
-//! The four clients agree on the names around a call (`cwd`, `session_id`, `tool_name`,
+//! The clients agree on the names around a call (`cwd`, `session_id`, `tool_name`,
 //! `tool_input`); they differ in what their tools are called and take. What tools of other servers
 //! are given is [`foreign`]'s, and how its names are found [`given`]'s. Fields that nobody here asks
 //! for are passed over, whatever they are. What must be decided and cannot be read is an error, so
@@ -104,10 +104,10 @@ pub(super) enum Unreadable {
 }
 
 /// Tools whose `command` a shell runs.
-const SHELLS: [&str; 4] = ["Bash", "run_shell_command", "shell", "exec_command"];
+const SHELLS: [&str; 5] = ["Bash", "run_shell_command", "shell", "exec_command", "bash"];
 
 /// Tools that write the files which they are given.
-const WRITERS: [&str; 8] = [
+const WRITERS: [&str; 10] = [
     "Write",
     "Edit",
     "MultiEdit",
@@ -116,10 +116,15 @@ const WRITERS: [&str; 8] = [
     "replace",
     "edit",
     "notebook_edit",
+    "write",
+    "multiedit",
 ];
 
 /// The tool that takes a patch.
 const PATCHER: &str = "apply_patch";
+
+/// Where the patch is if not under `command`; opencode says `patchText`.
+const PATCHES: [&str; 3] = ["patch", "input", "patchtext"];
 
 /// Tools whose `command` PowerShell runs.
 const POWERSHELLS: [&str; 3] = ["PowerShell", "powershell", "pwsh"];
@@ -172,7 +177,7 @@ impl Event {
         } else {
             action(&tool, input)?
         };
-        let patch = given.text(&["command", "patch", "input"]);
+        let patch = given.text(&["command"]).or_else(|| given.text(&PATCHES));
         event.removes = tool == PATCHER && patch.is_some_and(|patch| patch.contains(REMOVES));
         // Some shells pass over it, and then run something else than was decided on.
         let holds_nul = match &event.action {
@@ -263,7 +268,7 @@ fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> 
     let given = Given(input);
     if tool == PATCHER {
         let patch = given.command();
-        let patch = patch.or_else(|| given.text(&["patch", "input"]).map(str::to_owned));
+        let patch = patch.or_else(|| given.text(&PATCHES).map(str::to_owned));
         let paths = patch.map(|patch| patch::paths(&patch)).unwrap_or_default();
         return if paths.is_empty() {
             Err(Unreadable::NoPath { tool: owned() })

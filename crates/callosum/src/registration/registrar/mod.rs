@@ -2,6 +2,7 @@
 
 mod doubts;
 mod place;
+mod plugins;
 mod removal;
 
 use std::path::{Path, PathBuf};
@@ -95,6 +96,12 @@ pub(crate) enum RegisterError {
         /// The settings.
         path: PathBuf,
     },
+    /// Someone else's file has the name of our plugin.
+    #[error("`{}` is not Callosum's, and is left as it is", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file could not be read or written.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -110,6 +117,7 @@ impl RegisterError {
             ),
             Self::LeadsNowhere { .. } => Some("make what it leads to, then run this again"),
             Self::Shadowed { .. } => Some("move that command away, then run this again"),
+            Self::NotOurs { .. } => Some("move that file away, then run this again"),
             Self::Disk(_) => None,
         }
     }

@@ -24,6 +24,47 @@ fn write(paths: &[&str]) -> Action {
     Action::Write(paths.iter().map(|&path| path.to_owned()).collect())
 }
 
+/// As the plugin sends what opencode 1.18.33 gives its tools.
+#[test]
+fn what_opencode_gives_its_tools_is_read() {
+    let patch = "*** Begin Patch\n*** Delete File: src/a.rs\n*** Add File: b.rs\n+x\n*** End Patch";
+    for (tool, input, expected) in [
+        (
+            "bash",
+            json!({"command": "ls -la", "description": "look"}),
+            shell("ls -la"),
+        ),
+        (
+            "write",
+            json!({"filePath": "/p/a.rs", "content": "x"}),
+            write(&["/p/a.rs"]),
+        ),
+        (
+            "edit",
+            json!({"filePath": "/p/a.rs", "oldString": "x", "newString": "y"}),
+            write(&["/p/a.rs"]),
+        ),
+        (
+            "apply_patch",
+            json!({"patchText": patch}),
+            write(&["src/a.rs", "b.rs"]),
+        ),
+        ("read", json!({"filePath": "/p/a.rs"}), Action::Other),
+        ("todowrite", json!({"todos": []}), Action::Other),
+    ] {
+        assert_eq!(acts(tool, input), Ok(expected), "{tool}");
+    }
+    let of_patch = json!({"tool_name": "apply_patch", "tool_input": {"patchText": patch}});
+    assert!(read(&of_patch).unwrap().removes);
+    let elsewhere = json!({"command": "ls", "workdir": "sub"});
+    let elsewhere = json!({"cwd": "/p", "tool_name": "bash", "tool_input": elsewhere});
+    let folder = read(&elsewhere).unwrap().folder;
+    assert_eq!(folder.unwrap(), Path::new("/p/sub"));
+    for tool in ["bash", "write", "apply_patch"] {
+        assert!(acts(tool, json!({})).is_err(), "{tool}");
+    }
+}
+
 /// CAKE-ADP-1: recorded with Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0, Qwen Code 0.24.4.
 #[test]
 fn what_the_clients_sent_is_read() {

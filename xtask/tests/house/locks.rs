@@ -19,7 +19,7 @@ enum Place {
 }
 
 /// Every source file that takes locks.
-const TAKERS: [(&str, Place); 26] = [
+const TAKERS: [(&str, Place); 27] = [
     ("callosum-arbiter/src/budget/account.rs", Place::Own),
     ("callosum-arbiter/src/circuit/store.rs", Place::Own),
     ("callosum-arbiter/src/delegation/reuse.rs", Place::Own),
@@ -51,6 +51,7 @@ const TAKERS: [(&str, Place); 26] = [
     ("callosum/src/config/permissions.rs", Place::Own),
     ("callosum/src/config/trust.rs", Place::Own),
     ("callosum/src/daemon/instance.rs", Place::Own),
+    ("callosum/src/undo/log.rs", Place::Own),
     // Files that are only just being written, under names of the moment: nobody waits for those.
     ("callosum-host/src/disk/temporary.rs", Place::Handed),
 ];

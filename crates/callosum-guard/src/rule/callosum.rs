@@ -6,7 +6,7 @@ pub(super) const TOOLS: &[Tool] = &[OURS, CLAUDE, CODEX, GEMINI];
 
 const OURS: Tool = Tool {
     names: &["callosum"],
-    takes: "-C --minutes --scope --client --for --color",
+    takes: "-C --minutes --scope --client --for --color --agent --session --last",
     one_dash: false,
     tests: &[("sets-level", |s| {
         // `guard rule ID` only shows the rule.
@@ -146,6 +146,25 @@ const OURS: Tool = Tool {
                 "callosum snapshot list",
                 "callosum snapshot create",
                 "callosum snapshot clean --help",
+            ],
+        },
+        Rule {
+            id: "self.undo",
+            when: &["undo !--list !--dry-run !--help !-h"],
+            severity: Severity::Ask,
+            reason: "it takes back what an agent changed, which is for a person to say",
+            alternatives: &["callosum undo --dry-run"],
+            #[cfg(test)]
+            catches: &[
+                "callosum undo",
+                "callosum undo --yes --agent codex",
+                "CALLOSUM_ASSUME_YES=1 callosum -C sub undo 3f2a91c4 --force",
+            ],
+            #[cfg(test)]
+            spares: &[
+                "callosum undo --list",
+                "callosum undo --agent claude --dry-run",
+                "callosum undo --help",
             ],
         },
         Rule {

@@ -24,6 +24,9 @@ const SETTINGS: [&str; 6] = [
     "advice.graftFileDeprecated=false",
 ];
 
+/// The words of a git that failed without any.
+pub(super) const SILENCE: &str = "it said nothing";
+
 /// What snapshots need of the machine.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
@@ -173,7 +176,7 @@ impl<'s> Git<'s> {
 fn complaint(said: &str) -> &str {
     let lines = || said.trim().lines().rev();
     let wrong = lines().find(|line| line.starts_with("fatal: ") || line.starts_with("error: "));
-    wrong.or(lines().next()).unwrap_or("it said nothing")
+    wrong.or(lines().next()).unwrap_or(SILENCE)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Start with [`Store`]. A snapshot is a commit in a bare repository of ours ([`repository`]), made
 //! by git itself ([`git`]) with an index of ours; objects that the user's repository has are leaned
 //! on and not copied. [`Snapshot`] is what is known of one, [`changes`] what going back to it would
-//! do, [`retention`] which of them go, and [`cleaning`] lets them. [`taking`] reads the tree.
+//! do, [`retention`] which of them go, and [`cleaning`] lets them. [`taking`] reads the tree, and [`since`] compares it with a snapshot.
 //!
 //! What is deliberately not here: the user's index, refs, stash and objects, none of which is ever
 //! written; ignored files; and asking anybody, which is the program's.
@@ -14,6 +14,7 @@ mod git;
 mod note;
 mod repository;
 mod retention;
+mod since;
 mod store;
 mod taking;
 
@@ -25,6 +26,8 @@ pub use self::{
     cleaning::Cleaned,
     git::{GitError, Surroundings},
     note::{Made, NotCovered, Snapshot, TooLarge},
+    repository::is_ours,
     retention::Retention,
+    since::{Difference, Held},
     store::{Restored, SnapshotError, Store, Wanted},
 };

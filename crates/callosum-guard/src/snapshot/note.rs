@@ -53,6 +53,9 @@ pub struct Snapshot {
     /// to this one removes it, as long as it is what was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<Made>,
+    /// The agent's call that it was taken before, by the id of its record (`docs/formats/undo.md`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
 }
 
 /// A file that going back has made.

@@ -254,7 +254,7 @@ impl Repository {
 }
 
 /// Whether a path is part of our own state, which no snapshot holds and no restoring writes.
-pub(super) fn is_ours(path: &Path) -> bool {
+pub fn is_ours(path: &Path) -> bool {
     path.components().any(|component| {
         let name = component.as_os_str();
         name == "cal_audit" || name.as_bytes().starts_with(b".cal_")

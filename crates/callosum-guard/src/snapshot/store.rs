@@ -41,6 +41,8 @@ pub struct Wanted {
     /// The files, folders and patterns that it is to hold besides the tree, though they are ignored.
     /// One of which there are more than 2,000 files or 64 MB is left out, and told.
     pub also: Vec<String>,
+    /// The agent's call that it is taken before.
+    pub call: Option<String>,
 }
 
 /// Why there is no snapshot, or no way back to one.
@@ -204,6 +206,7 @@ impl Store {
             only: wanted.only.clone(),
             also: wanted.also.clone(),
             made: Vec::new(),
+            call: wanted.call.clone(),
         };
         let reference = self.reference(&snapshot.snapshot_id);
         disk.replace(
@@ -388,7 +391,7 @@ impl Store {
         Ok(FileLock::acquire(disk, &path, patience)?)
     }
 
-    fn take(&self, only: &[String], also: &[String]) -> Result<Taken, SnapshotError> {
+    pub(super) fn take(&self, only: &[String], also: &[String]) -> Result<Taken, SnapshotError> {
         let scope = Scope { only, also };
         Taken::now(&self.surroundings, &self.repository, scope)
     }

@@ -159,6 +159,10 @@ pub trait FileSystem: Send + Sync {
     fn read_link(&self, _: &Path) -> io::Result<std::path::PathBuf> {
         Err(io::ErrorKind::Unsupported.into())
     }
+    /// Makes a symbolic link to `_target`; fails if its name is taken.
+    fn make_link(&self, _target: &Path, _path: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// An open file, one method a system call.

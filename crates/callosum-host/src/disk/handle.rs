@@ -115,6 +115,12 @@ impl Disk {
             .map_err(DiskError::on(Operation::Resolve, path))
     }
 
+    /// Makes a symbolic link that holds `target`; fails if something is at `path`.
+    pub fn make_link(&self, target: &Path, path: &Path) -> Result<(), DiskError> {
+        uninterrupted(|| self.file_system.make_link(target, path))
+            .map_err(DiskError::on(Operation::Link, path))
+    }
+
     /// Creates a folder and the parents it lacks. Says whether it was missing.
     ///
     /// Each new name is made durable in its parent before the next is created in it.

@@ -159,6 +159,10 @@ impl FileSystem for RealFileSystem {
     fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
         fs::read_link(path)
     }
+
+    fn make_link(&self, target: &Path, path: &Path) -> io::Result<()> {
+        std::os::unix::fs::symlink(target, path)
+    }
 }
 
 impl FileHandle for File {

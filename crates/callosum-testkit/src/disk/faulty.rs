@@ -229,6 +229,11 @@ impl FileSystem for FaultyDisk {
         self.switch.check(Call::Other)?;
         self.below.read_link(path)
     }
+
+    fn make_link(&self, target: &Path, path: &Path) -> io::Result<()> {
+        self.switch.check(Call::Other)?;
+        self.below.make_link(target, path)
+    }
 }
 
 impl FileHandle for FaultyFile {

@@ -85,4 +85,8 @@ impl FileSystem for ObservedDisk {
     fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
         self.below.read_link(path)
     }
+
+    fn make_link(&self, target: &Path, path: &Path) -> io::Result<()> {
+        self.below.make_link(target, path)
+    }
 }

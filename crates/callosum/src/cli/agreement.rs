@@ -27,10 +27,14 @@ pub(super) fn is_given(context: &Context, yes: bool) -> bool {
         .is_some_and(|value| value == "1")
 }
 
+/// Returns whether there is a terminal to ask at.
+pub(super) fn can_ask(context: &Context) -> bool {
+    !context.ui.json && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Asks `question` at the terminal. Anything but `y` or `yes` is no, and so is the end of the input.
 pub(super) fn ask(context: &Context, question: &str) -> Result<Agreement, CommandError> {
-    let can_ask = !context.ui.json && io::stdin().is_terminal() && io::stderr().is_terminal();
-    if !can_ask {
+    if !can_ask(context) {
         return Ok(Agreement::CannotAsk);
     }
     context.ui.ask(&format!("{question} [y/N] "));

@@ -42,6 +42,7 @@ pub(super) const GROUPS: &[Group] = &[
         commands: &[
             ("guard", "Check commands and review decisions"),
             ("snapshot", "Save and restore the working tree"),
+            ("undo", "Bring back what an agent changed"),
         ],
     },
     Group {

@@ -54,6 +54,7 @@ mod task_prefix;
 mod time_span;
 mod trial;
 mod trust;
+mod undo;
 mod uninstall;
 mod verification;
 mod witness;
@@ -196,6 +197,7 @@ Examples:
     Find(find::FindArgs),
     #[command(subcommand)]
     Snapshot(snapshot::SnapshotCommand),
+    Undo(undo::UndoArgs),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Serve(serve::ServeArgs),
@@ -356,6 +358,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Replay(args) => replay::run(&context, &args),
         Command::Find(args) => find::run(&context, &args),
         Command::Snapshot(command) => snapshot::run(&context, &command),
+        Command::Undo(args) => undo::run(&context, &args),
         Command::Status(args) => status::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
@@ -412,6 +415,7 @@ impl Command {
             | Self::Replay(_)
             | Self::Find(_)
             | Self::Snapshot(_)
+            | Self::Undo(_)
             | Self::Status(_)
             | Self::Doctor(_)
             | Self::Guard(_)

@@ -42,6 +42,7 @@ use super::{
     snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput},
     status::StatusOutput,
     trust::TrustOutput,
+    undo::{UndoListOutput, UndoOutput},
     uninstall::UninstallOutput,
     verification::VerificationOutput,
 };
@@ -139,6 +140,8 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-snapshot-restore", || schema_for!(RestoreOutput)),
     ("output-status", || schema_for!(StatusOutput)),
     ("output-trust", || schema_for!(TrustOutput)),
+    ("output-undo", || schema_for!(UndoOutput)),
+    ("output-undo-list", || schema_for!(UndoListOutput)),
     ("output-uninstall", || schema_for!(UninstallOutput)),
     ("output-verify", || schema_for!(VerificationOutput)),
     ("plan-proposal", || schema_for!(PlanProposal)),

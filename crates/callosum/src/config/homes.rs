@@ -121,6 +121,12 @@ impl Homes {
         self.machine.join("snapshots")
     }
 
+    /// Where the snapshots of one tree are kept, and what `callosum undo` knows of it (`docs/formats/undo.md`).
+    pub(crate) fn snapshots_of(&self, tree: &Path) -> PathBuf {
+        let name = Checksum::of(tree.as_os_str().as_bytes());
+        self.snapshots().join(name.to_string())
+    }
+
     /// Where the settings of clients are kept as they were before our hooks
     /// (`docs/formats/hooks.md`).
     pub(crate) fn registrations(&self) -> PathBuf {

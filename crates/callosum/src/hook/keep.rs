@@ -107,12 +107,13 @@ impl Kept {
 /// of what the command names there and git ignores; outside of one, of what the command names alone. Of the files that a
 /// file tool writes, those are held that git has no copy of.
 ///
-/// `None` where nothing needs one, or nothing of what is named is there. Where it cannot be taken, the answer stands all the same.
+/// It is linked to the `call` by the id of its record. `None` where nothing needs one, or nothing of what is named is there. Where it cannot be taken, the answer stands all the same.
 pub(super) fn before(
     action: &Action,
     about: &About,
     (judged, reply): (&Judged, &Reply),
     place: &Place,
+    call: &str,
 ) -> Option<Kept> {
     let root = place.facts.root.as_deref()?;
     let runs = judged.verdict.decision == Decision::Allow;
@@ -131,7 +132,7 @@ pub(super) fn before(
         if unsaved.is_empty() {
             return None;
         }
-        let launched = launch(root, &label, ("--only", &unsaved), place)?;
+        let launched = launch(root, &label, ("--only", &unsaved), place, call)?;
         return Some(waited_for(launched, || None, false, patience));
     }
     let mut named = named(root, judged, place);
@@ -141,13 +142,13 @@ pub(super) fn before(
         None if named.is_empty() => return None,
         None => "--only",
     };
-    let launched = launch(root, &label, (option, &named), place)?;
+    let launched = launch(root, &label, (option, &named), place, call)?;
     if reply.is_question {
         return Some(leave(&launched).map_or(Kept::Failed, |()| Kept::Begun));
     }
     let alone = || {
         let label = format!("{label} (what it names)");
-        launch(root, &label, ("--only", &named), place)
+        launch(root, &label, ("--only", &named), place, call)
     };
     let is_of_tree = option == "--also" && !named.is_empty() && !named.contains(&".".to_owned());
     Some(waited_for(launched, alone, is_of_tree, patience))
@@ -245,7 +246,7 @@ fn holds_files(folder: &Path, place: &Place) -> bool {
 }
 
 /// What the command names and is there, or may be by a pattern, seen from the root.
-fn named(root: &str, judged: &Judged, place: &Place) -> Vec<String> {
+pub(super) fn named(root: &str, judged: &Judged, place: &Place) -> Vec<String> {
     let named = judged.verdict.named.iter();
     // An archive that is taken apart in a home names all of it, and is none of its files. In a repository git says which of
     // them it holds, and the others are kept besides.
@@ -272,13 +273,14 @@ fn launch(
     label: &str,
     (option, named): (&str, &[String]),
     place: &Place,
+    call: &str,
 ) -> Option<Launch> {
     let label = format!("before: {label}");
     let mut arguments = vec!["-C", root, "--no-progress", "--json", "snapshot", "create"];
     for path in named {
         arguments.extend([option, path]);
     }
-    arguments.extend(["--", &label]);
+    arguments.extend(["--call", call, "--", &label]);
     let variables = place.environment.iter();
     Some(Launch {
         program: std::env::current_exe().ok()?,

@@ -33,6 +33,7 @@ mod repeated;
 mod seen;
 mod session;
 pub(crate) mod skill;
+mod undo_records;
 mod unsaved;
 mod voice;
 mod worktree;
@@ -231,8 +232,11 @@ impl Call<'_> {
         let mut reply = self.reply_to(&judged, &event);
         let about = About::of(&event.action);
         // The same call was decided on before its tool, where both are asked for.
+        let call = undo_records::new_id(&place);
         let snapshot = match self.moment {
-            Moment::BeforeTool => keep::before(&event.action, &about, (&judged, &reply), &place),
+            Moment::BeforeTool => {
+                keep::before(&event.action, &about, (&judged, &reply), &place, &call)
+            }
             Moment::Permission | Moment::Clear | Moment::Other => None,
         };
         let lost = keep::lost(snapshot.as_ref(), &judged, &place);
@@ -246,6 +250,17 @@ impl Call<'_> {
         {
             let hooks = self.known.and_then(|known| known.hooks.as_ref());
             reply = Reply::with_note(hooks, &note);
+        }
+        let may_run = judged.verdict.decision == Decision::Allow || reply.is_question;
+        if self.moment == Moment::BeforeTool && may_run {
+            let about = (&*event, &about);
+            undo_records::before(
+                self.client,
+                about,
+                (&judged, snapshot.as_ref()),
+                &place,
+                &call,
+            );
         }
         let told = Told {
             event: &event,

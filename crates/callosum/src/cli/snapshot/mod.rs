@@ -9,7 +9,6 @@ use std::{path::Path, time::Duration};
 
 use callosum_evidence::{secrets::mask, terminal::on_one_line};
 use callosum_guard::snapshot::{NotCovered, Retention, SnapshotError, Store, Surroundings, Wanted};
-use callosum_ledger::Checksum;
 use clap::{Args, Subcommand};
 
 pub(super) use self::output::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput};
@@ -86,6 +85,9 @@ pub(crate) struct CreateArgs {
     /// the root, may be given several times
     #[arg(long, value_name = "PATH", conflicts_with = "only")]
     also: Vec<String>,
+    /// The agent's call that it is taken before, for `callosum undo`
+    #[arg(long, value_name = "ID", hide = true)]
+    call: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -150,9 +152,7 @@ pub(super) fn store(context: &Context) -> Result<Store, CommandError> {
     homes
         .create_machine(&context.disk)
         .map_err(|error| disk_failed(&error))?;
-    let all = homes.snapshots();
-    let folder =
-        |tree: &Path| all.join(Checksum::of(tree.as_os_str().as_encoded_bytes()).to_string());
+    let folder = |tree: &Path| homes.snapshots_of(tree);
     Store::find(surroundings, context.tree(), folder).map_err(|error| explained(&error))
 }
 
@@ -166,7 +166,7 @@ pub(super) fn ids(context: &Context) -> Result<Vec<String>, CommandError> {
 /// How much of an id is shown, in characters: enough to be unique among a few hundred.
 const SHORT_ID: usize = 8;
 
-fn explained(error: &SnapshotError) -> CommandError {
+pub(super) fn explained(error: &SnapshotError) -> CommandError {
     match error {
         SnapshotError::Unknown { .. } | SnapshotError::Ambiguous { .. } => {
             CommandError::from_error(Exit::Usage, error).hint("callosum snapshot list")
@@ -208,6 +208,7 @@ fn create(context: &Context, store: &Store, args: &CreateArgs) -> Result<(), Com
         checkpoint: args.checkpoint,
         only: from_top(context, store, &args.only),
         also: from_top(context, store, &args.also),
+        call: args.call.clone(),
     };
     if wanted.only.is_empty() {
         refuse_whole_machine(context, store.tree())?;
@@ -333,7 +334,7 @@ fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), Command
 }
 
 /// Lets go what is too old or too much by now. What is in the way of that is in nobody else's.
-fn keep_within(context: &Context, store: &Store) {
+pub(super) fn keep_within(context: &Context, store: &Store) {
     let guard = context.project.guard(&context.disk);
     // How long the user wants them is not known then; too long does no harm.
     if !guard.broken.is_empty() {
@@ -355,7 +356,7 @@ fn keep_within(context: &Context, store: &Store) {
 }
 
 /// How long and how much is kept, as `cake_config.yaml` says.
-fn retention(guard: &GuardConfig) -> Retention {
+pub(super) fn retention(guard: &GuardConfig) -> Retention {
     let kept = &guard.config.snapshot;
     Retention {
         age: Duration::from_hours(kept.retention_hours.into()),

@@ -42,6 +42,8 @@ pub(super) struct Event {
     pub(super) agent: Option<String>,
     /// The call.
     pub(super) call: Option<String>,
+    /// What the client's events before and after this call have in common, and those of other calls have not.
+    pub(super) key: String,
     /// How much the client lets pass by itself.
     pub(super) mode: Option<String>,
     /// The tool.
@@ -219,6 +221,7 @@ impl Event {
             session: id("session_id"),
             agent: id("agent_id"),
             call: id("tool_use_id").or_else(|| id("tool_call_id")),
+            key: call_key(fields),
             mode: id("permission_mode"),
             tool: id("tool_name").filter(|tool| !tool.is_empty()),
             folder: text("cwd").map(PathBuf::from),
@@ -299,6 +302,21 @@ fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> 
         DIRECTOR => Action::Other,
         _ => foreign::action(tool, input),
     })
+}
+
+/// Returns what tells a call from others in the events before and after it: its session and id, or its tool and what
+/// that takes if the client gives no id.
+pub(super) fn call_key(fields: &Map<String, Value>) -> String {
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    let session = text("session_id");
+    let ids = ["tool_use_id", "tool_call_id"];
+    if let Some(id) = ids.into_iter().map(text).find(|id| !id.is_empty()) {
+        return format!("{session}\0{id}");
+    }
+    let input = fields.get("tool_input").map(Value::to_string);
+    let input = input.unwrap_or_default();
+    let tool = text("tool_name");
+    format!("{session}\0\0{tool}\0{input}")
 }
 
 /// An id as it may be kept: no longer than ids are.

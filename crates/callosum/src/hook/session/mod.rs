@@ -29,7 +29,7 @@ use self::{
     said::Said,
     untold::{Untold, When},
 };
-use super::{answer::Reply, progress::Progress, voice::Voice};
+use super::{answer::Reply, progress::Progress, undo_records, voice::Voice};
 use crate::config::{Environment, Homes};
 
 /// How long another session's step is waited for.
@@ -135,6 +135,15 @@ pub(super) fn observe(
         };
     }
     let environment = Environment::from_process();
+    match tool_moment(event, &said) {
+        Some(ToolMoment::After) => {
+            undo_records::after(&environment, client.program, &said.call_key);
+        }
+        Some(ToolMoment::Prompt) => {
+            undo_records::turn_begins(&environment, client.program, &said.session);
+        }
+        None => {}
+    }
     let untold = Homes::find(&environment).ok();
     let untold = untold.and_then(|homes| Untold::place(&homes, client, &said));
     match When::of(client, moment, &said) {
@@ -204,6 +213,28 @@ pub(super) fn observe(
         }
     }
     reply
+}
+
+/// The two moments between calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ToolMoment {
+    /// A tool has run.
+    After,
+    /// A person has said something.
+    Prompt,
+}
+
+/// Returns which of the moments between calls an event is.
+fn tool_moment(event: &str, said: &Said) -> Option<ToolMoment> {
+    let known = Moment::named(event).is_some();
+    let name = if known { event } else { &said.name };
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    match word.as_str() {
+        "posttooluse" | "aftertool" => Some(ToolMoment::After),
+        "userpromptsubmit" | "beforeagent" => Some(ToolMoment::Prompt),
+        _ => None,
+    }
 }
 
 /// Remembers a session whose client drops what is said at this event, and does what is to be done all the same.

@@ -26,6 +26,8 @@ pub(super) struct Said {
     pub(super) command: String,
     /// Where it writes what happens in it.
     pub(super) transcript: Option<PathBuf>,
+    /// What the events before and after a call of a tool have in common.
+    pub(super) call_key: String,
     /// Whether it goes on only because a hook sent it back.
     pub(super) is_continued: bool,
     /// Whether it is a sub-agent's, of which the agent itself reads nothing but the end.
@@ -52,6 +54,7 @@ impl Said {
             command: id("command_name"),
             folder: text("cwd").map(PathBuf::from),
             transcript: text("transcript_path").map(PathBuf::from),
+            call_key: event::call_key(&fields),
             is_continued: fields.get("stop_hook_active") == Some(&Value::Bool(true)),
             is_helper: text("agent_id").is_some_and(|id| !id.is_empty()),
         }

@@ -1,0 +1,346 @@
+//! `callosum undo`: bring back what an agent's last turn, or its last calls, changed.
+//!
+//! Start with [`run`]. `crate::undo` decides what becomes of each file; this shows it, asks, and writes.
+
+mod diff;
+mod output;
+mod select;
+
+use std::collections::BTreeMap;
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_guard::snapshot::{Retention, Store};
+use clap::Args;
+
+pub(super) use self::output::{UndoListOutput, UndoOutput};
+use self::{
+    output::{EntryOutput, FileOutput},
+    select::{Selection, contents_of, select},
+};
+use super::{
+    agreement::{self, Agreement},
+    context::Context,
+    snapshot,
+    store::disk_failed,
+};
+use crate::{
+    ui::{CommandError, Exit, Table, many},
+    undo::{
+        Call, FileLine, FilePlan, FileState, History, Line, Step, UndoLine, UndoLog, observe, plan,
+        restore,
+    },
+};
+
+/// How long another process that records something is waited for.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Largest file that is undone, in bytes.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// Undo what an agent's last turn changed
+///
+/// Shows the files and the lines that would change, and asks. Restores only these files; `callosum undo` again brings
+/// back what they held before. A turn begins with each prompt. Undo knows what file tools wrote and what commands changed
+/// for which the guard takes a snapshot, if the agent asks the guard. A file that someone else changed since is left.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum undo
+  $ callosum undo --dry-run
+  $ callosum undo --agent claude --last 3
+  $ callosum undo --list
+  $ callosum undo 3f2a91c4 --yes")]
+pub(crate) struct UndoArgs {
+    /// The turn or undo to undo, by the beginning of its id in --list [default: the last]
+    #[arg(value_name = "ID", conflicts_with_all = ["list", "last"])]
+    id: Option<String>,
+    /// Undo only what this agent did: claude, codex, gemini or qwen
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    /// Undo only what this session did, by the beginning of its id
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Undo the last N calls of the agent instead of its last turn
+    #[arg(long, value_name = "N", conflicts_with = "list", value_parser = clap::value_parser!(u16).range(1..))]
+    last: Option<u16>,
+    /// List what can be undone, the newest first
+    #[arg(long)]
+    list: bool,
+    /// Show what would be undone, and change nothing
+    #[arg(long, conflicts_with = "list")]
+    dry_run: bool,
+    /// Also restore files that someone else changed since
+    #[arg(long, conflicts_with = "list")]
+    force: bool,
+    /// Do not ask
+    #[arg(short, long, conflicts_with = "list")]
+    yes: bool,
+}
+
+pub(super) fn run(context: &Context, args: &UndoArgs) -> Result<(), CommandError> {
+    let store = snapshot::store(context)?;
+    let folder = context.project.homes.snapshots_of(store.tree());
+    let log = UndoLog::new(&context.disk, &folder, Retention::default().age);
+    let lines = log.read().map_err(|error| disk_failed(&error))?;
+    let history = History::of(lines);
+    if args.list {
+        return list(context, args, &history);
+    }
+    let mut selection = select(args, history)?;
+    select::resolve(context, &store, &mut selection)?;
+    undo(context, args, &store, &log, &selection)
+}
+
+fn undo(
+    context: &Context,
+    args: &UndoArgs,
+    store: &Store,
+    log: &UndoLog,
+    selection: &Selection,
+) -> Result<(), CommandError> {
+    let history = &selection.history;
+    let mut read: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut plans = plan(history, &selection.calls, |path| {
+        match observe(&context.disk, &store.tree().join(path), LARGEST) {
+            Ok((state, bytes)) => {
+                read.extend(bytes.map(|bytes| (path.to_owned(), bytes)));
+                state
+            }
+            Err(error) => FileState::unknown(error.to_string()),
+        }
+    });
+    let before = |plan: &FilePlan| contents_of(log, selection, plan);
+    for plan in &mut plans {
+        let is_file = matches!(plan.before, FileState::File { .. });
+        if is_file && plan.step != Step::Same && before(plan).is_none() {
+            plan.step = Step::NotKept("its earlier content is gone".to_owned());
+        }
+    }
+    let is_agreed = agreement::is_given(context, args.yes);
+    let can_ask = !is_agreed && !args.dry_run && agreement::can_ask(context);
+    let is_done = |plan: &FilePlan| match plan.step {
+        Step::Restore => true,
+        // A person who is asked has seen it.
+        Step::Unverified => args.force || can_ask,
+        Step::Conflict(_) => args.force && !plan.now.is_unknown(),
+        Step::Same | Step::NotKept(_) => false,
+    };
+    let done: Vec<&FilePlan> = plans.iter().filter(|plan| is_done(plan)).collect();
+    let mut output = UndoOutput {
+        id: selection.id.clone(),
+        agent: selection.agent.clone(),
+        session: selection.session.clone(),
+        calls: selection.calls.len(),
+        files: plans
+            .iter()
+            .map(|plan| FileOutput::of(plan, is_done(plan)))
+            .collect(),
+        not_recorded: selection.more(),
+        undo: None,
+    };
+    if !context.ui.json {
+        tell(context, selection, &output)?;
+        for plan in &done {
+            let now = read.get(&plan.path).map(Vec::as_slice);
+            let text = diff::unified(&plan.path, (&plan.now, now), (&plan.before, before(plan)));
+            context.ui.foreign(&text)?;
+        }
+    }
+    let is_whole = plans.iter().all(|plan| match plan.step {
+        Step::Same => true,
+        _ => is_done(plan),
+    });
+    if done.is_empty() || args.dry_run {
+        if context.ui.json {
+            context.ui.json_data(&output)?;
+        } else if done.is_empty() {
+            context.ui.say("nothing to restore");
+        }
+        return ended(context, selection, &plans, is_whole);
+    }
+    if !is_agreed {
+        let question = format!("restore {}?", many(done.len() as u64, "file"));
+        match agreement::ask(context, &question)? {
+            Agreement::Yes => {}
+            Agreement::No => return Err(CommandError::told(Exit::No)),
+            Agreement::CannotAsk => {
+                if context.ui.json {
+                    context.ui.json_data(&output)?;
+                }
+                let what = "nothing was undone: there is no terminal to ask at";
+                let hint = format!("callosum undo {} --yes", selection.words());
+                return Err(CommandError::new(Exit::No, what).hint(hint));
+            }
+        }
+    }
+    let (id, failed) = write(context, (store, log), selection, &done, &read)?;
+    output.undo = Some(id.clone());
+    for file in &mut output.files {
+        if let Some(reason) = failed.get(&file.path) {
+            "failed".clone_into(&mut file.change);
+            file.reason = Some(reason.clone());
+        }
+    }
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        let restored = done.len() - failed.len();
+        let files = many(restored as u64, "file");
+        context.ui.say(&format!("restored {files}"));
+        context
+            .ui
+            .hint(&format!("undo this with: callosum undo {}", short(&id)));
+        for (path, reason) in &failed {
+            let what = format!("`{}` was not restored: {reason}", on_one_line(path));
+            context.ui.warn(&what, None);
+        }
+    }
+    if !failed.is_empty() {
+        return Err(CommandError::told(Exit::No));
+    }
+    ended(context, selection, &plans, is_whole)
+}
+
+/// Restores the files, after a record of what they hold now. Returns its id, and why files were not restored.
+fn write(
+    context: &Context,
+    (store, log): (&Store, &UndoLog),
+    selection: &Selection,
+    done: &[&FilePlan],
+    read: &BTreeMap<String, Vec<u8>>,
+) -> Result<(String, BTreeMap<String, String>), CommandError> {
+    let mut blobs = BTreeMap::new();
+    let mut files = Vec::new();
+    for plan in done {
+        if let (FileState::File { sum, .. }, Some(bytes)) = (&plan.now, read.get(&plan.path)) {
+            blobs.insert(sum.clone(), bytes.clone());
+        }
+        files.push(FileLine {
+            path: plan.path.clone(),
+            before: Some(plan.now.clone()),
+            after: Some(plan.before.clone()),
+        });
+    }
+    let id = context.ids.uuid_v4();
+    let calls = selection.calls.iter();
+    let calls = calls.map(|at| &selection.history.calls[*at]);
+    let line = Line::Undo(UndoLine {
+        id: id.clone(),
+        at: context.clock.now(),
+        agent: selection.agent.clone(),
+        session: selection.session.clone(),
+        targets: calls.flat_map(|call| call.ids.iter().cloned()).collect(),
+        label: format!("undo {}", short(&selection.id)),
+        files,
+    });
+    log.append(context.clock.now(), &line, &blobs, PATIENCE)
+        .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    let mut failed = BTreeMap::new();
+    for plan in done {
+        let bytes = contents_of(log, selection, plan);
+        let written = restore(
+            &context.disk,
+            store.tree(),
+            &plan.path,
+            &plan.before,
+            bytes.as_deref(),
+        );
+        if let Err(error) = written {
+            failed.insert(plan.path.clone(), error.to_string());
+        }
+    }
+    Ok((id, failed))
+}
+
+/// Says what was left out, which makes the answer no.
+fn ended(
+    context: &Context,
+    selection: &Selection,
+    plans: &[FilePlan],
+    is_whole: bool,
+) -> Result<(), CommandError> {
+    if is_whole {
+        return Ok(());
+    }
+    let can_force = plans.iter().any(|plan| {
+        matches!(plan.step, Step::Unverified | Step::Conflict(_)) && !plan.now.is_unknown()
+    });
+    if can_force && !context.ui.json {
+        context.ui.hint(&format!(
+            "restore them all the same: callosum undo {} --force",
+            selection.words()
+        ));
+    }
+    Err(CommandError::told(Exit::No))
+}
+
+/// Prints the paths, and what becomes of each.
+fn tell(context: &Context, selection: &Selection, output: &UndoOutput) -> Result<(), CommandError> {
+    let session = output.session.as_deref().map_or(String::new(), |session| {
+        format!(", session {}", on_one_line(&short(session)))
+    });
+    context.ui.say(&format!(
+        "{} of {}{session}:",
+        selection.what,
+        on_one_line(&output.agent)
+    ));
+    let mut table = Table::new(&["change", "file", "why"]);
+    for file in &output.files {
+        table.row([
+            file.change.clone(),
+            on_one_line(&file.path),
+            on_one_line(file.reason.as_deref().unwrap_or_default()),
+        ]);
+    }
+    context.ui.data(&table.render())?;
+    if output.not_recorded > 0 {
+        let more = many(output.not_recorded as u64, "more file");
+        context.ui.warn(
+            &format!("{more} changed and not recorded"),
+            Some("callosum snapshot list"),
+        );
+    }
+    Ok(())
+}
+
+fn list(context: &Context, args: &UndoArgs, history: &History) -> Result<(), CommandError> {
+    let entries = history.entries(args.agent.as_deref(), args.session.as_deref());
+    let entries = entries.iter().rev().map(|entry| {
+        let calls: Vec<&Call> = entry.calls.iter().map(|at| &history.calls[*at]).collect();
+        EntryOutput::of(entry, &calls)
+    });
+    let entries: Vec<EntryOutput> = entries.collect();
+    if context.ui.json {
+        return context.ui.json_data(&UndoListOutput { entries });
+    }
+    if entries.is_empty() {
+        context.ui.say("nothing is recorded that can be undone");
+        return Ok(());
+    }
+    let mut table = Table::new(&["id", "when", "agent", "calls", "files", "not kept", "what"]);
+    for entry in &entries {
+        let state = if entry.is_undone { "(undone) " } else { "" };
+        table.row([
+            short(&entry.id),
+            entry.at.clone(),
+            on_one_line(&entry.agent),
+            entry.calls.to_string(),
+            entry.files.len().to_string(),
+            entry.not_kept.len().to_string(),
+            format!("{state}{}", on_one_line(&entry.label)),
+        ]);
+    }
+    context.ui.data(&table.render())?;
+    for file in entries.iter().flat_map(|entry| &entry.not_kept) {
+        let path = on_one_line(&file.path);
+        context
+            .ui
+            .say(&format!("not kept: {path} ({})", on_one_line(&file.reason)));
+    }
+    Ok(())
+}
+
+/// The beginning of an id, which a person can type.
+fn short(id: &str) -> String {
+    id.chars().take(8).collect()
+}

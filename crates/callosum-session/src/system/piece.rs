@@ -61,7 +61,7 @@ const fn shared(path: &'static str, text: &'static str, block: &'static str) -> 
 }
 
 /// Every file, in the order in which it is told of.
-const PIECES: [Piece; 16] = [
+const PIECES: [Piece; 17] = [
     text(
         ".claude/protocols/session-continuity.md",
         include_str!("zone/protocols/session-continuity.md"),
@@ -120,6 +120,10 @@ const PIECES: [Piece; 16] = [
          decide`; end with `.claude/scripts/synthesis-checkpoint.sh` and `callosum session handoff`.\n",
     ),
     text(
+        ".claude/commands/callosum-undo.md",
+        include_str!("zone/commands/callosum-undo.md"),
+    ),
+    text(
         ".claude/skills/session-continuity/SKILL.md",
         include_str!("zone/skills/session-continuity/SKILL.md"),
     ),
@@ -135,7 +139,7 @@ pub(super) const CLIENTS: [&str; 3] = ["codex", "gemini", "qwen"];
 
 /// What other clients read in a form of their own, each with the clients that do. All but Claude Code
 /// find skills in one folder; commands are Gemini CLI's and Qwen Code's, for Codex a skill is one.
-const FORMS: [(&[&str], Piece); 4] = [
+const FORMS: [(&[&str], Piece); 7] = [
     (
         &CLIENTS,
         text(
@@ -162,6 +166,27 @@ const FORMS: [(&[&str], Piece); 4] = [
         text(
             ".qwen/commands/ride.md",
             include_str!("zone/forms/ride.qwen.md"),
+        ),
+    ),
+    (
+        &["codex"],
+        text(
+            ".agents/skills/callosum-undo/SKILL.md",
+            include_str!("zone/forms/callosum-undo.SKILL.md"),
+        ),
+    ),
+    (
+        &["gemini"],
+        text(
+            ".gemini/commands/callosum-undo.toml",
+            include_str!("zone/forms/callosum-undo.toml"),
+        ),
+    ),
+    (
+        &["qwen"],
+        text(
+            ".qwen/commands/callosum-undo.md",
+            include_str!("zone/forms/callosum-undo.qwen.md"),
         ),
     ),
 ];

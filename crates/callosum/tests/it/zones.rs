@@ -48,6 +48,7 @@ fn init_lays_the_three_zones_once() {
         ".claude/scripts/grounding-check.sh",
         ".claude/hooks/pre-clear.sh",
         ".claude/commands/ride.md",
+        ".claude/commands/callosum-undo.md",
         ".claude/skills/session-continuity/SKILL.md",
         "CLAUDE.md",
         "loa-grimoire/NOTES.md",
@@ -213,7 +214,7 @@ fn a_zone_outside_of_the_project_is_left_alone() {
     let outside = zones
         .iter()
         .filter(|zone| zone["standing"] == "outside of the project");
-    assert_eq!(outside.count(), 15);
+    assert_eq!(outside.count(), 16);
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 
@@ -262,6 +263,35 @@ fn other_clients_get_their_own_forms() {
     assert_eq!(env.read(forms[1]), "mine\n");
     env.run(["uninstall"]).success();
     assert_eq!(there(), [false, true, false, false]);
+}
+
+/// Each client gets a command that shows what it changed, about itself alone, and that restores nothing.
+#[test]
+fn each_client_gets_a_command_that_shows_what_undo_would_do() {
+    let env = TestEnv::new();
+    let commands = [
+        ("claude", ".claude/commands/callosum-undo.md"),
+        ("codex", ".agents/skills/callosum-undo/SKILL.md"),
+        ("gemini", ".gemini/commands/callosum-undo.toml"),
+        ("qwen", ".qwen/commands/callosum-undo.md"),
+    ];
+    let init = ["init", "--sessions", "--share"].into_iter();
+    let clients = commands.iter().flat_map(|(client, _)| ["--client", client]);
+    let init: Vec<&str> = init.chain(clients).collect();
+    let dry = env.run(init.iter().chain(&["--dry-run", "--json"]));
+    let planned = dry.success().json()["created"].to_string();
+    env.run(&init).success();
+    for (client, path) in commands {
+        let command = env.read(path);
+        let line = format!("callosum undo --agent {client} --dry-run");
+        assert!(command.contains(&line), "{command}");
+        assert!(!command.contains("--yes"), "{command}");
+        assert!(planned.contains(path), "{planned}");
+    }
+    env.run(["uninstall"]).success();
+    for (_, path) in commands {
+        assert!(!env.project().join(path).exists(), "{path}");
+    }
 }
 
 /// LOA-ZONE-1: what `init` laid is taken out again, what people wrote is as it was, and what somebody

@@ -280,9 +280,10 @@ fn tell(context: &Context, selection: &Selection, output: &UndoOutput) -> Result
         format!(", session {}", on_one_line(&short(session)))
     });
     context.ui.say(&format!(
-        "{} of {}{session}:",
+        "{} of {}{session}, id {}:",
         selection.what,
-        on_one_line(&output.agent)
+        on_one_line(&output.agent),
+        short(&selection.id)
     ));
     let mut table = Table::new(&["change", "file", "why"]);
     for file in &output.files {

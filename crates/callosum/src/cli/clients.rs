@@ -50,6 +50,13 @@ pub(crate) struct ClientOutput {
     with: Option<String>,
 }
 
+/// Returns the name that its makers give a client.
+pub(super) fn label(client: &Client) -> &'static str {
+    let named = ClientName::value_variants().iter();
+    let mut named = named.filter(|name| name.client().program == client.program);
+    named.next().map_or(client.program, |name| name.label())
+}
+
 /// What of ours stands in settings.
 const GUARD: &str = "the guard";
 const SERVER: &str = "the server of tools";
@@ -64,6 +71,17 @@ impl ClientName {
             Self::Opencode => Dialect::Opencode,
         };
         Client::of(dialect).expect("each of them is a client")
+    }
+
+    /// Returns the name that its makers give the client.
+    pub(super) const fn label(self) -> &'static str {
+        match self {
+            Self::Claude => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Gemini => "Gemini CLI",
+            Self::Qwen => "Qwen Code",
+            Self::Opencode => "opencode",
+        }
     }
 
     /// The variables by which the client finds its own files.

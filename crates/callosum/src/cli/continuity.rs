@@ -72,7 +72,7 @@ fn check_hooks(
         }
     }
     if is_installed && !missing.is_empty() {
-        let found = format!("does not tell of {}", missing.join(", "));
+        let found = format!("hooks not registered for {}", missing.join(", "));
         checks.add(&name, Outcome::Warning, found, Some(&again));
     }
     let Some(own) = clients::own_folder(context, client) else {
@@ -90,13 +90,12 @@ fn check_hooks(
         let waiting: Vec<&str> = waiting.map(|(event, _)| *event).collect();
         if !waiting.is_empty() {
             let found = format!(
-                "{} are passed over in silence until a person has trusted them in {}",
+                "hooks for {} are ignored until a person has trusted them in {}: start {} in a terminal and trust them",
                 waiting.join(", "),
-                place.path.display()
+                place.path.display(),
+                client.program
             );
-            let program = client.program;
-            let hint = format!("start {program} once in a terminal, and look at its hooks");
-            checks.add(&name, Outcome::Warning, found, Some(&hint));
+            checks.add(&name, Outcome::Warning, found, Some(client.program));
         }
     }
 }
@@ -121,11 +120,12 @@ fn check_command(
     }
     match is_told(context, command) {
         Ok(()) => {
-            let found = format!("one that begins is told where things stand, by {settings}");
+            let found = format!("a new one gets its start text, by {settings}");
             checks.add(name, Outcome::Ok, found, None);
+            checks.has("sessions", clients::label(place.client));
         }
         Err(reason) => {
-            let found = format!("one that begins is told nothing, by {settings}: {reason}");
+            let found = format!("a new one gets no start text, by {settings}: {reason}");
             checks.add(name, Outcome::Failed, found, Some(again));
         }
     }
@@ -197,7 +197,7 @@ fn check_gate(
                 let program = registrar.gate_program().ok().flatten();
                 let is_run = |program: &PathBuf| context.disk.exists(program).unwrap_or(false);
                 if program.as_ref().is_some_and(is_run) {
-                    let found = format!("asked before a clear, by {settings}");
+                    let found = format!("on: checked before a clear, by {settings}");
                     checks.add(&name, Outcome::Ok, found, None);
                 } else {
                     let program = program.map(|program| program.display().to_string());
@@ -219,16 +219,14 @@ fn check_gate(
         return;
     }
     if !is_there && !is_shadowed {
-        let found = "nobody is asked before a clear";
-        let again = format!("callosum init --client {}", client.program);
-        checks.add(&name, Outcome::Ok, found, Some(&again));
+        let found = "off: /clear is not checked";
+        checks.add(&name, Outcome::Ok, found, None);
     }
     if !is_there {
         return;
     }
     if let Some(version) = guarding::version(context, client).filter(|found| *found < proven) {
         let found = format!("version {version}; the gate was seen to hold with {proven}");
-        let hint = format!("update {}", client.program);
-        checks.add(&name, Outcome::Warning, found, Some(&hint));
+        checks.add(&name, Outcome::Warning, found, Some(client.update));
     }
 }

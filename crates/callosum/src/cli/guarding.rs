@@ -156,7 +156,7 @@ fn check_client(
     let again = format!("callosum init --client {}", client.program);
     if commands.is_empty() {
         if is_installed {
-            let found = "not registered: nobody decides on what it runs";
+            let found = "not installed, so no one checks what it runs";
             checks.add(&name, Outcome::Warning, found, Some(&again));
         }
         return;
@@ -179,6 +179,7 @@ fn check_client(
             Ok(()) => {
                 let found = format!("answers, by {settings}");
                 checks.add(&name, Outcome::Ok, found, None);
+                checks.has("guard", clients::label(client));
             }
             Err(reason) => {
                 let found = format!("does not answer, by {settings}: {reason}");
@@ -206,7 +207,7 @@ fn check_deciding(
             found.is_ok_and(|found| !found.is_empty())
         };
         if !commands.iter().any(is_there) {
-            let found = format!("not registered for {event}: nobody decides on what it runs then");
+            let found = format!("not registered for {event}, so no one checks what it runs then");
             checks.add(name, Outcome::Warning, found, Some(again));
         }
     }
@@ -280,8 +281,7 @@ fn check_limits(
                 "version {found}; the hook was seen to stop a tool with {}",
                 hooks.proven
             );
-            let hint = format!("update {}", client.program);
-            checks.add(name, Outcome::Warning, text, Some(&hint));
+            checks.add(name, Outcome::Warning, text, Some(client.update));
         }
         Some(_) | None => {}
     }
@@ -316,17 +316,15 @@ fn check_trust(
             }
             Ok(Some(Trust::Stale)) => {
                 let found = format!(
-                    "{path} was changed since a person trusted the hook in it, so that {program} passes it over"
+                    "ignored: {path} changed since a person trusted its hooks; start {program} in a terminal and trust them"
                 );
-                let hint = format!("start {program} once in a terminal, and look at its hooks");
-                checks.add(name, Outcome::Warning, found, Some(&hint));
+                checks.add(name, Outcome::Warning, found, Some(program));
             }
             Ok(Some(Trust::Missing)) => {
                 let found = format!(
-                    "{path} is passed over in silence until a person has trusted the hook in it"
+                    "ignored until a person has trusted the hooks in {path}: start {program} in a terminal and trust them"
                 );
-                let hint = format!("start {program} once in a terminal, and look at its hooks");
-                checks.add(name, Outcome::Warning, found, Some(&hint));
+                checks.add(name, Outcome::Warning, found, Some(program));
             }
             Err(error) => {
                 let found = CommandError::from_error(Exit::No, &error).one_line();

@@ -125,7 +125,7 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
     }
     if faults.is_empty() && sinks.iter().all(|sink| sink.address.is_some()) {
         let found = match sinks.len() {
-            0 => "in order, events are passed on to nobody".to_owned(),
+            0 => "in order, no event sinks configured".to_owned(),
             count => format!("in order, {}", many(count as u64, "sink")),
         };
         checks.add(NAME, Outcome::Ok, found, None);

@@ -65,6 +65,7 @@ fn check_client(
                 } else {
                     let found = format!("`callosum mcp` answers, by {settings}");
                     checks.add(&name, Outcome::Ok, found, None);
+                    checks.has("tools", clients::label(client));
                 }
             }
             Err(error) if is_installed => {
@@ -77,7 +78,7 @@ fn check_client(
     }
     if !is_told && is_installed {
         // Nobody needs them: what is missing is no fault.
-        let found = "not registered: its models are not told of find, decide and delegate";
+        let found = "not registered, so its models do not have find, decide and delegate";
         checks.add(&name, Outcome::Ok, found, Some(&again));
     }
 }

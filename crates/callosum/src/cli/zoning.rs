@@ -123,12 +123,22 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     let is_laid = |path: &&str| path.starts_with(".claude/");
     if !changed.is_empty() {
         let what = format!("changed by somebody: {}", changed.join(" "));
-        let hint = "remove a file to have it laid anew by callosum init";
-        checks.add(NAME, Outcome::Warning, what, Some(hint));
+        let what = format!("{what}; init writes a file again after you remove it");
+        checks.add(
+            NAME,
+            Outcome::Warning,
+            what,
+            Some("callosum init --sessions"),
+        );
     }
     if !outdated.is_empty() {
         let what = format!("of an older version: {}", outdated.join(" "));
-        checks.add(NAME, Outcome::Warning, what, Some("callosum init"));
+        checks.add(
+            NAME,
+            Outcome::Warning,
+            what,
+            Some("callosum init --sessions"),
+        );
     }
     if changed.is_empty() && outdated.is_empty() && current.iter().any(is_laid) {
         checks.add(NAME, Outcome::Ok, "as they were laid", None);

@@ -11,7 +11,7 @@ pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
 
 /// A number before the word for what there are so many of, which is plural unless it is 1.
 ///
-/// Words that end with a consonant and `y` get `ies`, others `s`.
+/// Words that end with a consonant and `y` get `ies`, others `s`. The number has thousands separators.
 pub(crate) fn many(number: impl Into<u64>, word: &str) -> impl Display {
     let number = number.into();
     let before = word.strip_suffix('y');
@@ -81,5 +81,20 @@ mod tests {
         assert_eq!(said(0, "entry"), "0 entries");
         assert_eq!(said(2, "day file"), "2 day files");
         assert_eq!(said(3, "day"), "3 days");
+        assert_eq!(said(12_345, "byte"), "12,345 bytes");
+    }
+
+    #[test]
+    fn digits_are_in_groups_of_three() {
+        let said = [0, 999, 1000, 12_345, 1_234_567, u64::MAX].map(thousands);
+        let expected = [
+            "0",
+            "999",
+            "1,000",
+            "12,345",
+            "1,234,567",
+            "18,446,744,073,709,551,615",
+        ];
+        assert_eq!(said, expected);
     }
 }

@@ -445,7 +445,7 @@ fn an_executor_that_fails_again_and_again_is_left_alone() {
     env.run(["executor", "enable", "second"]).success();
     let other = ask(&[]).success().json();
     assert_eq!(other["executor"], "second");
-    let doctor = env.run(["doctor"]).success();
+    let doctor = env.run(["doctor", "-v"]).success();
     assert!(doctor.stdout.contains("left alone"), "{}", doctor.stdout);
     env.run(["executor", "check", "fake"]).success();
     let status = env.run(["status", "--json"]).success().json();

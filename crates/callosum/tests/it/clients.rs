@@ -307,7 +307,7 @@ fn doctor_says_whether_the_guard_answers() {
         .success();
     let (outcome, text) = found("guard of claude");
     assert_eq!(outcome, "warning");
-    assert!(text.contains("not registered"), "{text}");
+    assert!(text.contains("not installed"), "{text}");
     env.run(["init", "--all", "--share"]).success();
     for client in ["claude", "codex", "gemini", "qwen"] {
         let (outcome, text) = found(&format!("guard of {client}"));
@@ -480,7 +480,11 @@ fn doctor_says_whether_codex_was_told_to_trust_the_hook() {
     );
     // What was trusted was another hook in the same place.
     env.write(&settings, trusted("0:0", "sha256:1"));
-    assert!(found().contains("was changed since"), "{}", found());
+    assert!(
+        found().contains("changed since a person trusted"),
+        "{}",
+        found()
+    );
     env.write(&settings, trusted("0:0", &hash));
     assert!(found().contains("was trusted by a person"), "{}", found());
     assert!(found().contains("names hooks too"), "{}", found());
@@ -543,17 +547,20 @@ fn doctor_says_whether_a_session_that_begins_is_told() {
         .success();
     for client in ["claude", "codex", "gemini", "qwen"] {
         let said = found(&format!("sessions of {client}"));
-        assert!(said.contains("\"ok\": \"one that begins is told"), "{said}");
+        assert!(
+            said.contains("\"ok\": \"a new one gets its start text"),
+            "{said}"
+        );
         assert_eq!(
             said.contains("until a person has trusted"),
             client == "codex"
         );
     }
     let said = found("gate of claude");
-    assert!(said.contains("nobody is asked before a clear"), "{said}");
+    assert!(said.contains("off: /clear is not checked"), "{said}");
     env.run(["init", "--all", "--share"]).success();
     let said = found("gate of claude");
-    assert!(said.contains("asked before a clear, by"), "{said}");
+    assert!(said.contains("on: checked before a clear, by"), "{said}");
     let path = env.home().join(".claude/settings.json");
     let settings = env.read(&path);
     env.write(
@@ -565,12 +572,12 @@ fn doctor_says_whether_a_session_that_begins_is_told() {
     );
     env.run(["init", "--all", "--share"]).success();
     let said = found("gate of claude");
-    assert!(said.contains("nobody is asked before a clear"), "{said}");
+    assert!(said.contains("off: /clear is not checked"), "{said}");
     let gone = env.read(&path).replace("session-start", "session-gone");
     env.write(&path, gone);
     let said = found("sessions of claude");
     assert!(
-        said.contains("\"failed\": \"one that begins is told nothing"),
+        said.contains("\"failed\": \"a new one gets no start text"),
         "{said}"
     );
 }
@@ -606,13 +613,10 @@ fn a_clear_is_shadowed_only_where_that_is_asked_for() {
         "{told}"
     );
     assert!(env.read(&command).contains("callosum session check"));
-    let doctor = env.run(["doctor"]).stdout;
-    let asked = "gate of claude: /clear asks and never clears, /new clears without asking, by ";
+    let doctor = env.run(["doctor", "-v"]).stdout;
+    let asked = "Claude Code gate: /clear asks and never clears, /new clears without asking, by ";
     assert!(doctor.contains(asked), "{doctor}");
-    assert!(
-        !doctor.contains("nobody is asked before a clear"),
-        "{doctor}"
-    );
+    assert!(!doctor.contains("off: /clear is not checked"), "{doctor}");
     assert!(
         env.read(".claude/settings.json")
             .contains("UserPromptExpansion")

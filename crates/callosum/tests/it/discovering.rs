@@ -27,7 +27,7 @@ fn discovery_registers_what_is_installed() {
     assert_eq!(again["found"][0]["registered_now"], false);
     let reason = again["found"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("its handshake failed at"), "{reason}");
-    let doctor = env.run(["doctor"]).stdout;
+    let doctor = env.run(["doctor", "-v"]).stdout;
     assert!(doctor.contains(reason), "{doctor}");
 }
 

@@ -302,7 +302,7 @@ fn what_ck_finds_is_fused() {
     assert_eq!(places, ["docs/server.md", "docs/wait.md"]);
     env.run(["find", "pause", "--by", "words"]).ended_with(1);
     env.run(["find", "pause", "--path", "src"]).ended_with(1);
-    let doctor = env.run(["doctor"]);
+    let doctor = env.run(["doctor", "-v"]);
     assert!(doctor.stdout.contains("ck 0.8.1 is asked"), "{doctor:?}");
 }
 
@@ -369,7 +369,7 @@ fn a_ck_that_does_not_answer_changes_nothing() {
     std::os::unix::fs::symlink("/nowhere/ck", &place).unwrap();
     let output = env.run(["find", "main"]).success();
     assert!(output.stderr.contains("was not found"), "{}", output.stderr);
-    let doctor = env.run(["doctor"]);
+    let doctor = env.run(["doctor", "-v"]);
     assert!(doctor.stdout.contains("ck does not work"), "{doctor:?}");
 }
 

@@ -64,7 +64,7 @@ tried("data/id", lambda: open("data/id").read())
             refused.stdout
         );
         assert!(!ssh.join("planted").exists(), "{place}");
-        let checked = env.run(["doctor"]).stdout;
+        let checked = env.run(["doctor", "-v"]).stdout;
         assert!(checked.contains(&told), "{place}: {checked}");
     }
 }

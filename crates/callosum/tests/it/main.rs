@@ -56,6 +56,8 @@ mod digest_options;
 mod discovering;
 /// What `doctor` and `status` say is wrong, and how to mend it.
 mod doctor;
+/// `doctor` in eight lines.
+mod doctor_summary;
 mod dropped_contexts;
 /// What is told of an executor's entry as it changes, and what of it is not granted.
 mod executor_entries;
@@ -177,6 +179,8 @@ mod session;
 mod session_forks;
 /// The tree is kept, shown, brought back and let go.
 mod snapshot;
+/// `status` in eight lines.
+mod status_summary;
 /// Tasks that build on one another, and what is refused before anything runs.
 mod submitting;
 /// Help, examples, completions, manuals, colours.

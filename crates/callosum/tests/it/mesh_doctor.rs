@@ -70,7 +70,7 @@ fn a_mesh_in_order_is_told_part_by_part() {
         let (found, _) = only(&told, name, "ok");
         assert!(found.contains(part), "{name}: {found}");
     }
-    let text = env.run(["doctor"]).success().stdout;
+    let text = env.run(["doctor", "-v"]).success().stdout;
     assert!(text.contains("mesh, log: 1 event"), "{text}");
 }
 
@@ -304,7 +304,7 @@ fn the_users_configuration_is_checked() {
         env.write(env.configuration(), text);
         let told = env.run(["config", "check"]).ended_with(1);
         let json = env.run(["config", "check", "--json"]).ended_with(1).json();
-        let doctor = env.run(["doctor"]);
+        let doctor = env.run(["doctor", "-v"]);
         for part in parts {
             assert!(told.stderr.contains(part), "{text}: {}", told.stderr);
             assert!(json["faults"].to_string().contains(part), "{json}");

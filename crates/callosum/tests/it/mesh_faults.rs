@@ -403,7 +403,7 @@ fn what_stands_in_the_place_of_notes_is_named() {
             fs::remove_dir_all(&path).unwrap();
         }
         fs::write(&path, "mine").unwrap();
-        let doctor = env.run(["doctor"]).stdout;
+        let doctor = env.run(["doctor", "-v"]).stdout;
         assert!(
             doctor.contains(&format!("mesh/{place} is no folder")),
             "{doctor}"
@@ -423,7 +423,7 @@ fn a_link_that_leads_nowhere_is_named_and_left_alone() {
             let path = mesh(&env).join(place);
             fs::remove_dir_all(&path).unwrap();
             std::os::unix::fs::symlink(target, &path).unwrap();
-            let doctor = env.run(["doctor"]).success().stdout;
+            let doctor = env.run(["doctor", "-v"]).success().stdout;
             let named = format!("mesh/{place} is a link that leads to no folder");
             assert!(doctor.contains(&named), "{place}: {doctor}");
             let send = [
@@ -460,7 +460,7 @@ fn what_is_derived_and_broken_stops_no_verb() {
         } else {
             fs::write(&path, "mine").unwrap();
         }
-        let doctor = env.run(["doctor"]).stdout;
+        let doctor = env.run(["doctor", "-v"]).stdout;
         assert!(
             doctor.contains(&format!("mesh/{place}")),
             "{place}: {doctor}"
@@ -482,7 +482,7 @@ fn what_is_derived_and_broken_stops_no_verb() {
         if place.starts_with("bridge/") || place == "bridge" {
             let aside = mesh(&env).join(format!("{place}.displaced-1"));
             assert!(aside.exists(), "{place}");
-            let doctor = env.run(["doctor"]).stdout;
+            let doctor = env.run(["doctor", "-v"]).stdout;
             assert!(doctor.contains(".displaced-1"), "{place}: {doctor}");
         }
     }

@@ -78,7 +78,7 @@ fn a_project_that_was_put_back_to_an_earlier_state_is_named() {
     env.run(["replay"]).success();
     let found = problems(&env);
     assert_eq!(found[0].0, "tail cut", "{found:?}");
-    let doctor = env.run(["doctor"]).ended_with(1);
+    let doctor = env.run(["doctor", "-v"]).ended_with(1);
     assert!(doctor.stdout.contains("ledger verify"), "{}", doctor.stdout);
     // Nothing is written on to it until somebody says that it is right.
     let journal = env.read(names[2]);

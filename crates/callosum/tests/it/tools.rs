@@ -143,7 +143,7 @@ fn a_tool_that_cannot_be_called_is_inactive() {
         let check = impatient().arguments(check).run().ended_with(1);
         check.stdout.contains(said).then_some(())
     });
-    let doctor = env.run(["doctor"]).stdout;
+    let doctor = env.run(["doctor", "-v"]).stdout;
     assert!(doctor.contains("its handshake failed at ping"), "{doctor}");
     let register = ["executor", "register", "gone", "--tool", "x", "--command"];
     let gone = env

@@ -79,7 +79,7 @@ fn init_lays_the_three_zones_once() {
 #[test]
 fn a_changed_file_of_the_system_zone_is_reported_and_stays() {
     let env = laid();
-    let doctor = env.run(["doctor"]).stdout;
+    let doctor = env.run(["doctor", "-v"]).stdout;
     assert!(doctor.contains("as they were laid"), "{doctor}");
     let script = ".claude/scripts/grounding-check.sh";
     env.write(script, "#!/bin/sh\nexit 0\n");
@@ -90,7 +90,7 @@ fn a_changed_file_of_the_system_zone_is_reported_and_stays() {
     assert_eq!(output["zones"][0]["path"], script);
     assert_eq!(output["zones"][0]["standing"], "changed by somebody");
     assert_eq!(env.read(script), "#!/bin/sh\nexit 0\n");
-    let doctor = env.run(["doctor"]).stdout;
+    let doctor = env.run(["doctor", "-v"]).stdout;
     let told = format!("changed by somebody: {script}");
     assert!(doctor.contains(&told), "{doctor}");
     std::fs::remove_file(env.project().join(script)).unwrap();

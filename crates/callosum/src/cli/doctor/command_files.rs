@@ -15,6 +15,7 @@ use crate::{
         context::Context,
     },
     hook,
+    ui::shell_word,
 };
 
 /// The folder of such files, in a client's own folder and in a project's.
@@ -36,10 +37,11 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         let client = name.client();
         let of_project = context.tree().join(client.home.folder);
         let own = clients::own_folder(context, client);
-        let mut stopped = Vec::new();
+        let (mut stopped, mut first) = (Vec::new(), None);
         for folder in [Some(of_project), own].into_iter().flatten() {
             for file in files(&context.disk, &folder.join(FOLDER)) {
                 if let Some((command, rule)) = first_stopped(context, &file) {
+                    first.get_or_insert_with(|| file.clone());
                     stopped.push(format!("{} ({command}: {rule})", file.display()));
                 }
             }
@@ -53,13 +55,16 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             stopped.push(format!("{more} more"));
         }
         let found = format!(
-            "{} runs shell lines of these command files without asking the guard, which would stop them: {}",
+            "{} runs shell lines (`!{{…}}`) of these command files without asking the guard, which would stop them: {}",
             client.program,
             stopped.join(", ")
         );
-        let hint = "take the `!{\u{2026}}` out of them, or type the command yourself";
+        let hint = first.map(|file| {
+            let file = shell_word(&file.display().to_string());
+            format!("${{EDITOR:-vi}} {file}")
+        });
         let name = format!("commands of {}", client.program);
-        checks.add(&name, Outcome::Warning, found, Some(hint));
+        checks.add(&name, Outcome::Warning, found, hint.as_deref());
     }
 }
 

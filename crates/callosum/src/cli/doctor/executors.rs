@@ -10,12 +10,14 @@ use callosum_agents::{
 use super::{Checks, Outcome};
 use crate::cli::{context::Context, kept_tools::KeptTools, lack::Lack, roster::Roster};
 
+/// Opens the registry for a person who has to change an entry.
+const EDIT: &str = "${EDITOR:-vi} registry.json";
+
 pub(super) fn check(context: &Context, checks: &mut Checks) {
     let roster = match Roster::load(context) {
         Ok(roster) => roster,
         Err(error) => {
-            let hint = Some("mend registry.json, or move it away and run `callosum init`");
-            checks.add("registry", Outcome::Failed, error.one_line(), hint);
+            checks.add("registry", Outcome::Failed, error.one_line(), Some(EDIT));
             return;
         }
     };
@@ -46,28 +48,25 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             checks.add(&name, Outcome::Warning, found, Some(&hint));
         } else if let Some(outside) = outside(context, executor) {
             let found = format!("is not started: {outside}");
-            let hint =
-                "name the place itself in registry.json, from `~/` or `/`, or remove the link";
-            checks.add(&name, Outcome::Warning, found, Some(hint));
+            let found =
+                format!("{found}; name the place itself, from `~/` or `/`, or remove the link");
+            checks.add(&name, Outcome::Warning, found, Some(EDIT));
         } else if let Some(wish) = withheld(context, executor) {
             let found = format!(
                 "its entry in registry.json asks to write `{wish}`, which it is not let: git, coding agents or Callosum \
                  obey what stands there"
             );
-            let hint = "take it out of `writable` in registry.json";
-            checks.add(&name, Outcome::Warning, found, Some(hint));
+            checks.add(&name, Outcome::Warning, found, Some(EDIT));
         } else if executor.status == Status::Active {
             match Lack::of(context, executor) {
                 None => match kept_tools.unfit(executor) {
                     Ok(unfit) if unfit.is_empty() => {
                         checks.add(&name, Outcome::Ok, format!("active{place}"), None);
+                        checks.has("executors", &executor.id);
                     }
                     Ok(unfit) => {
                         let found = format!("active{place}; its tool {}", unfit.join("; "));
-                        let hint = format!(
-                            "once its server tells of it: callosum executor check {}",
-                            executor.id
-                        );
+                        let hint = format!("callosum executor check {}", executor.id);
                         checks.add(&name, Outcome::Warning, found, Some(&hint));
                     }
                     Err(error) => checks.add(&name, Outcome::Warning, error.one_line(), None),

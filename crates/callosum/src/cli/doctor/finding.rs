@@ -7,12 +7,12 @@ use super::{Checks, Outcome};
 use crate::{
     ck::Ck,
     cli::{context::Context, find},
-    ui::{CommandError, Exit},
+    ui::{CommandError, Exit, shell_word},
 };
 
 /// Says what is asked. Without any of it things are found all the same.
 pub(super) fn check(context: &Context, checks: &mut Checks) {
-    const NAME: &str = "finding";
+    const NAME: &str = "search";
     let homes = &context.project.homes;
     let model = Model::open(&context.disk, &homes.model());
     let model = match &model {
@@ -20,7 +20,8 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         Ok(None) => "no model of words",
         Err(error) => {
             let found = CommandError::from_error(Exit::No, error).one_line();
-            let hint = format!("mend it, or remove {}", homes.model().display());
+            let model = shell_word(&homes.model().display().to_string());
+            let hint = format!("mv {model} {model}.other");
             checks.add(NAME, Outcome::Warning, found, Some(&hint));
             "a model of words that cannot be used"
         }
@@ -36,7 +37,8 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         Err(error) => {
             let said = CommandError::from_error(Exit::No, &error).one_line();
             let found = format!("{model}, and ck does not work: {said}");
-            let hint = format!("mend it, or remove {}", homes.ck().display());
+            let ck = shell_word(&homes.ck().display().to_string());
+            let hint = format!("mv {ck} {ck}.other");
             checks.add(NAME, Outcome::Warning, found, Some(&hint));
         }
     }

@@ -66,6 +66,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
                 text = format!("{text}; {others}");
             }
             checks.add("ledger", Outcome::Ok, text, None);
+            checks.has("ledger", &many(found.entries, "entry").to_string());
         }
         Ok(found) => {
             let paths = context.ledger_paths();
@@ -77,8 +78,10 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
                     ": what this machine has signed here is not what the journal tells of; so it is in a clone, and where \
                      the project was moved",
                 );
-                hint = "callosum ledger verify; and where you cloned or moved it yourself: callosum audit checkpoint \
-                        --begin-anew";
+                text.push_str(
+                    ". If you cloned or moved it yourself, `--begin-anew` accepts it as it is",
+                );
+                hint = "callosum ledger verify; callosum audit checkpoint --begin-anew";
             }
             checks.add("ledger", Outcome::Failed, text, Some(hint));
         }
@@ -109,11 +112,15 @@ fn check_writing_ledger(context: &Context, checks: &mut Checks) -> ControlFlow<(
     if let OpenError::Newer { found, .. } = &error {
         let found = format!(
             "version {found}, and this program writes {}: a newer callosum wrote it, with what \
-             this one does not know and would drop. It can be read, and nothing is added",
+             this one does not know and would drop. Use the newer callosum to add to it; this one reads it",
             LedgerVersion::OURS
         );
-        let hint = "use the newer callosum; reading works: callosum ledger query";
-        checks.add("ledger", Outcome::Failed, found, Some(hint));
+        checks.add(
+            "ledger",
+            Outcome::Failed,
+            found,
+            Some("callosum ledger query"),
+        );
         return ControlFlow::Break(());
     }
     let found = store::unopened(&error).one_line();

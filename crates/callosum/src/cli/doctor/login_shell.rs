@@ -61,8 +61,8 @@ fn add(checks: &mut Checks, ending: Ending, found: Option<&str>, own: Option<&Pa
             checks.add(NAME, Outcome::Warning, found, hint.as_deref());
         }
         _ => {
-            let found = "says not in time whether it finds `callosum`";
-            let hint = "look at what ~/.profile and ~/.bash_profile wait for";
+            let found = "does not say in time if it finds `callosum`: see what ~/.profile and ~/.bash_profile wait for";
+            let hint = "time bash -lc true";
             checks.add(NAME, Outcome::Warning, found, Some(hint));
         }
     }

@@ -7,7 +7,7 @@ use callosum_host::{DiskError, OpenHow, machine};
 use super::{Checks, Outcome};
 use crate::{
     cli::{context::Context, init::ROOM_NEEDED},
-    ui::{CommandError, Exit},
+    ui::{CommandError, Exit, thousands, shell_word},
 };
 
 /// Writes a file into a folder, and removes it.
@@ -52,12 +52,13 @@ pub(super) fn check_root(context: &Context, checks: &mut Checks) {
             ),
             Err(error) => {
                 let found = CommandError::from_error(Exit::No, &error).one_line();
-                let hint = "delegating needs to write here; reading the ledger does not";
-                checks.add("writing", Outcome::Failed, found, Some(hint));
+                let found = format!("{what} cannot be written, so delegate fails: {found}");
+                let hint = format!("ls -ld {}", shell_word(&folder.display().to_string()));
+                checks.add("writing", Outcome::Failed, found, Some(&hint));
             }
         }
     }
-    check_room(checks, "room", root);
+    check_room(checks, "disk space", root);
     check_folders(context, checks);
 }
 
@@ -65,14 +66,19 @@ pub(super) fn check_root(context: &Context, checks: &mut Checks) {
 fn check_room(checks: &mut Checks, name: &str, folder: &Path) {
     match machine::free_bytes(folder) {
         Ok(free) if free >= ROOM_NEEDED => {
-            checks.add(name, Outcome::Ok, format!("{} MB free", free >> 20), None);
+            checks.add(
+                name,
+                Outcome::Ok,
+                format!("{} MB free", thousands(free >> 20)),
+                None,
+            );
         }
         Ok(free) => {
             let found = match free >> 20 {
                 0 => "less than 1 MB free".to_owned(),
                 megabytes => format!("{megabytes} MB free, 500 MB are recommended"),
             };
-            let hint = format!("make room on the disk of {}", folder.display());
+            let hint = format!("df -h {}", shell_word(&folder.display().to_string()));
             checks.add(name, Outcome::Warning, found, Some(&hint));
         }
         Err(error) => checks.add(name, Outcome::Warning, error.to_string(), None),
@@ -89,11 +95,13 @@ fn check_folders(context: &Context, checks: &mut Checks) {
         .map(|folder| folder.display().to_string())
         .collect();
     if missing.is_empty() {
-        checks.add("folders", Outcome::Ok, "all there", None);
+        checks.add("project files", Outcome::Ok, "complete", None);
     } else {
-        let found = format!("not there yet: {}", missing.join(" "));
-        let hint = "the first delegate creates them, or `callosum init`";
-        checks.add("folders", Outcome::Ok, found, Some(hint));
+        let found = format!(
+            "not created yet: {}; the first delegate creates them",
+            missing.join(" ")
+        );
+        checks.add("project files", Outcome::Ok, found, Some("callosum init"));
     }
 }
 
@@ -110,7 +118,7 @@ pub(super) fn check_homes(context: &Context, checks: &mut Checks) {
         ),
         Err(error) => {
             let found = CommandError::from_error(Exit::No, &error).one_line();
-            let hint = "set CALLOSUM_HOME to a folder that can be written";
+            let hint = "export CALLOSUM_HOME=\"$HOME/.callosum\"";
             let hint = Some(hint).filter(|_| !error.is_full());
             checks.add("machine home", Outcome::Failed, found, hint);
             if !error.is_full() {
@@ -123,7 +131,7 @@ pub(super) fn check_homes(context: &Context, checks: &mut Checks) {
         stat.and_then(|stat| stat.id).map(|id| id.device)
     };
     if device(&homes.machine) != device(context.state()) {
-        check_room(checks, "machine home, room", &homes.machine);
+        check_room(checks, "machine home, disk space", &homes.machine);
     }
 }
 

@@ -1,8 +1,8 @@
-//! `callosum doctor`: what works here, what is missing, and how to mend it.
+//! `callosum doctor`: what works here, what does not, and the command that fixes it.
 //!
-//! Start with [`run`], which lists what is looked at. Each part adds lines to the [`Checks`]: [`machine`] where
+//! Start with [`run`], which lists the checks. Each part adds lines to the [`Checks`]: [`machine`] where
 //! things lie and what the system has, [`ledger`], [`executors`], [`command_files`], [`finding`]; guard, sessions, zones, mesh and
-//! daemon have files beside this folder.
+//! daemon have files beside this folder. [`text`] prints them.
 
 mod command_files;
 mod executors;
@@ -12,25 +12,24 @@ mod ledger;
 mod login_shell;
 mod machine;
 mod ownership;
-
-use std::fmt::Write as _;
+mod text;
 
 use clap::Args;
-use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{context::Context, continuity, guarding, meshing, serving, zoning};
 use crate::ui::{CommandError, Exit, Progress};
 
-/// Say what works here, what is missing, and how to mend it
+/// Check the setup, and print each problem with the command that fixes it
 ///
-/// Changes nothing but for a probe file that it removes again. Exits with 1 where something that
-/// the main job needs does not work.
+/// Prints at most eight lines: the worst problems first, then a verdict. -v prints every check. Changes nothing; a probe file
+/// is removed again. Exits with 1 if something that the main job needs does not work.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum doctor
+  $ callosum doctor -v
   $ callosum doctor --json")]
 pub(crate) struct DoctorArgs {}
 
@@ -39,20 +38,20 @@ pub(crate) struct DoctorArgs {}
 pub(crate) struct DoctorOutput {
     /// Whether everything works that the main job needs.
     pub(crate) works: bool,
-    /// What was looked at, in order.
+    /// Every check, in order.
     pub(crate) checks: Vec<CheckLine>,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct CheckLine {
-    /// What.
+    /// Its name.
     pub(crate) name: String,
     /// `ok`, `warning` or `failed`.
     pub(crate) outcome: String,
     /// What was found.
     pub(crate) found: String,
-    /// How to mend it.
+    /// The command that fixes it.
     pub(crate) hint: Option<String>,
 }
 
@@ -64,10 +63,49 @@ pub(super) enum Outcome {
     Failed,
 }
 
+/// The checks so far.
 #[derive(Default)]
-pub(super) struct Checks(Vec<CheckLine>);
+pub(super) struct Checks {
+    lines: Vec<CheckLine>,
+    set_up: SetUp,
+}
+
+/// What is set up and works, by part: `guard` with the clients that it answers, and so on.
+#[derive(Default)]
+struct SetUp(Vec<(&'static str, Vec<String>)>);
+
+impl SetUp {
+    fn add(&mut self, part: &'static str, name: &str) {
+        let place = self.0.iter().position(|(known, _)| *known == part);
+        let place = place.unwrap_or_else(|| {
+            self.0.push((part, Vec::new()));
+            self.0.len() - 1
+        });
+        let names = &mut self.0[place].1;
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+
+    /// Returns all of it on one line, which is empty if there is nothing.
+    fn line(&self) -> String {
+        let parts = self.0.iter();
+        let parts: Vec<String> = parts
+            .map(|(part, names)| format!("{part}: {}", names.join(", ")))
+            .collect();
+        match parts.as_slice() {
+            [] => String::new(),
+            parts => format!("{}\n", parts.join("; ")),
+        }
+    }
+}
 
 impl Checks {
+    /// Notes that a part of the setup works, for the summary.
+    pub(super) fn has(&mut self, part: &'static str, name: &str) {
+        self.set_up.add(part, name);
+    }
+
     pub(super) fn add(
         &mut self,
         name: &str,
@@ -80,7 +118,7 @@ impl Checks {
             Outcome::Warning => "warning",
             Outcome::Failed => "failed",
         };
-        self.0.push(CheckLine {
+        self.lines.push(CheckLine {
             name: name.to_owned(),
             outcome: outcome.to_owned(),
             found: found.into(),
@@ -90,7 +128,7 @@ impl Checks {
 }
 
 pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandError> {
-    let progress = Progress::start(context.ui, "looking around");
+    let progress = Progress::start(context.ui, "checking");
     let mut checks = Checks::default();
     machine::check_root(context, &mut checks);
     machine::check_homes(context, &mut checks);
@@ -111,13 +149,17 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     machine::check_needs(&mut checks);
     drop(progress);
     let output = DoctorOutput {
-        works: checks.0.iter().all(|check| check.outcome != "failed"),
-        checks: checks.0,
+        works: checks.lines.iter().all(|check| check.outcome != "failed"),
+        checks: checks.lines,
     };
     if context.ui.json {
         context.ui.json_data(&output)?;
+    } else if context.ui.verbose {
+        context.ui.data(&text::all(&output.checks))?;
     } else {
-        context.ui.data(&as_text(&output))?;
+        context
+            .ui
+            .data(&text::summary(&output.checks, &checks.set_up))?;
     }
     if output.works {
         Ok(())
@@ -144,20 +186,4 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
             Some("callosum trust --list"),
         );
     }
-}
-
-fn as_text(output: &DoctorOutput) -> String {
-    let mut text = String::new();
-    for check in &output.checks {
-        let outcome = match check.outcome.as_str() {
-            "ok" => "ok     ".green().to_string(),
-            "warning" => "warning".yellow().to_string(),
-            _ => "failed ".red().to_string(),
-        };
-        let _ = writeln!(text, "{outcome} {}: {}", check.name, check.found);
-        if let Some(hint) = &check.hint {
-            let _ = writeln!(text, "        {} {hint}", "hint:".cyan());
-        }
-    }
-    text
 }

@@ -393,7 +393,7 @@ fn the_daemon_heeds_the_matrix_as_it_is_changed() {
     assert!(fault.contains("translation.minutes` is 0"), "{fault}");
     let said = env.run(["serve", "status"]).success().stderr;
     assert!(said.contains("configured last still holds"), "{said}");
-    let doctor = env.run(["doctor"]).stdout;
+    let doctor = env.run(["doctor", "-v"]).stdout;
     assert!(
         doctor.contains("goes on with what was configured last"),
         "{doctor}"

@@ -1,0 +1,233 @@
+//! Text of `callosum doctor`: [`summary`] in at most eight lines, and [`all`] for `-v`.
+
+use std::{cmp::Reverse, fmt::Write as _};
+
+use callosum_evidence::terminal::on_one_line;
+use clap::ValueEnum as _;
+use owo_colors::OwoColorize as _;
+
+use super::{CheckLine, SetUp};
+use crate::{
+    cli::clients::ClientName,
+    ui::{thousands, many},
+};
+
+/// Most lines of a summary.
+const MOST_LINES: usize = 8;
+
+/// Most characters of a problem in a summary; `-v` prints it whole.
+const LONGEST: usize = 160;
+
+/// Checks whose problem is solved by the same command.
+struct Problem<'a> {
+    worst: &'a CheckLine,
+    /// Further checks with the same command.
+    others: usize,
+}
+
+impl Problem<'_> {
+    fn lines(&self) -> usize {
+        1 + usize::from(self.worst.hint.is_some())
+    }
+}
+
+/// Returns the problems, the worst first, each with the command that fixes it, and a verdict; without a problem, what is
+/// set up. At most eight lines.
+pub(super) fn summary(checks: &[CheckLine], set_up: &SetUp) -> String {
+    let mut found: Vec<&CheckLine> = checks
+        .iter()
+        .filter(|check| check.outcome != "ok")
+        .collect();
+    let passed = many((checks.len() - found.len()) as u64, "check");
+    if found.is_empty() {
+        let verdict = "no problems".green();
+        return format!(
+            "{}{verdict}, {passed} passed (all: callosum doctor -v)\n",
+            set_up.line()
+        );
+    }
+    found.sort_by_key(|check| (check.outcome == "warning", Reverse(is_guard(check))));
+    let count = found.len();
+    let problems = by_fix(found);
+    let all: usize = problems.iter().map(Problem::lines).sum();
+    // The verdict takes a line, and what is left out another one.
+    let mut room = MOST_LINES - if all < MOST_LINES { 1 } else { 2 };
+    let (mut text, mut named) = (String::new(), 0);
+    for problem in &problems {
+        let Some(left) = room.checked_sub(problem.lines()) else {
+            break;
+        };
+        room = left;
+        named += 1 + problem.others;
+        let others = match problem.others {
+            0 => String::new(),
+            others => format!(" (and {} with this fix)", many(others as u64, "problem")),
+        };
+        let worst = problem.worst;
+        let what = shortened(&on_one_line(&worst.found));
+        let _ = writeln!(
+            text,
+            "{} {}: {what}{others}",
+            outcome(&worst.outcome),
+            label(&worst.name)
+        );
+        if let Some(fix) = &worst.hint {
+            let _ = writeln!(text, "        {} {fix}", "fix:".cyan());
+        }
+    }
+    let problems = many(count as u64, "problem").to_string();
+    let verdict = format!("{}, {passed} passed", problems.yellow());
+    if named < count {
+        let more = thousands((count - named) as u64);
+        let _ = writeln!(text, "and {more} more: callosum doctor -v\n{verdict}");
+    } else {
+        let _ = writeln!(text, "{verdict} (all: callosum doctor -v)");
+    }
+    text
+}
+
+/// Returns every check, in order.
+pub(super) fn all(checks: &[CheckLine]) -> String {
+    let mut text = String::new();
+    for check in checks {
+        let name = label(&check.name);
+        let _ = writeln!(text, "{} {name}: {}", outcome(&check.outcome), check.found);
+        if let Some(hint) = &check.hint {
+            let what = if check.outcome == "ok" {
+                "hint:"
+            } else {
+                "fix:"
+            };
+            let _ = writeln!(text, "        {} {hint}", what.cyan());
+        }
+    }
+    text
+}
+
+/// Joins problems that one command fixes, at the place of the worst of them.
+fn by_fix(found: Vec<&CheckLine>) -> Vec<Problem<'_>> {
+    let mut problems: Vec<Problem<'_>> = Vec::new();
+    for check in found {
+        let same = problems
+            .iter_mut()
+            .find(|problem| check.hint.is_some() && problem.worst.hint == check.hint);
+        match same {
+            Some(problem) => problem.others += 1,
+            None => problems.push(Problem {
+                worst: check,
+                others: 0,
+            }),
+        }
+    }
+    problems
+}
+
+/// Whether a check is about the hook that stops commands.
+fn is_guard(check: &CheckLine) -> bool {
+    check.name.starts_with("guard")
+}
+
+fn outcome(outcome: &str) -> String {
+    match outcome {
+        "ok" => "ok     ".green().to_string(),
+        "warning" => "warning".yellow().to_string(),
+        _ => "failed ".red().to_string(),
+    }
+}
+
+/// Returns the name of a check as people read it: `Claude Code guard` for `guard of claude`.
+fn label(name: &str) -> String {
+    let named = ClientName::value_variants().iter();
+    let mut named = named.filter_map(|client| {
+        let (part, rest) = name.split_once(&format!(" of {}", client.client().program))?;
+        let is_whole = rest.is_empty() || rest.starts_with(',');
+        is_whole.then(|| format!("{} {part}{rest}", client.label()))
+    });
+    named.next().unwrap_or_else(|| name.to_owned())
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    text.chars().take(LONGEST - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, outcome: &str, hint: Option<&str>) -> CheckLine {
+        CheckLine {
+            name: name.to_owned(),
+            outcome: outcome.to_owned(),
+            found: format!("found by {name}"),
+            hint: hint.map(str::to_owned),
+        }
+    }
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn the_worst_problem_comes_first_with_its_fix() {
+        let checks = [
+            check("root", "ok", None),
+            check("disk space", "warning", Some("df -h /")),
+            check("ledger", "failed", Some("callosum ledger verify")),
+            check("guard of codex", "warning", None),
+            check(
+                "guard of claude",
+                "failed",
+                Some("callosum init --client claude"),
+            ),
+            check(
+                "sessions of claude",
+                "warning",
+                Some("callosum init --client claude"),
+            ),
+        ];
+        let text = plain(&summary(&checks, &SetUp::default()));
+        assert_eq!(
+            text,
+            "failed  Claude Code guard: found by guard of claude (and 1 problem with this fix)\n        \
+             fix: callosum init --client claude\n\
+             failed  ledger: found by ledger\n        fix: callosum ledger verify\n\
+             warning Codex guard: found by guard of codex\n\
+             warning disk space: found by disk space\n        fix: df -h /\n\
+             5 problems, 1 check passed (all: callosum doctor -v)\n"
+        );
+    }
+
+    #[test]
+    fn problems_without_room_are_counted() {
+        for count in 1..20 {
+            let checks: Vec<CheckLine> = (0..count)
+                .map(|at| check("ledger", "failed", Some(&format!("fix {at}"))))
+                .collect();
+            let text = plain(&summary(&checks, &SetUp::default()));
+            assert!(text.lines().count() <= MOST_LINES, "{text}");
+            let shown = text.matches("fix: ").count();
+            let more = format!("and {} more: callosum doctor -v\n", count - shown);
+            assert_eq!(text.contains(&more), shown < count, "{text}");
+            let verdict = text.lines().last().unwrap();
+            assert!(verdict.contains(&format!("{count} problem")), "{verdict}");
+        }
+    }
+
+    #[test]
+    fn without_a_problem_it_says_what_is_set_up() {
+        let mut set_up = SetUp::default();
+        set_up.add("guard", "Claude Code");
+        set_up.add("ledger", "2 entries");
+        set_up.add("guard", "Codex");
+        set_up.add("guard", "Codex");
+        let text = plain(&summary(&[check("root", "ok", None)], &set_up));
+        assert_eq!(
+            text,
+            "guard: Claude Code, Codex; ledger: 2 entries\n\
+             no problems, 1 check passed (all: callosum doctor -v)\n"
+        );
+    }
+}

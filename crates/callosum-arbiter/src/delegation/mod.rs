@@ -34,6 +34,7 @@ pub use self::{
     report::{Failure, Report, TaskReport, TaskStatus},
     reuse::Reuse,
     start_mark::StartMark,
+    time_zone::time_zone,
 };
 pub use watch::{Again, Notice, Watch};
 

@@ -14,7 +14,7 @@ const LOCAL: &str = "/etc/localtime";
 /// Returns the time zone of a name, or that of this machine if there is no name; `None` if it is unknown here.
 ///
 /// `environment` may have a zone of its own in `TZ`, as for the client whose words are read.
-pub(super) fn time_zone(
+pub fn time_zone(
     disk: &Disk,
     environment: &[(OsString, OsString)],
     name: Option<&str>,

@@ -32,6 +32,7 @@ mod interrupt;
 mod kept_tools;
 mod lack;
 pub(crate) mod ledger;
+mod local_time;
 mod mcp;
 pub(crate) mod mesh;
 mod meshing;

@@ -1,21 +1,21 @@
-//! `callosum status`: ledger, executors, last tasks, mesh and health in one look.
+//! `callosum status`: ledger, executors, last tasks, mesh and health in one look. [`text`] prints it.
 
 mod recent;
-
-use std::fmt::Write as _;
+mod text;
 
 use callosum_evidence::terminal::on_one_line;
 use callosum_ledger::{Entry, LedgerVersion, Query, ReadError, Reader, Stats, day_ahead};
 use clap::Args;
-use jiff::SignedDuration;
-use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use self::recent::{failed, recent, unfinished};
-use super::{context::Context, delegate::UNWELL, mesh::MeshStatus, roster::Roster, store};
-use crate::ui::{CommandError, Table, many};
+use super::{
+    context::Context, delegate::UNWELL, local_time::LocalTime, mesh::MeshStatus, roster::Roster,
+    store,
+};
+use crate::ui::{CommandError, many};
 
 /// How many of the last tasks, and of the last failures, are shown.
 const LAST: usize = 5;
@@ -24,10 +24,14 @@ const LAST: usize = 5;
 const SHOWN: usize = 60;
 
 /// Show ledger, executors, last tasks and health in one look
+///
+/// Prints at most eight lines, with what needs attention first. -v adds tables of the tasks that are unfinished, done or
+/// failed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum status
+  $ callosum status -v
   $ callosum status --json")]
 pub(crate) struct StatusArgs {}
 
@@ -123,7 +127,11 @@ pub(super) fn run(context: &Context, _args: &StatusArgs) -> Result<(), CommandEr
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    context.ui.data(&as_text(&output))
+    let times = LocalTime::find(context);
+    if context.ui.verbose {
+        return context.ui.data(&text::all(&output, &times));
+    }
+    context.ui.data(&text::summary(&output, &times))
 }
 
 fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
@@ -291,110 +299,6 @@ fn looked_up(ledger: &Reader) -> Result<(Stats, Vec<Entry>), ReadError> {
         ..Query::default()
     };
     Ok((ledger.stats()?, ledger.query(&last)?))
-}
-
-fn as_text(output: &StatusOutput) -> String {
-    let mut text = format!("{} {}\n", "root     ".dimmed(), output.root);
-    if output.tree != output.root {
-        let _ = writeln!(text, "{} {}", "tree     ".dimmed(), output.tree);
-    }
-    match &output.ledger_version {
-        Some(version) => {
-            let _ = writeln!(
-                text,
-                "{} {}, {}, version {version}",
-                "ledger   ".dimmed(),
-                many(output.entries, "entry"),
-                many(output.ledger_bytes, "byte")
-            );
-        }
-        None if output.initialised => {
-            let _ = writeln!(text, "{} gone", "ledger   ".dimmed());
-        }
-        None => {
-            let _ = writeln!(
-                text,
-                "{} none yet: the first `callosum delegate` begins it",
-                "ledger   ".dimmed()
-            );
-        }
-    }
-    let executors: Vec<String> = output
-        .executors
-        .iter()
-        .map(|executor| {
-            let standing = match executor.standing.as_str() {
-                "active" => executor.standing.green().to_string(),
-                "inactive" | "not trusted" => executor.standing.yellow().to_string(),
-                _ => executor.standing.dimmed().to_string(),
-            };
-            format!("{} ({standing})", executor.id)
-        })
-        .collect();
-    let _ = writeln!(text, "{} {}", "executors".dimmed(), executors.join(", "));
-    let _ = writeln!(
-        text,
-        "{} {}",
-        "next task".dimmed(),
-        output.next_executor.as_deref().unwrap_or("nobody")
-    );
-    if let Some(mesh) = &output.mesh {
-        let _ = writeln!(text, "{} {}", "mesh     ".dimmed(), mesh.line());
-    }
-    let health = match output.attention.len() {
-        0 => "in order".green().to_string(),
-        some => format!("{} below", many(some as u64, "warning"))
-            .yellow()
-            .to_string(),
-    };
-    let _ = writeln!(text, "{} {health}", "health   ".dimmed());
-    if !output.unfinished.is_empty() {
-        let mut table = Table::new(&["unfinished", "heard of", "executor", "state", "prompt"]);
-        for task in &output.unfinished {
-            let age = SignedDuration::from_secs(task.age_seconds.try_into().unwrap_or(i64::MAX));
-            table.row([
-                task.task_id.clone(),
-                format!("{age:#} ago"),
-                task.executor.clone().unwrap_or_else(|| "-".to_owned()),
-                task.state.clone(),
-                shown(task.prompt.as_deref()),
-            ]);
-        }
-        text.push('\n');
-        text.push_str(&table.render());
-    }
-    if !output.last_tasks.is_empty() {
-        let mut table = Table::new(&["task", "time", "executor", "prompt"]);
-        for task in &output.last_tasks {
-            table.row([
-                task.task_id.clone(),
-                task.timestamp.clone(),
-                task.executor.clone(),
-                shown(task.prompt.as_deref()),
-            ]);
-        }
-        text.push('\n');
-        text.push_str(&table.render());
-    }
-    if !output.last_failures.is_empty() {
-        let mut table = Table::new(&["failed", "time", "executor", "code", "why"]);
-        let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
-        for failure in &output.last_failures {
-            table.row([
-                or_dash(&failure.task_id),
-                failure.timestamp.clone(),
-                or_dash(&failure.executor),
-                or_dash(&failure.code),
-                shown(failure.message.as_deref()),
-            ]);
-        }
-        text.push('\n');
-        text.push_str(&table.render());
-    }
-    for line in &output.attention {
-        let _ = writeln!(text, "{}: {line}", "attention".yellow().bold());
-    }
-    text
 }
 
 /// The beginning of foreign words, for a table.

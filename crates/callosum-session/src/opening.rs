@@ -168,7 +168,9 @@ impl Opening {
             let what = "a step that a killed process had begun".to_owned();
             add("Ended", &[what], 1, "");
         }
-        let healed: Vec<String> = self.healed.iter().map(said_of).collect();
+        // What was made where there was nothing before is no loss.
+        let lost = self.healed.iter().filter(|one| one.from != Healer::Anew);
+        let healed: Vec<String> = lost.map(said_of).collect();
         add("Healed", &healed, healed.len(), "; ");
         let label = if self.claims == 0 {
             "Handed off without evidence".to_owned()

@@ -141,6 +141,7 @@ fn only_files_that_the_command_names_can_be_lost() {
     let facts = facts(
         GitState {
             changed: Some(vec![format!("{ROOT}/src/a.rs")]),
+            untracked: Some(vec![format!("{ROOT}/new/")]),
             ..safe()
         },
         &[],
@@ -149,6 +150,9 @@ fn only_files_that_the_command_names_can_be_lost() {
         "git checkout -- docs",
         "git restore docs/x.md Cargo.toml",
         "git rm -rf docs",
+        "git checkout HEAD -- README.md",
+        "git checkout main -- docs README.md",
+        "git restore --source HEAD README.md",
     ] {
         assert_eq!(decision(command, &facts), Decision::Allow, "{command}");
     }
@@ -159,6 +163,10 @@ fn only_files_that_the_command_names_can_be_lost() {
         "git restore 'd*'",
         "git rm -rf src docs",
         "git checkout main -- docs src",
+        "git checkout main -- new",
+        "git checkout main -- new/deep/x.rs",
+        "git restore -s main new/x.rs",
+        "git checkout src -- docs src",
     ] {
         assert_ne!(decision(command, &facts), Decision::Allow, "{command}");
     }

@@ -110,7 +110,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "rm.vital",
                 when: &["@vital|@project", "&root"],
                 severity: Severity::Block,
-                reason: "it deletes the system, the home folder or the whole project",
+                reason: "it deletes the home folder, a main folder in it or of the system, or the whole project",
                 alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[

@@ -7,7 +7,7 @@ use callosum_host::{DiskError, OpenHow, machine};
 use super::{Checks, Outcome};
 use crate::{
     cli::{context::Context, init::ROOM_NEEDED},
-    ui::{CommandError, Exit, thousands, shell_word},
+    ui::{CommandError, Exit, shell_word, thousands},
 };
 
 /// Writes a file into a folder, and removes it.

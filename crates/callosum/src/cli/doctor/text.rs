@@ -9,7 +9,7 @@ use owo_colors::OwoColorize as _;
 use super::{CheckLine, SetUp};
 use crate::{
     cli::clients::ClientName,
-    ui::{thousands, many},
+    ui::{many, thousands},
 };
 
 /// Most lines of a summary.

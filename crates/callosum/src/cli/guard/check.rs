@@ -1,8 +1,8 @@
 //! `callosum guard check`: what the guard says to one command.
 
-use std::{ffi::OsString, fmt::Write as _};
+use std::{ffi::OsString, fmt::Write as _, io::Read as _, os::unix::ffi::OsStringExt as _};
 
-use callosum_guard::{Decision, Verdict, decide};
+use callosum_guard::{Decision, Verdict, decide, is_fixed, rules};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +17,8 @@ use crate::{
 /// Say whether a command may run
 ///
 /// Ends with 0 where it may, and with 1 where a person would be asked or it is blocked. Nothing
-/// is run. Several words are taken as the words of one command, one word as a line for the shell.
+/// is run. Several words are taken as the words of one command, one word as a line for the shell, and `-` as the line on
+/// standard input.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -89,12 +90,29 @@ impl CheckOutput {
                 let _ = writeln!(text, "  {what}: {value}");
             }
         }
+        let lowered = match self.decision.as_str() {
+            "block" => Some("ask"),
+            "ask" => Some("allow"),
+            _ => None,
+        };
+        if let (Some(rule), Some(level)) = (&self.rule, lowered)
+            && !is_fixed(rule)
+            && rules().iter().any(|known| known.id == rule)
+        {
+            let _ = writeln!(
+                text,
+                "  to lower: callosum guard rule {rule} {level} --for 10m"
+            );
+        }
         for open in &self.open {
             let _ = writeln!(text, "  not understood: {open}");
         }
         text
     }
 }
+
+/// Most bytes that are read of standard input: more than the guard looks at.
+const LONGEST_INPUT: u64 = 1024 * 1024;
 
 /// A command that the guard is asked about on the command line.
 pub(super) struct Asked {
@@ -104,7 +122,21 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn of(words: &[OsString]) -> Self {
+    /// Reads the words; a single `-` stands for what is on standard input.
+    pub(super) fn read(words: &[OsString]) -> Result<Self, CommandError> {
+        if words != ["-"] {
+            return Ok(Self::of(words));
+        }
+        let mut bytes = Vec::new();
+        let input = std::io::stdin().lock();
+        input
+            .take(LONGEST_INPUT)
+            .read_to_end(&mut bytes)
+            .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+        Ok(Self::of(&[OsString::from_vec(bytes)]))
+    }
+
+    fn of(words: &[OsString]) -> Self {
         let is_text = words.iter().all(|word| word.to_str().is_some());
         let words: Vec<String> = words
             .iter()
@@ -142,7 +174,7 @@ pub(super) fn line(words: &[String]) -> String {
 
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
-    let asked = Asked::of(&args.command);
+    let asked = Asked::read(&args.command)?;
     let (facts, look) = place::facts_after_look(context, &asked.line, &policy);
     let verdict = asked.verdict(decide(&asked.line, &facts, &policy));
     let verdict = place::with_blast_radius(context, look.as_ref(), verdict);

@@ -1,7 +1,8 @@
 //! `callosum guard explain`: how the guard came to what it says.
 
-use std::{ffi::OsString, fmt::Write as _};
+use std::{ffi::OsString, fmt::Write as _, path::Path};
 
+use callosum_evidence::terminal::visible;
 use callosum_guard::{Decision, explain};
 use clap::Args;
 use schemars::JsonSchema;
@@ -71,12 +72,21 @@ pub(crate) struct LookedOutput {
 
 pub(super) fn run(context: &Context, args: &ExplainArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
-    let asked = Asked::of(&args.command);
+    let asked = Asked::read(&args.command)?;
     let (facts, look) = place::facts_after_look(context, &asked.line, &policy);
     let explained = explain(&asked.line, &facts, &policy);
     let verdict = asked.verdict(explained.verdict);
     let verdict = place::with_blast_radius(context, look.as_ref(), verdict);
-    let (lost, replaced) = (verdict.named.clone(), verdict.overwrites.clone());
+    // Words such as `reset` are taken for paths as well, so only what exists counts, and patterns.
+    let is_there =
+        |path: &String| path.contains('*') || context.disk.exists(Path::new(path)).unwrap_or(true);
+    let lost = verdict
+        .named
+        .iter()
+        .filter(|path| is_there(path))
+        .cloned()
+        .collect();
+    let replaced = verdict.overwrites.clone();
     let output = ExplainOutput {
         verdict: CheckOutput::new(&asked.line, verdict),
         deletes: lost,
@@ -107,7 +117,7 @@ pub(super) fn run(context: &Context, args: &ExplainArgs) -> Result<(), CommandEr
     } else {
         on_one_screen(&output)
     };
-    context.ui.foreign(&text)
+    context.ui.page(&visible(&text))
 }
 
 /// Most commands, and most paths, that are listed without `-v`.
@@ -116,9 +126,6 @@ const MOST: usize = 10;
 /// Returns the verdict, the commands that would run, and the rules that matched.
 fn on_one_screen(output: &ExplainOutput) -> String {
     let mut text = output.verdict.shown();
-    if let Some(rule) = &output.verdict.rule {
-        let _ = writeln!(text, "  rule: callosum guard rule {rule}");
-    }
     text.push_str("runs:\n");
     for step in output.steps.iter().take(MOST) {
         let indent = "  ".repeat(step.depth + 1);

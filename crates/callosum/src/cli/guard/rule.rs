@@ -143,9 +143,17 @@ pub(super) fn run(context: &Context, args: &RuleArgs) -> Result<(), CommandError
         None if was_set => context
             .ui
             .say(&format!("{}: {} {whose} (default)", rule.id, rule.decision)),
-        None => context
-            .ui
-            .say(&format!("{}: no one has set it {whose}", rule.id)),
+        None => {
+            context
+                .ui
+                .say(&format!("{}: no one has set it {whose}", rule.id));
+            if rule.set_for.is_some() {
+                let flag = if args.project { "" } else { " --project" };
+                context
+                    .ui
+                    .hint(&format!("callosum guard rule {} default{flag}", rule.id));
+            }
+        }
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     cli::{context::Context, explain},
     config::{Reach, RuleLevel},
-    ui::{CommandError, Table},
+    ui::{CommandError, Exit, Table},
 };
 
 /// List the guard's rules and what each decides
@@ -56,8 +56,7 @@ pub(super) fn run(context: &Context, args: &RulesArgs) -> Result<(), CommandErro
         return context.ui.json_data(&RulesOutput { rules });
     }
     if rules.is_empty() {
-        context.ui.say("no rule matches");
-        return Ok(());
+        return Err(CommandError::new(Exit::No, "no rule matches").hint("callosum guard rules"));
     }
     let mut table = Table::new(&["rule", "decision", "reason"]);
     for rule in &rules {
@@ -117,12 +116,11 @@ fn output(
     }
 }
 
-/// Returns the id that someone who typed this probably meant.
+/// Returns the id that someone who typed this probably meant: one that begins with it, else one that contains its last word.
 pub(super) fn suggested(id: &str, rules: &[RuleOutput]) -> Option<String> {
     let last = id.rsplit('.').next().unwrap_or(id);
-    let mut near = rules.iter().filter(|rule| {
-        !last.is_empty() && (rule.id.contains(last) || rule.id.ends_with(last))
-            || !id.is_empty() && rule.id.starts_with(id)
-    });
-    near.next().map(|rule| rule.id.clone())
+    let begins = rules.iter().find(|rule| rule.id.starts_with(id));
+    let contains = || rules.iter().find(|rule| rule.id.contains(last));
+    let near = begins.or_else(contains).filter(|_| !last.is_empty());
+    near.map(|rule| rule.id.clone())
 }

@@ -246,6 +246,9 @@ fn shown(output: &BudgetOutput, zone: Zone) -> String {
     if let (Some(window), Some(percent)) = (output.window, output.percent) {
         let _ = write!(text, " ({percent} % of {window})");
     }
+    if output.window.is_none() {
+        text.push_str(", window unknown: 200,000 tokens assumed (--window says another)");
+    }
     text.push('\n');
     if let Some(advice) = &output.advice {
         text.push_str(advice);

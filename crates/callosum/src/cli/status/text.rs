@@ -9,7 +9,7 @@ use owo_colors::OwoColorize as _;
 use super::{ExecutorStatus, FailureOutput, LAST, StatusOutput, TaskStatusOutput, shown};
 use crate::{
     cli::local_time::LocalTime,
-    ui::{Table, thousands, many},
+    ui::{Table, many, thousands},
 };
 
 /// Most lines of a summary.

@@ -11,7 +11,7 @@ use crate::{
     path,
     rule::{DELETERS, Subject},
     shell::{self, Budget, tree::Command},
-    unwrap::Call,
+    unwrap::{Call, value::Arg},
 };
 
 /// Programs that change nothing that a later command of the line could lose.
@@ -246,35 +246,38 @@ impl<'a> Relief<'a> {
         };
         let untracked = (!from_index).then_some(state.untracked.as_ref());
         let is_clean = is_none(state.changed.as_ref()) && untracked.is_none_or(is_none);
-        let names_paths =
-            verb == "restore" && !has_source || verb == "checkout" && before_paths == Some(2);
+        let names_paths = verb == "restore" || verb == "checkout" && before_paths.is_some();
         is_clean || names_paths && self.spares(subject, call, (state.changed.as_ref(), untracked))
     }
 
-    /// Whether none of these files is at or below a path that the command names. `None` stands for a list that is not known.
+    /// Whether none of these files is at or below a path that the command names. A list that is `None` is not known;
+    /// untracked files count if there is such a list at all.
     fn spares(
         &self,
         subject: &Subject<'_>,
         call: &Call,
         (changed, untracked): (Option<&Vec<String>>, Option<Option<&Vec<String>>>),
     ) -> bool {
-        let Some(changed) = changed else {
+        let none = Vec::new();
+        let (Some(changed), Some(untracked)) = (changed, untracked.unwrap_or(Some(&none))) else {
             return false;
         };
-        if changed.is_empty() && untracked.is_none_or(is_none) {
+        if changed.is_empty() && untracked.is_empty() {
             return true;
         }
-        let paths = subject.operands.get(1..).unwrap_or_default();
+        let paths = named_paths(subject, call);
         let is_plain = |text: &str| !text.starts_with(':') && !text.contains(['*', '?', '[', '\\']);
         let cwd = folder_of(call, self.facts);
         !paths.is_empty()
-            && untracked.is_none()
-            && paths
-                .iter()
-                .all(|(word, _)| word.is_known() && is_plain(&word.text))
             && paths.iter().all(|(word, _)| {
                 let path = path::absolute(&word.text, cwd.as_deref());
-                !changed.iter().any(|file| path::is_within(file, &path))
+                let is_in = |file: &String| path::is_within(file, &path);
+                // A folder of untracked files may hold the path.
+                let holds = |folder: &String| is_in(folder) || path::is_within(&path, folder);
+                word.is_known()
+                    && is_plain(&word.text)
+                    && !changed.iter().any(is_in)
+                    && !untracked.iter().any(holds)
             })
     }
 
@@ -349,6 +352,19 @@ pub(crate) fn is_own_discard(call: &Call, rule: &str, facts: &Facts) -> bool {
         && DISCARDS.contains(&rule)
         && call.name == "git"
         && folder_of(call, facts).is_some_and(|folder| path::is_within(&folder, root))
+}
+
+/// Returns the paths that a command of git names: of `checkout REF -- PATHS` those behind the dashes.
+fn named_paths<'s>(subject: &'s Subject<'_>, call: &Call) -> &'s [(&'s Arg, bool)] {
+    let dashes = call.words.iter().position(|word| word.text == "--");
+    let from = match dashes.filter(|_| subject.operand(0) == "checkout") {
+        Some(dashes) => {
+            let behind = call.words.len() - dashes - 1;
+            subject.operands.len().saturating_sub(behind).max(1)
+        }
+        None => 1,
+    };
+    subject.operands.get(from..).unwrap_or_default()
 }
 
 /// Whether a list is known to be empty.

@@ -11,6 +11,7 @@ use crate::{
     policy::{Policy, UserRule},
     protect,
     rule::{self, GENERAL, Strictness, Subject, Tool},
+    secret_read,
     shell::Fault,
     unwrap::{self, Call, Found, value::shown},
     verdict::{Coverage, Decision, Explanation, Looked, Step, Verdict},
@@ -147,6 +148,7 @@ fn judge(
                 overwrites.push(path);
             }
         }
+        hits.extend(secret_read::objection(call, facts, policy));
         let is_call = !call.words.is_empty() || !call.writes.is_empty();
         if hits.is_empty() && policy.confirm && is_call {
             hits.push(Hit {
@@ -179,7 +181,11 @@ fn judge(
             steps.push(step);
         }
     }
-    for hit in whole_text::objections(&without_nul, &found, policy) {
+    let read = secret_read::redirection(&found, facts, policy);
+    for hit in whole_text::objections(&without_nul, &found, policy)
+        .into_iter()
+        .chain(read)
+    {
         if worst
             .as_ref()
             .is_none_or(|worst| hit.decision > worst.decision)

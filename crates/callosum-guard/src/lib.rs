@@ -42,6 +42,7 @@ mod policy;
 mod protect;
 mod query;
 mod rule;
+mod secret_read;
 mod sed;
 mod shell;
 pub mod snapshot;
@@ -65,6 +66,7 @@ pub use crate::{
     policy::{Policy, UserRule},
     protect::decide_write,
     rule::{Severity, Strictness, can_be_made_again},
+    secret_read::{SecretReads, decide_read},
     touched::{Touched, touched},
     verdict::{Coverage, Decision, Explanation, Looked, Step, Verdict},
 };

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     permission::Permission,
     rule::{Severity, Strictness},
+    secret_read::SecretReads,
     verdict::Decision,
 };
 
@@ -39,6 +40,9 @@ pub struct Policy {
     /// The answer for what is too large to be looked at: to ask, or to block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_budget: Option<Decision>,
+    /// The files whose reading is asked about or blocked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<SecretReads>,
 }
 
 impl Policy {

@@ -19,7 +19,7 @@ enum Place {
 }
 
 /// Every source file that takes locks.
-const TAKERS: [(&str, Place); 27] = [
+const TAKERS: [(&str, Place); 28] = [
     ("callosum-arbiter/src/budget/account.rs", Place::Own),
     ("callosum-arbiter/src/circuit/store.rs", Place::Own),
     ("callosum-arbiter/src/delegation/reuse.rs", Place::Own),
@@ -49,6 +49,7 @@ const TAKERS: [(&str, Place); 27] = [
     ("callosum/src/config/calrc/edit.rs", Place::Own),
     ("callosum/src/config/governance.rs", Place::Own),
     ("callosum/src/config/permissions.rs", Place::Own),
+    ("callosum/src/config/secret_reads.rs", Place::Own),
     ("callosum/src/config/trust.rs", Place::Own),
     ("callosum/src/daemon/instance.rs", Place::Own),
     ("callosum/src/undo/log.rs", Place::Own),

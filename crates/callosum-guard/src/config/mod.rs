@@ -236,6 +236,7 @@ impl Config {
             relaxed_worktrees: self.relaxed_worktrees,
             levels: BTreeMap::new(),
             on_budget: (self.strictness == Strictness::Paranoid).then_some(Decision::Block),
+            secrets: None,
         }
     }
 }

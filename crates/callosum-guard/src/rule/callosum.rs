@@ -19,6 +19,7 @@ const OURS: Tool = Tool {
                 "guard allow !--list !--help !-h",
                 "guard revoke !--help !-h",
                 "guard rule &sets-level !--help !-h",
+                "guard secrets on|off|add|remove !--help !-h",
             ],
             severity: Severity::Block,
             reason: "what is permitted is for a person to say, at a terminal of their own",
@@ -33,6 +34,8 @@ const OURS: Tool = Tool {
                 "callosum guard rule git.reset-hard allow",
                 "callosum guard rule --for 10m git.reset-hard ask",
                 "callosum guard rule git.reset-hard default --project",
+                "callosum guard secrets off",
+                "callosum -C sub guard secrets remove '.env*'",
             ],
             #[cfg(test)]
             spares: &[
@@ -42,6 +45,7 @@ const OURS: Tool = Tool {
                 "callosum guard log",
                 "callosum guard rule git.reset-hard",
                 "callosum guard rules --set",
+                "callosum guard secrets list",
             ],
         },
         Rule {

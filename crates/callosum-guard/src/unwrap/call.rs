@@ -72,6 +72,8 @@ pub(crate) struct Found {
     pub(crate) links: BTreeMap<String, String>,
     /// The folders that a shell goes to, but for those that may be made on the way.
     pub(crate) entered: Vec<String>,
+    /// The files that redirections read.
+    pub(crate) reads: Vec<String>,
     /// What is moved on the way: where it is then, and where it was.
     pub(crate) moves: Vec<(String, String)>,
     /// Programs that are copied or linked on the way, by the path that they are at from then on.

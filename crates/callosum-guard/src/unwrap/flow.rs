@@ -125,6 +125,9 @@ impl Walker<'_> {
 
     /// Whoever reads what this program keeps, reads it, whatever it is then done with.
     fn read_from(&mut self, path: &str) {
+        if !self.elsewhere {
+            self.found.reads.push(path.to_owned());
+        }
         let machine = self.facts.machine.as_deref();
         if machine.is_some_and(|machine| path::is_within(path, machine)) {
             self.record(Call {

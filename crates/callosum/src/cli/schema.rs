@@ -20,7 +20,7 @@ use super::{
     generate::SchemasOutput,
     guard::{
         CheckOutput, ExplainOutput, LogOutput, MetricsOutput, PermitOutput, PermitsOutput,
-        RuleOutput, RulesOutput, TestOutput,
+        RuleOutput, RulesOutput, SecretsOutput, TestOutput,
     },
     init::InitOutput,
     ledger::{
@@ -90,6 +90,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-guard-permissions", || schema_for!(PermitsOutput)),
     ("output-guard-rule", || schema_for!(RuleOutput)),
     ("output-guard-rules", || schema_for!(RulesOutput)),
+    ("output-guard-secrets", || schema_for!(SecretsOutput)),
     ("output-guard-test", || schema_for!(TestOutput)),
     ("output-init", || schema_for!(InitOutput)),
     ("output-ledger-at", || schema_for!(AtOutput)),

@@ -7,10 +7,12 @@
 use std::path::{Path, PathBuf};
 
 use callosum_guard::{
-    Permission, Policy,
+    Permission, Policy, SecretReads,
     config::{Config, ConfigError},
 };
 use callosum_host::{Disk, DiskError, disk::EntryKind};
+
+use super::secret_reads::SecretReadsFile;
 
 /// The name of the file, in a project's root and in the user's configuration folder.
 pub(super) const NAME: &str = "cake_config.yaml";
@@ -26,6 +28,8 @@ pub(crate) struct GuardConfig {
     pub(crate) passed_over: Vec<PassedOver>,
     /// What is said and is not known, as `FILE: key`.
     pub(crate) unknown: Vec<String>,
+    /// The files that agents do not read, if a person turned that on.
+    pub(crate) secrets: Option<SecretReads>,
 }
 
 /// A key of a project's file that would loosen the guard, or is not the project's to say.
@@ -70,6 +74,10 @@ impl GuardConfig {
         {
             loaded.config = config;
         }
+        loaded.secrets = user.and_then(|user| {
+            let file = user.with_file_name(super::secret_reads::NAME);
+            SecretReadsFile::new(disk, &file).in_force(roots)
+        });
         for (at, root) in roots.iter().enumerate() {
             let path = root.join(NAME);
             if roots[..at].contains(root) || user == Some(path.as_path()) {
@@ -91,7 +99,10 @@ impl GuardConfig {
 
     /// The policy that it comes to.
     pub(crate) fn policy(&self, permissions: Vec<Permission>) -> Policy {
-        self.config.policy(permissions)
+        Policy {
+            secrets: self.secrets.clone(),
+            ..self.config.policy(permissions)
+        }
     }
 
     /// A file's content, as far as it counts; what is wrong with it is noted.

@@ -139,6 +139,11 @@ impl Homes {
         self.user_config.with_file_name(super::cake::NAME)
     }
 
+    /// The user's list of files that agents do not read (`docs/formats/secret-reads.md`).
+    pub(crate) fn secret_reads(&self) -> PathBuf {
+        self.user_config.with_file_name(super::secret_reads::NAME)
+    }
+
     /// The user's constitution of plans, beside their configuration of the program
     /// (`docs/formats/constitution.md`).
     pub(crate) fn constitution(&self) -> PathBuf {

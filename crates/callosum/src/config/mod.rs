@@ -22,6 +22,7 @@ mod places;
 mod project;
 mod repositories;
 mod root;
+mod secret_reads;
 mod setting;
 mod settings;
 mod sinks;
@@ -46,6 +47,7 @@ pub(crate) use self::{
     project::{MendError, Project, ProjectError, SetError, Told},
     repositories::Repositories,
     root::{ForeignMark, Roots, is_repository},
+    secret_reads::SecretReadsFile,
     setting::Origin,
     settings::{DEFAULT_PRIORITY, ExecutorSettings, Refusal, Settings, SettingsError, default_at},
     sinks::{SinkKind, SinkSetting},

@@ -39,7 +39,7 @@ impl Changed {
                 });
                 whole.collect()
             }
-            Action::Other => Vec::new(),
+            Action::Read(_) | Action::Other => Vec::new(),
         };
         let real = found.into_iter().map(|touched| Touched {
             path: as_leased(disk, touched.path),
@@ -47,7 +47,7 @@ impl Changed {
         });
         let trees = match action {
             Action::Shell(command) => Trees::of(disk, command, facts),
-            Action::Write(_) | Action::Other => Trees::default(),
+            Action::Write(_) | Action::Read(_) | Action::Other => Trees::default(),
         };
         Self {
             touched: real.collect(),

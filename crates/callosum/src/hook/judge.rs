@@ -1,7 +1,7 @@
 //! [`Judged`]: what the guard says of a call.
 
 use callosum_evidence::terminal;
-use callosum_guard::{Decision, Policy, Verdict, decide, decide_write};
+use callosum_guard::{Decision, Policy, Verdict, decide, decide_read, decide_write};
 use callosum_ledger::Checksum;
 use jiff::Timestamp;
 
@@ -54,17 +54,10 @@ impl Judged {
         let policy = place.policy(Vec::new());
         let verdict = match action {
             Action::Shell(command) => decide(command, &place.facts, &policy),
-            Action::Write(paths) => paths
-                .iter()
-                .map(|path| decide_write(path, &place.facts, &policy))
-                .reduce(|worst, next| {
-                    if next.decision > worst.decision {
-                        next
-                    } else {
-                        worst
-                    }
-                })
-                .unwrap_or_default(),
+            Action::Write(paths) => {
+                worst_of(paths, |path| decide_write(path, &place.facts, &policy))
+            }
+            Action::Read(paths) => worst_of(paths, |path| decide_read(path, &place.facts, &policy)),
             Action::Other => Verdict::default(),
         };
         let mut judged = Self {
@@ -159,7 +152,7 @@ impl Judged {
         let way = match (self.verdict.rule.as_deref(), action) {
             (Some(UNREADABLE | OPEN_SHELL), _) | (_, Action::Other) => "",
             // No permission holds for these.
-            (_, Action::Write(_)) | (Some(NOT_HELD), _) => {
+            (_, Action::Write(_) | Action::Read(_)) | (Some(NOT_HELD), _) => {
                 ". Nobody can be asked here, so it is denied; tell the user, who can do it by hand"
             }
             (_, Action::Shell(_)) => {
@@ -255,6 +248,19 @@ fn permitted(
         }
     }
     Ok((decided(&[]), Vec::new()))
+}
+
+/// Returns the strictest verdict on these paths.
+fn worst_of(paths: &[String], verdict: impl Fn(&str) -> Verdict) -> Verdict {
+    let verdicts = paths.iter().map(|path| verdict(path));
+    let stricter = |worst: Verdict, next: Verdict| {
+        if next.decision > worst.decision {
+            next
+        } else {
+            worst
+        }
+    };
+    verdicts.reduce(stricter).unwrap_or_default()
 }
 
 #[cfg(test)]

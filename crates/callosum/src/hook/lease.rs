@@ -82,7 +82,7 @@ fn held(
     event: &Arc<Event>,
     place: &Arc<Place>,
 ) -> Option<(Vec<Lease>, Option<String>)> {
-    if event.action == Action::Other {
+    if matches!(event.action, Action::Other | Action::Read(_)) {
         return None;
     }
     let homes = Homes::find(&place.environment).ok()?;

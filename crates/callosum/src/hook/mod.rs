@@ -66,7 +66,7 @@ use self::{
     record::{About, Told},
     voice::Voice,
 };
-use crate::config::Environment;
+use crate::config::{Environment, Homes, SecretReadsFile};
 
 /// The longest that a client waits for an answer: well below the ten seconds that it is told to.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -189,7 +189,12 @@ impl Call<'_> {
                         event.action = Action::Shell(lines.join("\n"));
                     }
                 }
-                if event.action == Action::Other {
+                let is_judged = match event.action {
+                    Action::Other => false,
+                    Action::Read(_) => keeps_secrets(&disk, &environment),
+                    Action::Shell(_) | Action::Write(_) => true,
+                };
+                if !is_judged {
                     return self.reply(&Answer::Pass, None);
                 }
                 let event = Arc::new(event);
@@ -207,6 +212,10 @@ impl Call<'_> {
                         .verdict
                         .reason
                         .map(|reason| format!("{reason}: {radius}"));
+                }
+                let is_read = matches!(event.action, Action::Read(_));
+                if is_read && judged.verdict.decision == Decision::Allow {
+                    return self.reply(&Answer::Pass, None);
                 }
                 if let Action::Shell(command) = &event.action
                     && self.client == "codex"
@@ -337,6 +346,12 @@ impl Call<'_> {
         let hooks = self.known.and_then(|known| known.hooks.as_ref());
         Reply::of(hooks, self.moment, answer, mode)
     }
+}
+
+/// Returns whether reading some files is asked about; looks at one name, and at no file of a project.
+fn keeps_secrets(disk: &Disk, environment: &Environment) -> bool {
+    let homes = Homes::find(environment);
+    homes.is_ok_and(|homes| SecretReadsFile::new(disk, &homes.secret_reads()).is_on())
 }
 
 /// What stands on standard input, where it ends at once: what asks before a clear may hand over nothing, and leave it open.

@@ -324,12 +324,13 @@ fn kept(leads: &Leads<'_>, environment: &Environment) -> Vec<String> {
         return Vec::new();
     };
     let (cake_config, ck) = (homes.cake_config(), homes.ck());
-    let constitution = homes.constitution();
+    let (constitution, secret_reads) = (homes.constitution(), homes.secret_reads());
     let signature = Governance::signature_file(&constitution);
     let steering = [
         homes.machine,
         homes.user_config,
         cake_config,
+        secret_reads,
         constitution,
         signature,
         ck,

@@ -44,7 +44,7 @@ impl About {
                 let checksum = (!is_whole).then(|| Checksum::of(command.as_bytes()));
                 Self::Command(kept(command), checksum)
             }
-            Action::Write(paths) => {
+            Action::Write(paths) | Action::Read(paths) => {
                 let paths = paths.iter().take(MOST_PATHS);
                 Self::Paths(paths.map(|path| kept(path)).collect())
             }

@@ -33,7 +33,9 @@ pub(super) fn fingerprint(client: &str, event: &Event) -> Option<Checksum> {
     let mut parts: Vec<&str> = vec![client, &session, &agent, call, &tool, &folder];
     match &event.action {
         Action::Shell(command) => parts.push(command),
-        Action::Write(paths) => parts.extend(paths.iter().map(String::as_str)),
+        Action::Write(paths) | Action::Read(paths) => {
+            parts.extend(paths.iter().map(String::as_str));
+        }
         Action::Other => {}
     }
     // No part holds a NUL: a command or path with one is refused before.

@@ -54,7 +54,7 @@ pub(crate) struct Seen {
 /// What stands where a call leads that writes files or runs a command.
 pub(super) fn seen(disk: &Disk, cwd: Option<&Path>, home: Option<&Path>, action: &Action) -> Seen {
     match (action, cwd) {
-        (Action::Write(paths), Some(cwd)) => {
+        (Action::Write(paths) | Action::Read(paths), Some(cwd)) => {
             let mut all = paths.clone();
             // A tool may take `..` away as text.
             let paths = paths.iter().filter(|path| path.contains(".."));

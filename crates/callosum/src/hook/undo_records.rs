@@ -64,7 +64,7 @@ pub(super) fn before(
     let is_recorded = match event.action {
         Action::Write(_) => true,
         Action::Shell(_) => has_snapshot,
-        Action::Other => false,
+        Action::Read(_) | Action::Other => false,
     };
     let (Some(root), Ok(homes), Ok(clock)) = (
         place.facts.root.as_deref().filter(|_| is_recorded),

@@ -167,6 +167,8 @@ mod sandbox_layers;
 mod schemas;
 /// Executors that are a few lines of Python.
 mod scripts;
+/// Files that agents do not read.
+mod secret_reads;
 /// Tools of other servers, called by plans.
 mod server_tools;
 /// Our server of tools in the settings of coding agents.

@@ -10,6 +10,7 @@ mod place;
 mod revoke;
 mod rule;
 mod rules;
+mod secrets;
 mod tally;
 
 use clap::Subcommand;
@@ -23,6 +24,7 @@ pub(super) use self::{
     metrics::MetricsOutput,
     rule::RuleOutput,
     rules::RulesOutput,
+    secrets::SecretsOutput,
     tally::Tally,
 };
 
@@ -39,6 +41,8 @@ pub(crate) enum GuardCommand {
     Revoke(revoke::RevokeArgs),
     Rule(rule::RuleArgs),
     Rules(rules::RulesArgs),
+    #[command(subcommand)]
+    Secrets(secrets::SecretsCommand),
     Log(log::LogArgs),
     Metrics(metrics::MetricsArgs),
 }
@@ -52,6 +56,7 @@ pub(super) fn run(context: &Context, command: &GuardCommand) -> Result<(), Comma
         GuardCommand::Revoke(args) => revoke::run(context, args),
         GuardCommand::Rule(args) => rule::run(context, args),
         GuardCommand::Rules(args) => rules::run(context, args),
+        GuardCommand::Secrets(command) => secrets::run(context, command),
         GuardCommand::Log(args) => log::run(context, args),
         GuardCommand::Metrics(args) => metrics::run(context, args),
     }

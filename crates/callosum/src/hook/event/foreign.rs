@@ -144,7 +144,7 @@ impl Found {
                     }
                 }
             }
-            Action::Other => {}
+            Action::Read(_) | Action::Other => {}
         }
         let called = given.text(&TOOLS).map(|called| format!("{tool} {called}"));
         let tool = called.as_deref().unwrap_or(tool);

@@ -12,6 +12,7 @@ mod deed;
 mod foreign;
 mod given;
 mod object;
+mod reading;
 mod repository;
 mod server;
 mod statement;
@@ -65,6 +66,8 @@ pub(super) enum Action {
     Shell(String),
     /// Write, move or remove files.
     Write(Vec<String>),
+    /// Read files.
+    Read(Vec<String>),
     /// Something that the guard has no rules for.
     #[default]
     Other,
@@ -184,7 +187,9 @@ impl Event {
         // Some shells pass over it, and then run something else than was decided on.
         let holds_nul = match &event.action {
             Action::Shell(command) => command.contains('\0'),
-            Action::Write(paths) => paths.iter().any(|path| path.contains('\0')),
+            Action::Write(paths) | Action::Read(paths) => {
+                paths.iter().any(|path| path.contains('\0'))
+            }
             Action::Other => false,
         };
         if holds_nul {
@@ -196,7 +201,7 @@ impl Event {
     /// The same, where `~` leads from this home folder on: to clients and servers it does, and to the
     /// guard it is a name like any other.
     pub(super) fn at_home(mut self, home: Option<&Path>) -> Self {
-        if let (Action::Write(paths), Some(home)) = (&mut self.action, home) {
+        if let (Action::Write(paths) | Action::Read(paths), Some(home)) = (&mut self.action, home) {
             for path in paths {
                 let rest = path.strip_prefix('~');
                 let inner = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -298,9 +303,18 @@ fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> 
             Ok(Action::Write(paths))
         };
     }
-    Ok(match tool {
+    let action = match tool {
         DIRECTOR => Action::Other,
         _ => foreign::action(tool, input),
+    };
+    if action != Action::Other {
+        return Ok(action);
+    }
+    let paths = reading::paths(tool, input);
+    Ok(if paths.is_empty() {
+        action
+    } else {
+        Action::Read(paths)
     })
 }
 

@@ -37,7 +37,7 @@ fn said(row: &Row) -> Decision {
             let decisions = verdicts.map(|verdict| verdict.decision);
             decisions.max().unwrap_or_default()
         }
-        Action::Other => Decision::Allow,
+        Action::Read(_) | Action::Other => Decision::Allow,
     }
 }
 

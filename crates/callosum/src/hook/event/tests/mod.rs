@@ -175,8 +175,6 @@ fn files_that_a_tool_would_write_are_named() {
         assert_eq!(acts(tool, input), Ok(write(expected)), "{tool}");
     }
     for (tool, input) in [
-        ("Read", json!({"file_path": "/etc/passwd"})),
-        ("mcp__files__read_file", json!({"path": "/etc/passwd"})),
         ("WebFetch", json!({"url": "https://example.org"})),
         ("mcp__x__write", json!({"text": "y"})),
         ("TodoWrite", json!({"todos": []})),
@@ -184,6 +182,45 @@ fn files_that_a_tool_would_write_are_named() {
         ("Workflow", json!({"script": "await agent('rm -rf /')"})),
     ] {
         assert_eq!(acts(tool, input), Ok(Action::Other), "{tool}");
+    }
+}
+
+#[test]
+fn tools_that_read_name_the_files_that_they_read() {
+    let read = |paths: &[&str]| {
+        Ok(Action::Read(
+            paths.iter().map(|path| (*path).into()).collect(),
+        ))
+    };
+    for (tool, input, expected) in [
+        (
+            "Read",
+            json!({"file_path": "/etc/passwd"}),
+            read(&["/etc/passwd"]),
+        ),
+        (
+            "Grep",
+            json!({"pattern": "x", "path": "src"}),
+            read(&["src"]),
+        ),
+        (
+            "read_many_files",
+            json!({"paths": ["a", "b"]}),
+            read(&["a", "b"]),
+        ),
+        (
+            "mcp__files__read_file",
+            json!({"path": "file:///etc/passwd"}),
+            read(&["/etc/passwd"]),
+        ),
+        ("Grep", json!({"pattern": "x"}), Ok(Action::Other)),
+        (
+            "Glob",
+            json!({"pattern": ".env", "path": "src"}),
+            Ok(Action::Other),
+        ),
+    ] {
+        assert_eq!(acts(tool, input), expected, "{tool}");
     }
 }
 

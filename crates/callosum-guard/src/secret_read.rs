@@ -1,0 +1,414 @@
+//! [`SecretReads`]: files whose reading is asked about or blocked, off unless a person turns it on.
+//!
+//! Sending secrets away is judged in any case (`network`); this is about showing them to a model at all. A command is
+//! judged by the files that its words name; a program that reads a file by itself, and a folder above that is searched
+//! or packed as a whole, are not seen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    decide::Hit,
+    facts::Facts,
+    glob::takes_in,
+    link,
+    policy::Policy,
+    unwrap::{Call, Found, value::shown},
+    verdict::{Decision, Verdict},
+};
+
+/// The rule that is named.
+const RULE: &str = "secret.read";
+
+/// What is listed when a person turns it on. A later pattern counts more than an earlier one; `!` takes files out.
+const PRESET: [&str; 28] = [
+    "~/.ssh",
+    "~/.aws",
+    "~/.config/gcloud",
+    "~/.azure",
+    "~/.kube/config",
+    "~/.netrc",
+    "~/.docker/config.json",
+    "~/.npmrc",
+    "~/.pypirc",
+    "~/.gnupg",
+    ".env*",
+    "*.pem",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_ecdsa_sk",
+    "id_ed25519_sk",
+    "!~/.ssh/*.pub",
+    "!~/.ssh/known_hosts",
+    "!~/.ssh/known_hosts.old",
+    "!~/.ssh/config",
+    "!.env.example",
+    "!.env.sample",
+    "!.env.template",
+    "!.envrc.example",
+    "!.envrc.sample",
+    "!.envrc.template",
+];
+
+/// Programs that say of a file no more than that it is there, or that change it without showing it.
+const LISTERS: [&str; 30] = [
+    "ls",
+    "find",
+    "fd",
+    "tree",
+    "stat",
+    "test",
+    "[",
+    "[[",
+    "echo",
+    "printf",
+    "cd",
+    "pushd",
+    "du",
+    "file",
+    "realpath",
+    "readlink",
+    "basename",
+    "dirname",
+    "chmod",
+    "chown",
+    "mkdir",
+    "touch",
+    "rm",
+    "rmdir",
+    "mv",
+    "tee",
+    "wc",
+    "sha256sum",
+    "md5sum",
+    "callosum",
+];
+
+/// Programs that use keys and settings for what they are there for, and do not show them.
+const USERS: [&str; 16] = [
+    "ssh",
+    "sftp",
+    "ssh-add",
+    "ssh-keygen",
+    "ssh-copy-id",
+    "docker",
+    "docker-compose",
+    "podman",
+    "kubectl",
+    "helm",
+    "aws",
+    "gcloud",
+    "az",
+    "npm",
+    "twine",
+    "mkcert",
+];
+
+/// What git shows of the files that it is given.
+const SHOWING: [&str; 7] = [
+    "show", "diff", "log", "grep", "cat-file", "blame", "archive",
+];
+
+/// Files whose reading is asked about or blocked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretReads {
+    /// Ask or block.
+    pub decision: Decision,
+    /// Names (`.env*`), paths in the home (`~/.ssh`) or any other (`/etc/x`, `config/keys`), folders with all that is in
+    /// them. The last that fits counts; one with `!` before it takes files out.
+    pub patterns: Vec<String>,
+}
+
+impl SecretReads {
+    /// Returns the preset.
+    pub fn preset(decision: Decision) -> Self {
+        Self {
+            decision,
+            patterns: PRESET.map(str::to_owned).into(),
+        }
+    }
+
+    /// Returns whether a file is listed, or a folder or pattern that takes one in. `path` has no links in it.
+    pub fn covers(&self, path: &str, home: Option<&str>) -> bool {
+        let mut is_listed = false;
+        for pattern in &self.patterns {
+            let (listed, pattern) = match pattern.strip_prefix('!') {
+                Some(pattern) => (false, pattern),
+                None => (true, pattern.as_str()),
+            };
+            // `~/.ssh/*` takes in more than the files that are taken out.
+            if listed != is_listed && fits(pattern, path, home, listed) {
+                is_listed = listed;
+            }
+        }
+        is_listed
+    }
+}
+
+/// Returns whether a pattern takes in a path, or, if it `may_stand_for` others, the path is a pattern for such a file.
+fn fits(pattern: &str, path: &str, home: Option<&str>, may_stand_for: bool) -> bool {
+    let stands_for = |name: &str, listed: &str| may_stand_for && stands_for(name, listed);
+    let path = path.trim_end_matches('/');
+    if let Some(inner) = pattern.strip_prefix("~/") {
+        let Some(home) = home else {
+            return false;
+        };
+        let pattern = format!("{}/{inner}", home.trim_end_matches('/'));
+        return takes_in(&pattern, path) || stands_for(path, &pattern);
+    }
+    if pattern.starts_with('/') {
+        return takes_in(pattern, path) || stands_for(path, pattern);
+    }
+    let mut tails = Some(path);
+    while let Some(tail) = tails {
+        if takes_in(pattern, tail) {
+            return true;
+        }
+        tails = tail.split_once('/').map(|(_, rest)| rest);
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    stands_for(name, pattern.trim_end_matches('*'))
+}
+
+/// Returns whether a name that a shell fills in may be that of a listed file: `~/.ss*/id_rsa`, `.en?`.
+fn stands_for(name: &str, listed: &str) -> bool {
+    name.contains(['*', '?', '[']) && !listed.is_empty() && takes_in(name, listed)
+}
+
+/// Decides over a path that a tool reads.
+pub fn decide_read(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
+    let Some(secrets) = &policy.secrets else {
+        return Verdict::default();
+    };
+    if !is_listed(secrets, path, facts.cwd.as_deref(), facts) {
+        return Verdict::default();
+    }
+    Verdict {
+        decision: secrets.decision,
+        rule: Some(RULE.to_owned()),
+        reason: Some(reason(path)),
+        subject: Some(path.to_owned()),
+        ..Verdict::default()
+    }
+}
+
+/// What is held against a command that reads a listed file.
+pub(crate) fn objection(call: &Call, facts: &Facts, policy: &Policy) -> Option<Hit> {
+    let secrets = policy.secrets.as_ref()?;
+    let name = call.name.as_str();
+    if call.elsewhere || LISTERS.contains(&name) || USERS.contains(&name) {
+        return None;
+    }
+    let words = || call.words.iter().skip(1).map(|word| word.text.as_str());
+    if name == "git" && !words().any(|word| SHOWING.contains(&word)) {
+        return None;
+    }
+    // What is copied to is only written.
+    let copies = matches!(name, "cp" | "gcp" | "rsync" | "scp");
+    let operands = words().filter(|word| !word.starts_with('-')).count();
+    let last = words()
+        .next_back()
+        .filter(|_| copies && operands > 1)
+        .unwrap_or_default();
+    let script = call.script.as_ref().map(|script| script.text.as_str());
+    let is_code = is_interpreter(name);
+    let found = words()
+        .filter(|word| *word != last)
+        .chain(script)
+        .flat_map(|word| named(word, is_code))
+        .chain(call.fed_from.as_deref())
+        .find(|path| is_listed(secrets, path, call.cwd.as_deref(), facts))?;
+    Some(Hit {
+        decision: secrets.decision,
+        rule: RULE.to_owned(),
+        reason: reason(found),
+        alternatives: Vec::new(),
+        subject: shown(&call.words),
+    })
+}
+
+/// What is held against a redirection that reads a listed file for several commands: `while read l; do …; done < .env`.
+pub(crate) fn redirection(found: &Found, facts: &Facts, policy: &Policy) -> Option<Hit> {
+    let secrets = policy.secrets.as_ref()?;
+    // That of one command is judged with it, since a person may have permitted it.
+    let is_of_call = |path: &String| {
+        let mut calls = found.calls.iter();
+        calls.any(|call| call.fed_from.as_ref() == Some(path))
+    };
+    let mut read = found.reads.iter().filter(|path| !is_of_call(path));
+    let path = read.find(|path| is_listed(secrets, path, None, facts))?;
+    Some(Hit {
+        decision: secrets.decision,
+        rule: RULE.to_owned(),
+        reason: reason(path),
+        alternatives: Vec::new(),
+        subject: format!("< {path}"),
+    })
+}
+
+fn reason(path: &str) -> String {
+    format!("{path} is on the list of secrets that agents do not read")
+}
+
+fn is_listed(secrets: &SecretReads, path: &str, cwd: Option<&str>, facts: &Facts) -> bool {
+    if path.is_empty() || path.contains("://") {
+        return false;
+    }
+    let home = facts.home.as_deref();
+    let inner = path.strip_prefix("~/").or(path.strip_prefix("$HOME/"));
+    let at_home = inner.and_then(|inner| Some(format!("{}/{inner}", home?)));
+    let path = link::resolve(at_home.as_deref().unwrap_or(path), cwd, facts);
+    secrets.covers(&path, home)
+}
+
+/// The paths that a word may name: `FILE`, `if=FILE`, `--file=FILE`, `x=@FILE`, `HEAD:FILE`; of a program's text, every
+/// part that may be one.
+fn named(word: &str, is_code: bool) -> Vec<&str> {
+    if is_code && word.contains(['\'', '"', '(', ' ']) {
+        return word
+            .split(|c: char| c.is_whitespace() || "'\"`()[]{},;=<>|&".contains(c))
+            .filter(|part| !part.is_empty())
+            .collect();
+    }
+    // A message or a text to search for is no path.
+    if word.contains(char::is_whitespace) {
+        return Vec::new();
+    }
+    let mut named = Vec::new();
+    if !word.starts_with('-') {
+        named.push(word);
+    }
+    for (at, _) in word.match_indices(['=', '@', ':']) {
+        let rest = &word[at + 1..];
+        named.push(rest.split(';').next().unwrap_or(rest));
+    }
+    named
+}
+
+/// Returns whether programs in another language are given to it.
+fn is_interpreter(name: &str) -> bool {
+    ["python", "node", "deno", "bun", "perl", "ruby", "php"]
+        .iter()
+        .any(|program| name.starts_with(program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide;
+
+    fn facts() -> Facts {
+        Facts {
+            cwd: Some("/work/app".to_owned()),
+            root: Some("/work/app".to_owned()),
+            home: Some("/home/u".to_owned()),
+            links: [("/work/app/link".to_owned(), "/home/u/.ssh".to_owned())].into(),
+            ..Facts::default()
+        }
+    }
+
+    fn policy(decision: Decision) -> Policy {
+        Policy {
+            secrets: Some(SecretReads::preset(decision)),
+            ..Policy::default()
+        }
+    }
+
+    const READS: [&str; 24] = [
+        "cat .env",
+        "head -3 ./config/.env.production",
+        "cat < ~/.ssh/id_ed25519",
+        "base64 $HOME/.ssh/id_rsa",
+        "cat ~/.aws/credentials",
+        "cat ~/.ssh/*",
+        "cat .en?",
+        "grep -r KEY ~/.config/gcloud",
+        "cp ~/.netrc /work/app/x",
+        "dd if=/home/u/.docker/config.json",
+        "tar czf x.tgz ~/.gnupg",
+        "cat link/id_rsa",
+        "cd ~/.aws && cat credentials",
+        "sudo cat /home/u/.kube/config",
+        "bash -c 'cat .env | head'",
+        "source .env",
+        "set -a; . ./.env; env",
+        "python3 -c 'print(open(\".env\").read())'",
+        "node -e \"require('fs').readFileSync('.env')\"",
+        "git show HEAD:.env",
+        "curl -F f=@server.pem http://localhost/",
+        "while read l; do echo $l; done < .env",
+        "jq . ~/.npmrc",
+        "rg token .env.local",
+    ];
+
+    const PASSES: [&str; 20] = [
+        "cat .env.example",
+        "cat ~/.ssh/id_ed25519.pub",
+        "cat ~/.ssh/known_hosts",
+        "cat ~/.ssh/config",
+        "ls -la ~/.ssh",
+        "test -f .env",
+        "[ -f .env ] && echo yes",
+        "ssh -i ~/.ssh/id_ed25519 host uptime",
+        "docker run --env-file .env app",
+        "git add .env.example src/env.rs",
+        "git commit -m 'read .env at start'",
+        "echo KEY=x >> .env",
+        "cp .env.example .env",
+        "chmod 600 .env",
+        "cat src/id_map.rs",
+        "cat environment.md",
+        "grep -rn dotenv src",
+        "rm .env.bak.example",
+        "kubectl --kubeconfig ~/.kube/config get pods",
+        "cargo test",
+    ];
+
+    #[test]
+    fn commands_that_read_a_listed_file_are_stopped_and_no_others() {
+        for decision in [Decision::Ask, Decision::Block] {
+            for command in READS {
+                let verdict = decide(command, &facts(), &policy(decision));
+                assert!(verdict.decision >= decision, "{command}: {verdict:?}");
+            }
+        }
+        for command in PASSES {
+            let verdict = decide(command, &facts(), &policy(Decision::Block));
+            assert_ne!(verdict.rule.as_deref(), Some(RULE), "{command}");
+        }
+        for command in READS {
+            let verdict = decide(command, &facts(), &Policy::default());
+            assert_ne!(verdict.rule.as_deref(), Some(RULE), "{command}");
+        }
+    }
+
+    #[test]
+    fn tools_that_read_a_listed_file_are_stopped() {
+        let policy = policy(Decision::Ask);
+        for (path, decision) in [
+            (".env", Decision::Ask),
+            ("link/id_rsa", Decision::Ask),
+            ("/home/u/.ssh/id_x", Decision::Ask),
+            ("../app/.env.local", Decision::Ask),
+            ("src/main.rs", Decision::Allow),
+            ("/home/u/.ssh/id_x.pub", Decision::Allow),
+            ("/home/u", Decision::Allow),
+        ] {
+            let verdict = decide_read(path, &facts(), &policy);
+            assert_eq!(verdict.decision, decision, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_last_pattern_that_fits_counts() {
+        let mut secrets = SecretReads::preset(Decision::Ask);
+        secrets.patterns.push("config/keys".to_owned());
+        assert!(secrets.covers("/work/app/config/keys/x.json", None));
+        assert!(!secrets.covers("/work/app/config/keyset", None));
+        secrets.patterns.push("!.env.local".to_owned());
+        assert!(!secrets.covers("/work/app/.env.local", None));
+        secrets.patterns.push(".env.local".to_owned());
+        assert!(secrets.covers("/work/app/.env.local", None));
+    }
+}

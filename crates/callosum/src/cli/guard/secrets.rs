@@ -1,0 +1,181 @@
+//! `callosum guard secrets`: files that agents do not read.
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_guard::{Decision, SecretReads};
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    cli::{context::Context, explain},
+    config::SecretReadsFile,
+    ui::{CommandError, Exit, many},
+};
+
+/// Have agents ask before they read keys and passwords
+///
+/// Off by default. While it is on, the guard asks a person, or blocks with --block, before a command or a file tool reads
+/// a listed file, in every project of this user. For people: the guard blocks these commands in an agent's shell.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SecretsCommand {
+    /// Turn it on, with a list of the usual files
+    #[command(after_long_help = "\
+Examples:
+  $ callosum guard secrets on
+  $ callosum guard secrets on --block")]
+    On(OnArgs),
+    /// Turn it off, and forget the list
+    #[command(after_long_help = "\
+Examples:
+  $ callosum guard secrets off")]
+    Off,
+    /// Print the list
+    #[command(after_long_help = "\
+Examples:
+  $ callosum guard secrets list
+  $ callosum guard secrets list --json")]
+    List,
+    /// Add a pattern to the list
+    ///
+    /// A pattern is a name (`*.key`), a path in the home (`~/.vault`) or any other path. A folder stands for all that is
+    /// in it. The last pattern that fits a file counts; one that begins with `!` takes files out.
+    #[command(after_long_help = "\
+Examples:
+  $ callosum guard secrets add '*.key'
+  $ callosum guard secrets add '!.env.ci'")]
+    Add(PatternArgs),
+    /// Remove a pattern from the list
+    #[command(after_long_help = "\
+Examples:
+  $ callosum guard secrets remove '*.pem'")]
+    Remove(PatternArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct OnArgs {
+    /// Block instead of asking
+    #[arg(long)]
+    block: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PatternArgs {
+    /// The pattern
+    pattern: String,
+}
+
+/// `callosum guard secrets --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct SecretsOutput {
+    /// Whether it is on.
+    pub(crate) is_on: bool,
+    /// `ask` or `block`; null while it is off.
+    pub(crate) decision: Option<String>,
+    /// The list; the last pattern that fits a file counts.
+    pub(crate) patterns: Vec<String>,
+}
+
+pub(super) fn run(context: &Context, command: &SecretsCommand) -> Result<(), CommandError> {
+    let file = SecretReadsFile::new(&context.disk, &context.project.homes.secret_reads());
+    let failed = |error| explain::permit(&error);
+    let secrets = match command {
+        SecretsCommand::On(args) => {
+            let decision = if args.block {
+                Decision::Block
+            } else {
+                Decision::Ask
+            };
+            let on = |known: Option<SecretReads>| {
+                let known = known.unwrap_or_else(|| SecretReads::preset(decision));
+                Some(SecretReads { decision, ..known })
+            };
+            file.change(on).map_err(failed)?
+        }
+        SecretsCommand::Off => file.change(|_| None).map_err(failed)?,
+        SecretsCommand::List => file.read().map_err(failed)?,
+        SecretsCommand::Add(args) => {
+            let pattern = checked(&args.pattern)?;
+            require_on(&file)?;
+            let add = |known: Option<SecretReads>| {
+                let mut known = known?;
+                known.patterns.retain(|other| *other != pattern);
+                known.patterns.push(pattern);
+                Some(known)
+            };
+            file.change(add).map_err(failed)?
+        }
+        SecretsCommand::Remove(args) => {
+            let pattern = args.pattern.trim();
+            require_on(&file)?;
+            let known = file.read().map_err(failed)?;
+            if !known.is_some_and(|known| known.patterns.iter().any(|other| other == pattern)) {
+                let what = format!("`{}` is not on the list", on_one_line(pattern));
+                return Err(
+                    CommandError::new(Exit::Usage, what).hint("callosum guard secrets list")
+                );
+            }
+            let remove = |known: Option<SecretReads>| {
+                let mut known = known?;
+                known.patterns.retain(|other| other != pattern);
+                Some(known)
+            };
+            file.change(remove).map_err(failed)?
+        }
+    };
+    tell(context, command, secrets)
+}
+
+/// Prints the list, or says what is in force now.
+fn tell(
+    context: &Context,
+    command: &SecretsCommand,
+    secrets: Option<SecretReads>,
+) -> Result<(), CommandError> {
+    let output = SecretsOutput {
+        is_on: secrets.is_some(),
+        decision: secrets.as_ref().map(|one| one.decision.name().to_owned()),
+        patterns: secrets.map(|one| one.patterns).unwrap_or_default(),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let Some(decision) = &output.decision else {
+        context.ui.say("off: agents may read any file");
+        return Ok(());
+    };
+    let verb = if decision == "block" {
+        "blocks"
+    } else {
+        "asks"
+    };
+    let count = many(output.patterns.len() as u64, "pattern");
+    context.ui.say(&format!(
+        "on: the guard {verb} before a listed file is read ({count})"
+    ));
+    if matches!(command, SecretsCommand::List) {
+        for pattern in &output.patterns {
+            context.ui.data(&format!("{}\n", on_one_line(pattern)))?;
+        }
+    }
+    Ok(())
+}
+
+fn checked(pattern: &str) -> Result<String, CommandError> {
+    let pattern = pattern.trim();
+    let bare = pattern
+        .trim_start_matches('!')
+        .trim_matches(['/', '*', '~', '.']);
+    if bare.is_empty() || pattern.contains(['\n', '\0']) {
+        let what = format!("`{}` is no pattern for files", on_one_line(pattern));
+        let hint = "callosum guard secrets add '*.key'";
+        return Err(CommandError::new(Exit::Usage, what).hint(hint));
+    }
+    Ok(pattern.to_owned())
+}
+
+fn require_on(file: &SecretReadsFile) -> Result<(), CommandError> {
+    if file.is_on() {
+        return Ok(());
+    }
+    Err(CommandError::new(Exit::No, "the list is off").hint("callosum guard secrets on"))
+}

@@ -19,7 +19,7 @@ enum Place {
 }
 
 /// Every source file that takes locks.
-const TAKERS: [(&str, Place); 28] = [
+const TAKERS: [(&str, Place); 29] = [
     ("callosum-arbiter/src/budget/account.rs", Place::Own),
     ("callosum-arbiter/src/circuit/store.rs", Place::Own),
     ("callosum-arbiter/src/delegation/reuse.rs", Place::Own),
@@ -46,6 +46,7 @@ const TAKERS: [(&str, Place); 28] = [
     ("callosum/src/cli/plan/lock.rs", Place::Own),
     ("callosum/src/cli/store.rs", Place::Covered(".cal_lock")),
     ("callosum/src/config/amendment.rs", Place::Own),
+    ("callosum/src/config/auto_allow.rs", Place::Own),
     ("callosum/src/config/calrc/edit.rs", Place::Own),
     ("callosum/src/config/governance.rs", Place::Own),
     ("callosum/src/config/permissions.rs", Place::Own),

@@ -1,8 +1,8 @@
 //! Claude Code.
 
 use super::{
-    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit, ToolServers,
-    Version,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit,
+    ToolServers, Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -103,6 +103,7 @@ pub(super) const CLIENT: Client = Client {
         hurried: &[],
         asking: Asking::ByAnswer,
         denying: Denying::ByPermission,
+        allowing: Allowing::BeforeTool,
         telling: Telling {
             person: true,
             model: true,

@@ -1,8 +1,8 @@
 //! Codex.
 
 use super::{
-    Acp, Asking, Client, Denying, Home, Hooks, InnerSandbox, KeysIn, Login, Telling, TimeUnit,
-    ToolServers, Version,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, InnerSandbox, KeysIn, Login, Telling,
+    TimeUnit, ToolServers, Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -70,7 +70,8 @@ pub(super) const CLIENT: Client = Client {
         project: ".codex/hooks.json",
         given: None,
         before_tool: "PreToolUse",
-        deciding: &[],
+        // Only an answer at this event spares the prompt; one before the tool that allows it is an error to 0.171.
+        deciding: &[("PermissionRequest", "permission-request")],
         on_failure: None,
         session: &[
             ("SessionStart", "session-start"),
@@ -87,6 +88,7 @@ pub(super) const CLIENT: Client = Client {
         hurried: &[("SessionEnd", 3)],
         asking: Asking::Never,
         denying: Denying::ByExitCode,
+        allowing: Allowing::AtPrompt("PermissionRequest"),
         telling: Telling {
             person: false,
             model: true,

@@ -1,8 +1,8 @@
 //! Gemini CLI.
 
 use super::{
-    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit, ToolServers,
-    Version,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit,
+    ToolServers, Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -104,6 +104,7 @@ pub(super) const CLIENT: Client = Client {
         hurried: &[],
         asking: Asking::Never,
         denying: Denying::ByDecision,
+        allowing: Allowing::Never,
         telling: Telling {
             person: true,
             model: false,

@@ -43,6 +43,8 @@ pub struct Hooks {
     pub asking: Asking,
     /// How it is told that a tool must not run, in the form that it shows as that and as nothing else.
     pub denying: Denying,
+    /// When an answer that allows a tool spares the person the client's own prompt.
+    pub allowing: Allowing,
     /// Who is told what an answer says that lets a tool run.
     pub telling: Telling,
     /// What a hook prints that only watches.
@@ -81,6 +83,17 @@ pub enum Denying {
     ByDecision,
     /// By exit code 2, with the reason on standard error.
     ByExitCode,
+}
+
+/// When an answer that allows a tool spares the person the client's own prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowing {
+    /// Before the tool runs, by what the answer says of the permission.
+    BeforeTool,
+    /// Only as the client is about to prompt, at this event of its own.
+    AtPrompt(&'static str),
+    /// Not at all: it prompts whatever the answer says.
+    Never,
 }
 
 /// Who is told what an answer says that lets a tool run.

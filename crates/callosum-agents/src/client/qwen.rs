@@ -1,8 +1,8 @@
 //! Qwen Code.
 
 use super::{
-    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit, ToolServers,
-    Version,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit,
+    ToolServers, Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -100,6 +100,7 @@ pub(super) const CLIENT: Client = Client {
         hurried: &[],
         asking: Asking::Never,
         denying: Denying::ByExitCode,
+        allowing: Allowing::Never,
         telling: Telling {
             person: false,
             model: false,

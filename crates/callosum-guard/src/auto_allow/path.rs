@@ -112,9 +112,15 @@ pub(super) fn inside(line: &Line<'_>, path: &str, folder: &str) -> Result<String
 pub(super) fn names(line: &Line<'_>, path: &str, folder: &str) -> Result<String, Refusal> {
     let real = real(line.tree, path, folder)?;
     let facts = line.facts;
-    let shared = facts.free.iter().chain(&facts.given).map(String::as_str);
-    let mut places = shared.chain(SYSTEM).chain([line.root]);
-    if places.any(|place| is_within(&real, place)) {
+    let given = facts.given.iter().map(String::as_str);
+    let mut own = given.chain(SYSTEM).chain([line.root]);
+    // A home folder may be in a temporary one, and hold one.
+    let home = facts.home.as_deref();
+    let is_home = || home.is_some_and(|home| is_within(&real, home));
+    let mut free = facts.free.iter();
+    if own.any(|place| is_within(&real, place))
+        || free.any(|place| is_within(&real, place)) && !is_home()
+    {
         Ok(real)
     } else {
         Err(refused(path, "is outside the project"))

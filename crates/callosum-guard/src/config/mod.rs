@@ -73,6 +73,8 @@ pub struct Safety {
     pub require_confirmation: bool,
     /// Whether commands that are allowed are recorded too.
     pub audit_all_commands: bool,
+    /// Whether the user's auto-allow may hold. It turns nothing on.
+    pub auto_allow: bool,
 }
 
 /// Where errors are remembered.
@@ -121,6 +123,7 @@ impl Default for Config {
             safety: Safety {
                 require_confirmation: false,
                 audit_all_commands: true,
+                auto_allow: true,
             },
             database: Database {
                 path: "~/.cake/recall.db".to_owned(),
@@ -156,6 +159,7 @@ impl Config {
             .min(project.escalation.cooldown_minutes);
         self.safety.require_confirmation |= project.safety.require_confirmation;
         self.safety.audit_all_commands |= project.safety.audit_all_commands;
+        self.safety.auto_allow &= project.safety.auto_allow;
         self.snapshot.retention_hours = self
             .snapshot
             .retention_hours

@@ -277,7 +277,7 @@ impl Sheet {
         self.known(
             "safety.",
             part,
-            &["require_confirmation", "audit_all_commands"],
+            &["require_confirmation", "audit_all_commands", "auto_allow"],
         );
         config.safety.require_confirmation = self.truth(
             part,
@@ -289,6 +289,8 @@ impl Sheet {
             "safety.audit_all_commands",
             base.safety.audit_all_commands,
         );
+        config.safety.auto_allow =
+            self.truth(part, "safety.auto_allow", base.safety.auto_allow);
 
         let part = self.optional(top, "database", &empty);
         self.known("database.", part, &["path", "ttl_hours"]);

@@ -6,7 +6,7 @@ pub(super) const TOOLS: &[Tool] = &[OURS, CLAUDE, CODEX, GEMINI];
 
 const OURS: Tool = Tool {
     names: &["callosum"],
-    takes: "-C --minutes --scope --client --for --color --agent --session --last",
+    takes: "-C --minutes --scope --client --for --color --agent --session --last --preset",
     one_dash: false,
     tests: &[("sets-level", |s| {
         // `guard rule ID` only shows the rule.
@@ -20,6 +20,7 @@ const OURS: Tool = Tool {
                 "guard revoke !--help !-h",
                 "guard rule &sets-level !--help !-h",
                 "guard secrets on|off|add|remove !--help !-h",
+                "guard auto-allow on|off|add|remove !--help !-h",
             ],
             severity: Severity::Block,
             reason: "what is permitted is for a person to say, at a terminal of their own",
@@ -36,6 +37,9 @@ const OURS: Tool = Tool {
                 "callosum guard rule git.reset-hard default --project",
                 "callosum guard secrets off",
                 "callosum -C sub guard secrets remove '.env*'",
+                "callosum guard auto-allow on",
+                "callosum --json guard auto-allow add 'rm *'",
+                "env X=1 callosum -C /work guard auto-allow add --preset rust",
             ],
             #[cfg(test)]
             spares: &[
@@ -46,6 +50,8 @@ const OURS: Tool = Tool {
                 "callosum guard rule git.reset-hard",
                 "callosum guard rules --set",
                 "callosum guard secrets list",
+                "callosum guard auto-allow list",
+                "callosum guard auto-allow presets",
             ],
         },
         Rule {

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_agents::client::{Client, Hooks, Version};
+use callosum_agents::client::{Allowing, Client, Hooks, Version};
 use callosum_guard::Strictness;
 use callosum_host::process::{self, Ending, Launch, Run};
 use serde_json::json;
@@ -207,7 +207,12 @@ fn check_deciding(
             found.is_ok_and(|found| !found.is_empty())
         };
         if !commands.iter().any(is_there) {
-            let found = format!("not registered for {event}, so no one checks what it runs then");
+            let hooks = client.hooks.map(|hooks| hooks.allowing);
+            let found = if hooks == Some(Allowing::AtPrompt(event)) {
+                format!("not registered for {event}: auto-allow spares no prompt")
+            } else {
+                format!("not registered for {event}, so no one checks what it runs then")
+            };
             checks.add(name, Outcome::Warning, found, Some(again));
         }
     }
@@ -287,9 +292,11 @@ fn check_limits(
     }
 }
 
-/// Returns the events at which a client waits for the guard.
+/// Returns the events at which a client waits for the guard before it runs something. Without the one at its prompt, it
+/// prompts.
 fn deciding(hooks: &Hooks) -> Vec<&'static str> {
     let beside = hooks.deciding.iter().map(|(event, _)| *event);
+    let beside = beside.filter(|event| hooks.allowing != Allowing::AtPrompt(event));
     std::iter::once(hooks.before_tool).chain(beside).collect()
 }
 

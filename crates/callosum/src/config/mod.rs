@@ -7,6 +7,7 @@
 
 mod address;
 mod amendment;
+mod auto_allow;
 mod cake;
 mod calrc;
 mod environment;
@@ -34,6 +35,7 @@ mod value;
 
 pub(crate) use self::{
     address::{Address, PRIORITIES},
+    auto_allow::{AutoAllow, AutoAllowSettings},
     cake::{BrokenCake, GuardConfig},
     calrc::{Calrc, CalrcError, EditError},
     environment::{Environment, EnvironmentError},

@@ -5,7 +5,7 @@
 //! standard error; two have a form of their own, which they show as a denial and not as a hook that
 //! failed. To be asked about is denied wherever nobody can be asked.
 
-use callosum_agents::client::{Asking, Denying, Hooks};
+use callosum_agents::client::{Allowing, Asking, Denying, Hooks};
 use callosum_evidence::terminal::untagged;
 use serde_json::{Value, json};
 
@@ -32,6 +32,9 @@ pub(crate) enum Moment {
     /// Something that is only watched.
     Other,
 }
+
+/// The reason that a client is given for a command that runs without its own prompt.
+const AUTO_ALLOWED: &str = "callosum guard auto-allow";
 
 /// What a client reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -146,6 +149,31 @@ impl Reply {
             }
         }
         Self::said(&Value::Object(said))
+    }
+
+    /// The same, and that the tool runs without the client's own prompt. `None` if this client prompts whatever it is
+    /// answered at this moment.
+    pub(crate) fn allowing(&self, hooks: Option<&Hooks>, moment: Moment) -> Option<Self> {
+        let hooks = hooks?;
+        let mut said: Value = serde_json::from_str(&self.stdout).ok()?;
+        let own = said
+            .as_object_mut()?
+            .entry("hookSpecificOutput")
+            .or_insert_with(|| json!({}))
+            .as_object_mut()?;
+        match (moment, hooks.allowing) {
+            (Moment::BeforeTool, Allowing::BeforeTool) => {
+                own.insert("hookEventName".to_owned(), hooks.before_tool.into());
+                own.insert("permissionDecision".to_owned(), "allow".into());
+                own.insert("permissionDecisionReason".to_owned(), AUTO_ALLOWED.into());
+            }
+            (Moment::Permission, Allowing::BeforeTool | Allowing::AtPrompt(_)) => {
+                own.insert("hookEventName".to_owned(), "PermissionRequest".into());
+                own.insert("decision".to_owned(), json!({"behavior": "allow"}));
+            }
+            _ => return None,
+        }
+        Some(Self::said(&said))
     }
 
     /// The same for a shell line of a skill, of which nobody is asked: the client takes an answer under the event's own name.
@@ -351,6 +379,29 @@ mod tests {
         for name in ["", "stop", "SessionStart", "é"].into_iter().chain(others) {
             assert_eq!(Moment::named(name), Moment::Other, "{name}");
             assert!(!Moment::named(name).decides());
+        }
+    }
+
+    /// Claude Code obeys it before the tool, Codex only as it is about to prompt, and Gemini and Qwen never.
+    #[test]
+    fn an_allowed_tool_is_said_where_the_client_obeys() {
+        let moments = [Moment::BeforeTool, Moment::Permission];
+        for (dialect, obeys) in [
+            (Dialect::Claude, [true, true]),
+            (Dialect::Codex, [false, true]),
+            (Dialect::Gemini, [false, false]),
+            (Dialect::Qwen, [false, false]),
+        ] {
+            for (moment, obeys) in moments.into_iter().zip(obeys) {
+                let hooks = hooks(dialect);
+                let reply = Reply::with_note(Some(&hooks), "kept a.txt");
+                let reply = reply.allowing(Some(&hooks), moment);
+                assert_eq!(reply.is_some(), obeys, "{dialect:?} {moment:?}");
+                let Some(reply) = reply else { continue };
+                assert!(reply.stdout.contains("\"allow\"") && !reply.denies());
+                let is_noted = reply.stdout.contains("kept a.txt");
+                assert_eq!(is_noted, hooks.telling.model || hooks.telling.person);
+            }
         }
     }
 

@@ -14,6 +14,7 @@
 //! thread but the one that watches the time, no registry, and no database.
 
 mod answer;
+mod auto_allow;
 mod blast_radius;
 mod brought;
 mod changed;
@@ -271,11 +272,18 @@ impl Call<'_> {
                 &call,
             );
         }
+        let spared = auto_allow::allowed(&event, &judged, snapshot.as_ref(), &place, || {
+            let hooks = self.known.and_then(|known| known.hooks.as_ref());
+            reply.allowing(hooks, self.moment)
+        });
+        let auto_allowed = spared.is_some();
+        reply = spared.unwrap_or(reply);
         let told = Told {
             event: &event,
             about: &about,
             judged: &judged,
             snapshot: snapshot.as_ref(),
+            auto_allowed,
             took,
         };
         // Who has answered in our stead has told the journal as well.
@@ -292,7 +300,8 @@ impl Call<'_> {
     fn is_first(&self, told: &Told<'_>, place: &Place) -> bool {
         let passes = told.judged.verdict.decision == Decision::Allow;
         if passes && told.judged.permitted.is_empty() {
-            return true;
+            // As the client is about to prompt, the record from before the tool is there already.
+            return self.moment != Moment::Permission || told.auto_allowed;
         }
         let call = repeated::fingerprint(self.client, told.event);
         let clock = place.environment.clock();

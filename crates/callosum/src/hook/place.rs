@@ -21,7 +21,9 @@ use super::{
     seen::seen,
     worktree::{git_dir, is_linked, shared, trees},
 };
-use crate::config::{Environment, Governance, GuardConfig, Homes, Permissions, Project, Told};
+use crate::config::{
+    AutoAllow, Environment, Governance, GuardConfig, Homes, Permissions, Project, Told,
+};
 
 /// Folders that everybody may write to.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -46,6 +48,8 @@ pub(super) struct Place {
     look: Option<Look>,
     /// Decisions that a person has set for single rules.
     pub(super) levels: BTreeMap<String, Decision>,
+    /// What needs no prompt; `None` if there is no home.
+    pub(super) auto_allow: Option<AutoAllow>,
     /// Where the call is told; `None` where there is no home.
     pub(super) journal: Option<Journal>,
 }
@@ -114,6 +118,7 @@ impl Place {
         let levels = permissions.as_ref().zip(now);
         // Levels that cannot be read lift nothing, and raise nothing.
         let levels = levels.and_then(|(permissions, now)| permissions.levels(now).ok());
+        let auto_allow = homes.as_ref().map(|homes| AutoAllow::new(disk, homes));
         let journal = homes.map(|homes| journal(disk, &homes, project.as_ref()));
         Self {
             look: None,
@@ -123,6 +128,7 @@ impl Place {
             facts,
             guard,
             permissions,
+            auto_allow,
             journal,
         }
     }
@@ -182,6 +188,7 @@ impl Place {
             permissions: None,
             look: None,
             levels: BTreeMap::new(),
+            auto_allow: None,
             journal: homes.map(|homes| journal(disk, &homes, None)),
             environment,
         }

@@ -72,6 +72,7 @@ impl Progress {
             about: &About::of(&event.action),
             judged: &Judged::failed(failure),
             snapshot: None,
+            auto_allowed: false,
             took,
         };
         record::keep(client, &told, &place);

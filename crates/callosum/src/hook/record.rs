@@ -70,6 +70,8 @@ pub(super) struct Told<'a> {
     pub(super) judged: &'a Judged,
     /// What came of keeping the tree, where that was to be done.
     pub(super) snapshot: Option<&'a Kept>,
+    /// Whether the client was told to run it without a prompt of its own.
+    pub(super) auto_allowed: bool,
     /// From the start of the process to the decision.
     pub(super) took: Duration,
 }
@@ -80,7 +82,7 @@ pub(super) fn keep(client: &str, told: &Told<'_>, place: &Place) {
         return;
     };
     let is_allowed = told.judged.verdict.decision == Decision::Allow;
-    if is_allowed && !place.guard.config.safety.audit_all_commands {
+    if is_allowed && !told.auto_allowed && !place.guard.config.safety.audit_all_commands {
         return;
     }
     let (Ok(clock), Ok(ids)) = (place.environment.clock(), place.environment.ids()) else {
@@ -130,6 +132,7 @@ fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
     );
     let list = |list: Vec<String>| (!list.is_empty()).then(|| list.into());
     add("permitted", list(judged.permitted.clone()));
+    add("auto_allowed", told.auto_allowed.then(|| true.into()));
     let passed_over = place.guard.passed_over.iter().map(ToString::to_string);
     let remarks = judged.remarks.iter().cloned().chain(passed_over);
     add("configuration", list(remarks.collect()));

@@ -13,6 +13,8 @@
 mod agents;
 /// Ledgers that were archived.
 mod archives;
+/// Commands that need no prompt of a client's.
+mod auto_allow;
 /// Tasks that wait for each other, and are told to `bd`.
 mod beads;
 /// How full a context is, and checkpoints, from what clients write.

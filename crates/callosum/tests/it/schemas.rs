@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 72] = [
+    let outputs: [(&str, &[&str], i32); 74] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -81,6 +81,16 @@ fn every_json_output_fits_its_published_schema() {
         ("output-guard-test", &["guard", "test", "commands.jsonl"], 0),
         ("output-guard-allow", &["guard", "allow", "git branch *"], 0),
         ("output-guard-permissions", &["guard", "allow", "--list"], 0),
+        (
+            "output-guard-auto-allow",
+            &["guard", "auto-allow", "add", "--preset", "rust"],
+            0,
+        ),
+        (
+            "output-guard-presets",
+            &["guard", "auto-allow", "presets"],
+            0,
+        ),
         (
             "output-guard-rule",
             &["guard", "rule", "git.push-force", "ask"],

@@ -54,6 +54,10 @@ pub(crate) static ALL: &[Case] = &[
     ),
     ("is_stopped_by_a_plugin", guarding::is_stopped_by_a_plugin),
     ("reads_one_text", instructions::reads_one_text),
+    (
+        "runs_what_is_auto_allowed_without_a_prompt",
+        guarding::runs_what_is_auto_allowed_without_a_prompt,
+    ),
     ("tells_what_was_kept", guarding::tells_what_was_kept),
     ("is_known_to_ask_nobody", guarding::is_known_to_ask_nobody),
     ("carries_a_session_over", sessions::carries_a_session_over),

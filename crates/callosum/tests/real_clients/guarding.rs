@@ -9,6 +9,12 @@ use crate::{cases::answers_without_a_network, client::Client, install::Installed
 /// that the model was told, and what was shown.
 fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<[String; 2]> {
     let shell = stage.client.shell.as_ref()?;
+    run_guarded_with(stage, shell.arguments, command)
+}
+
+/// The same with these arguments of the client's.
+fn run_guarded_with(stage: &Stage<'_>, arguments: &[&str], command: &str) -> Option<[String; 2]> {
+    let shell = stage.client.shell.as_ref()?;
     let init = [
         "init",
         "--all",
@@ -35,7 +41,7 @@ fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<[String; 2]> {
         .write("src/main.rs", "fn main() { hours_of_work() }\n");
     let client = stage
         .client()
-        .arguments(shell.arguments)
+        .arguments(arguments)
         .arguments([format!("Do it. {}", Turn::script(&turns))]);
     let variables = shell.environment.iter();
     let client = variables.fold(client, |client, (name, value)| client.env(name, *value));
@@ -132,6 +138,28 @@ pub(crate) fn is_stopped_by_a_plugin(client: &Client, installed: &Installed) {
     own(&["uninstall"]);
     ask(&[shell("git reset --hard"), Turn::text("that was all")]);
     assert!(!stage.env.read("src/main.rs").contains("hours_of_work"));
+}
+
+/// A compound command that is auto-allowed runs though the client has no permission for it and nobody can be asked; one
+/// that is not does not, and neither does it while auto-allow is off. Only Claude Code asks without a terminal.
+pub(crate) fn runs_what_is_auto_allowed_without_a_prompt(client: &Client, installed: &Installed) {
+    if client.name != "claude" {
+        return;
+    }
+    let command = "ls src > listed.txt && wc -l listed.txt";
+    let run = |is_on: bool, command: &str| {
+        let stage = Stage::new(client, installed);
+        if is_on {
+            let turn_on = ["guard", "auto-allow", "on"];
+            stage.callosum().arguments(turn_on).run().success();
+        }
+        run_guarded_with(&stage, client.arguments, command);
+        let is_there = |file: &str| stage.env.project().join(file).exists();
+        is_there("listed.txt") || is_there("src/copy.rs")
+    };
+    assert!(!run(false, command));
+    assert!(run(true, command));
+    assert!(!run(true, "ls src && cp src/main.rs src/copy.rs"));
 }
 
 /// CAKE-SNAP-1: where a command takes away what only a snapshot holds, the model or the person is told how to go

@@ -58,6 +58,8 @@ const MOST_LACKS: usize = 5;
 enum VerdictName {
     /// It might run
     Allowed,
+    /// It ran without a prompt of the client's
+    AutoAllowed,
     /// A person was asked, or it was denied where none could be
     Asked,
     /// It was denied
@@ -71,7 +73,8 @@ enum VerdictName {
 impl VerdictName {
     const fn as_str(self) -> &'static str {
         match self {
-            Self::Allowed => "allowed",
+            // Which of them ran without a prompt has a field of its own.
+            Self::Allowed | Self::AutoAllowed => "allowed",
             Self::Asked => "asked",
             Self::Blocked => "blocked",
             Self::Permitted => "permitted",
@@ -94,7 +97,7 @@ pub(crate) struct DecisionOutput {
     pub(crate) timestamp: String,
     /// Which client asked; nothing where a person permitted something.
     pub(crate) client: Option<String>,
-    /// `allowed`, `asked`, `blocked`, `permitted` or `revoked`.
+    /// `allowed`, `asked`, `blocked`, `permitted`, `revoked` or `auto-allow` (a person changed it).
     pub(crate) verdict: String,
     /// The rule that decided.
     pub(crate) rule: Option<String>,
@@ -106,6 +109,8 @@ pub(crate) struct DecisionOutput {
     pub(crate) paths: Vec<String>,
     /// The permissions that allowed it, by their ids.
     pub(crate) permitted: Vec<String>,
+    /// Whether the client was told to run it without a prompt of its own.
+    pub(crate) auto_allowed: bool,
     /// What came of the snapshot before it: `begun`, `taken`, `late` or `failed`; nothing where none was wanted.
     pub(crate) snapshot: Option<String>,
     /// The id of that snapshot, where it was taken before the answer.
@@ -154,6 +159,7 @@ impl DecisionOutput {
             command: text("command").or_else(|| text("pattern")),
             paths: list("paths"),
             permitted: list("permitted"),
+            auto_allowed: details.get("auto_allowed") == Some(&Value::Bool(true)),
             snapshot: text("snapshot"),
             snapshot_id: text("snapshot_id"),
             snapshot_lacks: list("snapshot_lacks"),
@@ -166,15 +172,24 @@ impl DecisionOutput {
     }
 
     fn fits(&self, args: &LogArgs) -> bool {
-        let is_so = args
-            .verdict
-            .is_none_or(|wanted| wanted.as_str() == self.verdict);
+        let is_so = args.verdict.is_none_or(|wanted| {
+            let is_spared = !matches!(wanted, VerdictName::AutoAllowed) || self.auto_allowed;
+            wanted.as_str() == self.verdict && is_spared
+        });
         is_so
             && args.rule.as_deref().is_none_or(|wanted| {
                 let rule = self.rule.as_deref().unwrap_or_default();
                 let rest = rule.strip_prefix(wanted);
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             })
+    }
+
+    /// The verdict for people.
+    fn shown_verdict(&self) -> String {
+        if self.auto_allowed {
+            return "auto-allowed".to_owned();
+        }
+        self.verdict.clone()
     }
 
     /// How what it lost can be had again.
@@ -247,7 +262,7 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
         table.row([
             decision.timestamp.clone(),
             or_dash(&decision.client),
-            decision.verdict.clone(),
+            decision.shown_verdict(),
             or_dash(&decision.rule),
             decision.kept(),
             decision.about(),

@@ -41,6 +41,9 @@ pub(crate) struct MetricsOutput {
     /// What was blocked, by the rule.
     #[serde(rename = "cake_errors_prevented_total")]
     prevented: Vec<PreventedOutput>,
+    /// How many commands the client was told to run without a prompt of its own.
+    #[serde(rename = "cake_auto_allowed_total")]
+    auto_allowed: u64,
     /// How long it took from the start of a hook to its record, by what it was about.
     #[serde(rename = "cake_response_latency_seconds")]
     latencies: Vec<LatencyOutput>,
@@ -102,6 +105,8 @@ pub(super) struct Counts {
     interventions: BTreeMap<(&'static str, &'static str), u64>,
     /// By rule.
     prevented: BTreeMap<String, u64>,
+    /// Commands that ran without a prompt.
+    auto_allowed: u64,
     /// By operation.
     latencies: BTreeMap<&'static str, Latency>,
 }
@@ -119,6 +124,7 @@ impl Counts {
         let Some(took) = decision.took_us else {
             return;
         };
+        self.auto_allowed += u64::from(decision.auto_allowed);
         let operation = match (&decision.command, decision.paths.is_empty()) {
             (Some(_), _) => "command",
             (None, false) => "write",
@@ -148,6 +154,7 @@ impl Counts {
         for (what, count) in &other.interventions {
             *self.interventions.entry(*what).or_default() += count;
         }
+        self.auto_allowed += other.auto_allowed;
         for (rule, count) in &other.prevented {
             *self.prevented.entry(rule.clone()).or_default() += count;
         }
@@ -182,6 +189,14 @@ impl Counts {
             let rule = escaped(rule);
             let _ = writeln!(text, "{name}{{error_type=\"{rule}\"}} {count}");
         }
+        let name = "cake_auto_allowed_total";
+        begin(
+            &mut text,
+            name,
+            "counter",
+            "Total commands that ran without a prompt",
+        );
+        let _ = writeln!(text, "{name} {}", self.auto_allowed);
         let name = "cake_response_latency_seconds";
         begin(
             &mut text,
@@ -225,6 +240,7 @@ impl Counts {
                     value: *count,
                 })
                 .collect(),
+            auto_allowed: self.auto_allowed,
             latencies: self
                 .latencies
                 .iter()
@@ -289,7 +305,10 @@ mod tests {
     #[test]
     fn decisions_are_counted_under_the_seeds_names() {
         let mut counts = Counts::default();
-        counts.add(&decision("allowed", "", 2_000));
+        counts.add(&DecisionOutput {
+            auto_allowed: true,
+            ..decision("allowed", "", 2_000)
+        });
         counts.add(&decision("blocked", "a\"b\\c\nd", 20_000));
         counts.add(&decision("asked", "git.branch-delete", 2_000_000));
         // What a person permitted took no time of anybody's.
@@ -305,6 +324,7 @@ mod tests {
             "cake_response_latency_seconds_bucket{component=\"guard\",operation=\"command\",le=\"+Inf\"} 3",
             "cake_response_latency_seconds_sum{component=\"guard\",operation=\"command\"} 2.022",
             "cake_response_latency_seconds_count{component=\"guard\",operation=\"command\"} 3",
+            "cake_auto_allowed_total 1",
             "# TYPE cake_voice_similarity_score gauge",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
@@ -323,6 +343,7 @@ mod tests {
                 error_type: "a\"b\\c\nd".to_owned(),
                 value: 1,
             }],
+            auto_allowed: 1,
             latencies: vec![LatencyOutput {
                 component: "guard",
                 operation: "command",

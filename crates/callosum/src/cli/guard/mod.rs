@@ -1,6 +1,7 @@
 //! `callosum guard`: what the guard says to a command, why, and what it has said.
 
 mod allow;
+mod auto_allow;
 mod check;
 mod corpus;
 mod explain;
@@ -17,6 +18,7 @@ use clap::Subcommand;
 
 pub(super) use self::{
     allow::{PermitOutput, PermitsOutput},
+    auto_allow::{AutoAllowOutput, PresetsOutput},
     check::CheckOutput,
     corpus::TestOutput,
     explain::ExplainOutput,
@@ -43,6 +45,7 @@ pub(crate) enum GuardCommand {
     Rules(rules::RulesArgs),
     #[command(subcommand)]
     Secrets(secrets::SecretsCommand),
+    AutoAllow(auto_allow::AutoAllowArgs),
     Log(log::LogArgs),
     Metrics(metrics::MetricsArgs),
 }
@@ -57,6 +60,7 @@ pub(super) fn run(context: &Context, command: &GuardCommand) -> Result<(), Comma
         GuardCommand::Rule(args) => rule::run(context, args),
         GuardCommand::Rules(args) => rules::run(context, args),
         GuardCommand::Secrets(command) => secrets::run(context, command),
+        GuardCommand::AutoAllow(args) => auto_allow::run(context, args),
         GuardCommand::Log(args) => log::run(context, args),
         GuardCommand::Metrics(args) => metrics::run(context, args),
     }

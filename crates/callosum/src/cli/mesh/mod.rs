@@ -35,7 +35,10 @@ pub(super) use self::{
     tail::EventsOutput,
 };
 pub(crate) use self::{
-    open::unusable, publish::publish_once, speaker::asking, standing::MeshStatus,
+    open::unusable,
+    publish::publish_once,
+    speaker::{agent_of, asking},
+    standing::MeshStatus,
 };
 use super::context::Context;
 use crate::ui::CommandError;

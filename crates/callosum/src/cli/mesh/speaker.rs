@@ -27,6 +27,13 @@ const PERSON: &str = "person";
 /// Who speaks where a client asks that does not say its name.
 const UNNAMED: &str = "unknown";
 
+/// Returns the agent that runs this program, as its client's environment says.
+pub(crate) fn agent_of(environment: &Environment) -> Option<&'static str> {
+    let mut marks = MARKS.iter();
+    let mark = marks.find(|(mark, _, _)| environment.get(mark).is_some());
+    mark.map(|(_, name, _)| *name)
+}
+
 /// Who speaks.
 #[derive(Args, Debug)]
 pub(super) struct SpeakerArgs {

@@ -57,6 +57,9 @@ pub(super) struct Event {
     pub(super) removes: bool,
     /// The skill or command of a file's that the call has the client load.
     pub(super) skill: Option<Skill>,
+    /// Whether it is a command of the client's own shell that runs as commands usually do: in the foreground, and
+    /// inside its sandbox if it has one.
+    pub(super) is_plain_shell: bool,
 }
 
 /// What a call of a tool would do.
@@ -110,6 +113,22 @@ pub(super) enum Unreadable {
 
 /// Tools whose `command` a shell runs.
 const SHELLS: [&str; 5] = ["Bash", "run_shell_command", "shell", "exec_command", "bash"];
+
+/// What such a tool may be given that changes nothing of what the command does.
+const PLAIN: [&str; 12] = [
+    "command",
+    "cmd",
+    "cwd",
+    "description",
+    "dir_path",
+    "directory",
+    "justification",
+    "max_output_tokens",
+    "timeout",
+    "timeout_ms",
+    "workdir",
+    "yield_time_ms",
+];
 
 /// Tools that write the files which they are given.
 const WRITERS: [&str; 10] = [
@@ -182,6 +201,7 @@ impl Event {
         } else {
             action(&tool, input)?
         };
+        event.is_plain_shell = is_plain_shell(&tool, input) && !event.is_skill_line();
         let patch = given.text(&["command"]).or_else(|| given.text(&PATCHES));
         event.removes = tool == PATCHER && patch.is_some_and(|patch| patch.contains(REMOVES));
         // Some shells pass over it, and then run something else than was decided on.
@@ -331,6 +351,18 @@ pub(super) fn call_key(fields: &Map<String, Value>) -> String {
     let input = input.unwrap_or_default();
     let tool = text("tool_name");
     format!("{session}\0\0{tool}\0{input}")
+}
+
+/// Returns whether a call is a shell command that no other field turns into something else: `run_in_background` and
+/// `dangerouslyDisableSandbox` do, unless they are false.
+fn is_plain_shell(tool: &str, input: &Map<String, Value>) -> bool {
+    let is_off = |value: &Value| matches!(value, Value::Null | Value::Bool(false));
+    let command = input.get("command").or_else(|| input.get("cmd"));
+    SHELLS.contains(&tool)
+        && command.is_some_and(Value::is_string)
+        && input
+            .iter()
+            .all(|(key, value)| PLAIN.contains(&key.as_str()) || is_off(value))
 }
 
 /// An id as it may be kept: no longer than ids are.

@@ -1,0 +1,333 @@
+//! `callosum guard auto-allow`: run commands that are known to be harmless without the client's own prompt.
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_guard::{
+    Permission,
+    auto_allow::{may_be_listed, preset},
+};
+use callosum_ledger::{AuditEvent, Event};
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::check::line;
+use crate::{
+    cli::{context::Context, explain, mesh, notice},
+    config::{AutoAllow, AutoAllowSettings},
+    ui::{CommandError, Exit, Table},
+};
+
+/// Run harmless commands without the client's prompt
+///
+/// Off by default. When it is on, a command line runs without a prompt if the guard understands all of it, and each of its
+/// commands only reads in the project, writes a new document or a log there, or is on your list. Everything else is
+/// prompted for as before. It holds in all your projects; a project can turn it off (`safety.auto_allow` in its
+/// cake_config.yaml) and never on. Claude Code and Codex obey it. For people: the guard blocks changes of it in an agent's
+/// shell.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum guard auto-allow add --preset rust
+  $ callosum guard auto-allow add 'make test *'
+  $ callosum guard auto-allow on
+  $ callosum guard auto-allow list")]
+pub(crate) struct AutoAllowArgs {
+    #[command(subcommand)]
+    command: AutoAllowCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum AutoAllowCommand {
+    /// Turn auto-allow on
+    #[command(after_long_help = "\
+Examples:
+  $ callosum guard auto-allow on")]
+    On,
+    /// Turn auto-allow off; the list stays
+    #[command(after_long_help = "\
+Examples:
+  $ callosum guard auto-allow off")]
+    Off,
+    /// Show whether it is on, and the list
+    #[command(after_long_help = "\
+Examples:
+  $ callosum guard auto-allow list
+  $ callosum guard auto-allow list --json")]
+    List,
+    Add(AddArgs),
+    Remove(RemoveArgs),
+    /// Show the presets
+    #[command(after_long_help = "\
+Examples:
+  $ callosum guard auto-allow presets")]
+    Presets,
+}
+
+/// Add programs to the list
+///
+/// PATTERN is the words of one command; `*` stands for any text in a word, and as the last word for any words that follow.
+/// You trust such a program with any such words, including files that an agent wrote. Programs that run other commands
+/// (`bash`, `env`, `xargs`, `ssh`, `docker` …) cannot be added.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum guard auto-allow add 'cargo test *'
+  $ callosum guard auto-allow add 'make lint' 'make test *'
+  $ callosum guard auto-allow add --preset rust --preset node")]
+struct AddArgs {
+    /// Programs to add
+    #[arg(required_unless_present = "preset", value_name = "PATTERN")]
+    patterns: Vec<String>,
+    /// Add the programs of a preset
+    #[arg(long, value_name = "NAME", value_parser = preset_name)]
+    preset: Vec<String>,
+}
+
+/// Remove programs from the list
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum guard auto-allow remove 'cargo test *'
+  $ callosum guard auto-allow remove --preset node")]
+struct RemoveArgs {
+    /// Programs to remove, as `list` shows them
+    #[arg(required_unless_present = "preset", value_name = "PATTERN")]
+    patterns: Vec<String>,
+    /// Remove the programs of a preset
+    #[arg(long, value_name = "NAME", value_parser = preset_name)]
+    preset: Vec<String>,
+}
+
+/// `callosum guard auto-allow list --json`, and that of each command that changes it.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct AutoAllowOutput {
+    /// Whether it is on.
+    pub(crate) enabled: bool,
+    /// Whether it holds in this project, which may turn it off.
+    pub(crate) enabled_here: bool,
+    /// The programs on the list.
+    pub(crate) programs: Vec<String>,
+}
+
+/// `callosum guard auto-allow presets --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct PresetsOutput {
+    /// The presets, by name.
+    pub(crate) presets: Vec<PresetOutput>,
+}
+
+/// A preset.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct PresetOutput {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The programs that it adds.
+    pub(crate) programs: Vec<&'static str>,
+}
+
+/// Reads the name of a preset.
+fn preset_name(text: &str) -> Result<String, String> {
+    if preset::patterns(text).is_some() {
+        return Ok(text.to_owned());
+    }
+    let names: Vec<&str> = preset::PRESETS.iter().map(|(name, _)| *name).collect();
+    Err(format!("no such preset (allowed: {})", names.join(", ")))
+}
+
+pub(super) fn run(context: &Context, args: &AutoAllowArgs) -> Result<(), CommandError> {
+    let user = AutoAllow::new(&context.disk, &context.project.homes);
+    match &args.command {
+        AutoAllowCommand::Presets => presets(context),
+        AutoAllowCommand::List => {
+            let settings = user.read().map_err(|error| explain::permit(&error))?;
+            show(context, &settings)
+        }
+        AutoAllowCommand::On => {
+            let settings = change(context, &user, "on", |settings| settings.enabled = true)?;
+            if settings.programs.is_empty() {
+                context.ui.hint(
+                    "add programs that build and test: callosum guard auto-allow add --preset rust",
+                );
+            }
+            changed(context, &settings, "auto-allow is on")
+        }
+        AutoAllowCommand::Off => {
+            let settings = change(context, &user, "off", |settings| settings.enabled = false)?;
+            changed(context, &settings, "auto-allow is off")
+        }
+        AutoAllowCommand::Add(args) => {
+            let patterns = patterns(&args.patterns, &args.preset)?;
+            if let Some(runs) = patterns.iter().find(|pattern| !may_be_listed(pattern)) {
+                let pattern = on_one_line(&String::from(runs.clone()));
+                let what =
+                    format!("`{pattern}` cannot be listed: it runs the command in its words");
+                return Err(CommandError::new(Exit::Usage, what)
+                    .hint("callosum guard auto-allow add 'cargo test *'"));
+            }
+            let mut added = 0;
+            let settings = change(context, &user, "add", |settings| {
+                let before = settings.programs.len();
+                for pattern in patterns {
+                    settings.add(pattern);
+                }
+                added = settings.programs.len() - before;
+            })?;
+            if !settings.enabled {
+                context
+                    .ui
+                    .hint("auto-allow is off; turn it on: callosum guard auto-allow on");
+            }
+            let said = match added {
+                1 => "added 1 pattern".to_owned(),
+                _ => format!("added {added} patterns"),
+            };
+            changed(context, &settings, &said)
+        }
+        AutoAllowCommand::Remove(args) => {
+            let patterns = patterns(&args.patterns, &args.preset)?;
+            let settings = user.read().map_err(|error| explain::permit(&error))?;
+            let is_there = |pattern: &&Permission| settings.programs.contains(pattern);
+            let is_named = args.preset.is_empty();
+            if let Some(missing) = patterns
+                .iter()
+                .find(|pattern| is_named && !is_there(pattern))
+            {
+                let pattern = on_one_line(&String::from(missing.clone()));
+                let what = format!("`{pattern}` is not on the list");
+                let hint = "callosum guard auto-allow list";
+                return Err(CommandError::new(Exit::Usage, what).hint(hint));
+            }
+            let mut removed = 0;
+            let settings = change(context, &user, "remove", |settings| {
+                let before = settings.programs.len();
+                settings
+                    .programs
+                    .retain(|pattern| !patterns.contains(pattern));
+                removed = before - settings.programs.len();
+            })?;
+            let said = match removed {
+                1 => "removed 1 pattern".to_owned(),
+                _ => format!("removed {removed} patterns"),
+            };
+            changed(context, &settings, &said)
+        }
+    }
+}
+
+/// Reads patterns of the command line and of presets.
+fn patterns(texts: &[String], presets: &[String]) -> Result<Vec<Permission>, CommandError> {
+    let of_presets = presets
+        .iter()
+        .filter_map(|name| preset::patterns(name))
+        .flatten();
+    let texts = texts.iter().map(|text| line(std::slice::from_ref(text)));
+    let texts = texts.chain(of_presets.map(|text| (*text).to_owned()));
+    let parsed = texts.map(|text| {
+        Permission::parse(&text).map_err(|error| {
+            CommandError::from_error(Exit::Usage, &error)
+                .hint("callosum guard auto-allow add 'cargo test *'")
+        })
+    });
+    parsed.collect()
+}
+
+/// Changes the switch or the list, unless an agent runs this, and leaves a record.
+fn change(
+    context: &Context,
+    user: &AutoAllow,
+    what: &str,
+    change: impl FnOnce(&mut AutoAllowSettings),
+) -> Result<AutoAllowSettings, CommandError> {
+    if let Some(agent) = mesh::agent_of(&context.environment) {
+        let what = format!("auto-allow is for a person to change, and {agent} runs this command");
+        return Err(CommandError::new(Exit::No, what).hint("run it in a terminal of your own"));
+    }
+    let settings = user
+        .change(change)
+        .map_err(|error| explain::permit(&error))?;
+    let event = AuditEvent {
+        status: Some("auto-allow".to_owned()),
+        ..AuditEvent::new(Event::Guard)
+    };
+    let programs: Vec<String> = settings
+        .programs
+        .iter()
+        .cloned()
+        .map(String::from)
+        .collect();
+    let event = event
+        .with("pattern", format!("{what}: {}", programs.join(", ")))
+        .with("enabled", settings.enabled);
+    notice::leave(context, &event);
+    Ok(settings)
+}
+
+fn output(context: &Context, settings: &AutoAllowSettings) -> AutoAllowOutput {
+    let guard = context.project.guard(&context.disk);
+    AutoAllowOutput {
+        enabled: settings.enabled,
+        enabled_here: settings.enabled && guard.broken.is_empty() && guard.config.safety.auto_allow,
+        programs: settings
+            .programs
+            .iter()
+            .cloned()
+            .map(String::from)
+            .collect(),
+    }
+}
+
+fn changed(
+    context: &Context,
+    settings: &AutoAllowSettings,
+    said: &str,
+) -> Result<(), CommandError> {
+    if context.ui.json {
+        return context.ui.json_data(&output(context, settings));
+    }
+    context.ui.say(said);
+    Ok(())
+}
+
+fn show(context: &Context, settings: &AutoAllowSettings) -> Result<(), CommandError> {
+    let output = output(context, settings);
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let switch = match (output.enabled, output.enabled_here) {
+        (true, true) => "on",
+        (true, false) => "on, but this project turns it off",
+        (false, _) => "off",
+    };
+    context.ui.say(&format!("auto-allow is {switch}"));
+    if output.programs.is_empty() {
+        context
+            .ui
+            .say("no programs are listed; those that only read need no entry");
+        return Ok(());
+    }
+    let mut table = Table::new(&["program"]);
+    for program in &output.programs {
+        table.row([on_one_line(program)]);
+    }
+    context.ui.data(&table.render())
+}
+
+fn presets(context: &Context) -> Result<(), CommandError> {
+    let presets = preset::PRESETS.iter();
+    if context.ui.json {
+        let presets = presets.map(|(name, programs)| PresetOutput {
+            name,
+            programs: programs.to_vec(),
+        });
+        return context.ui.json_data(&PresetsOutput {
+            presets: presets.collect(),
+        });
+    }
+    let mut table = Table::new(&["preset", "program"]);
+    for (name, programs) in presets {
+        for program in *programs {
+            table.row([(*name).to_owned(), (*program).to_owned()]);
+        }
+    }
+    context.ui.data(&table.render())
+}

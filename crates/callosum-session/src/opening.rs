@@ -15,6 +15,7 @@ use callosum_evidence::{
 use serde_json::Value;
 
 use crate::{
+    bead::is_closed,
     config::Enforcement,
     grounding::Tally,
     heal::{Healed, Healer},
@@ -109,7 +110,7 @@ impl Opening {
             lacking,
             ungrounded,
             waiting: session.waiting_for(names, session_id)?,
-            recollection: Recollection::gather(session, LAST)?,
+            recollection: with_other_beads(session, Recollection::gather(session, LAST)?),
         })
     }
 
@@ -196,6 +197,20 @@ impl Opening {
             }
         }
         best
+    }
+}
+
+/// Adds the ids of the open beads beside the current one, the most urgent first, then the oldest.
+fn with_other_beads(session: &Session<'_>, recollection: Recollection) -> Recollection {
+    let current = recollection.bead.as_ref().map(|(id, _)| id.as_str());
+    // Their ids are the least of what is told: without them, the rest is told all the same.
+    let listing = session.beads().list(session.clock.now());
+    let mut rows = listing.unwrap_or_default().rows;
+    rows.retain(|row| !is_closed(&row.status) && Some(row.id.as_str()) != current);
+    rows.sort_by(|a, b| (a.priority, &a.created, &a.id).cmp(&(b.priority, &b.created, &b.id)));
+    Recollection {
+        other_beads: rows.into_iter().map(|row| row.id).collect(),
+        ..recollection
     }
 }
 

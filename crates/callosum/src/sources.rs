@@ -17,7 +17,7 @@ use callosum_session::{Session, SessionError};
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// Hand-offs that are told.
+/// Hand-offs that are told, and entries whose ids are.
 const MOST: usize = 3;
 
 /// Entries of the ledger whose ids are told; further ones are counted.
@@ -73,6 +73,23 @@ pub(crate) fn ledger(
         },
         Err(error) => broken(&error),
     }
+}
+
+/// Returns the ids of the newest entries of a ledger, as far as it can be read at once: without them, the rest is told all
+/// the same.
+pub(crate) fn newest_ids(disk: &Disk, paths: &LedgerPaths) -> Vec<String> {
+    let found = disk.stat(&paths.ledger).ok().flatten();
+    if found.is_none_or(|found| found.len > LARGEST) {
+        return Vec::new();
+    }
+    let newest = Query {
+        limit: Some(MOST),
+        ..Query::default()
+    };
+    let reader = Reader::open(disk.clone(), paths.clone()).ok();
+    let entries = reader.and_then(|reader| reader.query(&newest).ok());
+    let entries = entries.unwrap_or_default().into_iter();
+    entries.map(|entry| entry.task_id.to_string()).collect()
 }
 
 fn entries(

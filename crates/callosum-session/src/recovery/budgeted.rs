@@ -292,16 +292,14 @@ mod tests {
         Recollection {
             bead: Some(("bd-x7y8".to_owned(), Some(bead))),
             checkpoint: Some("2024-01-15T14:30:00Z".to_owned()),
-            reasoning: None,
-            handoffs: Vec::new(),
             decisions: vec![
                 made("2024-01-04", "Newest", Trust::Stale),
                 made("2024-01-03", "Sliding expiry", Trust::QuoteFound),
                 made("2024-01-02", "Rotate tokens", Trust::QuoteFound),
                 made("2024-01-01", "Oldest", Trust::QuoteFound),
             ],
-            older: 0,
             questions: vec!["Per client?".to_owned()],
+            ..Recollection::default()
         }
     }
 

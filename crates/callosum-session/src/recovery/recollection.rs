@@ -77,6 +77,10 @@ pub struct Recollection {
     pub handoffs: Vec<Waiting>,
     /// Questions that nobody has answered: those of the notes, then those of the bead.
     pub questions: Vec<String>,
+    /// The ids of open beads beside the current one, the most urgent first; a caller who wants them told adds them.
+    pub other_beads: Vec<String>,
+    /// The ids of the newest entries of the ledger; a caller who wants them told adds them.
+    pub entries: Vec<String>,
 }
 
 impl Recollection {
@@ -110,6 +114,8 @@ impl Recollection {
         Ok(Self {
             bead,
             handoffs: Vec::new(),
+            other_beads: Vec::new(),
+            entries: Vec::new(),
             checkpoint: active.checkpoint.map(|text| one_line(&text)),
             reasoning: active.reasoning.map(|text| one_line(&text)),
             decisions: decisions

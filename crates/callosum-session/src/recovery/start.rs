@@ -1,7 +1,7 @@
 //! [`at_start`]: what a new session reads first, before anyone asks.
 //!
 //! Whole records only: the current task and its next step, decisions with reason and place, open questions, and the ids of
-//! decisions that had no room. For the shorter text that `session recover --level 1` prints, see [`level_1`](super::level_1).
+//! what else exists: decisions that had no room, other open beads, entries of the ledger. For the shorter text that `session recover --level 1` prints, see [`level_1`](super::level_1).
 
 use callosum_evidence::{secrets, tokens::estimate};
 
@@ -14,13 +14,20 @@ const MOST_PLACES: usize = 3;
 /// Most ids of further decisions that are named; the rest are counted.
 const MOST_IDS: usize = 6;
 
+/// Most ids of other beads that are named; the rest are counted.
+const MOST_BEADS: usize = 5;
+
+/// The part of the budget, as its divisor, that ids of beads and entries may take.
+const LARGEST_PART: u64 = 3;
+
 /// The variable for the project's root in a stored place.
 const ROOT: &str = "${PROJECT_ROOT}/";
 
 /// Returns the text for a session that starts, a record on each line, in at most `budget` tokens as [`estimate`] counts them.
 ///
 /// In this order: the current task, its next step, decisions that the task names and then the newest, open questions. A
-/// record that does not fit is left out, never shortened. The last line has the ids of decisions that were left out.
+/// record that does not fit is left out, never shortened. The last line has the ids of decisions that were left out, of
+/// other open beads and of entries of the ledger.
 /// The same recollection gives the same text.
 pub fn at_start(recollection: &Recollection, budget: u64) -> String {
     let mut lines = Lines {
@@ -51,7 +58,9 @@ pub fn at_start(recollection: &Recollection, budget: u64) -> String {
         .iter()
         .map(|made| made.decision.ts.as_str())
         .collect();
-    let most = further(&ids, recollection.older).map_or(0, |line| estimate(&format!("{line}\n")));
+    let others = others(recollection, budget);
+    let most = further(&ids, recollection.older, &others);
+    let most = most.map_or(0, |line| estimate(&format!("{line}\n")));
     lines.budget = budget.saturating_sub(most);
     let left: Vec<&str> = decisions
         .into_iter()
@@ -62,7 +71,7 @@ pub fn at_start(recollection: &Recollection, budget: u64) -> String {
         lines.add(&format!("Open: {question}"));
     }
     lines.budget = budget;
-    if let Some(line) = further(&left, recollection.older) {
+    if let Some(line) = further(&left, recollection.older, &others) {
         lines.add(&line);
     }
     lines.text
@@ -115,21 +124,42 @@ fn decided(made: &Recollected) -> String {
     format!("{text} [{}]", made.trust.name())
 }
 
-/// Returns the line that names the decisions without room, if there are any.
-fn further(ids: &[&str], older: usize) -> Option<String> {
+/// Returns the line that names what else exists, if there is anything: decisions without room, then `others`.
+fn further(ids: &[&str], older: usize, others: &[String]) -> Option<String> {
     let all = ids.len() + older;
-    if all == 0 {
-        return None;
-    }
     let named = &ids[..ids.len().min(MOST_IDS)];
     let what = if all == 1 { "decision" } else { "decisions" };
     let ids = match named {
         [] => String::new(),
         named => format!(" ({})", named.join(", ")),
     };
-    Some(format!(
-        "Also: {all} more {what}{ids}: `callosum session recover --level 2`"
-    ))
+    let decisions =
+        (all > 0).then(|| format!("{all} more {what}{ids}: `callosum session recover --level 2`"));
+    let parts: Vec<String> = decisions
+        .into_iter()
+        .chain(others.iter().cloned())
+        .collect();
+    (!parts.is_empty()).then(|| format!("Also: {}", parts.join("; ")))
+}
+
+/// Returns the ids of other beads and of entries of the ledger, as far as they take no more than a part of the budget.
+fn others(recollection: &Recollection, budget: u64) -> Vec<String> {
+    let beads = &recollection.other_beads;
+    let named = &beads[..beads.len().min(MOST_BEADS)];
+    let more = match beads.len() - named.len() {
+        0 => String::new(),
+        more => format!(", {more} more"),
+    };
+    let beads = (!named.is_empty())
+        .then(|| format!("beads {}{more}: `callosum bead show ID`", named.join(", ")));
+    let entries = &recollection.entries;
+    let entries = (!entries.is_empty())
+        .then(|| format!("ledger {}: `callosum ledger show ID`", entries.join(", ")));
+    let mut others: Vec<String> = beads.into_iter().chain(entries).collect();
+    while !others.is_empty() && estimate(&others.join("; ")) > budget / LARGEST_PART {
+        others.pop();
+    }
+    others
 }
 
 #[cfg(test)]
@@ -211,15 +241,49 @@ mod tests {
         assert!(text.ends_with(last), "{text}");
     }
 
+    /// LOA-REC-1: beads and entries that are not told are named by their ids, on one line with the decisions.
+    #[test]
+    fn what_else_exists_is_named_on_the_last_line() {
+        let mut state = recollection();
+        state.other_beads = (2..9).map(|at| format!("bd-{at}")).collect();
+        let text = at_start(&state, 300);
+        let beads = "beads bd-2, bd-3, bd-4, bd-5, bd-6, 2 more: `callosum bead show ID`";
+        assert!(
+            text.ends_with(&format!("Open: Per client?\nAlso: {beads}\n")),
+            "{text}"
+        );
+        state.entries = vec!["cal_1".to_owned(), "cal_2".to_owned()];
+        state.older = 1;
+        let text = at_start(&state, 300);
+        let last = format!(
+            "Also: 1 more decision: `callosum session recover --level 2`; {beads}; \
+             ledger cal_1, cal_2: `callosum ledger show ID`\n"
+        );
+        assert!(text.ends_with(&last), "{text}");
+        // They never take the room of what is told whole.
+        assert!(!at_start(&state, 60).contains("bd-2"));
+        let alone = Recollection {
+            other_beads: vec!["bd-2".to_owned()],
+            ..Recollection::default()
+        };
+        assert_eq!(
+            at_start(&alone, 250),
+            "Also: beads bd-2: `callosum bead show ID`\n"
+        );
+    }
+
     proptest! {
         /// LOA-REC-1: the budget holds, and each decision is whole, named or counted.
         #[test]
         fn no_text_exceeds_its_budget(
             titles in proptest::collection::vec("[a-zé ]{1,120}", 0..9), older in 0_usize..9, budget in 0_u64..400,
+            beads in 0_usize..9,
         ) {
             let mut state = recollection();
             state.decisions = titles.iter().map(|title| made("2026-01-01", title, "b")).collect();
             state.older = older;
+            state.other_beads = (0..beads).map(|at| format!("bd-{at}")).collect();
+            state.entries = vec!["cal_2026_01_02_0001".to_owned()];
             let text = at_start(&state, budget);
             prop_assert!(estimate(&text) <= budget);
             for line in text.lines().filter_map(|line| line.strip_prefix("Decided: ")) {

@@ -52,6 +52,7 @@ pub(super) fn told(
     if held.is_none() {
         opening.waiting.clear();
     }
+    opening.recollection.entries = sources::newest_ids(&ground.disk, ground.ledger());
     let told = opening.told(config.start_tokens, MOST);
     let mut handed = opening.waiting;
     handed.truncate(told.handed_over);

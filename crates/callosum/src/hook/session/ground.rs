@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use callosum_host::{Clock, Disk, DiskError, process::Cancel};
-use callosum_ledger::{AuditEvent, Event, Journal, notice};
+use callosum_ledger::{AuditEvent, Event, Journal, LedgerPaths, notice};
 use callosum_session::{Session, SessionError, Zones, trajectory::Agent};
 
 use super::{neighbours::NeighboursError, said::Said};
@@ -111,6 +111,11 @@ impl Ground {
             cancel: Cancel::new().map_err(Problem::Cancel)?,
             patience_with_git: environment.patience(PATIENCE_WITH_GIT)?,
         }))
+    }
+
+    /// Where the ledger of the project is.
+    pub(super) fn ledger(&self) -> &LedgerPaths {
+        &self.project.places.ledger
     }
 
     /// The project as an agent sees it.

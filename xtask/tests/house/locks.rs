@@ -19,7 +19,7 @@ enum Place {
 }
 
 /// Every source file that takes locks.
-const TAKERS: [(&str, Place); 29] = [
+const TAKERS: [(&str, Place); 30] = [
     ("callosum-arbiter/src/budget/account.rs", Place::Own),
     ("callosum-arbiter/src/circuit/store.rs", Place::Own),
     ("callosum-arbiter/src/delegation/reuse.rs", Place::Own),
@@ -53,6 +53,7 @@ const TAKERS: [(&str, Place); 29] = [
     ("callosum/src/config/secret_reads.rs", Place::Own),
     ("callosum/src/config/trust.rs", Place::Own),
     ("callosum/src/daemon/instance.rs", Place::Own),
+    ("callosum/src/hook/tokens.rs", Place::Own),
     ("callosum/src/undo/log.rs", Place::Own),
     // Files that are only just being written, under names of the moment: nobody waits for those.
     ("callosum-host/src/disk/temporary.rs", Place::Handed),

@@ -51,10 +51,15 @@ pub(crate) struct ClientOutput {
 }
 
 /// Returns the name that its makers give a client.
-pub(super) fn label(client: &Client) -> &'static str {
+pub(super) fn label(client: &'static Client) -> &'static str {
+    label_of(client.program)
+}
+
+/// Returns the same for a client's program; the program's own name if no client has it.
+pub(super) fn label_of(program: &str) -> &str {
     let named = ClientName::value_variants().iter();
-    let mut named = named.filter(|name| name.client().program == client.program);
-    named.next().map_or(client.program, |name| name.label())
+    let mut named = named.filter(|name| name.client().program == program);
+    named.next().map_or(program, |name| name.label())
 }
 
 /// What of ours stands in settings.

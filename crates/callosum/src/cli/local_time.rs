@@ -24,6 +24,12 @@ impl LocalTime {
         Self(zone.unwrap_or(TimeZone::UTC))
     }
 
+    /// Returns UTC, for tests.
+    #[cfg(test)]
+    pub(super) fn utc() -> Self {
+        Self(TimeZone::UTC)
+    }
+
     /// Returns a time to the minute: `2026-01-02 03:04`.
     pub(super) fn show(&self, at: Timestamp) -> String {
         let at = at.to_zoned(self.0.clone());

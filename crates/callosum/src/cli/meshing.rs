@@ -27,7 +27,7 @@ use crate::{
     config::{SinkSetting, user_faults},
     daemon::{Serving, SinkStatus, running},
     machine_mesh,
-    ui::{CommandError, Exit, many},
+    ui::{CommandError, Exit, thousands, many},
 };
 
 /// How long the lock may be held by others before that is worth a word.
@@ -168,7 +168,7 @@ fn check_log(checks: &mut Checks, journal: &Journal) -> Result<(), MeshError> {
     let found = format!(
         "{}, {} KB in {}{torn}",
         many(events, "event"),
-        bytes.div_ceil(1024),
+        thousands(bytes.div_ceil(1024)),
         many(files as u64, "file")
     );
     checks.add(NAME, Outcome::Ok, found, None);
@@ -372,7 +372,10 @@ fn check_waiting(context: &Context, checks: &mut Checks, board: &Board, now: Tim
     } = board.tally(now);
     let oldest = match waiting {
         0 => String::new(),
-        _ => format!(", the oldest for {} s", oldest_waits.as_secs()),
+        _ => format!(
+            ", the oldest for {} s",
+            thousands(oldest_waits.as_secs().unsigned_abs())
+        ),
     };
     let own_dead = board.dead_letters_of(&context.state().to_string_lossy());
     let of_others = match dead - own_dead {

@@ -26,6 +26,7 @@ mod groups;
 mod guard;
 mod guarding;
 mod hook;
+mod hook_tokens;
 mod init;
 mod instructions;
 mod interrupt;

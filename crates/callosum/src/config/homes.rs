@@ -116,6 +116,11 @@ impl Homes {
         self.machine.join("untold")
     }
 
+    /// What hooks have added to models' contexts, by day (`docs/formats/hooks.md`).
+    pub(crate) fn hook_tokens(&self) -> PathBuf {
+        self.machine.join("hook-tokens")
+    }
+
     /// Where the snapshots of all trees are kept (`docs/formats/snapshot.md`).
     pub(crate) fn snapshots(&self) -> PathBuf {
         self.machine.join("snapshots")

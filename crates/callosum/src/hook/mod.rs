@@ -34,6 +34,7 @@ mod repeated;
 mod seen;
 mod session;
 pub(crate) mod skill;
+pub(crate) mod tokens;
 mod undo_records;
 mod unsaved;
 mod voice;
@@ -240,6 +241,7 @@ impl Call<'_> {
         let took = begun.elapsed();
         let mut judged = judged;
         let mut reply = self.reply_to(&judged, &event);
+        let mut added = None;
         let about = About::of(&event.action);
         // The same call was decided on before its tool, where both are asked for.
         let call = undo_records::new_id(&place);
@@ -260,6 +262,7 @@ impl Call<'_> {
         {
             let hooks = self.known.and_then(|known| known.hooks.as_ref());
             reply = Reply::with_note(hooks, &note);
+            added = Some(note).filter(|_| hooks.is_some_and(|hooks| hooks.telling.model));
         }
         let may_run = judged.verdict.decision == Decision::Allow || reply.is_question;
         if self.moment == Moment::BeforeTool && may_run {
@@ -291,6 +294,16 @@ impl Call<'_> {
             voice.say_before_record(&reply);
             if self.is_first(&told, &place) {
                 record::keep(self.client, &told, &place);
+            }
+            if let Some(text) = &added {
+                let given = tokens::Given {
+                    client: self.client,
+                    session: event.session.as_deref().unwrap_or_default(),
+                    folder: event.folder.as_deref(),
+                    event: "pre-tool-use",
+                    text,
+                };
+                tokens::note(&disk, &place.environment, &given);
             }
         }
         reply

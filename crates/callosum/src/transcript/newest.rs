@@ -31,6 +31,17 @@ pub(crate) fn newest(
     homes: &[(&Client, PathBuf)],
     folders: &[&Path],
 ) -> Result<Option<PathBuf>, DiskError> {
+    Ok(newest_few(disk, homes, folders, 1)?.pop())
+}
+
+/// Finds the transcripts that were written last of those whose session runs in one of these folders, newest first, `most`
+/// of them.
+pub(crate) fn newest_few(
+    disk: &Disk,
+    homes: &[(&Client, PathBuf)],
+    folders: &[&Path],
+    most: usize,
+) -> Result<Vec<PathBuf>, DiskError> {
     let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
     for (client, home) in homes {
         for path in client.transcripts_below(disk, home)? {
@@ -40,12 +51,16 @@ pub(crate) fn newest(
         }
     }
     found.sort_by(|a, b| b.cmp(a));
+    let mut newest = Vec::new();
     for (_, path) in found.into_iter().take(MOST_OPENED) {
+        if newest.len() == most {
+            break;
+        }
         if runs_in(disk, &path, folders)? {
-            return Ok(Some(path));
+            newest.push(path);
         }
     }
-    Ok(None)
+    Ok(newest)
 }
 
 /// Whether a transcript is of a session in one of these folders, as its first lines say, else as is noted beside it.

@@ -87,12 +87,16 @@ mod guard_config;
 mod guard_looks;
 /// What is lost or broken of a session comes back, or is named.
 mod healing;
+/// When hooks were last asked, and sessions that did not ask.
+mod heartbeat;
 /// What coding agents are answered before their tools run.
 mod hook;
 /// Where the calls of coding agents happen, and what is the project's there.
 mod hook_places;
 /// What the journals are told of each decision.
 mod hook_records;
+/// What hooks cost.
+mod hook_tokens;
 /// Models of hosted providers, in a build that asks them.
 #[cfg(feature = "hosted")]
 mod hosted;

@@ -8,7 +8,10 @@ use callosum_agents::{
 };
 
 use super::{Checks, Outcome};
-use crate::cli::{context::Context, kept_tools::KeptTools, lack::Lack, roster::Roster};
+use crate::{
+    cli::{context::Context, kept_tools::KeptTools, lack::Lack, roster::Roster},
+    ui::thousands,
+};
 
 /// Opens the registry for a person who has to change an entry.
 const EDIT: &str = "${EDITOR:-vi} registry.json";
@@ -42,7 +45,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         } else if let Some(left) = roster.left_alone(&executor.id) {
             let found = format!(
                 "failed again and again, and is left alone for {} s more: until then no task is handed to it{place}",
-                left.as_secs().max(1)
+                thousands(left.as_secs().max(1))
             );
             let hint = format!("callosum executor check {}", executor.id);
             checks.add(&name, Outcome::Warning, found, Some(&hint));

@@ -1,12 +1,13 @@
 //! `callosum doctor`: what works here, what does not, and the command that fixes it.
 //!
 //! Start with [`run`], which lists the checks. Each part adds lines to the [`Checks`]: [`machine`] where
-//! things lie and what the system has, [`ledger`], [`executors`], [`command_files`], [`finding`]; guard, sessions, zones, mesh and
+//! things lie and what the system has, [`ledger`], [`executors`], [`command_files`], [`finding`], [`heartbeat`]; guard, sessions, zones, mesh and
 //! daemon have files beside this folder. [`text`] prints them.
 
 mod command_files;
 mod executors;
 mod finding;
+mod heartbeat;
 mod instructions;
 mod ledger;
 mod login_shell;
@@ -18,7 +19,9 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{context::Context, continuity, guarding, meshing, serving, zoning};
+use super::{
+    context::Context, continuity, guarding, local_time::LocalTime, meshing, serving, zoning,
+};
 use crate::ui::{CommandError, Exit, Progress};
 
 /// Check the setup, and print each problem with the command that fixes it
@@ -129,6 +132,7 @@ impl Checks {
 
 pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandError> {
     let progress = Progress::start(context.ui, "checking");
+    let times = LocalTime::find(context);
     let mut checks = Checks::default();
     machine::check_root(context, &mut checks);
     machine::check_homes(context, &mut checks);
@@ -139,6 +143,8 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     executors::check_confinement(context, &mut checks);
     login_shell::check(context, &mut checks);
     guarding::check(context, &mut checks);
+    heartbeat::check(context, &mut checks);
+    heartbeat::check_tokens(context, &times, &mut checks);
     command_files::check(context, &mut checks);
     serving::check(context, &mut checks);
     continuity::check(context, &mut checks);
@@ -155,11 +161,11 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     if context.ui.json {
         context.ui.json_data(&output)?;
     } else if context.ui.verbose {
-        context.ui.data(&text::all(&output.checks))?;
+        context.ui.data(&text::all(&output.checks, &times))?;
     } else {
         context
             .ui
-            .data(&text::summary(&output.checks, &checks.set_up))?;
+            .data(&text::summary(&output.checks, &checks.set_up, &times))?;
     }
     if output.works {
         Ok(())

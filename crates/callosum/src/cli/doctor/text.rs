@@ -8,7 +8,7 @@ use owo_colors::OwoColorize as _;
 
 use super::{CheckLine, SetUp};
 use crate::{
-    cli::clients::ClientName,
+    cli::{clients::ClientName, local_time::LocalTime},
     ui::{many, thousands},
 };
 
@@ -33,7 +33,7 @@ impl Problem<'_> {
 
 /// Returns the problems, the worst first, each with the command that fixes it, and a verdict; without a problem, what is
 /// set up. At most eight lines.
-pub(super) fn summary(checks: &[CheckLine], set_up: &SetUp) -> String {
+pub(super) fn summary(checks: &[CheckLine], set_up: &SetUp, times: &LocalTime) -> String {
     let mut found: Vec<&CheckLine> = checks
         .iter()
         .filter(|check| check.outcome != "ok")
@@ -64,7 +64,7 @@ pub(super) fn summary(checks: &[CheckLine], set_up: &SetUp) -> String {
             others => format!(" (and {} with this fix)", many(others as u64, "problem")),
         };
         let worst = problem.worst;
-        let what = shortened(&on_one_line(&worst.found));
+        let what = shortened(&on_one_line(&times.in_text(&worst.found)));
         let _ = writeln!(
             text,
             "{} {}: {what}{others}",
@@ -87,11 +87,12 @@ pub(super) fn summary(checks: &[CheckLine], set_up: &SetUp) -> String {
 }
 
 /// Returns every check, in order.
-pub(super) fn all(checks: &[CheckLine]) -> String {
+pub(super) fn all(checks: &[CheckLine], times: &LocalTime) -> String {
     let mut text = String::new();
     for check in checks {
         let name = label(&check.name);
-        let _ = writeln!(text, "{} {name}: {}", outcome(&check.outcome), check.found);
+        let found = times.in_text(&check.found);
+        let _ = writeln!(text, "{} {name}: {found}", outcome(&check.outcome));
         if let Some(hint) = &check.hint {
             let what = if check.outcome == "ok" {
                 "hint:"
@@ -188,7 +189,7 @@ mod tests {
                 Some("callosum init --client claude"),
             ),
         ];
-        let text = plain(&summary(&checks, &SetUp::default()));
+        let text = plain(&summary(&checks, &SetUp::default(), &LocalTime::utc()));
         assert_eq!(
             text,
             "failed  Claude Code guard: found by guard of claude (and 1 problem with this fix)\n        \
@@ -206,7 +207,7 @@ mod tests {
             let checks: Vec<CheckLine> = (0..count)
                 .map(|at| check("ledger", "failed", Some(&format!("fix {at}"))))
                 .collect();
-            let text = plain(&summary(&checks, &SetUp::default()));
+            let text = plain(&summary(&checks, &SetUp::default(), &LocalTime::utc()));
             assert!(text.lines().count() <= MOST_LINES, "{text}");
             let shown = text.matches("fix: ").count();
             let more = format!("and {} more: callosum doctor -v\n", count - shown);
@@ -223,7 +224,11 @@ mod tests {
         set_up.add("ledger", "2 entries");
         set_up.add("guard", "Codex");
         set_up.add("guard", "Codex");
-        let text = plain(&summary(&[check("root", "ok", None)], &set_up));
+        let text = plain(&summary(
+            &[check("root", "ok", None)],
+            &set_up,
+            &LocalTime::utc(),
+        ));
         assert_eq!(
             text,
             "guard: Claude Code, Codex; ledger: 2 entries\n\

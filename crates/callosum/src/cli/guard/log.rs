@@ -282,7 +282,7 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
 }
 
 /// Hands over every decision about this tree: those of the machine's journal, then the project's.
-pub(super) fn each(
+pub(in crate::cli) fn each(
     context: &Context,
     since: Option<Timestamp>,
     everywhere: bool,

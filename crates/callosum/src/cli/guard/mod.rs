@@ -22,7 +22,7 @@ pub(super) use self::{
     check::CheckOutput,
     corpus::TestOutput,
     explain::ExplainOutput,
-    log::LogOutput,
+    log::{LogOutput, each as each_decision},
     metrics::MetricsOutput,
     rule::RuleOutput,
     rules::RulesOutput,

@@ -4,7 +4,11 @@ use callosum_mesh::{MeshError, board::Tally, bridge::Bridge};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{cli::context::Context, machine_mesh, ui::many};
+use crate::{
+    cli::context::Context,
+    machine_mesh,
+    ui::{thousands, many},
+};
 
 /// How the mesh stands.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -66,13 +70,13 @@ impl MeshStatus {
     pub(crate) fn line(&self) -> String {
         let oldest = match self.messages_waiting {
             0 => String::new(),
-            _ => format!(" (the oldest for {} s)", self.oldest_waits_seconds),
+            _ => format!(" (the oldest for {} s)", thousands(self.oldest_waits_seconds)),
         };
         format!(
             "{} waiting{oldest}, {} to do, {} under way, {}",
             many(self.messages_waiting, "message"),
             many(self.tasks_pending, "task"),
-            self.tasks_in_progress,
+            thousands(self.tasks_in_progress),
             many(self.leases, "lease")
         )
     }

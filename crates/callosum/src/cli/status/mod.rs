@@ -12,10 +12,15 @@ use serde_json::Value;
 
 use self::recent::{failed, recent, unfinished};
 use super::{
-    context::Context, delegate::UNWELL, local_time::LocalTime, mesh::MeshStatus, roster::Roster,
+    context::Context,
+    delegate::UNWELL,
+    hook_tokens::{self, HookTokens},
+    local_time::LocalTime,
+    mesh::MeshStatus,
+    roster::Roster,
     store,
 };
-use crate::ui::{CommandError, many};
+use crate::ui::{CommandError, Exit, thousands, many};
 
 /// How many of the last tasks, and of the last failures, are shown.
 const LAST: usize = 5;
@@ -62,6 +67,8 @@ pub(crate) struct StatusOutput {
     pub(crate) last_failures: Vec<FailureOutput>,
     /// What agents on this machine have left for one another; null where there is no mesh, or it cannot be read.
     pub(crate) mesh: Option<MeshStatus>,
+    /// What hooks added to the contexts of models in this project, by client.
+    pub(crate) hook_tokens: Vec<HookTokens>,
     /// `ok`, or `attention` where something needs it.
     pub(crate) health: String,
     /// What needs attention; empty when all is well.
@@ -123,18 +130,18 @@ pub(crate) struct FailureOutput {
 }
 
 pub(super) fn run(context: &Context, _args: &StatusArgs) -> Result<(), CommandError> {
-    let output = gather(context)?;
+    let times = LocalTime::find(context);
+    let output = gather(context, &times)?;
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    let times = LocalTime::find(context);
     if context.ui.verbose {
         return context.ui.data(&text::all(&output, &times));
     }
     context.ui.data(&text::summary(&output, &times))
 }
 
-fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
+fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandError> {
     let ledger = match store::reader(context) {
         Ok(ledger) => Some(ledger),
         // Everything else can still be shown.
@@ -198,7 +205,7 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
                 "executor {id} failed again and again{}, and is left alone for {} s more: until then no task is \
                  handed to it; to ask it now: callosum executor check {id}",
                 last_cause(&last_failures, &executor.id),
-                left.as_secs().max(1),
+                thousands(left.as_secs().max(1)),
                 id = executor.id
             ));
             "left alone".to_owned()
@@ -244,6 +251,10 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
             many(dead, "message")
         ));
     }
+    let hook_tokens = hook_tokens::gather(context, times).unwrap_or_else(|error| {
+        attention.push(CommandError::from_error(Exit::No, &error).one_line());
+        Vec::new()
+    });
     let last_tasks = last
         .iter()
         .map(|entry| TaskStatusOutput {
@@ -272,6 +283,7 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         last_tasks,
         last_failures,
         mesh,
+        hook_tokens,
         health: if attention.is_empty() {
             "ok".to_owned()
         } else {

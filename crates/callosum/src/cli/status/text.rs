@@ -8,7 +8,7 @@ use owo_colors::OwoColorize as _;
 
 use super::{ExecutorStatus, FailureOutput, LAST, StatusOutput, TaskStatusOutput, shown};
 use crate::{
-    cli::local_time::LocalTime,
+    cli::{hook_tokens, local_time::LocalTime},
     ui::{Table, many, thousands},
 };
 
@@ -102,9 +102,10 @@ pub(super) fn all(output: &StatusOutput, times: &LocalTime) -> String {
 /// Returns a line for each part of the project.
 fn parts(output: &StatusOutput) -> Vec<String> {
     let line = |name: &str, what: &str| format!("{} {what}", name.dimmed());
-    let tree = match output.tree == output.root {
-        true => String::new(),
-        false => format!(" (tree {})", output.tree),
+    let tree = if output.tree == output.root {
+        String::new()
+    } else {
+        format!(" (tree {})", output.tree)
     };
     let ledger = match &output.ledger_version {
         Some(version) => format!(
@@ -133,6 +134,8 @@ fn parts(output: &StatusOutput) -> Vec<String> {
             .iter()
             .map(|mesh| line("mesh     ", &mesh.line())),
     );
+    let cost = hook_tokens::line(&output.hook_tokens);
+    lines.extend(cost.map(|cost| line("hooks    ", &cost)));
     lines
 }
 

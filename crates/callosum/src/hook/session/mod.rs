@@ -19,6 +19,7 @@ mod untold;
 use std::{cell::Cell, time::Duration};
 
 use callosum_agents::client::Client;
+use callosum_host::Disk;
 use callosum_session::Waiting;
 use serde_json::{Value, json};
 
@@ -29,7 +30,7 @@ use self::{
     said::Said,
     untold::{Untold, When},
 };
-use super::{answer::Reply, progress::Progress, undo_records, voice::Voice};
+use super::{answer::Reply, progress::Progress, tokens, undo_records, voice::Voice};
 use crate::config::{Environment, Homes};
 
 /// How long another session's step is waited for.
@@ -192,10 +193,20 @@ pub(super) fn observe(
         Occasion::Moment(moment)
     };
     let mut met = met(&environment, client, occasion, &said, bytes, &own, say);
+    let done = own.followed_by(&met.text);
+    if let Done::Context(text) = &done {
+        let given = tokens::Given {
+            client: client.program,
+            session: &said.session,
+            folder: said.folder.as_deref(),
+            event: moment.word(),
+            text,
+        };
+        tokens::note(&Disk::real(), &environment, &given);
+    }
     if let Some(error) = met.fault.take() {
         Unfound::of(environment, error.into()).tell(client.program, moment.word());
     }
-    let done = own.followed_by(&met.text);
     let reply = said_of(&done);
     let is_told = untold.filter(|_| matches!(moment, Moment::Begin | Moment::End));
     let ground = ground.filter(|_| !handed.is_empty());

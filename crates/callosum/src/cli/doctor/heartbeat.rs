@@ -1,0 +1,198 @@
+//! When each client last asked the guard's hook, sessions that ran commands without asking it, and what hooks cost.
+//!
+//! The hook records each decision with its client, session and time; nothing is recorded for this check. A session is only
+//! named if that is certain: it began after the hook was registered, has run commands, and no decision is of it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use callosum_agents::client::Client;
+use callosum_host::DiskError;
+use clap::ValueEnum as _;
+use jiff::Timestamp;
+
+use super::{Checks, Outcome};
+use crate::{
+    cli::{
+        clients::{self, ClientName},
+        context::Context,
+        guard::each_decision,
+        hook_tokens,
+        local_time::LocalTime,
+    },
+    registration::Scope,
+    transcript::{Commands, newest_few},
+    ui::{CommandError, Exit, many},
+};
+
+/// How long ago decisions and sessions are looked at.
+const LOOKED_AT: Duration = Duration::from_hours(7 * 24);
+
+/// Most transcripts of a client that are read.
+const MOST_READ: usize = 5;
+
+/// Decisions of the last days.
+#[derive(Default)]
+struct Decisions {
+    /// The last of each client, with its session.
+    last: BTreeMap<String, (Timestamp, Option<String>)>,
+    /// The sessions that have asked.
+    sessions: BTreeSet<String>,
+    /// Clients of which a decision names no session.
+    unnamed: BTreeSet<String>,
+}
+
+impl Decisions {
+    fn read(context: &Context, since: Timestamp) -> Result<Self, CommandError> {
+        let mut found = Self::default();
+        each_decision(context, Some(since), true, |at, decision| {
+            let Some(client) = decision.client else {
+                return;
+            };
+            match &decision.session_id {
+                Some(session) => found.sessions.insert(session.clone()),
+                None => found.unnamed.insert(client.clone()),
+            };
+            let last = found.last.entry(client).or_insert((at, None));
+            if at >= last.0 {
+                *last = (at, decision.session_id);
+            }
+        })?;
+        Ok(found)
+    }
+}
+
+/// Says what hooks added to models' contexts, if anything was.
+pub(super) fn check_tokens(context: &Context, times: &LocalTime, checks: &mut Checks) {
+    const NAME: &str = "hook tokens";
+    match hook_tokens::gather(context, times) {
+        Ok(added) => {
+            if let Some(line) = hook_tokens::line(&added) {
+                checks.add(NAME, Outcome::Ok, format!("hooks {line}"), None);
+            }
+        }
+        Err(error) => {
+            let found = CommandError::from_error(Exit::No, &error).one_line();
+            checks.add(NAME, Outcome::Warning, found, None);
+        }
+    }
+}
+
+pub(super) fn check(context: &Context, checks: &mut Checks) {
+    let names = ClientName::value_variants().iter();
+    let registered: Vec<_> = names
+        .filter_map(|name| Some((name.client(), registered_since(context, name.client())?)))
+        .collect();
+    if registered.is_empty() {
+        return;
+    }
+    let since = context.clock.now() - LOOKED_AT;
+    let decisions = match Decisions::read(context, since) {
+        Ok(decisions) => decisions,
+        // What is wrong with a journal is a check of its own.
+        Err(error) => {
+            checks.add("guard, heartbeat", Outcome::Warning, error.one_line(), None);
+            return;
+        }
+    };
+    let guard = context.project.guard(&context.disk);
+    let records_all = guard.broken.is_empty() && guard.config.safety.audit_all_commands;
+    for (client, registered) in registered {
+        let name = format!("guard of {}, heartbeat", client.program);
+        let found = match decisions.last.get(client.program) {
+            Some((at, Some(session))) => format!("last asked at {at}, in session {session}"),
+            Some((at, None)) => format!("last asked at {at}"),
+            None => "not asked in the last 7 days".to_owned(),
+        };
+        // Nothing is certain without a record of what was allowed, of sessions without a name, and of a client whose
+        // settings keep it from asking about some tools: that is a problem of its own.
+        let is_certain = records_all
+            && !decisions.unnamed.contains(client.program)
+            && !has_doubts(context, client);
+        let from = since.max(registered);
+        let unasked = if is_certain {
+            unasked(context, client, from, &decisions.sessions)
+        } else {
+            Ok(Vec::new())
+        };
+        match unasked {
+            Ok(sessions) => match sessions.first() {
+                None => checks.add(&name, Outcome::Ok, found, None),
+                Some(newest) => {
+                    let others = match sessions.len() - 1 {
+                        0 => String::new(),
+                        others => format!(", nor did {}", many(others as u64, "other session")),
+                    };
+                    let found = format!(
+                        "session {} ran {} since {} without asking the hook{others}: end it, and start {} with hooks on; {found}",
+                        newest.sessions.join(" "),
+                        many(newest.count, "command"),
+                        newest.began,
+                        client.program,
+                    );
+                    checks.add(&name, Outcome::Warning, found, Some(client.program));
+                }
+            },
+            Err(error) => {
+                let found = CommandError::from_error(Exit::No, &error).one_line();
+                checks.add(&name, Outcome::Warning, found, None);
+            }
+        }
+    }
+}
+
+/// Returns when the settings with the guard's hook were last changed: since then it was registered. Of several settings, the
+/// oldest counts.
+fn registered_since(context: &Context, client: &'static Client) -> Option<Timestamp> {
+    let registrar = clients::registrar(context);
+    let scopes = [Scope::User, Scope::Project].into_iter();
+    let places = scopes.filter_map(|scope| clients::place(context, client, scope));
+    let is_registered = places.filter(|place| {
+        let commands = registrar.commands(place);
+        commands.is_ok_and(|commands| !commands.is_empty())
+    });
+    let changed = is_registered.filter_map(|place| {
+        // Settings are often links into a folder of dotfiles, and a link does not change with its file.
+        let settings = context.disk.canonicalize(&place.path).ok()?;
+        let found = context.disk.stat(&settings).ok()??;
+        Timestamp::try_from(found.modified).ok()
+    });
+    changed.min()
+}
+
+/// Whether something in the client's settings keeps it from asking, or that cannot be found out.
+fn has_doubts(context: &Context, client: &'static Client) -> bool {
+    let own = clients::own_folder(context, client).unwrap_or_default();
+    let scopes = [Scope::User, Scope::Project].into_iter();
+    let mut places = scopes.filter_map(|scope| clients::place(context, client, scope));
+    places.any(|place| {
+        let doubts = clients::registrar(context).doubts(&place, &own);
+        doubts.map_or(true, |doubts| !doubts.is_empty())
+    })
+}
+
+/// Returns sessions of this project that began after `from`, have run commands, and did not ask; the newest first.
+fn unasked(
+    context: &Context,
+    client: &'static Client,
+    from: Timestamp,
+    asked: &BTreeSet<String>,
+) -> Result<Vec<Commands>, DiskError> {
+    let Some(home) = clients::own_folder(context, client) else {
+        return Ok(Vec::new());
+    };
+    let folders = [context.tree(), context.sessions()];
+    let mut found = Vec::new();
+    for path in newest_few(&context.disk, &[(client, home)], &folders, MOST_READ)? {
+        let Some(commands) = Commands::read(&context.disk, &path)? else {
+            continue;
+        };
+        let has_asked = commands.sessions.iter().any(|id| asked.contains(id));
+        if commands.began > from && commands.count > 0 && !has_asked {
+            found.push(commands);
+        }
+    }
+    Ok(found)
+}

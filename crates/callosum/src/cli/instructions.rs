@@ -69,7 +69,7 @@ pub(crate) struct InstructionsOutput {
 
 /// What was added to a tree.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Added {
+struct Additions {
     format: u32,
     /// The files that were created, with their text.
     #[serde(default)]
@@ -349,14 +349,14 @@ pub(super) fn real(
 struct Record<'c> {
     context: &'c Context,
     path: PathBuf,
-    added: Added,
+    added: Additions,
 }
 
 impl<'c> Record<'c> {
     fn open(context: &'c Context) -> Result<Self, DiskError> {
         let path = context.project.homes.instructions(context.tree());
         let bytes = context.disk.read_if_there(&path)?;
-        let added: Option<Added> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let added: Option<Additions> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Ok(Self {
             context,
             path,

@@ -129,7 +129,7 @@ fn text_that_was_written_later_is_kept() {
     run(&env, &["init", "--instructions", "--yes"]).success();
     env.write("AGENTS.md", "# Ours\n\nRun the tests.\n");
     let text = env.read("CLAUDE.md");
-    env.write("CLAUDE.md", &format!("{text}\nMore.\n"));
+    env.write("CLAUDE.md", format!("{text}\nMore.\n"));
     run(&env, &["uninstall", "--yes"]).success();
     assert_eq!(env.read("CLAUDE.md"), "# Mine\n\nMore.\n");
     assert_eq!(env.read("AGENTS.md"), "# Ours\n\nRun the tests.\n");

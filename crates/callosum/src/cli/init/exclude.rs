@@ -118,9 +118,9 @@ pub(in crate::cli) fn unexclude(
             .exists(&root.join(name.trim_start_matches('/')))?;
         let is_meant = meant == Excluded::All || !is_there;
         if is_meant {
-            ours.push(name)
+            ours.push(name);
         } else {
-            kept.push(name)
+            kept.push(name);
         }
     }
     let path = root.join(".git").join("info").join("exclude");

@@ -289,8 +289,7 @@ impl Sheet {
             "safety.audit_all_commands",
             base.safety.audit_all_commands,
         );
-        config.safety.auto_allow =
-            self.truth(part, "safety.auto_allow", base.safety.auto_allow);
+        config.safety.auto_allow = self.truth(part, "safety.auto_allow", base.safety.auto_allow);
 
         let part = self.optional(top, "database", &empty);
         self.known("database.", part, &["path", "ttl_hours"]);

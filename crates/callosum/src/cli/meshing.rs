@@ -27,7 +27,7 @@ use crate::{
     config::{SinkSetting, user_faults},
     daemon::{Serving, SinkStatus, running},
     machine_mesh,
-    ui::{CommandError, Exit, thousands, many},
+    ui::{CommandError, Exit, many, thousands},
 };
 
 /// How long the lock may be held by others before that is worth a word.

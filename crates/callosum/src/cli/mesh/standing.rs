@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     cli::context::Context,
     machine_mesh,
-    ui::{thousands, many},
+    ui::{many, thousands},
 };
 
 /// How the mesh stands.
@@ -70,7 +70,10 @@ impl MeshStatus {
     pub(crate) fn line(&self) -> String {
         let oldest = match self.messages_waiting {
             0 => String::new(),
-            _ => format!(" (the oldest for {} s)", thousands(self.oldest_waits_seconds)),
+            _ => format!(
+                " (the oldest for {} s)",
+                thousands(self.oldest_waits_seconds)
+            ),
         };
         format!(
             "{} waiting{oldest}, {} to do, {} under way, {}",

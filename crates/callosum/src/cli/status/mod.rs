@@ -20,7 +20,7 @@ use super::{
     roster::Roster,
     store,
 };
-use crate::ui::{CommandError, Exit, thousands, many};
+use crate::ui::{CommandError, Exit, many, thousands};
 
 /// How many of the last tasks, and of the last failures, are shown.
 const LAST: usize = 5;

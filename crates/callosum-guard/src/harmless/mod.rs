@@ -85,7 +85,7 @@ impl<'a> Relief<'a> {
             "git.remove-all" => {
                 let state = self.state_before(at, call);
                 state.is_some_and(|state| {
-                    self.spares(&subject, call, (state.changed.as_ref(), None))
+                    self.spares(&subject, call, (state.changed.as_ref(), Some(&Vec::new())))
                 })
             }
             "git.clean" | "git.clean-within" | "git.clean-ignored" => {
@@ -124,7 +124,7 @@ impl<'a> Relief<'a> {
             let subject = subject(call, self.facts);
             let verb = subject.operand(0);
             return GIT_READERS.contains(&verb) && call.settings.is_empty()
-                || self.is_harmless_switch(&subject)
+                || is_harmless_switch(&subject)
                 || is_stash(&subject).is_some();
         }
         READERS.contains(&call.name.as_str())
@@ -154,23 +154,6 @@ impl<'a> Relief<'a> {
                 _ => true,
             }
         })
-    }
-
-    /// Whether it goes to another branch as git does by itself: with the changes, or not at all.
-    fn is_harmless_switch(&self, subject: &Subject<'_>) -> bool {
-        let verb = subject.operand(0);
-        let forces = [
-            "-f",
-            "--force",
-            "--discard-changes",
-            "-m",
-            "--merge",
-            "-C",
-            "-B",
-        ];
-        matches!(verb, "switch" | "checkout")
-            && subject.operands.len() <= 2
-            && !forces.iter().any(|option| subject.has(option))
     }
 
     /// Whether everything that is not committed was put into a stash by an earlier command of the same chain, and whether
@@ -244,22 +227,26 @@ impl<'a> Relief<'a> {
         let Some(state) = self.state_before(at, call) else {
             return false;
         };
-        let untracked = (!from_index).then_some(state.untracked.as_ref());
-        let is_clean = is_none(state.changed.as_ref()) && untracked.is_none_or(is_none);
+        // Files from the index take the place of no untracked one.
+        let none = Vec::new();
+        let untracked = if from_index {
+            Some(&none)
+        } else {
+            state.untracked.as_ref()
+        };
+        let is_clean = is_none(state.changed.as_ref()) && is_none(untracked);
         let names_paths = verb == "restore" || verb == "checkout" && before_paths.is_some();
         is_clean || names_paths && self.spares(subject, call, (state.changed.as_ref(), untracked))
     }
 
-    /// Whether none of these files is at or below a path that the command names. A list that is `None` is not known;
-    /// untracked files count if there is such a list at all.
+    /// Whether none of these files is at or below a path that the command names. A list that is `None` is not known.
     fn spares(
         &self,
         subject: &Subject<'_>,
         call: &Call,
-        (changed, untracked): (Option<&Vec<String>>, Option<Option<&Vec<String>>>),
+        (changed, untracked): (Option<&Vec<String>>, Option<&Vec<String>>),
     ) -> bool {
-        let none = Vec::new();
-        let (Some(changed), Some(untracked)) = (changed, untracked.unwrap_or(Some(&none))) else {
+        let (Some(changed), Some(untracked)) = (changed, untracked) else {
             return false;
         };
         if changed.is_empty() && untracked.is_empty() {
@@ -367,6 +354,23 @@ fn named_paths<'s>(subject: &'s Subject<'_>, call: &Call) -> &'s [(&'s Arg, bool
     subject.operands.get(from..).unwrap_or_default()
 }
 
+/// Whether it goes to another branch as git does by itself: with the changes, or not at all.
+fn is_harmless_switch(subject: &Subject<'_>) -> bool {
+    let verb = subject.operand(0);
+    let forces = [
+        "-f",
+        "--force",
+        "--discard-changes",
+        "-m",
+        "--merge",
+        "-C",
+        "-B",
+    ];
+    matches!(verb, "switch" | "checkout")
+        && subject.operands.len() <= 2
+        && !forces.iter().any(|option| subject.has(option))
+}
+
 /// Whether a list is known to be empty.
 fn is_none(list: Option<&Vec<String>>) -> bool {
     list.is_some_and(Vec::is_empty)
@@ -377,9 +381,8 @@ fn is_stash(subject: &Subject<'_>) -> Option<bool> {
     let verb = subject.operand(1);
     let is_push = subject.operand(0) == "stash"
         && match verb {
-            "" => true,
+            "" | "save" => true,
             "push" => subject.operands.len() == 2,
-            "save" => true,
             _ => false,
         };
     let partly = [

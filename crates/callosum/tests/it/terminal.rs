@@ -80,6 +80,9 @@ const NOT_THERE: [&str; 26] = [
     "src/a.rs",
     "task claim",
     "lease release",
+    "secrets add",
+    "secrets remove",
+    "callosum undo",
 ];
 
 /// Those that go on until somebody ends them.

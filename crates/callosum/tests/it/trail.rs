@@ -6,7 +6,7 @@ use serde_json::json;
 fn repository() -> TestEnv {
     let env = TestEnv::new();
     env.write("src/lib.rs", "pub fn one() -> u8 { 1 }\n");
-    env.git_init();
+    env.git_init_with_work();
     env
 }
 

@@ -86,7 +86,7 @@ fn uninstall_without_an_answer_changes_nothing() {
         ] {
             assert!(plan.contains(line), "{line} in {plan}");
         }
-        assert!(plan.contains(".claude/ (15 files)"), "{plan}");
+        assert!(plan.contains(".claude/ (16 files)"), "{plan}");
         assert_eq!(files(&env.project()), before, "{words:?}");
     }
     let after = std::fs::read(env.home().join(".claude/settings.json")).unwrap();

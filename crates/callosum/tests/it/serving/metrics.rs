@@ -20,7 +20,7 @@ fn named(text: &str) -> BTreeSet<&str> {
 #[test]
 fn decisions_in_projects_are_served_as_well() {
     let env = TestEnv::new();
-    env.git_init();
+    env.git_init_with_work();
     let decide = |folder: &std::path::Path| {
         let event = serde_json::json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": folder,
             "tool_input": {"command": "git reset --hard"}});

@@ -53,7 +53,7 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<String> {
 }
 
 /// What examples speak of that is not there in a test: made-up ids, words that stand nowhere, other people's programs.
-const NOT_THERE: [&str; 26] = [
+const NOT_THERE: [&str; 29] = [
     "0f3a",
     "550e8400",
     "3f2a91c4",

@@ -160,6 +160,28 @@ done
 exec timeout 5 /real/find "${words[@]}"
 "#;
 
+/// Programs that run another one as another user: here they run it as it is.
+const ELEVATING: [&str; 6] = ["sudo", "doas", "pkexec", "run0", "su", "runuser"];
+
+/// Passes over their options and settings of the environment, and runs what is left. `su` has a text for a shell instead,
+/// and a user's name.
+const ELEVATE: &str = r#"name=${0##*/} text=
+while [ $# -gt 0 ]; do
+    case $name:$1 in
+        su*:-c|su*:--command|runuser:-c|runuser:--command) text=$2; shift ;;
+        su*:--command=*|runuser:--command=*) text=${1#*=} ;;
+        *:-u|*:-g|*:-h|*:-p|*:-C|*:-r|*:-t|*:-T|*:-U|*:-D|*:-R|*:--user|*:--group|*:--chdir) shift ;;
+        *:--) shift; break ;;
+        *:-*|*:[A-Za-z_]*=*) ;;
+        su:*|runuser:*) ;;
+        *) break ;;
+    esac
+    shift
+done
+if [ -n "$text" ]; then exec bash -c "$text"; fi
+if [ $# -gt 0 ]; then exec "$@"; fi
+"#;
+
 /// Lays out the files of a home and of a project, among them all that is protected.
 fn lay_out(skeleton: &Path) {
     for folder in ["tmp", "var/lib", "usr/local/bin", "root"] {
@@ -233,6 +255,9 @@ fn world(root: &Path, stubs: &BTreeSet<String>) {
         symlink(format!("/bin/{name}"), root.join("usr/bin").join(name)).unwrap();
     };
     stand("find", &format!("{STUB}{FIND}"));
+    for name in ELEVATING {
+        stand(name, &format!("{STUB}{ELEVATE}"));
+    }
     for program in REAL_WHERE_THERE {
         bring(root, "real", program);
         if let Some(path) = installed(program) {

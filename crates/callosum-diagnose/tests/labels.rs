@@ -1,6 +1,10 @@
 //! The labels of the recorded outputs: each is one that a reader can report, and none is about something else.
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the rows are read as a test's own files"
+)]
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -63,7 +63,7 @@ mod tests {
         }
     }
 
-    /// CAKE-WATCH-1: a class stands alone, whatever it is called.
+    /// CAKE-WATCH-1: a class is an identifier without its package.
     #[test]
     fn a_class_is_one_identifier() {
         for class in [

@@ -15,17 +15,17 @@ pub struct ErrorEvent {
     pub line_number: Option<u32>,
     /// The message, without terminal sequences, on one line.
     pub message: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// The stream that it was printed to.
     pub stream_source: StreamSource,
-    /// The time at which it was read, in UTC, as RFC 3339. Readers are told the time and never look.
+    /// The time at which it was read, in UTC, as RFC 3339. The caller gives it; no reader asks a clock.
     pub timestamp: String,
     /// The lines that it was read from, masked and cut.
     pub raw_output: String,
 }
 
-/// How bad an error is. The later, the worse.
+/// Severity of an error, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -55,7 +55,7 @@ pub enum StreamSource {
 mod tests {
     use super::*;
 
-    /// CAKE-WATCH-1: an event is written with the seed's names, and severities compare by how bad they are.
+    /// CAKE-WATCH-1: an event is written with the seed's names, and severities are in ascending order.
     #[test]
     fn an_event_has_the_names_of_its_format() {
         let event = ErrorEvent {

@@ -300,10 +300,10 @@ mod tests {
 
     fn facts() -> Facts {
         Facts {
-            cwd: Some("/work/app".to_owned()),
-            root: Some("/work/app".to_owned()),
+            cwd: Some("/srv/app".to_owned()),
+            root: Some("/srv/app".to_owned()),
             home: Some("/home/u".to_owned()),
-            links: [("/work/app/link".to_owned(), "/home/u/.ssh".to_owned())].into(),
+            links: [("/srv/app/link".to_owned(), "/home/u/.ssh".to_owned())].into(),
             ..Facts::default()
         }
     }
@@ -324,7 +324,7 @@ mod tests {
         "cat ~/.ssh/*",
         "cat .en?",
         "grep -r KEY ~/.config/gcloud",
-        "cp ~/.netrc /work/app/x",
+        "cp ~/.netrc /srv/app/x",
         "dd if=/home/u/.docker/config.json",
         "tar czf x.tgz ~/.gnupg",
         "cat link/id_rsa",
@@ -404,11 +404,11 @@ mod tests {
     fn the_last_pattern_that_fits_counts() {
         let mut secrets = SecretReads::preset(Decision::Ask);
         secrets.patterns.push("config/keys".to_owned());
-        assert!(secrets.covers("/work/app/config/keys/x.json", None));
-        assert!(!secrets.covers("/work/app/config/keyset", None));
+        assert!(secrets.covers("/srv/app/config/keys/x.json", None));
+        assert!(!secrets.covers("/srv/app/config/keyset", None));
         secrets.patterns.push("!.env.local".to_owned());
-        assert!(!secrets.covers("/work/app/.env.local", None));
+        assert!(!secrets.covers("/srv/app/.env.local", None));
         secrets.patterns.push(".env.local".to_owned());
-        assert!(secrets.covers("/work/app/.env.local", None));
+        assert!(secrets.covers("/srv/app/.env.local", None));
     }
 }

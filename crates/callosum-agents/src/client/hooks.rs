@@ -92,7 +92,7 @@ pub enum Allowing {
     BeforeTool,
     /// Only as the client is about to prompt, at this event of its own.
     AtPrompt(&'static str),
-    /// Not at all: it prompts whatever the answer says.
+    /// Never: the client prompts in any case.
     Never,
 }
 

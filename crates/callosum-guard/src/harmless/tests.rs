@@ -111,7 +111,7 @@ fn a_safe_state_counts_only_for_what_it_is_known_of() {
         "git stash pop && git reset --hard",
         "git stash apply; git checkout .",
         "mv ../notes.md src/ && git clean -fd",
-        "cp -r ../work/. . && git checkout .",
+        "cp -r ../other/. . && git checkout .",
         "./generate.sh && git reset --hard",
         "echo x > src/a.rs && git checkout .",
         "git -C /home/u/q reset --hard",

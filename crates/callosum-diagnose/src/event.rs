@@ -15,6 +15,15 @@ pub struct ErrorEvent {
     pub line_number: Option<u32>,
     /// The message, without terminal sequences, on one line.
     pub message: String,
+    /// The tool's own code for it, as in `E0308`, `TS2345` or `F401`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The module, package, program or symbol that is missing or at fault, as printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// The test that failed, as its runner names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
     /// Its severity.
     pub severity: Severity,
     /// The stream that it was printed to.
@@ -63,6 +72,9 @@ mod tests {
             file_path: None,
             line_number: Some(3),
             message: "'x'".to_owned(),
+            code: None,
+            module: None,
+            test: None,
             severity: Severity::High,
             stream_source: StreamSource::Merged,
             timestamp: "2026-01-02T03:04:05Z".to_owned(),

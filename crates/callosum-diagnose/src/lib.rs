@@ -1,6 +1,7 @@
 //! Errors in what tools print: their names, and the events that report them.
 //!
-//! Start with [`ErrorEvent`], which is what a reader of output reports, and [`error_type`], the closed list of its types.
+//! Start with [`OutputReader`], which reads a stream, and [`ErrorEvent`], which it reports. [`error_type`] is the closed
+//! list of types. `tool` has a reader for each family of tools.
 //! `tests/outputs` holds recorded outputs of real tools with the events that they call for; the readers are measured
 //! against it.
 //!
@@ -10,5 +11,13 @@
 
 pub mod error_type;
 mod event;
+mod finding;
+mod line;
+mod quoted;
+mod reader;
+mod tool;
 
-pub use event::{ErrorEvent, Severity, StreamSource};
+pub use crate::{
+    event::{ErrorEvent, Severity, StreamSource},
+    reader::{Diagnosis, OutputReader, read},
+};

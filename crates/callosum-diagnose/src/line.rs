@@ -1,0 +1,145 @@
+//! [`Line`] and [`LineSplitter`]: the lines of a stream of bytes as a person sees them in a terminal.
+
+/// Longest line that is kept, in bytes. The rest of a longer line is dropped.
+const LONGEST: usize = 16 * 1024;
+
+/// One line of output, without terminal sequences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// Its text; empty if a quoting context was found around it.
+    pub(crate) text: String,
+}
+
+/// Splits bytes into lines, wherever the reads divide them.
+///
+/// A carriage return starts the line again, as in a progress bar; before a line feed it is part of the line's end.
+/// Invalid UTF-8 becomes U+FFFD. Memory is bounded by the longest line.
+#[derive(Debug, Default)]
+pub(crate) struct LineSplitter {
+    partial: Vec<u8>,
+    is_cut: bool,
+}
+
+impl LineSplitter {
+    /// Adds bytes and calls `each` with every line that they complete.
+    pub(crate) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Line)) {
+        let mut rest = bytes;
+        while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
+            self.extend(&rest[..at]);
+            each(self.take());
+            rest = &rest[at + 1..];
+        }
+        self.extend(rest);
+    }
+
+    /// Returns the last line if the stream does not end with a line feed.
+    pub(crate) fn finish(&mut self) -> Option<Line> {
+        (!self.partial.is_empty()).then(|| self.take())
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        let room = LONGEST.saturating_sub(self.partial.len());
+        self.is_cut |= bytes.len() > room;
+        self.partial
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    fn take(&mut self) -> Line {
+        let line = clean(&self.partial);
+        self.partial.clear();
+        self.is_cut = false;
+        line
+    }
+}
+
+/// Returns a raw line without escape sequences, and as its last carriage return left it.
+fn clean(raw: &[u8]) -> Line {
+    let text = String::from_utf8_lossy(raw);
+    let plain = if text.contains('\u{1b}') {
+        strip_sequences(&text)
+    } else {
+        text.into_owned()
+    };
+    let shown = plain
+        .rsplit('\r')
+        .find(|part| !part.is_empty())
+        .unwrap_or_default();
+    let text = if shown.len() == plain.len() {
+        plain
+    } else {
+        shown.to_owned()
+    };
+    Line { text }
+}
+
+/// Returns text without CSI, OSC and two-character escape sequences (ECMA-48).
+fn strip_sequences(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\u{1b}' {
+            plain.push(letter);
+            continue;
+        }
+        match letters.next() {
+            Some('[') => {
+                // Parameters and intermediates, up to the final byte.
+                letters.by_ref().find(|letter| matches!(letter, '@'..='~'));
+            }
+            Some(']' | 'P' | '_' | '^') => {
+                // A string, up to BEL or ST.
+                let mut before = ' ';
+                letters.by_ref().find(|letter| {
+                    let ends = *letter == '\u{7}' || (before == '\u{1b}' && *letter == '\\');
+                    before = *letter;
+                    ends
+                });
+            }
+            Some('(' | ')' | '#') => {
+                letters.next();
+            }
+            _ => {}
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(parts: &[&[u8]]) -> Vec<String> {
+        let mut splitter = LineSplitter::default();
+        let mut lines = Vec::new();
+        for part in parts {
+            splitter.push(part, |line| lines.push(line.text));
+        }
+        lines.extend(splitter.finish().map(|line| line.text));
+        lines
+    }
+
+    /// CAKE-WATCH-1: a line is the same however the reads divide it.
+    #[test]
+    fn a_line_is_the_same_however_the_reads_divide_it() {
+        let whole = "10%\r\u{1b}[31merror\u{1b}[0m: caf\u{e9}\r\nnext\u{1b}]8;;http://x\u{7}link\u{1b}]8;;\u{7}\nlast".as_bytes();
+        let expected = ["error: caf\u{e9}", "nextlink", "last"];
+        assert_eq!(lines(&[whole]), expected);
+        for at in 0..whole.len() {
+            assert_eq!(lines(&[&whole[..at], &whole[at..]]), expected, "at {at}");
+        }
+    }
+
+    /// CAKE-WATCH-1: an endless line and invalid UTF-8 take bounded memory.
+    #[test]
+    fn an_endless_line_is_cut_and_the_next_one_is_whole() {
+        let mut splitter = LineSplitter::default();
+        let mut lines = Vec::new();
+        for _ in 0..1000 {
+            splitter.push(&[0xff; 1000], |line| lines.push(line.text));
+            assert!(splitter.partial.len() <= LONGEST);
+        }
+        splitter.push(b"\nnext\n", |line| lines.push(line.text));
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[1], "next");
+    }
+}

@@ -1,0 +1,173 @@
+//! [`OutputReader`]: reads a stream of tool output and reports its errors.
+
+use std::collections::VecDeque;
+
+use crate::{
+    event::{ErrorEvent, Severity, StreamSource},
+    finding::Finding,
+    line::{Line, LineSplitter},
+    quoted::blank_quotes,
+    tool::READERS,
+};
+
+/// Lines that the readers see at once.
+const WINDOW: usize = 4_000;
+
+/// Lines at the end of a window that the next one sees again, so that no error is cut in two.
+const OVERLAP: usize = 400;
+
+/// Most events of one stream. The reader counts the rest.
+const MOST_EVENTS: usize = 200;
+
+/// Longest `raw_output` and `message` of an event, in bytes.
+const LONGEST_RAW: usize = 4_096;
+const LONGEST_MESSAGE: usize = 512;
+
+/// The errors of a stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// The errors, the one to act on first: errors before warnings, then in the order of the output.
+    pub events: Vec<ErrorEvent>,
+    /// How many more errors the stream had than are listed.
+    pub more: usize,
+}
+
+/// Reads a stream of tool output in bounded memory (about 1 MiB).
+#[derive(Debug)]
+pub struct OutputReader {
+    source: StreamSource,
+    timestamp: String,
+    splitter: LineSplitter,
+    window: VecDeque<Line>,
+    /// Lines at the start of the window that belong to findings of the window before.
+    claimed: usize,
+    findings: Vec<(Finding, String)>,
+    more: usize,
+}
+
+impl OutputReader {
+    /// Returns a reader of one stream; `timestamp` is the time of its events, as RFC 3339.
+    pub fn new(source: StreamSource, timestamp: impl Into<String>) -> Self {
+        Self {
+            source,
+            timestamp: timestamp.into(),
+            splitter: LineSplitter::default(),
+            window: VecDeque::new(),
+            claimed: 0,
+            findings: Vec::new(),
+            more: 0,
+        }
+    }
+
+    /// Reads the next bytes of the stream, divided anywhere.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.push(bytes, |line| self.add(line));
+        self.splitter = splitter;
+    }
+
+    /// Reads the end of the stream and returns its errors.
+    pub fn finish(mut self) -> Diagnosis {
+        if let Some(line) = self.splitter.finish() {
+            self.add(line);
+        }
+        self.read_window(true);
+        let mut findings = std::mem::take(&mut self.findings);
+        findings
+            .sort_by_key(|(finding, _)| (finding.severity == Severity::Low, finding.is_secondary));
+        let events = findings
+            .into_iter()
+            .map(|(finding, raw)| self.event(finding, raw))
+            .collect();
+        Diagnosis {
+            events,
+            more: self.more,
+        }
+    }
+
+    fn add(&mut self, line: Line) {
+        self.window.push_back(line);
+        if self.window.len() >= WINDOW {
+            self.read_window(false);
+        }
+    }
+
+    /// Reports the findings of the window that begin before the overlap, or all at the end.
+    fn read_window(&mut self, is_end: bool) {
+        let raw: Vec<String> = self.window.iter().map(|line| line.text.clone()).collect();
+        let lines = self.window.make_contiguous();
+        let mut seen = lines.to_vec();
+        blank_quotes(&mut seen);
+        let settled = if is_end {
+            lines.len()
+        } else {
+            lines.len() - OVERLAP
+        };
+        let mut claimed = settled;
+        for finding in find(&seen) {
+            if finding.first < self.claimed || finding.first >= settled {
+                continue;
+            }
+            claimed = claimed.max(finding.last + 1);
+            if self.findings.len() >= MOST_EVENTS {
+                self.more += 1;
+                continue;
+            }
+            let last = finding.last.min(raw.len().saturating_sub(1));
+            let text = raw[finding.first..=last].join("\n");
+            self.findings.push((finding, cut(&text, LONGEST_RAW)));
+        }
+        self.window.drain(..settled);
+        self.claimed = claimed - settled;
+    }
+
+    fn event(&self, finding: Finding, raw: String) -> ErrorEvent {
+        ErrorEvent {
+            error_type: finding.error_type.into_owned(),
+            file_path: finding.file,
+            line_number: finding.line,
+            message: cut(&finding.message, LONGEST_MESSAGE),
+            code: finding.code,
+            module: finding.module,
+            test: finding.test,
+            severity: finding.severity,
+            stream_source: self.source,
+            timestamp: self.timestamp.clone(),
+            raw_output: raw,
+        }
+    }
+}
+
+/// Returns the errors of a whole output.
+pub fn read(output: &[u8], source: StreamSource, timestamp: &str) -> Diagnosis {
+    let mut reader = OutputReader::new(source, timestamp);
+    reader.push(output);
+    reader.finish()
+}
+
+/// Returns the findings of every reader, without those that begin in lines that an earlier reader claimed.
+fn find(lines: &[Line]) -> Vec<Finding> {
+    let mut accepted: Vec<Finding> = Vec::new();
+    let mut claimed = vec![false; lines.len()];
+    let mut found = Vec::new();
+    for (_, read) in READERS {
+        read(lines, &mut found);
+        let start = accepted.len();
+        for finding in found.drain(..) {
+            if !claimed.get(finding.first).copied().unwrap_or(true) {
+                accepted.push(finding);
+            }
+        }
+        for finding in &accepted[start..] {
+            let last = finding.last.min(lines.len() - 1);
+            claimed[finding.first..=last].fill(true);
+        }
+    }
+    accepted.sort_by_key(|finding| finding.first);
+    accepted
+}
+
+/// Returns text of at most `longest` bytes, cut at a character.
+fn cut(text: &str, longest: usize) -> String {
+    text[..text.floor_char_boundary(longest)].to_owned()
+}

@@ -1,0 +1,14 @@
+//! One reader for each family of tools, in the order in which they claim lines.
+//!
+//! A reader is a function over the lines of a window. It appends a [`Finding`] for each error. Lines that a reader
+//! earlier in [`READERS`] claimed (`first..=last` of its findings) are not reported again by a later one, so exact
+//! formats come before loose ones. A reader looks for its own words first and returns at once if there are none:
+//! every hook with output pays for all of them.
+
+use crate::{finding::Finding, line::Line};
+
+/// Reads the errors of one family of tools from a window of lines.
+pub(crate) type Reader = fn(&[Line], &mut Vec<Finding>);
+
+/// Every reader with its name, exact formats first.
+pub(crate) const READERS: &[(&str, Reader)] = &[];

@@ -42,8 +42,44 @@ pub struct Config {
     pub snapshot: Snapshot,
     /// Whether an agent may discard its own changes in a linked worktree that its client made for it.
     pub relaxed_worktrees: bool,
+    /// When an agent that hits an error gets a message.
+    pub interventions: Interventions,
+    /// Errors to look for in tool output beside the built-in ones.
+    pub patterns: Vec<ErrorPattern>,
     /// Rules beside ours.
     pub rules: Vec<UserRule>,
+}
+
+/// When an agent that hits an error gets a message (Seed CAKE §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interventions {
+    /// Which errors get one.
+    pub mode: InterventionMode,
+    /// Percent of confidence that a severe error must exceed; 0 to 100.
+    pub min_confidence_percent: u8,
+    /// Occurrences of a failed test or lint error before it gets one; 1 to 100.
+    pub medium_repeats: u8,
+}
+
+/// Which errors get a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InterventionMode {
+    /// Errors that come back, and errors with a known fix.
+    #[default]
+    Repeat,
+    /// Each error that the seed's rules name.
+    All,
+    /// None. Errors are not recorded either.
+    Off,
+}
+
+/// An error to look for in tool output (Seed CAKE §2, `add_pattern`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorPattern {
+    /// A regular expression over one line.
+    pub pattern: String,
+    /// The type of the error.
+    pub error_type: String,
 }
 
 /// What follows when an agent does not heed.
@@ -80,8 +116,8 @@ pub struct Safety {
 /// Where errors are remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Database {
-    /// The file; `~` is for the reader to replace.
-    pub path: String,
+    /// The file, if it is not in the machine's state folder; the reader replaces `~`.
+    pub path: Option<String>,
     /// Hours after which an error is forgotten.
     pub ttl_hours: u32,
 }
@@ -126,7 +162,7 @@ impl Default for Config {
                 auto_allow: true,
             },
             database: Database {
-                path: "~/.cake/recall.db".to_owned(),
+                path: None,
                 ttl_hours: 24,
             },
             logging: Logging {
@@ -139,6 +175,12 @@ impl Default for Config {
                 max_size_gb: 1,
             },
             relaxed_worktrees: false,
+            interventions: Interventions {
+                mode: InterventionMode::Repeat,
+                min_confidence_percent: 80,
+                medium_repeats: 3,
+            },
+            patterns: Vec::new(),
             rules: Vec::new(),
         }
     }
@@ -165,6 +207,7 @@ impl Config {
             .retention_hours
             .max(project.snapshot.retention_hours);
         self.relaxed_worktrees &= project.relaxed_worktrees;
+        self.patterns.extend(project.patterns.iter().cloned());
         self.rules.extend(project.rules.iter().cloned());
         self
     }
@@ -201,12 +244,9 @@ impl Config {
             ),
             (
                 "database.path",
-                is_other(
-                    &project.database.path,
-                    &self.database.path,
-                    &standing.database.path,
-                ),
+                project.database.path.is_some() && project.database.path != self.database.path,
             ),
+            ("interventions", project.interventions != self.interventions),
             (
                 "logging.file",
                 is_other(

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use serde_saphyr::Spanned;
 
-use super::{Config, Strictness, proof};
+use super::{Config, ErrorPattern, InterventionMode, Strictness, proof};
 
 /// Bytes of a file beyond which it is not read.
 pub const LONGEST: usize = 256 * 1024;
@@ -168,6 +168,7 @@ impl Sheet {
     fn config(&mut self, value: &Value, base: &Config) -> Config {
         let mut config = Config {
             rules: Vec::new(),
+            patterns: Vec::new(),
             ..base.clone()
         };
         let empty = Map::new();
@@ -193,6 +194,9 @@ impl Sheet {
                 "logging",
                 "snapshot",
                 "worktrees",
+                "interventions",
+                "classifier",
+                "patterns",
                 "rules",
             ],
         );
@@ -293,7 +297,11 @@ impl Sheet {
 
         let part = self.optional(top, "database", &empty);
         self.known("database.", part, &["path", "ttl_hours"]);
-        self.text(part, "database.path", &mut config.database.path);
+        if part.contains_key("path") {
+            let mut path = String::new();
+            self.text(part, "database.path", &mut path);
+            config.database.path = Some(path).filter(|path| !path.is_empty());
+        }
         config.database.ttl_hours = self.number(
             part,
             "database.ttl_hours",
@@ -333,6 +341,52 @@ impl Sheet {
         snapshot.max_size_gb =
             self.number(part, "snapshot.max_size_gb", 1, 1_000, snapshot.max_size_gb);
 
+        match top.get("interventions").map(Value::as_str) {
+            None => {}
+            Some(Some("repeat")) => config.interventions.mode = InterventionMode::Repeat,
+            Some(Some("all")) => config.interventions.mode = InterventionMode::All,
+            Some(Some("off")) => config.interventions.mode = InterventionMode::Off,
+            // YAML 1.1 reads `off` as false.
+            Some(None) if top.get("interventions") == Some(&Value::Bool(false)) => {
+                config.interventions.mode = InterventionMode::Off;
+            }
+            Some(_) => self.problem(
+                "interventions",
+                top.get("interventions"),
+                "repeat, all or off",
+            ),
+        }
+        let part = self.optional(top, "classifier", &empty);
+        self.known(
+            "classifier.",
+            part,
+            &["min_confidence_percent", "medium_repeats"],
+        );
+        let interventions = &mut config.interventions;
+        interventions.min_confidence_percent = self.number(
+            part,
+            "classifier.min_confidence_percent",
+            0,
+            100,
+            interventions.min_confidence_percent,
+        );
+        interventions.medium_repeats = self.number(
+            part,
+            "classifier.medium_repeats",
+            1,
+            100,
+            interventions.medium_repeats,
+        );
+        match top.get("patterns") {
+            None => {}
+            Some(Value::Array(patterns)) => {
+                for (at, pattern) in patterns.iter().enumerate() {
+                    self.pattern(at, pattern, &mut config);
+                }
+            }
+            other => self.problem("patterns", other, "a list of patterns"),
+        }
+
         if let Some(rules) = top.get("rules") {
             match rules {
                 Value::Array(rules) => {
@@ -344,6 +398,30 @@ impl Sheet {
             }
         }
         config
+    }
+
+    /// Reads a pattern. Whether its expression compiles shows when it is used: one that does not is skipped then and reported.
+    fn pattern(&mut self, at: usize, pattern: &Value, config: &mut Config) {
+        let key = format!("patterns[{at}]");
+        let text = |name: &str| pattern.get(name).and_then(Value::as_str);
+        match (text("pattern"), text("error_type")) {
+            (Some(expression), Some(error_type))
+                if !expression.is_empty() && !error_type.is_empty() =>
+            {
+                config.patterns.push(ErrorPattern {
+                    pattern: expression.to_owned(),
+                    error_type: error_type.to_owned(),
+                });
+            }
+            _ => self.problem(
+                &key,
+                Some(pattern),
+                "pattern and error_type, both texts that are not empty",
+            ),
+        }
+        if let Value::Object(map) = pattern {
+            self.known(&format!("{key}."), map, &["pattern", "error_type"]);
+        }
     }
 
     fn rule(&mut self, at: usize, rule: &Value, config: &mut Config) {

@@ -1,6 +1,6 @@
 //! Files as people write them, right and wrong.
 
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, InterventionMode};
 use crate::{Decision, Facts, Policy, Strictness, decide};
 
 /// The seed's own file.
@@ -404,4 +404,36 @@ fn what_a_project_may_not_say_is_named() {
     assert_eq!(named, ["strictness", "safety.audit_all_commands"]);
     let both = user.clone().tightened_by(&project);
     assert_eq!(both, user);
+}
+
+/// CAKE-CFG-1, CAKE-CLS-1: interventions, thresholds and patterns are read; a project's file may add patterns and decides nothing else of them.
+#[test]
+fn interventions_are_the_users_and_patterns_add_up() {
+    let text = "interventions: all\nclassifier:\n  min_confidence_percent: 50\n  medium_repeats: 2\n\
+                patterns:\n  - {pattern: 'E\\d+', error_type: OwnError}\n";
+    let user = Config::parse("cake_config.yaml", text).unwrap();
+    assert!(user.unknown.is_empty());
+    let user = user.config;
+    assert_eq!(user.interventions.mode, InterventionMode::All);
+    assert_eq!(user.interventions.min_confidence_percent, 50);
+    assert_eq!(user.interventions.medium_repeats, 2);
+    let text = "interventions: off\npatterns:\n  - {pattern: x, error_type: Other}\n";
+    let project = Config::parse_over("p", text, &user).unwrap().config;
+    assert_eq!(project.interventions.mode, InterventionMode::Off);
+    assert!(user.passes_over(&project).contains(&"interventions"));
+    let both = user.clone().tightened_by(&project);
+    assert_eq!(both.interventions, user.interventions);
+    let types: Vec<&str> = both
+        .patterns
+        .iter()
+        .map(|pattern| &*pattern.error_type)
+        .collect();
+    assert_eq!(types, ["OwnError", "Other"]);
+    assert_eq!(
+        problems("interventions: loud\npatterns: [{pattern: x}]\n"),
+        [
+            "`interventions` is \"loud\", allowed is repeat, all or off",
+            "`patterns[0]` is {\"pattern\":\"x\"}, allowed is pattern and error_type, both texts that are not empty",
+        ]
+    );
 }

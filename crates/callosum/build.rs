@@ -1,0 +1,16 @@
+//! Links the program for a fixed address on Linux.
+//!
+//! A hook is a process per tool call. A position-independent program has its tables relocated at each start: that
+//! writes to some 190 pages, each a page fault. Linked for a fixed address, the hook has 319 faults instead of 509 and
+//! takes 0.8 ms less of 2.6 ms (`docs/performance.md`). The stack, the heap and the libraries stay at random addresses.
+
+use std::env;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let target = |name: &str| env::var(name).unwrap_or_default();
+    // Musl links statically with start files of its own, and other systems require position-independent programs.
+    if target("CARGO_CFG_TARGET_OS") == "linux" && target("CARGO_CFG_TARGET_ENV") == "gnu" {
+        println!("cargo:rustc-link-arg-bins=-no-pie");
+    }
+}

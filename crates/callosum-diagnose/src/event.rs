@@ -48,6 +48,29 @@ pub enum Severity {
     Critical,
 }
 
+impl Severity {
+    /// Returns its name in lowercase.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+impl StreamSource {
+    /// Returns its name in lowercase.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+            Self::Merged => "merged",
+        }
+    }
+}
+
 /// The stream that an error was printed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

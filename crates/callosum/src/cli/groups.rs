@@ -43,6 +43,7 @@ pub(super) const GROUPS: &[Group] = &[
             ("guard", "Check commands and review decisions"),
             ("snapshot", "Save and restore the working tree"),
             ("undo", "Bring back what an agent changed"),
+            ("watch", "Run a command and report its errors"),
         ],
     },
     Group {

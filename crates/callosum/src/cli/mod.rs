@@ -53,12 +53,14 @@ mod status;
 mod store;
 mod suggestion;
 mod task_prefix;
+mod text_input;
 mod time_span;
 mod trial;
 mod trust;
 mod undo;
 mod uninstall;
 mod verification;
+mod watch;
 mod witness;
 mod zoning;
 
@@ -200,6 +202,7 @@ Examples:
     #[command(subcommand)]
     Snapshot(snapshot::SnapshotCommand),
     Undo(undo::UndoArgs),
+    Watch(watch::WatchArgs),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Serve(serve::ServeArgs),
@@ -361,6 +364,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Find(args) => find::run(&context, &args),
         Command::Snapshot(command) => snapshot::run(&context, &command),
         Command::Undo(args) => undo::run(&context, &args),
+        Command::Watch(args) => watch::run(&context, &args),
         Command::Status(args) => status::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
@@ -418,6 +422,7 @@ impl Command {
             | Self::Find(_)
             | Self::Snapshot(_)
             | Self::Undo(_)
+            | Self::Watch(_)
             | Self::Status(_)
             | Self::Doctor(_)
             | Self::Guard(_)

@@ -1,10 +1,6 @@
 //! `callosum guard test`: how well the guard does on a file of commands.
 
-use std::{
-    fmt::Write as _,
-    io::{self, Read as _},
-    path::{Path, PathBuf},
-};
+use std::{fmt::Write as _, path::PathBuf};
 
 use callosum_evidence::terminal::on_one_line;
 use callosum_guard::{Decision, decide};
@@ -14,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::place::{self, StrictnessArgs};
 use crate::{
-    cli::{context::Context, store},
+    cli::{context::Context, text_input},
     ui::{CommandError, Exit},
 };
 
@@ -97,7 +93,7 @@ pub(crate) struct RowOutput {
 }
 
 pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError> {
-    let (name, bytes) = read(context, &args.file)?;
+    let (name, bytes) = text_input::read(context, &args.file)?;
     let text = String::from_utf8_lossy(&bytes);
     let facts = place::facts(context);
     let policy = args.strictness.policy(context)?;
@@ -204,23 +200,4 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
     } else {
         Err(CommandError::told(Exit::No))
     }
-}
-
-/// What the commands are read from, in words, and what it holds.
-fn read(context: &Context, file: &Path) -> Result<(String, Vec<u8>), CommandError> {
-    if file == Path::new("-") {
-        let name = "standard input";
-        let mut bytes = Vec::new();
-        io::stdin()
-            .lock()
-            .read_to_end(&mut bytes)
-            .map_err(|error| {
-                CommandError::because(Exit::Environment, format!("cannot read {name}"), &error)
-            })?;
-        return Ok((name.to_owned(), bytes));
-    }
-    let path = context.folder.join(file);
-    let bytes = context.disk.read(&path);
-    let bytes = bytes.map_err(|error| store::disk_failed(&error))?;
-    Ok((path.display().to_string(), bytes))
 }

@@ -1,1 +1,22 @@
 //! The recall database: errors by signature, with counts and similar ones (Seed CAKE §3).
+//!
+//! Start with [`RecallDb`]. [`Signature`] is the identity of an error. Fixes are in [`crate::knowledge`].
+
+mod query;
+mod record;
+mod schema;
+mod signature;
+mod similar;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::record::cut;
+pub use self::{
+    query::SentMessage,
+    record::{ErrorRecord, Place, Recorded},
+    signature::Signature,
+    similar::{Similar, THRESHOLD, similarity},
+    store::{Condition, RecallDb, RecallError},
+};

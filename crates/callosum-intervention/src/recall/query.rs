@@ -1,0 +1,155 @@
+//! Listing, showing and forgetting errors.
+
+use jiff::Timestamp;
+use rusqlite::params;
+
+use super::{
+    RecallDb, RecallError,
+    record::{COLUMNS, ErrorRecord},
+};
+
+/// Most errors that one signature prefix may name.
+const MOST_NAMED: u32 = 3;
+
+impl RecallDb {
+    /// Returns the errors of a project, or of all, that were seen last first.
+    pub fn list(
+        &self,
+        project: Option<&str>,
+        error_type: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<ErrorRecord>, RecallError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM error_memory WHERE (?1 IS NULL OR project = ?1) \
+             AND (?2 IS NULL OR error_type = ?2) ORDER BY last_seen DESC, id DESC LIMIT ?3"
+        );
+        self.read(|connection| {
+            let mut query = connection.prepare(&sql)?;
+            query
+                .query_map(params![project, error_type, limit], ErrorRecord::read)?
+                .collect()
+        })
+    }
+
+    /// Returns the errors whose signature begins with this, with or without `sha256:`; at most three.
+    pub fn named(
+        &self,
+        prefix: &str,
+        project: Option<&str>,
+    ) -> Result<Vec<ErrorRecord>, RecallError> {
+        let prefix = prefix.strip_prefix("sha256:").unwrap_or(prefix);
+        if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(Vec::new());
+        }
+        let first = format!("sha256:{}", prefix.to_lowercase());
+        let sql = format!(
+            "SELECT {COLUMNS} FROM error_memory WHERE error_signature >= ?1 AND error_signature < ?1 || 'g' \
+             AND (?2 IS NULL OR project = ?2) LIMIT ?3"
+        );
+        self.read(|connection| {
+            let mut query = connection.prepare(&sql)?;
+            query
+                .query_map(params![first, project, MOST_NAMED], ErrorRecord::read)?
+                .collect()
+        })
+    }
+
+    /// Removes an error of a project with its fixes and totals, and returns whether it was there.
+    pub fn forget(&self, signature: &str, project: &str) -> Result<bool, RecallError> {
+        self.write(|transaction| {
+            let key = params![signature, project];
+            transaction.execute(
+                "DELETE FROM error_text WHERE rowid IN \
+                 (SELECT id FROM error_memory WHERE error_signature = ?1 AND project = ?2)",
+                key,
+            )?;
+            let mut removed = 0;
+            for table in ["error_memory", "error_total", "fix", "intervention"] {
+                let sql =
+                    format!("DELETE FROM {table} WHERE error_signature = ?1 AND project = ?2");
+                removed += transaction.execute(&sql, key)?;
+            }
+            Ok(removed > 0)
+        })
+    }
+
+    /// Removes everything about a project, and returns how many errors that were.
+    pub fn forget_project(&self, project: &str) -> Result<usize, RecallError> {
+        self.write(|transaction| {
+            transaction.execute(
+                "DELETE FROM error_text WHERE rowid IN (SELECT id FROM error_memory WHERE project = ?1)",
+                [project],
+            )?;
+            let removed =
+                transaction.execute("DELETE FROM error_memory WHERE project = ?1", [project])?;
+            for table in [
+                "error_total",
+                "fix",
+                "intervention",
+                "pattern_violations",
+                "episode",
+                "refusal",
+            ] {
+                let sql = format!("DELETE FROM {table} WHERE project = ?1");
+                transaction.execute(&sql, [project])?;
+            }
+            Ok(removed)
+        })
+    }
+
+    /// Records a message that was sent about an error. `fix` is the fix that it names.
+    pub fn record_intervention(
+        &self,
+        sent: &SentMessage<'_>,
+        now: Timestamp,
+    ) -> Result<(), RecallError> {
+        let at = now.to_string();
+        self.write(|transaction| {
+            transaction.execute(
+                "UPDATE error_memory SET intervention_count = intervention_count + 1, last_intervention = ?3, \
+                 last_intervention_at = ?4 WHERE error_signature = ?1 AND project = ?2",
+                params![sent.signature, sent.project, sent.text, at],
+            )?;
+            transaction.execute(
+                "INSERT OR IGNORE INTO intervention (id, error_signature, project, session, client, error_type, level, \
+                 text, fix, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                params![
+                    sent.id,
+                    sent.signature,
+                    sent.project,
+                    sent.session,
+                    sent.client,
+                    sent.error_type,
+                    sent.level,
+                    sent.text,
+                    sent.fix,
+                    at
+                ],
+            )?;
+            Ok(())
+        })
+    }
+}
+
+/// A message that an agent was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct SentMessage<'a> {
+    /// Its id, unique on the machine.
+    pub id: &'a str,
+    /// The error that it is about.
+    pub signature: &'a str,
+    /// The error's type.
+    pub error_type: &'a str,
+    /// The root of the project.
+    pub project: &'a str,
+    /// The session that it was sent to.
+    pub session: &'a str,
+    /// The client of that session.
+    pub client: &'a str,
+    /// Its level, from 1 to 4.
+    pub level: u8,
+    /// The message.
+    pub text: &'a str,
+    /// The id of the fix that it names.
+    pub fix: Option<i64>,
+}

@@ -1,0 +1,268 @@
+//! Recording an error, and what the database holds about it afterwards.
+
+use callosum_diagnose::ErrorEvent;
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use serde::Serialize;
+
+use super::{RecallDb, RecallError, Signature};
+
+/// Longest stored message and command, in bytes.
+const LONGEST: usize = 500;
+
+/// Most errors that one project keeps; the oldest beyond that are removed with the expired ones.
+const MOST_ERRORS: u32 = 20_000;
+
+/// Where an error happened, and who hit it. The caller has masked secrets in `command` before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The root of the project.
+    pub project: String,
+    /// The client's name, such as `claude`.
+    pub client: String,
+    /// The session, as the client names it.
+    pub session: String,
+    /// The command that printed it.
+    pub command: String,
+}
+
+/// What is known about an error once it is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its signature.
+    pub signature: String,
+    /// How often it was seen in this project within the TTL, this time included.
+    pub occurrences: u32,
+    /// How many messages were sent about it.
+    pub interventions: u32,
+    /// When the last message about it was sent.
+    pub last_intervention_at: Option<Timestamp>,
+}
+
+/// An error of the database, with the seed's names (Seed CAKE §3).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ErrorRecord {
+    /// Its signature.
+    pub error_signature: String,
+    /// The root of the project that it was seen in.
+    pub project: String,
+    /// Its type.
+    pub error_type: String,
+    /// The file as printed.
+    pub file_path: Option<String>,
+    /// The message when it was seen last.
+    pub message: String,
+    /// When it was seen first, in UTC.
+    pub first_seen: String,
+    /// When it was seen last, in UTC.
+    pub last_seen: String,
+    /// How often it was seen.
+    pub occurrence_count: u32,
+    /// How many messages were sent about it.
+    pub intervention_count: u32,
+    /// How often it went away.
+    pub success_count: u32,
+    /// The last message.
+    pub last_intervention: Option<String>,
+    /// The client that hit it last.
+    pub last_client: String,
+    /// The command that printed it last.
+    pub last_command: String,
+    /// When it is no longer listed, in UTC.
+    pub expires_at: String,
+}
+
+/// The columns of an [`ErrorRecord`], for queries.
+pub(super) const COLUMNS: &str = "error_signature, project, error_type, file_path, message, first_seen, last_seen, \
+     occurrence_count, intervention_count, success_count, last_intervention, last_client, last_command, expires_at";
+
+impl ErrorRecord {
+    /// Reads a row of [`COLUMNS`].
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            error_signature: row.get(0)?,
+            project: row.get(1)?,
+            error_type: row.get(2)?,
+            file_path: row.get(3)?,
+            message: row.get(4)?,
+            first_seen: row.get(5)?,
+            last_seen: row.get(6)?,
+            occurrence_count: row.get(7)?,
+            intervention_count: row.get(8)?,
+            success_count: row.get(9)?,
+            last_intervention: row.get(10)?,
+            last_client: row.get(11)?,
+            last_command: row.get(12)?,
+            expires_at: row.get(13)?,
+        })
+    }
+}
+
+impl RecallDb {
+    /// Records that an error was seen, and returns what is known about it. Secrets in the event are masked already.
+    ///
+    /// One transaction; expired errors are removed in it, a few at a time.
+    pub fn record(
+        &self,
+        event: &ErrorEvent,
+        place: &Place,
+        now: Timestamp,
+    ) -> Result<Recorded, RecallError> {
+        let signature = Signature::of_event(event);
+        let (at, expires) = (now.to_string(), self.expiry(now).to_string());
+        let message = cut(&event.message);
+        let command = cut(&place.command);
+        self.write(|transaction| {
+            expire(transaction, &at)?;
+            let known: Option<i64> = transaction
+                .prepare_cached(
+                    "SELECT id FROM error_memory WHERE error_signature = ?1 AND project = ?2",
+                )?
+                .query_row(params![signature.id, place.project], |row| row.get(0))
+                .optional()?;
+            if let Some(id) = known {
+                transaction.execute(
+                    "UPDATE error_memory SET last_seen = ?2, expires_at = ?3, file_path = ?4, message = ?5, \
+                     last_client = ?6, last_session = ?7, last_command = ?8, \
+                     occurrence_count = occurrence_count + 1 WHERE id = ?1",
+                    params![
+                        id,
+                        at,
+                        expires,
+                        event.file_path,
+                        message,
+                        place.client,
+                        place.session,
+                        command
+                    ],
+                )?;
+            } else {
+                transaction.execute(
+                    "INSERT INTO error_memory (error_signature, project, error_type, file_path, message, normalized, \
+                     first_seen, last_seen, last_client, last_session, last_command, expires_at) \
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11)",
+                    params![
+                        signature.id,
+                        place.project,
+                        event.error_type,
+                        event.file_path,
+                        message,
+                        signature.normalized,
+                        at,
+                        place.client,
+                        place.session,
+                        command,
+                        expires
+                    ],
+                )?;
+                transaction.execute(
+                    "INSERT INTO error_text (rowid, normalized) VALUES (?1, ?2)",
+                    params![transaction.last_insert_rowid(), signature.normalized],
+                )?;
+            }
+            transaction.query_row(
+                "SELECT occurrence_count, intervention_count, last_intervention_at FROM error_memory \
+                 WHERE error_signature = ?1 AND project = ?2",
+                params![signature.id, place.project],
+                |row| {
+                    let sent: Option<String> = row.get(2)?;
+                    Ok(Recorded {
+                        signature: signature.id.clone(),
+                        occurrences: row.get(0)?,
+                        interventions: row.get(1)?,
+                        last_intervention_at: sent.and_then(|sent| sent.parse().ok()),
+                    })
+                },
+            )
+        })
+    }
+
+    /// Records a violation of a pattern (Seed CAKE §3), such as `scope_drift`.
+    pub fn record_violation(
+        &self,
+        pattern_type: &str,
+        details: &str,
+        place: &Place,
+        is_prevented: bool,
+        now: Timestamp,
+    ) -> Result<(), RecallError> {
+        self.write(|transaction| {
+            transaction.execute(
+                "INSERT INTO pattern_violations (pattern_type, details, project, session, timestamp, prevented) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![
+                    pattern_type,
+                    cut(details),
+                    place.project,
+                    place.session,
+                    now.to_string(),
+                    is_prevented
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Returns how often each pattern was violated in a project, by type.
+    pub fn violations(&self, project: &str) -> Result<Vec<(String, u32)>, RecallError> {
+        self.read(|connection| {
+            let mut query = connection.prepare(
+                "SELECT pattern_type, count(*) FROM pattern_violations WHERE project = ?1 GROUP BY pattern_type",
+            )?;
+            query
+                .query_map([project], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        })
+    }
+
+    /// Removes what has expired, and returns how many errors that were. Their counts are kept.
+    pub fn expire(&self, now: Timestamp) -> Result<u32, RecallError> {
+        let at = now.to_string();
+        let mut removed = 0;
+        loop {
+            let some = self.write(|transaction| expire(transaction, &at))?;
+            removed += some;
+            if some == 0 {
+                return Ok(removed);
+            }
+        }
+    }
+}
+
+/// Moves the counts of at most 100 expired or surplus errors to the totals, and removes the errors.
+fn expire(transaction: &Transaction<'_>, at: &str) -> rusqlite::Result<u32> {
+    let mut expired: Vec<i64> = transaction
+        .prepare_cached("SELECT id FROM error_memory WHERE expires_at < ?1 LIMIT 100")?
+        .query_map([at], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    // Ids only grow, so the span of ids bounds the number of rows without counting them.
+    let span: u32 = transaction.query_row(
+        "SELECT coalesce(max(id) - min(id) + 1, 0) FROM error_memory",
+        [],
+        |row| row.get(0),
+    )?;
+    if expired.is_empty() && span > MOST_ERRORS * 5 {
+        expired = transaction
+            .prepare_cached("SELECT id FROM error_memory ORDER BY last_seen LIMIT 100")?
+            .query_map([], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+    }
+    for id in &expired {
+        transaction.execute(
+            "INSERT INTO error_total SELECT error_signature, project, error_type, occurrence_count, \
+             intervention_count, success_count, first_seen, last_seen FROM error_memory WHERE id = ?1 \
+             ON CONFLICT DO UPDATE SET occurrence_count = occurrence_count + excluded.occurrence_count, \
+             intervention_count = intervention_count + excluded.intervention_count, \
+             success_count = success_count + excluded.success_count, last_seen = excluded.last_seen",
+            [id],
+        )?;
+        transaction.execute("DELETE FROM error_text WHERE rowid = ?1", [id])?;
+        transaction.execute("DELETE FROM error_memory WHERE id = ?1", [id])?;
+    }
+    Ok(expired.len() as u32)
+}
+
+/// Returns text of at most [`LONGEST`] bytes, cut at a character.
+pub(crate) fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST)]
+}

@@ -89,6 +89,7 @@ pub(super) const CLIENT: Client = Client {
             ("SessionStart", "session-start"),
             ("UserPromptSubmit", "user-prompt-submit"),
             ("PostToolUse", "post-tool-use"),
+            ("PostToolUseFailure", "post-tool-use-failure"),
             ("Stop", "stop"),
             ("PreCompact", "pre-compact"),
             ("SessionEnd", "session-end"),

@@ -1,11 +1,11 @@
 //! Commands that the guard refused, and what the session did next.
+//!
+//! Pure: the caller reads both from the audit journal, which has every decision in order. So the guard's hook stores nothing
+//! for it.
 
-use jiff::Timestamp;
-use rusqlite::params;
 use serde::Serialize;
 
 use super::same_command;
-use crate::recall::{Place, RecallDb, RecallError, cut};
 
 /// What a session did after a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -94,80 +94,25 @@ pub struct Reactions {
     pub asked_user: u32,
 }
 
-impl RecallDb {
-    /// Records a refusal. Secrets in the commands are masked already.
-    pub fn record_refusal(
-        &self,
-        rule: &str,
-        alternative: Option<&str>,
-        place: &Place,
-        now: Timestamp,
-    ) -> Result<(), RecallError> {
-        self.write(|transaction| {
-            transaction.execute(
-                "INSERT INTO refusal (project, session, rule, command, alternative, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![
-                    place.project,
-                    place.session,
-                    rule,
-                    cut(&place.command),
-                    alternative.map(cut),
-                    now.to_string()
-                ],
-            )?;
-            Ok(())
-        })
+impl Reactions {
+    /// Returns the counters of a rule, all zero.
+    pub fn new(rule: impl Into<String>) -> Self {
+        Self {
+            rule: rule.into(),
+            ..Self::default()
+        }
     }
 
-    /// Records what a session did next, for each of its refusals that has no reaction yet.
-    pub fn resolve_refusals(&self, place: &Place, next: Next<'_>) -> Result<(), RecallError> {
-        self.write(|transaction| {
-            let open: Vec<(i64, String, Option<String>)> = transaction
-                .prepare_cached(
-                    "SELECT id, command, alternative FROM refusal \
-                     WHERE project = ?1 AND session = ?2 AND answer IS NULL",
-                )?
-                .query_map(params![place.project, place.session], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-                })?
-                .collect::<rusqlite::Result<_>>()?;
-            for (id, refused, alternative) in open {
-                let reaction = match reaction(&refused, alternative.as_deref(), next) {
-                    Reaction::TookAlternative => "took_alternative",
-                    Reaction::WentAround => "went_around",
-                    Reaction::GaveUp => "gave_up",
-                    Reaction::AskedUser => "asked_user",
-                };
-                transaction.execute(
-                    "UPDATE refusal SET answer = ?2 WHERE id = ?1",
-                    params![id, reaction],
-                )?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Returns the reactions to the refusals of each rule, most refusals first.
-    pub fn reactions(&self, project: Option<&str>) -> Result<Vec<Reactions>, RecallError> {
-        self.read(|connection| {
-            let mut query = connection.prepare(
-                "SELECT rule, count(*), sum(answer = 'took_alternative'), sum(answer = 'went_around'), \
-                 sum(answer = 'gave_up'), sum(answer = 'asked_user') FROM refusal \
-                 WHERE answer IS NOT NULL AND (?1 IS NULL OR project = ?1) GROUP BY rule ORDER BY count(*) DESC, rule",
-            )?;
-            query
-                .query_map([project], |row| {
-                    Ok(Reactions {
-                        rule: row.get(0)?,
-                        refusals: row.get(1)?,
-                        took_alternative: row.get(2)?,
-                        went_around: row.get(3)?,
-                        gave_up: row.get(4)?,
-                        asked_user: row.get(5)?,
-                    })
-                })?
-                .collect()
-        })
+    /// Counts one reaction.
+    pub fn add(&mut self, reaction: Reaction) {
+        self.refusals += 1;
+        let counter = match reaction {
+            Reaction::TookAlternative => &mut self.took_alternative,
+            Reaction::WentAround => &mut self.went_around,
+            Reaction::GaveUp => &mut self.gave_up,
+            Reaction::AskedUser => &mut self.asked_user,
+        };
+        *counter += 1;
     }
 }
 

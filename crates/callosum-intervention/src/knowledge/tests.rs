@@ -5,10 +5,7 @@ use callosum_host::Disk;
 use jiff::Timestamp;
 use tempfile::TempDir;
 
-use super::{
-    refusal::{Next, Reactions},
-    *,
-};
+use super::*;
 use crate::recall::{Place, RecallDb, SentMessage, Signature};
 
 fn missing(module: &str) -> ErrorEvent {
@@ -178,38 +175,4 @@ fn a_success_settles_the_message_before_it() {
     assert!(history.avg_resolution_time.is_some());
     let listed = database.list(Some("/p"), None, 1).unwrap();
     assert_eq!(listed[0].intervention_count, 1);
-}
-
-/// CAKE-SHIM-1: reactions are counted by rule, and a refusal has one reaction.
-#[test]
-fn reactions_are_counted_by_rule() {
-    let folder = TempDir::new().unwrap();
-    let database = open(&folder);
-    let refused = Place {
-        command: "git reset --hard".to_owned(),
-        ..place("claude", "s1")
-    };
-    for (next, second) in [
-        (Next::Command("git stash"), 0),
-        (Next::Command("git -c x=y reset --hard"), 10),
-        (Next::End, 20),
-    ] {
-        database
-            .record_refusal("git-reset-hard", Some("git stash"), &refused, at(second))
-            .unwrap();
-        database.resolve_refusals(&refused, next).unwrap();
-        database.resolve_refusals(&refused, Next::Question).unwrap();
-    }
-    assert_eq!(
-        database.reactions(Some("/p")).unwrap(),
-        [Reactions {
-            rule: "git-reset-hard".to_owned(),
-            refusals: 3,
-            took_alternative: 1,
-            went_around: 1,
-            gave_up: 1,
-            asked_user: 0,
-        }]
-    );
-    assert!(database.reactions(Some("/other")).unwrap().is_empty());
 }

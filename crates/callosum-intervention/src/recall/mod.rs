@@ -14,7 +14,7 @@ mod tests;
 
 pub(crate) use self::record::cut;
 pub use self::{
-    query::SentMessage,
+    query::{SentMessage, SentRecord},
     record::{ErrorRecord, Place, Recorded},
     signature::Signature,
     similar::{Similar, THRESHOLD, similarity},

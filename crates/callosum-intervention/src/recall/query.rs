@@ -1,7 +1,7 @@
 //! Listing, showing and forgetting errors.
 
 use jiff::Timestamp;
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 
 use super::{
     RecallDb, RecallError,
@@ -10,6 +10,26 @@ use super::{
 
 /// Most errors that one signature prefix may name.
 const MOST_NAMED: u32 = 3;
+
+/// Most messages of one error that are listed.
+const MOST_SENT: u32 = 50;
+
+/// A message that was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentRecord {
+    /// Its id.
+    pub id: String,
+    /// The client that it was sent to.
+    pub client: String,
+    /// Its level, from 1 to 4.
+    pub level: u8,
+    /// The message.
+    pub text: String,
+    /// When it was sent, in UTC.
+    pub at: String,
+    /// Whether it helped; `None` while that is open.
+    pub success: Option<bool>,
+}
 
 impl RecallDb {
     /// Returns the errors of a project, or of all, that were seen last first.
@@ -54,6 +74,49 @@ impl RecallDb {
         })
     }
 
+    /// Returns the normalized text of an error.
+    pub fn normalized(
+        &self,
+        signature: &str,
+        project: &str,
+    ) -> Result<Option<String>, RecallError> {
+        self.read(|connection| {
+            connection
+                .query_row(
+                    "SELECT normalized FROM error_memory WHERE error_signature = ?1 AND project = ?2",
+                    params![signature, project],
+                    |row| row.get(0),
+                )
+                .optional()
+        })
+    }
+
+    /// Returns the messages that were sent about an error, the latest first.
+    pub fn interventions(
+        &self,
+        signature: &str,
+        project: &str,
+    ) -> Result<Vec<SentRecord>, RecallError> {
+        self.read(|connection| {
+            let mut query = connection.prepare(
+                "SELECT id, client, level, text, at, success FROM intervention \
+                 WHERE error_signature = ?1 AND project = ?2 ORDER BY at DESC LIMIT ?3",
+            )?;
+            query
+                .query_map(params![signature, project, MOST_SENT], |row| {
+                    Ok(SentRecord {
+                        id: row.get(0)?,
+                        client: row.get(1)?,
+                        level: row.get(2)?,
+                        text: row.get(3)?,
+                        at: row.get(4)?,
+                        success: row.get(5)?,
+                    })
+                })?
+                .collect()
+        })
+    }
+
     /// Removes an error of a project with its fixes and totals, and returns whether it was there.
     pub fn forget(&self, signature: &str, project: &str) -> Result<bool, RecallError> {
         self.write(|transaction| {
@@ -88,7 +151,6 @@ impl RecallDb {
                 "intervention",
                 "pattern_violations",
                 "episode",
-                "refusal",
             ] {
                 let sql = format!("DELETE FROM {table} WHERE project = ?1");
                 transaction.execute(&sql, [project])?;

@@ -85,14 +85,4 @@ CREATE TABLE episode (
   state TEXT NOT NULL,
   at TEXT NOT NULL,
   PRIMARY KEY (project, session)) WITHOUT ROWID;
-CREATE TABLE refusal (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  project TEXT NOT NULL,
-  session TEXT NOT NULL,
-  rule TEXT NOT NULL,
-  command TEXT NOT NULL,
-  alternative TEXT,
-  at TEXT NOT NULL,
-  answer TEXT);
-CREATE INDEX idx_refusal ON refusal (project, session, answer);
 ";

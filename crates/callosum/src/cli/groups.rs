@@ -43,7 +43,15 @@ pub(super) const GROUPS: &[Group] = &[
             ("guard", "Check commands and review decisions"),
             ("snapshot", "Save and restore the working tree"),
             ("undo", "Bring back what an agent changed"),
+        ],
+    },
+    Group {
+        name: "Errors",
+        about: "catch errors of commands, and remember the fixes",
+        commands: &[
             ("watch", "Run a command and report its errors"),
+            ("recall", "List errors that agents hit, and fixes"),
+            ("operator", "Check and render messages about errors"),
         ],
     },
     Group {

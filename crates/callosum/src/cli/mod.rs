@@ -39,7 +39,9 @@ pub(crate) mod mesh;
 mod meshing;
 mod moment;
 mod notice;
+mod operator;
 mod plan;
+mod recall;
 mod replay;
 mod roster;
 mod schema;
@@ -203,6 +205,10 @@ Examples:
     Snapshot(snapshot::SnapshotCommand),
     Undo(undo::UndoArgs),
     Watch(watch::WatchArgs),
+    #[command(subcommand)]
+    Recall(recall::RecallCommand),
+    #[command(subcommand)]
+    Operator(operator::OperatorCommand),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Serve(serve::ServeArgs),
@@ -365,6 +371,8 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Snapshot(command) => snapshot::run(&context, &command),
         Command::Undo(args) => undo::run(&context, &args),
         Command::Watch(args) => watch::run(&context, &args),
+        Command::Recall(command) => recall::run(&context, &command),
+        Command::Operator(command) => operator::run(&context, &command),
         Command::Status(args) => status::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
@@ -423,6 +431,8 @@ impl Command {
             | Self::Snapshot(_)
             | Self::Undo(_)
             | Self::Watch(_)
+            | Self::Recall(_)
+            | Self::Operator(_)
             | Self::Status(_)
             | Self::Doctor(_)
             | Self::Guard(_)

@@ -121,6 +121,16 @@ impl Homes {
         self.machine.join("hook-tokens")
     }
 
+    /// Errors that agents hit, and their fixes (`docs/formats/recall.md`).
+    pub(crate) fn recall(&self) -> PathBuf {
+        self.machine.join("recall.db")
+    }
+
+    /// Marks of sessions with errors that are not fixed yet (`docs/formats/recall.md`).
+    pub(crate) fn open_errors(&self) -> PathBuf {
+        self.machine.join("open-errors")
+    }
+
     /// Where the snapshots of all trees are kept (`docs/formats/snapshot.md`).
     pub(crate) fn snapshots(&self) -> PathBuf {
         self.machine.join("snapshots")

@@ -35,6 +35,7 @@ mod seen;
 mod session;
 pub(crate) mod skill;
 pub(crate) mod tokens;
+mod tool_errors;
 mod tool_result;
 mod undo_records;
 mod unsaved;

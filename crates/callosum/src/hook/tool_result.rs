@@ -61,7 +61,9 @@ impl ToolResult {
             };
         };
         let code = rest.lines().next().unwrap_or_default();
-        let output = rest.split_once("\nOutput:\n").map_or("", |(_, after)| after);
+        let output = rest
+            .split_once("\nOutput:\n")
+            .map_or("", |(_, after)| after);
         Self {
             output: bounded(output).into_owned(),
             has_failed: code.trim().parse::<i64>().ok().map(|code| code != 0),

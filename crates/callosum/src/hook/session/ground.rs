@@ -7,6 +7,7 @@ use callosum_ledger::{AuditEvent, Event, Journal, LedgerPaths, notice};
 use callosum_session::{Session, SessionError, Zones, trajectory::Agent};
 
 use super::{neighbours::NeighboursError, said::Said};
+use crate::intervention::WatchError;
 use crate::{
     committed::Committed,
     config::{Environment, EnvironmentError, Homes, Project, ProjectError, Told},
@@ -58,6 +59,9 @@ pub(super) enum Problem {
     /// The other agents cannot be met.
     #[error(transparent)]
     Neighbours(Box<NeighboursError>),
+    /// Errors of tools cannot be recorded.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
 }
 
 /// A problem before there is a project.

@@ -30,7 +30,7 @@ use self::{
     said::Said,
     untold::{Untold, When},
 };
-use super::{answer::Reply, progress::Progress, tokens, undo_records, voice::Voice};
+use super::{answer::Reply, progress::Progress, tokens, tool_errors, undo_records, voice::Voice};
 use crate::config::{Environment, Homes};
 
 /// How long another session's step is waited for.
@@ -70,6 +70,15 @@ enum Done {
 }
 
 impl Done {
+    /// This context with the context of `own` behind it; an `own` that is no context stays as it is.
+    fn after(self, own: Self) -> Self {
+        match own {
+            Self::Nothing => self,
+            Self::Context(text) => self.followed_by(&text),
+            other @ (Self::Tell(_) | Self::Block(_)) => other,
+        }
+    }
+
     /// This, and behind it what others have for the model; what is no context stays as it is.
     fn followed_by(self, told: &str) -> Self {
         match self {
@@ -91,7 +100,8 @@ impl Moment {
         let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
         match word.as_str() {
             "sessionstart" => Some(Self::Begin),
-            "userpromptsubmit" | "beforeagent" | "posttooluse" | "aftertool" => Some(Self::Between),
+            "userpromptsubmit" | "beforeagent" | "posttooluse" | "posttoolusefailure"
+            | "aftertool" => Some(Self::Between),
             "stop" | "afteragent" => Some(Self::Rest),
             "precompact" | "precompress" => Some(Self::Compact),
             "sessionend" => Some(Self::End),
@@ -136,9 +146,18 @@ pub(super) fn observe(
         };
     }
     let environment = Environment::from_process();
+    let mut about_errors = None;
     match tool_moment(event, &said) {
         Some(ToolMoment::After) => {
             undo_records::after(&environment, client.program, &said.call_key);
+            // Of a sub-agent as well: it is told in its own next request.
+            match tool_errors::after_tool(&environment, client, &said.session, bytes) {
+                Ok(message) => about_errors = message,
+                Err(error) => {
+                    Unfound::of(environment.clone(), error.into())
+                        .tell(client.program, moment.word());
+                }
+            }
         }
         Some(ToolMoment::Prompt) => {
             undo_records::turn_begins(&environment, client.program, &said.session);
@@ -170,6 +189,10 @@ pub(super) fn observe(
         .as_ref()
         .map(|ground| kept(ground, client, moment, &said));
     let (own, handed) = kept.unwrap_or((Done::Nothing, Vec::new()));
+    let own = match about_errors {
+        Some(message) => Done::Context(message).after(own),
+        None => own,
+    };
     let said_of = |done: &Done| match done {
         Done::Nothing => silence.clone(),
         done => reply(&said.name, done),
@@ -242,7 +265,7 @@ fn tool_moment(event: &str, said: &Said) -> Option<ToolMoment> {
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
     match word.as_str() {
-        "posttooluse" | "aftertool" => Some(ToolMoment::After),
+        "posttooluse" | "posttoolusefailure" | "aftertool" => Some(ToolMoment::After),
         "userpromptsubmit" | "beforeagent" => Some(ToolMoment::Prompt),
         _ => None,
     }

@@ -1,0 +1,166 @@
+//! `callosum operator`: check messages against the voice gate, and render one for an error.
+
+use std::path::PathBuf;
+
+use callosum_intervention::{
+    operator::{Context as ErrorContext, InterventionType, Operator, OperatorError},
+    voice::Verdict,
+};
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{context::Context, recall::watcher, text_input};
+use crate::ui::{CommandError, Exit};
+
+/// Check and render the messages that agents get about errors
+///
+/// A message has the form `Operator (CAKE): Stop. {action}. {reference}.` The voice gate checks its form and words, that its
+/// command is allowed by the guard, and that its file and line are those of the error.
+#[derive(Debug, Subcommand)]
+pub(crate) enum OperatorCommand {
+    /// Check a message against the voice gate
+    ///
+    /// Exits with 1 if it does not pass.
+    #[command(after_long_help = "\
+Examples:
+  $ callosum operator check 'Operator (CAKE): Stop. Run pytest. See test results.'
+  $ callosum operator check 'I think you should maybe try running tests' --json")]
+    Check(CheckArgs),
+    /// Render the message about an error
+    ///
+    /// FILE has the error as JSON: `error_type`, `file_path`, `line_number`, `error_message`, `escalation_level` from 1 to 4,
+    /// `suggested_fix`, `error_signature`, `previous_interventions`, `timestamp`. `-` reads standard input.
+    #[command(after_long_help = "\
+Examples:
+  $ callosum operator say --event event.json
+  $ echo '{\"error_type\": \"KeyError\", \"file_path\": \"app.py\", \"line_number\": 3}' | callosum operator say --event -")]
+    Say(SayArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckArgs {
+    /// The message
+    #[arg(value_name = "MESSAGE")]
+    message: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SayArgs {
+    /// File with the error, or `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    event: PathBuf,
+}
+
+/// `callosum operator check --json`, with the seed's names.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct OperatorCheckOutput {
+    /// Whether the message may be sent.
+    pub(crate) passed: bool,
+    /// Similarity to the reference messages with commands, files and numbers masked, from 0 to 1.
+    pub(crate) score: f64,
+    /// Similarity of the text as it is.
+    pub(crate) raw_score: f64,
+    /// `Valid`, or what is wrong.
+    pub(crate) reason: String,
+}
+
+/// `callosum operator say --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct OperatorSayOutput {
+    /// The message; `null` if none passes the gate.
+    pub(crate) message: Option<String>,
+    /// `MESSAGE`, `SAFE_DEFAULT` or `SYSTEM_ERROR`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// Its level, from 1 to 4.
+    pub(crate) level: u8,
+    /// Messages that were rendered and checked.
+    pub(crate) attempts: usize,
+    /// The gate's verdict.
+    pub(crate) check: OperatorCheckOutput,
+}
+
+impl From<Verdict> for OperatorCheckOutput {
+    fn from(verdict: Verdict) -> Self {
+        Self {
+            passed: verdict.passed,
+            score: verdict.score,
+            raw_score: verdict.raw_score,
+            reason: verdict.reason,
+        }
+    }
+}
+
+/// Runs `callosum operator`.
+pub(super) fn run(context: &Context, command: &OperatorCommand) -> Result<(), CommandError> {
+    match command {
+        OperatorCommand::Check(args) => check(context, args),
+        OperatorCommand::Say(args) => say(context, args),
+    }
+}
+
+fn operator() -> Result<Operator, CommandError> {
+    Operator::built_in().map_err(CommandError::internal)
+}
+
+fn check(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
+    let operator = operator()?;
+    let verdict = watcher(context)?
+        .with_surroundings(|surroundings| operator.gate().check(&args.message, &surroundings));
+    let output = OperatorCheckOutput::from(verdict);
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        let word = if output.passed { "passed" } else { "failed" };
+        context.ui.foreign(&format!(
+            "{word}: {} (score {:.2}, raw {:.2})\n",
+            output.reason, output.score, output.raw_score
+        ))?;
+    }
+    if output.passed {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}
+
+fn say(context: &Context, args: &SayArgs) -> Result<(), CommandError> {
+    let (name, bytes) = text_input::read(context, &args.event)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut error = ErrorContext::from_json(&text).map_err(|error| {
+        CommandError::because(Exit::Usage, format!("cannot read {name}"), &error)
+            .hint(r#"{"error_type": "KeyError", "file_path": "app.py", "line_number": 3}"#)
+    })?;
+    if error.project_root.is_none() {
+        error.project_root = Some(context.tree().to_string_lossy().into_owned());
+    }
+    let operator = operator()?;
+    let built = watcher(context)?
+        .with_surroundings(|surroundings| operator.build_message(&error, &surroundings))
+        .map_err(|error: OperatorError| CommandError::from_error(Exit::Usage, &error))?;
+    let kind = match built.kind {
+        InterventionType::Message => "MESSAGE",
+        InterventionType::SafeDefault => "SAFE_DEFAULT",
+        InterventionType::SystemError => "SYSTEM_ERROR",
+    };
+    let output = OperatorSayOutput {
+        message: built.message,
+        kind: kind.to_owned(),
+        level: built.level,
+        attempts: built.attempts,
+        check: built.verdict.into(),
+    };
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else if let Some(message) = &output.message {
+        context.ui.foreign(&format!("{message}\n"))?;
+    }
+    match output.message {
+        Some(_) => Ok(()),
+        None => Err(CommandError::new(
+            Exit::No,
+            format!("no message passes the voice gate: {}", output.check.reason),
+        )),
+    }
+}

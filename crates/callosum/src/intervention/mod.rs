@@ -1,0 +1,329 @@
+//! Errors of the commands that agents run: recorded, answered by a message, and learned from.
+//!
+//! Start with [`Watcher`], which a hook, `callosum watch` and `callosum shell` use alike. It reads a command's output, records
+//! its errors, decides whether the agent gets a message, and learns a fix when the command succeeds later. The decisions
+//! are `callosum-intervention`'s; this gathers what they need.
+//!
+//! Which way it fails: an agent is never kept from anything by a fault of ours. Whoever calls gets the error and goes on.
+
+mod message;
+mod open_errors;
+mod project_facts;
+
+use std::path::{Path, PathBuf};
+
+use callosum_diagnose::{Diagnosis, ErrorEvent, OutputReader, StreamSource};
+use callosum_evidence::secrets::{mask, mask_command};
+use callosum_guard::config::{Config, InterventionMode};
+use callosum_host::Disk;
+use callosum_intervention::{
+    classify::{Facts, Interventions, Rules, classify},
+    knowledge::{Fix, Learned, Observation},
+    recall::{Place, RecallDb, RecallError, Recorded, SentMessage, Signature},
+};
+use jiff::Timestamp;
+
+use self::open_errors::OpenErrors;
+use crate::config::{Environment, EnvironmentError, GuardConfig, Homes, HomesError};
+
+/// Most errors of one output that are recorded.
+const MOST_RECORDED: usize = 10;
+
+/// Why errors cannot be watched.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WatchError {
+    /// The machine's state folder is unknown.
+    #[error(transparent)]
+    Homes(#[from] HomesError),
+    /// A variable of ours makes no sense.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// The recall database cannot be used.
+    #[error(transparent)]
+    Recall(#[from] RecallError),
+    /// A file of the state folder cannot be used.
+    #[error(transparent)]
+    Disk(#[from] callosum_host::DiskError),
+}
+
+/// A command that an agent ran.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ran<'a> {
+    /// The command line.
+    pub(crate) command: &'a str,
+    /// What it printed.
+    pub(crate) output: &'a [u8],
+    /// Whether it failed, if that is known.
+    pub(crate) has_failed: Option<bool>,
+}
+
+/// Who ran it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Runner<'a> {
+    /// The client's name.
+    pub(crate) client: &'a str,
+    /// The session, as the client names it.
+    pub(crate) session: &'a str,
+}
+
+/// What an agent is sent about an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    /// The operator's message, and the known fix below.
+    pub(crate) text: String,
+    /// Whether a person should look at it, because messages have not helped.
+    pub(crate) needs_person: bool,
+}
+
+/// One error of an output, and what is known about it.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// The error, with secrets masked.
+    pub(crate) event: ErrorEvent,
+    /// The fix that is known.
+    pub(crate) fix: Option<Fix>,
+}
+
+/// What came of a command.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// Its errors, the one to act on first.
+    pub(crate) seen: Vec<Seen>,
+    /// Errors beyond those.
+    pub(crate) more: usize,
+    /// What the agent is sent.
+    pub(crate) message: Option<Message>,
+    /// The fixes that its success shows.
+    pub(crate) learned: Vec<Learned>,
+}
+
+/// Watches the commands of one project.
+#[derive(Debug)]
+pub(crate) struct Watcher {
+    disk: Disk,
+    environment: Environment,
+    homes: Homes,
+    config: Config,
+    /// The root of the project, without links.
+    root: PathBuf,
+}
+
+impl Watcher {
+    /// Returns a watcher for the project at `root`.
+    pub(crate) fn new(
+        disk: &Disk,
+        environment: &Environment,
+        root: &Path,
+    ) -> Result<Self, WatchError> {
+        let homes = Homes::find(environment)?;
+        let user = homes.cake_config();
+        let config = GuardConfig::load(disk, Some(&user), &[root]).config;
+        Ok(Self {
+            disk: disk.clone(),
+            environment: environment.clone(),
+            homes,
+            config,
+            root: root.to_owned(),
+        })
+    }
+
+    /// Opens the recall database of this machine.
+    pub(crate) fn database(&self, now: Timestamp) -> Result<RecallDb, WatchError> {
+        let path = self.database_path();
+        let ttl = self.config.database.ttl_hours;
+        Ok(RecallDb::open(&self.disk, &path, ttl, now)?)
+    }
+
+    /// Returns the path of the recall database.
+    pub(crate) fn database_path(&self) -> PathBuf {
+        let Some(path) = &self.config.database.path else {
+            return self.homes.recall();
+        };
+        let home = self.environment.path("HOME");
+        match (path.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(path),
+        }
+    }
+
+    /// Returns a reader of output with the patterns of `cake_config.yaml`.
+    pub(crate) fn reader(&self, stream: StreamSource, now: Timestamp) -> OutputReader {
+        OutputReader::new(stream, now.to_string())
+    }
+
+    /// Takes in a command that has ended. An output without errors costs no database unless an error of this session is open.
+    pub(crate) fn after_command(
+        &self,
+        runner: Runner<'_>,
+        ran: Ran<'_>,
+        now: Timestamp,
+    ) -> Result<Outcome, WatchError> {
+        let mut reader = self.reader(StreamSource::Merged, now);
+        reader.push(ran.output);
+        self.after_diagnosis(runner, ran, reader.finish(), now)
+    }
+
+    /// The same for an output that was read already.
+    pub(crate) fn after_diagnosis(
+        &self,
+        runner: Runner<'_>,
+        ran: Ran<'_>,
+        diagnosis: Diagnosis,
+        now: Timestamp,
+    ) -> Result<Outcome, WatchError> {
+        let Diagnosis { events, more } = diagnosis;
+        let open_errors = OpenErrors::of_session(&self.homes, runner.client, runner.session);
+        let is_quiet = events.is_empty() && !open_errors.any(&self.disk)?;
+        if self.config.interventions.mode == InterventionMode::Off || is_quiet {
+            return Ok(Outcome::default());
+        }
+        let more = more + events.len().saturating_sub(MOST_RECORDED);
+        let events: Vec<ErrorEvent> = events.into_iter().take(MOST_RECORDED).map(masked).collect();
+        let command = mask_command(ran.command).text;
+        let place = Place {
+            project: self.root.to_string_lossy().into_owned(),
+            client: runner.client.to_owned(),
+            session: runner.session.to_owned(),
+            command: command.clone(),
+        };
+        let database = self.database(now)?;
+        let mut signatures: Vec<String> = Vec::new();
+        let mut seen = Vec::new();
+        let mut first = None;
+        for event in events {
+            let signature = Signature::of_event(&event);
+            if signatures.contains(&signature.id) {
+                continue;
+            }
+            let recorded = database.record(&event, &place, now)?;
+            let fix = database.known_fix(
+                &signature.id,
+                &signature.normalized,
+                &event.error_type,
+                &place.project,
+            )?;
+            if recorded.interventions > 0 {
+                database.fail_interventions(&signature.id, &place.project, &place.session)?;
+            }
+            signatures.push(signature.id);
+            first.get_or_insert(recorded);
+            seen.push(Seen { event, fix });
+        }
+        let has_failed = ran.has_failed.unwrap_or(!signatures.is_empty());
+        let observation = Observation::Command {
+            text: &command,
+            has_failed,
+            errors: &signatures,
+        };
+        let (episodes, learned) = database.observe(&observation, &place, now)?;
+        open_errors.set(&self.disk, !episodes.is_empty())?;
+        let message = match (first, seen.first()) {
+            (Some(recorded), Some(seen)) => {
+                self.message_about(&database, &place, (seen, &recorded), now)?
+            }
+            _ => None,
+        };
+        Ok(Outcome {
+            seen,
+            more,
+            message,
+            learned,
+        })
+    }
+
+    /// Takes in that a file was written.
+    pub(crate) fn after_edit(
+        &self,
+        runner: Runner<'_>,
+        paths: &[String],
+        now: Timestamp,
+    ) -> Result<(), WatchError> {
+        let open_errors = OpenErrors::of_session(&self.homes, runner.client, runner.session);
+        if self.config.interventions.mode == InterventionMode::Off
+            || !open_errors.any(&self.disk)?
+        {
+            return Ok(());
+        }
+        let place = Place {
+            project: self.root.to_string_lossy().into_owned(),
+            client: runner.client.to_owned(),
+            session: runner.session.to_owned(),
+            command: String::new(),
+        };
+        let database = self.database(now)?;
+        for path in paths {
+            let inner = Path::new(path).strip_prefix(&self.root).ok();
+            let path = inner.map_or_else(|| path.clone(), |inner| inner.display().to_string());
+            let observation = Observation::Edit {
+                path: &mask(&path).text,
+            };
+            database.observe(&observation, &place, now)?;
+        }
+        Ok(())
+    }
+
+    /// Decides whether the agent gets a message about an error, writes it, and records that it was sent.
+    fn message_about(
+        &self,
+        database: &RecallDb,
+        place: &Place,
+        (seen, recorded): (&Seen, &Recorded),
+        now: Timestamp,
+    ) -> Result<Option<Message>, WatchError> {
+        let interventions = &self.config.interventions;
+        let rules = Rules {
+            mode: match interventions.mode {
+                InterventionMode::Repeat => Interventions::Repeat,
+                InterventionMode::All => Interventions::All,
+                InterventionMode::Off => Interventions::Off,
+            },
+            high_confidence: f64::from(interventions.min_confidence_percent) / 100.0,
+            medium_repeats: interventions.medium_repeats.into(),
+            cooldown_minutes: self.config.escalation.cooldown_minutes.into(),
+            max_strikes: self.config.escalation.max_strikes.into(),
+        };
+        let facts = Facts {
+            occurrences: recorded.occurrences,
+            last_message_at: recorded.last_intervention_at,
+            now,
+            has_known_fix: seen.fix.is_some(),
+            strikes: recorded.interventions,
+        };
+        let decided = classify(&seen.event, &facts, &rules, None);
+        if !decided.intervention_required {
+            return Ok(None);
+        }
+        let Some(text) = self.text(seen, recorded, decided.level, now) else {
+            return Ok(None);
+        };
+        let id = self.environment.ids()?.uuid_v4();
+        let sent = SentMessage {
+            id: &id,
+            signature: &recorded.signature,
+            error_type: &seen.event.error_type,
+            project: &place.project,
+            session: &place.session,
+            client: &place.client,
+            level: decided.level,
+            text: text.lines().next().unwrap_or_default(),
+            fix: seen.fix.as_ref().map(|fix| fix.id),
+        };
+        database.record_intervention(&sent, now)?;
+        Ok(Some(Message {
+            text,
+            needs_person: decided.needs_person,
+        }))
+    }
+}
+
+/// Returns an event without secrets.
+fn masked(event: ErrorEvent) -> ErrorEvent {
+    ErrorEvent {
+        message: mask(&event.message).text,
+        raw_output: mask(&event.raw_output).text,
+        file_path: event.file_path.map(|path| mask(&path).text),
+        module: event.module.map(|module| mask(&module).text),
+        test: event.test.map(|test| mask(&test).text),
+        ..event
+    }
+}

@@ -13,6 +13,7 @@ pub mod error_type;
 mod event;
 mod finding;
 mod line;
+mod prefix;
 mod quoted;
 mod reader;
 mod tool;

@@ -6,6 +6,7 @@ use crate::{
     event::{ErrorEvent, Severity, StreamSource},
     finding::Finding,
     line::{Line, LineSplitter},
+    prefix::strip_prefixes,
     quoted::blank_quotes,
     tool::READERS,
 };
@@ -97,6 +98,7 @@ impl OutputReader {
         let raw: Vec<String> = self.window.iter().map(|line| line.text.clone()).collect();
         let lines = self.window.make_contiguous();
         let mut seen = lines.to_vec();
+        strip_prefixes(&mut seen);
         blank_quotes(&mut seen);
         let settled = if is_end {
             lines.len()
@@ -146,7 +148,7 @@ pub fn read(output: &[u8], source: StreamSource, timestamp: &str) -> Diagnosis {
 }
 
 /// Returns the findings of every reader, without those that begin in lines that an earlier reader claimed.
-fn find(lines: &[Line]) -> Vec<Finding> {
+pub(crate) fn find(lines: &[Line]) -> Vec<Finding> {
     let mut accepted: Vec<Finding> = Vec::new();
     let mut claimed = vec![false; lines.len()];
     let mut found = Vec::new();

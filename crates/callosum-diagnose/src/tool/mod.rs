@@ -5,10 +5,18 @@
 //! formats come before loose ones. A reader looks for its own words first and returns at once if there are none:
 //! every hook with output pays for all of them.
 
+mod java;
+mod maven_gradle;
+mod passing;
+mod scan;
+
 use crate::{finding::Finding, line::Line};
 
 /// Reads the errors of one family of tools from a window of lines.
 pub(crate) type Reader = fn(&[Line], &mut Vec<Finding>);
 
 /// Every reader with its name, exact formats first.
-pub(crate) const READERS: &[(&str, Reader)] = &[];
+pub(crate) const READERS: &[(&str, Reader)] = &[
+    ("java", java::read),
+    ("maven and gradle", maven_gradle::read),
+];

@@ -1,0 +1,240 @@
+//! Prefixes that scripts and services add to every line: time stamps, names of jobs, containers and build steps.
+//!
+//! Start with [`strip_prefixes`]. Readers see lines without them; `raw_output` keeps them.
+
+use std::ops::Range;
+
+use crate::line::Line;
+
+/// Fewest lines in a row with a prefix that make it one, unless the whole output has it.
+const FEWEST: usize = 3;
+
+/// Passes over the lines: a time stamp, a name and a second time stamp.
+const PASSES: usize = 3;
+
+/// Removes time stamps and names that lines in a row start with.
+///
+/// A prefix is removed from runs of at least three lines, or of two if they are the whole output. One line that starts
+/// as if with a name keeps it. Cost: a look at the first bytes of each line.
+pub(crate) fn strip_prefixes(lines: &mut [Line]) {
+    for line in lines.iter_mut() {
+        if let Some(rest) = line.text.strip_prefix("##[error]") {
+            line.text = rest.to_owned();
+        }
+    }
+    for _ in 0..PASSES {
+        let mut is_stripped = false;
+        for length in [stamp_length, column_length, name_length] {
+            is_stripped |= strip(lines, length);
+        }
+        if !is_stripped {
+            return;
+        }
+    }
+}
+
+/// Removes the prefix that `length` measures from each run of lines that have it, and returns whether there was one.
+fn strip(lines: &mut [Line], length: fn(&str) -> Option<usize>) -> bool {
+    let mut is_stripped = false;
+    let mut at = 0;
+    while at < lines.len() {
+        if length(&lines[at].text).is_none() {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < lines.len() && length(&lines[at].text).is_some() {
+            at += 1;
+        }
+        if at - start >= FEWEST || (at - start > 1 && is_rest_empty(lines, start..at)) {
+            is_stripped = true;
+            for line in &mut lines[start..at] {
+                if let Some(length) = length(&line.text) {
+                    line.text.drain(..length);
+                }
+            }
+        }
+    }
+    is_stripped
+}
+
+fn is_rest_empty(lines: &[Line], run: Range<usize>) -> bool {
+    lines[..run.start]
+        .iter()
+        .chain(&lines[run.end..])
+        .all(|line| line.text.is_empty())
+}
+
+/// Returns the length of a time stamp and the space behind it.
+///
+/// Forms: `2026-03-02T10:00:00.007Z `, `[2026-03-02 10:00:00] `, `2026-03-02 10:00:00,123 `, `10:00:00 `, `[10:00:00] ` and
+/// `Mar 02 10:00:00 ` of `ts`. Not `2026/03/02 10:00:00`, which Go programs print themselves.
+fn stamp_length(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let is_bracketed = bytes.first() == Some(&b'[');
+    let start = usize::from(is_bracketed);
+    let mut at = start;
+    if let Some(after) = pattern(bytes, at, b"dddd-dd-dd") {
+        at = after;
+        if !matches!(bytes.get(at), Some(b'T' | b' ')) {
+            return None;
+        }
+        at += 1;
+    } else if let Some(after) = pattern(bytes, at, b"Aaa dd ") {
+        at = after;
+    }
+    at = pattern(bytes, at, b"dd:dd:dd")?;
+    if matches!(bytes.get(at), Some(b'.' | b',')) {
+        at += 1;
+        let digits = bytes[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        at += digits;
+    }
+    if bytes.get(at) == Some(&b'Z') {
+        at += 1;
+    } else if matches!(bytes.get(at), Some(b'+' | b'-')) {
+        at = pattern(bytes, at + 1, b"dd:dd").or_else(|| pattern(bytes, at + 1, b"dddd"))?;
+    }
+    if is_bracketed {
+        if bytes.get(at) != Some(&b']') {
+            return None;
+        }
+        at += 1;
+    }
+    match bytes.get(at) {
+        Some(b' ' | b'\t') => Some(at + 1),
+        None => Some(at),
+        _ => None,
+    }
+}
+
+/// Returns the end of a pattern of digits (`d`), letters (`A`, `a`) and other bytes as they are.
+fn pattern(bytes: &[u8], at: usize, form: &[u8]) -> Option<usize> {
+    let part = bytes.get(at..at + form.len())?;
+    let is_match = part.iter().zip(form).all(|(byte, form)| match form {
+        b'd' => byte.is_ascii_digit(),
+        b'A' => byte.is_ascii_uppercase(),
+        b'a' => byte.is_ascii_lowercase(),
+        other => byte == other,
+    });
+    is_match.then_some(at + form.len())
+}
+
+/// Returns the length of `name  | ` and `name\tstep\t`, as Compose and `gh run view --log` print them.
+fn column_length(text: &str) -> Option<usize> {
+    let name = word_length(text)?;
+    let rest = &text[name..];
+    let spaces = rest.len() - rest.trim_start_matches(' ').len();
+    if spaces > 0 && rest[spaces..].starts_with('|') {
+        let bar = name + spaces + 1;
+        return Some(bar + usize::from(text[bar..].starts_with(' ')));
+    }
+    // Job, step and time stamp, divided by tabs.
+    let mut columns = text.splitn(3, '\t');
+    let job = columns.next()?;
+    let step = columns.next()?;
+    let rest = columns.next()?;
+    let length = job.len() + step.len() + 2;
+    (stamp_length(rest.trim_start_matches('\u{feff}')).is_some())
+        .then_some(length + rest.len() - rest.trim_start_matches('\u{feff}').len())
+}
+
+/// Returns the length of `[name] `, as `concurrently` prints it, unless the word is a level of a log.
+fn name_length(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix('[')?;
+    let name = word_length(inner)?;
+    let word = &inner[..name];
+    const LEVELS: [&str; 18] = [
+        "info",
+        "warning",
+        "warn",
+        "error",
+        "fatal",
+        "debug",
+        "trace",
+        "notice",
+        "err",
+        "failed",
+        "pass",
+        "fail",
+        "help",
+        "parse_error",
+        "tsl",
+        "webpack-cli",
+        "deprecated",
+        "vite",
+    ];
+    if LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level)) {
+        return None;
+    }
+    let rest = inner[name..].strip_prefix(']')?;
+    match rest.as_bytes().first() {
+        Some(b' ') => Some(name + 3),
+        None => Some(name + 2),
+        _ => None,
+    }
+}
+
+/// Returns the length of a name of letters, digits and `._/-` that starts with a letter.
+fn word_length(text: &str) -> Option<usize> {
+    text.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        .then(|| {
+            text.find(|letter: char| {
+                !(letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '/' | '-'))
+            })
+            .unwrap_or(text.len())
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stripped(text: &str) -> Vec<String> {
+        let mut lines: Vec<Line> = text
+            .lines()
+            .map(|text| Line {
+                text: text.to_owned(),
+            })
+            .collect();
+        strip_prefixes(&mut lines);
+        lines.into_iter().map(|line| line.text).collect()
+    }
+
+    /// CAKE-WATCH-1: time stamps, containers and jobs before every line are no part of it.
+    #[test]
+    fn prefixes_of_all_lines_are_removed() {
+        let forms: [fn(&str) -> String; 8] = [
+            |line| format!("2026-03-02T10:00:00.1234567Z {line}"),
+            |line| format!("[2026-03-02 10:00:00] {line}"),
+            |line| format!("Mar 02 10:00:00 {line}"),
+            |line| format!("10:00:00 web.1   | {line}"),
+            |line| format!("web-1  | {line}"),
+            |line| format!("[api] {line}"),
+            |line| format!("build\tRun tests\t2026-03-02T10:00:00.1Z {line}"),
+            |line| format!("2026-03-02T10:00:00.1Z ##[error]{line}"),
+        ];
+        for form in forms {
+            let text = ["  at a", "error: b", "", "c"].map(form).join("\n");
+            let expected = ["  at a", "error: b", "", "c"];
+            let found: Vec<String> = stripped(&text)
+                .into_iter()
+                .map(|line| line.replace("##[error]", ""))
+                .collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    /// CAKE-WATCH-1: levels of a build's log and single names are part of the line.
+    #[test]
+    fn levels_and_single_names_stay() {
+        let maven = "[INFO] a\n[ERROR] b\n[INFO] c\n[WARNING] d";
+        assert_eq!(stripped(maven).join("\n"), maven);
+        let single = "one\n[web] Error: x\ntwo";
+        assert_eq!(stripped(single).join("\n"), single);
+        let source = "  1 | let a\n  2 | let b\n  3 | let c";
+        assert_eq!(stripped(source).join("\n"), source);
+    }
+}

@@ -628,7 +628,8 @@ mod tests {
         let text = "10:00:01 ERROR [main] c.a.Shop - order failed: java.sql.SQLException: no\n\
             \tat org.postgresql.Driver.connect(Driver.java:7)\n\tat com.acme.Shop.pay(Shop.java:31)\n";
         assert_eq!(first(read, text), event("SQLException", "Shop.java", 31));
-        let text = "com.acme.BadOrderException: line one\nline two\n\tat com.acme.Shop.pay(Shop.kt:9)\n";
+        let text =
+            "com.acme.BadOrderException: line one\nline two\n\tat com.acme.Shop.pay(Shop.kt:9)\n";
         let finding = &findings(read, text)[0];
         assert_eq!(finding.error_type, "BadOrderException");
         assert_eq!(finding.message, "line one line two");

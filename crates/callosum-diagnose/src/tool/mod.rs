@@ -6,9 +6,15 @@
 //! every hook with output pays for all of them.
 
 mod java;
+mod js_build;
+mod js_lint;
+mod js_test;
 mod maven_gradle;
+mod node;
+mod npm;
 mod passing;
 mod scan;
+mod tsc;
 
 use crate::{finding::Finding, line::Line};
 
@@ -19,4 +25,10 @@ pub(crate) type Reader = fn(&[Line], &mut Vec<Finding>);
 pub(crate) const READERS: &[(&str, Reader)] = &[
     ("java", java::read),
     ("maven and gradle", maven_gradle::read),
+    ("tsc", tsc::read),
+    ("npm", npm::read),
+    ("tests of javascript", js_test::read),
+    ("bundlers of javascript", js_build::read),
+    ("linters of javascript", js_lint::read),
+    ("node", node::read),
 ];

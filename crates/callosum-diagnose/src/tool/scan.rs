@@ -94,20 +94,30 @@ pub(super) fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a 
     Some(&text[from..from + length])
 }
 
-/// Returns the first word in quotation marks.
+/// Returns the first word in quotation marks. An apostrophe in a word opens none.
 pub(super) fn quoted(text: &str) -> Option<&str> {
-    let from = text.find(['\'', '"', '`', '“', '‘'])?;
-    let mark = text[from..].chars().next()?;
-    let close = match mark {
-        '“' => '”',
-        '‘' => '’',
-        // Ruby and Perl open with ` and close with '.
-        '`' if !text[from + 1..].contains('`') => '\'',
-        _ => mark,
-    };
-    let inner = &text[from + mark.len_utf8()..];
-    let word = &inner[..inner.find(close)?];
-    (!word.is_empty()).then_some(word)
+    let mut from = 0;
+    while let Some(at) = text[from..].find(['\'', '"', '`', '“', '‘']) {
+        let open = from + at;
+        let mark = text[open..].chars().next()?;
+        from = open + mark.len_utf8();
+        let is_in_word = text[..open].ends_with(char::is_alphanumeric);
+        let inner = &text[from..];
+        let close = match mark {
+            '“' => '”',
+            '‘' => '’',
+            // Ruby and Perl open with ` and close with '.
+            '`' if !inner.contains('`') => '\'',
+            _ => mark,
+        };
+        if let Some(end) = inner.find(close)
+            && end > 0
+            && !is_in_word
+        {
+            return Some(&inner[..end]);
+        }
+    }
+    None
 }
 
 /// Returns the class and message of `package.Class: message`, or of `Class` alone.

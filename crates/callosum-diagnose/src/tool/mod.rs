@@ -13,6 +13,10 @@ mod maven_gradle;
 mod node;
 mod npm;
 mod passing;
+mod pip;
+mod pytest;
+mod python_lint;
+mod python_traceback;
 mod scan;
 mod tsc;
 
@@ -23,6 +27,10 @@ pub(crate) type Reader = fn(&[Line], &mut Vec<Finding>);
 
 /// Every reader with its name, exact formats first.
 pub(crate) const READERS: &[(&str, Reader)] = &[
+    ("pytest", pytest::read),
+    ("python", python_traceback::read),
+    ("linters of python", python_lint::read),
+    ("pip", pip::read),
     ("java", java::read),
     ("maven and gradle", maven_gradle::read),
     ("tsc", tsc::read),

@@ -56,6 +56,9 @@ pub const WORDS: [&str; 36] = [
     "virtual environment",
 ];
 
+/// Words that `Run` and `Try` take; after these verbs, `git status` is a command.
+const TASKS: [&str; 2] = ["another approach", "tests"];
+
 /// Phrases for the closed list of error types, in the order of [`callosum_diagnose::error_type::NAMES`].
 const PHRASES: [(&str, &str); 33] = [
     ("Abort", "abort"),
@@ -349,10 +352,11 @@ fn slot_of(verb: Verb, object: &str) -> Option<Slot> {
     if object.is_empty() || object.starts_with(' ') || object.ends_with(' ') {
         return None;
     }
-    if let Some(word) = word(object) {
+    let is_task = matches!(verb, Verb::Run | Verb::Try);
+    if let Some(word) = word(object).filter(|word| !is_task || TASKS.contains(word)) {
         return Some(Slot::Word(word));
     }
-    if matches!(verb, Verb::Run | Verb::Try) {
+    if is_task {
         return is_command_text(object).then(|| Slot::Command(object.to_owned()));
     }
     if let Some((name, number)) = object.rsplit_once(" line ") {

@@ -34,7 +34,8 @@ const FORMS: &[(&str, &[&str])] = &[
     (
         "cargo",
         &[
-            "add <w>",
+            "add --dev <n>",
+            "add <n>",
             "bench <w>",
             "build <w>",
             "check <w>",
@@ -631,7 +632,6 @@ fn fits(form: &str, arguments: &[&str], surroundings: &Surroundings<'_>) -> bool
 fn is_name(argument: &str) -> bool {
     !argument.starts_with(['-', '.', '/', ':', '=', '+', ','])
         && argument.bytes().any(|byte| byte.is_ascii_alphanumeric())
-        || is_go_packages(argument)
         // A port, as `lsof -i :3000` has it.
         || argument.strip_prefix(':').is_some_and(|port| {
             !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
@@ -651,7 +651,7 @@ fn is_name_without_colon(argument: &str) -> bool {
 }
 
 fn is_name_or_option(argument: &str) -> bool {
-    is_name(argument) || is_plain_option(argument) || argument == "--"
+    is_name(argument) || is_go_packages(argument) || is_plain_option(argument) || argument == "--"
 }
 
 /// Whether this is an option: `-v`, `--lib`, `--tests=x`.

@@ -120,6 +120,8 @@ impl Operator {
             line: context.line_number,
             test: context.test.as_deref(),
             fix_file: context.fix_file(),
+            message: Some(context.error_message.as_str()).filter(|message| !message.is_empty()),
+            fixes: context.fixes(),
         };
         let surroundings = Surroundings {
             event: Some(event),
@@ -202,8 +204,10 @@ fn values(context: &Context, event: &EventFacts<'_>, surroundings: &Surroundings
         usable(Verb::Fix, Slot::Error { name, line })
     };
     let fix = context
-        .commands()
-        .find_map(|command| usable(Verb::Run, Slot::Command(command.trim().to_owned())));
+        .fixes()
+        .into_iter()
+        .flatten()
+        .find_map(|command| usable(Verb::Run, Slot::Command(command.to_owned())));
     let program = match &fix {
         Some(Slot::Command(command)) => command.split(' ').next(),
         _ => None,

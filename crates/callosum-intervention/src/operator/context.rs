@@ -154,13 +154,13 @@ impl Context {
         }
     }
 
-    /// Returns the command to run: that of the known fix before the suggested one.
-    pub(super) fn commands(&self) -> impl Iterator<Item = &str> {
+    /// Returns the commands that may fix the error: that of the known fix before the suggested one.
+    pub(super) fn fixes(&self) -> [Option<&str>; 2] {
         let known = self.known_fix.as_ref().and_then(|known| match &known.fix {
-            Fix::Command(command) => Some(command.as_str()),
+            Fix::Command(command) => Some(command.trim()),
             Fix::Edit(_) => None,
         });
-        known.into_iter().chain(self.suggested_fix.as_deref())
+        [known, self.suggested_fix.as_deref().map(str::trim)]
     }
 
     fn from_root<'a>(&self, file: &'a str) -> &'a str {

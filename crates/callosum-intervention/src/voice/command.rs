@@ -6,11 +6,14 @@
 //! guard allows it.
 
 use super::{Surroundings, file::check_file};
-use crate::operator::message::is_command_text;
+use crate::{
+    classify::{Ecosystem, is_package_name, resembles_popular},
+    operator::message::is_command_text,
+};
 
 /// Forms of commands by program, in alphabetical order. A form is words and at the end a placeholder:
 /// `<n>` one or more names, `<f>` files of the project and options in any order, `<t>` one target of a build tool,
-/// `<w>` names and options in any order. An empty form is the program alone.
+/// `<w>` words and options in any order. An empty form is the program alone.
 const FORMS: &[(&str, &[&str])] = &[
     ("actionlint", &["<f>"]),
     ("alembic", &["current", "heads", "upgrade head"]),
@@ -88,7 +91,6 @@ const FORMS: &[(&str, &[&str])] = &[
             "logs <n>",
             "ps",
             "ps -a",
-            "pull <n>",
             "system df",
             "version",
         ],
@@ -141,7 +143,7 @@ const FORMS: &[(&str, &[&str])] = &[
             "build <w>",
             "env",
             "fmt <w>",
-            "generate <w>",
+            "generate ./...",
             "get <n>",
             "list <w>",
             "mod download",
@@ -149,7 +151,7 @@ const FORMS: &[(&str, &[&str])] = &[
             "mod tidy",
             "mod vendor",
             "mod verify",
-            "run <w>",
+            "run <f>",
             "test <w>",
             "version",
             "vet <w>",
@@ -444,49 +446,79 @@ const NEVER: &[&str] = &[
     "zsh",
 ];
 
-/// Options that no command of a message has: they force, skip a check, evaluate text, write elsewhere, or fetch from another
-/// address.
-const NEVER_OPTIONS: &[&str] = &[
-    "--all",
-    "--allow-dirty",
-    "--allow-root",
-    "--break-system-packages",
-    "--config",
-    "--delete",
-    "--editable",
-    "--eval",
-    "--exec",
-    "--extra-index-url",
-    "--find-links",
-    "--force",
-    "--force-with-lease",
-    "--git",
-    "--global",
-    "--hard",
-    "--index",
-    "--index-url",
-    "--mirror",
-    "--no-verify",
-    "--out",
-    "--outdir",
-    "--output",
-    "--out-dir",
-    "--path",
-    "--privileged",
-    "--proxy",
-    "--prune",
-    "--registry",
-    "--require",
-    "--root",
-    "--source",
-    "--system",
-    "--target-dir",
-    "--trusted-host",
-    "--unsafe-perm",
-    "--user",
-    "--yes",
-    "--ignore-scripts=false",
-    "--install-dir",
+/// Options that a command may have where its form has `<f>` or `<w>`, in alphabetical order. The list is closed, because tools
+/// have options that run, write or fetch something: `-exec`, `--output`, `-p PLUGIN`.
+const OPTIONS: &[&str] = &[
+    "--",
+    "--all-features",
+    "--all-targets",
+    "--bail",
+    "--bin",
+    "--bins",
+    "--check",
+    "--cov",
+    "--coverage",
+    "--diff",
+    "--doc",
+    "--exact",
+    "--example",
+    "--examples",
+    "--features",
+    "--ff",
+    "--lf",
+    "--lib",
+    "--locked",
+    "--maxfail=1",
+    "--no-default-features",
+    "--no-fail-fast",
+    "--nocapture",
+    "--offline",
+    "--output-on-failure",
+    "--package",
+    "--quiet",
+    "--release",
+    "--runInBand",
+    "--show-output",
+    "--tb=long",
+    "--tb=short",
+    "--test",
+    "--test-threads=1",
+    "--tests",
+    "--verbose",
+    "--workspace",
+    "-count=1",
+    "-p",
+    "-q",
+    "-race",
+    "-run",
+    "-s",
+    "-short",
+    "-v",
+    "-vv",
+    "-x",
+];
+
+/// Targets of build tools that a message may name though the project was not asked whether it has them.
+const USUAL_TARGETS: &[&str] = &[
+    "all",
+    "build",
+    "check",
+    "ci",
+    "clean",
+    "compile",
+    "coverage",
+    "docs",
+    "fmt",
+    "format",
+    "generate",
+    "install",
+    "lint",
+    "spec",
+    "test",
+    "tests",
+    "typecheck",
+    "unit",
+    "verify",
 ];
 
 /// Parts of a target's name that say that it changes more than the working copy.
@@ -549,7 +581,7 @@ pub(super) fn check_command(command: &str, surroundings: &Surroundings<'_>) -> R
     };
     match FORMS.binary_search_by_key(&known, |(program, _)| *program) {
         Ok(found) => {
-            let is_form = |form: &&str| fits(form, arguments, surroundings);
+            let is_form = |form: &&str| fits(form, known, command, arguments, surroundings);
             if !FORMS[found].1.iter().any(|form| is_form(form)) {
                 return Err(format!("{command} is no known form of {known}"));
             }
@@ -562,6 +594,9 @@ pub(super) fn check_command(command: &str, surroundings: &Surroundings<'_>) -> R
         }
         Err(_) => return Err(format!("{program} is no known program")),
     }
+    if !is_asked_for(program, arguments, command, surroundings) {
+        return Err(format!("{command} adds what the error does not name"));
+    }
     if (surroundings.allows)(command) {
         Ok(())
     } else {
@@ -569,37 +604,75 @@ pub(super) fn check_command(command: &str, surroundings: &Surroundings<'_>) -> R
     }
 }
 
-/// Whether an argument stays in the project, takes nothing from an address, and is no forbidden option.
+/// Whether a command that adds a package is a fix of the event, or adds only names that the error's message has. Without
+/// an event, and for an event without a message and a fix, there is nothing to compare with.
+fn is_asked_for(
+    program: &str,
+    arguments: &[&str],
+    command: &str,
+    surroundings: &Surroundings<'_>,
+) -> bool {
+    const ADDERS: [&str; 14] = [
+        "bun", "cargo", "composer", "conda", "gem", "go", "npm", "pdm", "pip", "pip3", "pipenv",
+        "pnpm", "poetry", "uv",
+    ];
+    let Some(event) = surroundings.event else {
+        return true;
+    };
+    if event.fixes.contains(&Some(command)) || event.message.is_none() && event.fixes == [None; 2] {
+        return true;
+    }
+    let is_adder = ADDERS.contains(&program) || matches!(program, "yarn" | "python" | "python3");
+    let mut added = arguments
+        .iter()
+        .skip_while(|word| !matches!(**word, "add" | "get" | "install" | "require"))
+        .skip(1)
+        .filter(|word| !word.starts_with('-') && **word != ".")
+        .peekable();
+    if !is_adder || added.peek().is_none() || arguments.contains(&"-r") {
+        return true;
+    }
+    let message = event.message.unwrap_or_default().to_lowercase();
+    let mut added = added.map(|word| {
+        let end = word.get(1..).and_then(|rest| rest.find(['@', '=']));
+        end.map_or(*word, |end| &word[..=end]).to_lowercase()
+    });
+    added.all(|name| message.contains(&name))
+}
+
+/// Whether an argument stays in the project and takes nothing from an address.
 fn is_safe(argument: &str) -> bool {
-    let option = argument.split('=').next().unwrap_or(argument);
     !argument.starts_with('/')
         && !argument.contains("=/")
         && !argument.contains("//")
         && !argument.contains("git+")
         && !argument.split(['/', '=', ':']).any(|part| part == "..")
-        && !NEVER_OPTIONS.contains(&option)
-        && !is_forced(argument)
-}
-
-/// Whether this is a group of short options that forces, as `-f` and `-rf`.
-fn is_forced(argument: &str) -> bool {
-    argument.strip_prefix('-').is_some_and(|letters| {
-        !letters.starts_with('-')
-            && letters.len() <= 3
-            && letters.bytes().all(|letter| letter.is_ascii_alphabetic())
-            && letters.contains(['f', 'F'])
-    })
 }
 
 /// Whether the arguments have the form.
-fn fits(form: &str, arguments: &[&str], surroundings: &Surroundings<'_>) -> bool {
+fn fits(
+    form: &str,
+    program: &str,
+    command: &str,
+    arguments: &[&str],
+    surroundings: &Surroundings<'_>,
+) -> bool {
     let mut rest = arguments;
     let mut parts = form.split(' ').filter(|part| !part.is_empty()).peekable();
     while let Some(part) = parts.next() {
         match part {
-            "<n>" => return !rest.is_empty() && rest.iter().all(|argument| is_name(argument)),
-            "<w>" => return rest.iter().all(|argument| is_name_or_option(argument)),
-            "<t>" => return matches!(rest, [target] if is_target(target)),
+            "<n>" => {
+                return !rest.is_empty() && rest.iter().all(|argument| is_name(argument, program));
+            }
+            "<w>" => {
+                return rest
+                    .iter()
+                    .all(|argument| OPTIONS.contains(argument) || is_word(argument));
+            }
+            "<t>" => {
+                return matches!(rest, [target] if is_target(target)
+                    && (USUAL_TARGETS.contains(target) || (surroundings.declares)(command)));
+            }
             "<f>" => {
                 let end = match parts.peek() {
                     Some(next) => rest.iter().position(|argument| argument == next),
@@ -608,7 +681,7 @@ fn fits(form: &str, arguments: &[&str], surroundings: &Surroundings<'_>) -> bool
                 let Some(end) = end else { return false };
                 if !rest[..end]
                     .iter()
-                    .all(|argument| is_plain_option(argument) || is_file(argument, surroundings))
+                    .all(|argument| OPTIONS.contains(argument) || is_file(argument, surroundings))
                 {
                     return false;
                 }
@@ -628,44 +701,38 @@ fn fits(form: &str, arguments: &[&str], surroundings: &Surroundings<'_>) -> bool
     rest.is_empty()
 }
 
-/// Whether this is the name of a package, test or module, with an optional version.
-fn is_name(argument: &str) -> bool {
-    !argument.starts_with(['-', '.', '/', ':', '=', '+', ','])
-        && argument.bytes().any(|byte| byte.is_ascii_alphanumeric())
-        // A port, as `lsof -i :3000` has it.
-        || argument.strip_prefix(':').is_some_and(|port| {
-            !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
-        })
+/// Whether this is the name of a package, module or class, with an optional version, and no typo of a popular one. A name
+/// with a slash is one of npm's scopes, or for `go` one of its hosts, not a repository or a folder.
+fn is_name(argument: &str, program: &str) -> bool {
+    let (name, version) = match argument.get(1..).and_then(|rest| rest.find(['@', '='])) {
+        Some(end) => argument.split_at(end + 1),
+        None => (argument, ""),
+    };
+    let version = version.trim_start_matches(['@', '=']);
+    let is_version = version
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte));
+    let ecosystems: &[Ecosystem] = match program {
+        "go" => &[Ecosystem::Go],
+        _ => &[Ecosystem::Python, Ecosystem::Node],
+    };
+    let is_port = name
+        .strip_prefix(':')
+        .is_some_and(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()));
+    is_version
+        && !resembles_popular(name)
+        && (is_port
+            || ecosystems
+                .iter()
+                .any(|ecosystem| is_package_name(name, *ecosystem)))
 }
 
-/// Whether this is a pattern of Go packages, or the folder itself.
-fn is_go_packages(argument: &str) -> bool {
+/// Whether this is a word that a test runner or compiler takes: a name, a test, a pattern of Go packages.
+fn is_word(argument: &str) -> bool {
+    let inner = argument.strip_prefix("./").unwrap_or(argument);
     matches!(argument, "." | "./...")
-        || argument
-            .strip_prefix("./")
-            .is_some_and(is_name_without_colon)
-}
-
-fn is_name_without_colon(argument: &str) -> bool {
-    argument.starts_with(|first: char| first.is_ascii_alphanumeric()) && !argument.contains(':')
-}
-
-fn is_name_or_option(argument: &str) -> bool {
-    is_name(argument) || is_go_packages(argument) || is_plain_option(argument) || argument == "--"
-}
-
-/// Whether this is an option: `-v`, `--lib`, `--tests=x`.
-fn is_plain_option(argument: &str) -> bool {
-    let name = argument.trim_start_matches('-');
-    let dashes = argument.len() - name.len();
-    // `-c`, `-e` and `-i` evaluate text or change where packages come from; `-o` writes.
-    matches!(dashes, 1 | 2)
-        && name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && !matches!(
-            argument,
-            "-c" | "-e" | "-i" | "-o" | "-g" | "-r" | "-C" | "-D" | "-exec" | "-toolexec"
-        )
-        && !name.starts_with("toolexec")
+        || inner.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_')
+            && !inner.contains(['=', '@', '+'])
 }
 
 /// Whether this is a file of the project, with an optional test after `::`, or the folder itself.
@@ -697,6 +764,7 @@ mod tests {
     #[test]
     fn the_forms_are_sorted() {
         assert!(FORMS.is_sorted_by(|one, other| one.0 < other.0));
+        assert!(OPTIONS.is_sorted() && USUAL_TARGETS.is_sorted());
         for (program, forms) in FORMS.iter().copied() {
             assert!(!NEVER.contains(&program), "{program}");
             assert!(!forms.is_empty());

@@ -58,6 +58,9 @@ pub(super) fn check_file(file: &str, surroundings: &Surroundings<'_>) -> Result<
             .flatten()
             .any(|other| plain(other) == file)
     });
+    if !of_event && file.split('/').any(|part| part == ".git") {
+        return Err(format!("{file} is git's own"));
+    }
     if file.starts_with('/') {
         let is_system = SYSTEM.iter().any(|folder| file.starts_with(folder));
         return if of_event && !is_system && file.len() > 1 {

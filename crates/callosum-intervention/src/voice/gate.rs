@@ -25,8 +25,9 @@ pub struct Surroundings<'a> {
     pub allows: &'a dyn Fn(&str) -> bool,
     /// Whether a file exists, by its path from the project's root. Never asked for absolute paths.
     pub exists: &'a dyn Fn(&str) -> bool,
-    /// Whether the project itself declares a program, as `package.json` and `pyproject.toml` do. Asked only for programs that
-    /// are not in the built-in list. Do not answer with what `PATH` has.
+    /// Whether the project itself declares a program, as `package.json` and `pyproject.toml` do, or the target of a build tool.
+    /// Asked for programs that are not in the built-in list, and for commands like `make seed` and `npm run e2e`. Do not answer
+    /// with what `PATH` has.
     pub declares: &'a dyn Fn(&str) -> bool,
     /// The error that the message is about; `None` if a person asks.
     pub event: Option<EventFacts<'a>>,
@@ -45,6 +46,10 @@ pub struct EventFacts<'a> {
     pub test: Option<&'a str>,
     /// The file that its known fix edits, from the project's root.
     pub fix_file: Option<&'a str>,
+    /// The tool's message, or more of its output. A command that adds a package must be a fix, or add a name of this text.
+    pub message: Option<&'a str>,
+    /// Commands that may fix it: known and suggested.
+    pub fixes: [Option<&'a str>; 2],
 }
 
 /// Result of a check.

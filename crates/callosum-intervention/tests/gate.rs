@@ -541,6 +541,35 @@ fn packages_that_the_error_does_not_name_are_refused() {
     }
 }
 
+/// CAKE-VOICE-1: a fix of the event may use any file of the project; another command may not.
+#[test]
+fn a_fix_may_use_any_file_of_the_project() {
+    let text = |command: &str| format!("Operator (CAKE): Stop. Run {command}. See output.");
+    for command in [
+        "./run.sh",
+        "pytest tests/test_a.py",
+        "pytest tests/test_a.py -k adds",
+    ] {
+        let fixes = [Some(command), None];
+        let found = check_under(Some(EventFacts { fixes, ..EVENT }), &text(command));
+        assert!(found.passed, "{command}: {found:?}");
+        assert!(
+            !check_under(Some(EVENT), &text(command)).passed,
+            "{command}"
+        );
+    }
+    for command in [
+        "./missing.sh",
+        "pytest tests/missing.py",
+        "pytest /etc/x.py",
+        "rm run.sh",
+    ] {
+        let fixes = [Some(command), None];
+        let found = check_under(Some(EventFacts { fixes, ..EVENT }), &text(command));
+        assert!(!found.passed, "{command}: {found:?}");
+    }
+}
+
 /// CAKE-VOICE-1: of all verbs and words, only those of the corpus are similar enough, at their position.
 #[test]
 fn only_sentences_of_the_corpus_are_similar_enough() {

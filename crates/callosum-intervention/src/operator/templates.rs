@@ -178,3 +178,87 @@ fn fill(sentence: &str, values: &Values) -> Result<Option<Clause>, TemplateError
     };
     Ok(value.clone().map(|slot| Clause { verb, slot }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::voice::Corpus;
+
+    fn values() -> Values {
+        let text = |text: &str| text.to_owned();
+        Values {
+            fix: Some(Slot::Command(text("cargo check"))),
+            edit: Some(Slot::File(text("src/price.rs"))),
+            manifest: Some(Slot::File(text("Cargo.toml"))),
+            place: Some(Slot::FileLine {
+                file: text("src/cart.rs"),
+                line: 42,
+            }),
+            file: Some(Slot::File(text("src/cart.rs"))),
+            error: Some(Slot::Error {
+                name: text("KeyError"),
+                line: None,
+            }),
+            error_line: Some(Slot::Error {
+                name: text("KeyError"),
+                line: Some(42),
+            }),
+            test: Some(Slot::Test(text("adds"))),
+        }
+    }
+
+    /// CAKE-VOICE-1: every template is in the corpus with both sentences, so what the operator writes has similarity 1.
+    #[test]
+    fn every_template_has_similarity_one() {
+        let templates = Templates::built_in().unwrap();
+        let corpus = Corpus::built_in().unwrap();
+        let mut count = 0;
+        for error_type in templates.types.keys().map(String::as_str).chain([OTHER]) {
+            for level in 1..=4 {
+                for found in templates.candidates(error_type, level, &values()).unwrap() {
+                    let similarity = corpus.masked_similarity(&found.message);
+                    assert!(similarity >= 1.0, "{}: {similarity}", found.message);
+                    count += 1;
+                }
+            }
+        }
+        assert!(count > 1000, "{count}");
+    }
+
+    /// CAKE-OP-1: each class has a wording without placeholders at each level, and all listed types have a class.
+    #[test]
+    fn every_type_has_a_wording_without_values_at_each_level() {
+        let templates = Templates::built_in().unwrap();
+        for name in callosum_diagnose::error_type::NAMES {
+            let class = templates.types.get(name).unwrap();
+            assert!(templates.classes.contains_key(class), "{name}: {class}");
+            for level in 1..=4 {
+                let found = templates
+                    .candidates(name, level, &Values::default())
+                    .unwrap();
+                assert!(found.iter().any(|found| found.slots == 0), "{name} {level}");
+            }
+        }
+        for class in templates.types.values() {
+            assert!(templates.classes.contains_key(class), "{class}");
+        }
+    }
+
+    /// CAKE-OP-1: a file with an unknown placeholder, verb or object is refused when it is loaded.
+    #[test]
+    fn broken_templates_are_refused() {
+        for (from, to) in [
+            ("{manifest}", "{secret}"),
+            ("\"Run tests\"", "\"Do tests\""),
+            ("\"Run tests\"", "\"Run tests; rm x\""),
+            ("See known fix", "See unknown fix"),
+            ("\"default\"", "\"fallback\""),
+        ] {
+            let broken = BUILT_IN.replace(from, to);
+            assert!(
+                broken != BUILT_IN && Templates::load(&broken).is_err(),
+                "{to}"
+            );
+        }
+    }
+}

@@ -11,537 +11,33 @@ use crate::{
     operator::message::is_command_text,
 };
 
-/// Forms of commands by program, in alphabetical order. A form is words and at the end a placeholder:
-/// `<n>` one or more names, `<f>` files of the project and options in any order, `<t>` one target of a build tool,
-/// `<w>` words and options in any order. An empty form is the program alone.
-const FORMS: &[(&str, &[&str])] = &[
-    ("actionlint", &["<f>"]),
-    ("alembic", &["current", "heads", "upgrade head"]),
-    ("biome", &["check <f>", "lint <f>"]),
-    ("black", &["<f>"]),
-    ("bun", &["add <n>", "install", "run <t>", "test <f>"]),
-    (
-        "bundle",
-        &[
-            "check",
-            "exec rake <t>",
-            "exec rspec <f>",
-            "exec rubocop <f>",
-            "install",
-        ],
-    ),
-    (
-        "callosum",
-        &["doctor", "recall list", "snapshot list", "status"],
-    ),
-    (
-        "cargo",
-        &[
-            "add --dev <n>",
-            "add <n>",
-            "bench <w>",
-            "build <w>",
-            "check <w>",
-            "clean",
-            "clean -p <n>",
-            "clippy <w>",
-            "doc <w>",
-            "fetch",
-            "fmt <w>",
-            "generate-lockfile",
-            "metadata <w>",
-            "nextest run <w>",
-            "run <w>",
-            "test <w>",
-            "tree <w>",
-            "update",
-            "update -p <n>",
-        ],
-    ),
-    ("clang-tidy", &["<f>"]),
-    (
-        "cmake",
-        &["--build build", "--version", "-B build", "-S . -B build"],
-    ),
-    (
-        "composer",
-        &[
-            "diagnose",
-            "dump-autoload",
-            "install",
-            "require <n>",
-            "validate",
-        ],
-    ),
-    ("conda", &["install <n>", "list"]),
-    ("coverage", &["report", "run -m pytest"]),
-    ("ctest", &["<w>"]),
-    ("deno", &["check <f>", "lint <f>", "test <f>"]),
-    ("df", &["", "-h", "-i"]),
-    (
-        "docker",
-        &[
-            "build .",
-            "compose config",
-            "compose logs <n>",
-            "compose ps",
-            "compose up -d",
-            "images",
-            "info",
-            "logs <n>",
-            "ps",
-            "ps -a",
-            "system df",
-            "version",
-        ],
-    ),
-    ("dotnet", &["build", "restore", "test"]),
-    ("du", &["-sh <f>"]),
-    ("eslint", &["--fix <f>", "<f>"]),
-    ("flake8", &["<f>"]),
-    ("flutter", &["analyze", "pub get", "test <f>"]),
-    ("gem", &["install <n>", "list"]),
-    (
-        "git",
-        &[
-            "add <f>",
-            "blame <f>",
-            "branch",
-            "cherry-pick --continue",
-            "diff",
-            "diff --cached",
-            "diff --staged",
-            "diff --stat",
-            "diff <f>",
-            "fetch",
-            "fetch origin",
-            "lfs pull",
-            "log",
-            "log --oneline",
-            "ls-files",
-            "merge --continue",
-            "pull",
-            "pull --ff-only",
-            "pull --rebase",
-            "rebase --continue",
-            "remote -v",
-            "show",
-            "stash",
-            "stash apply",
-            "stash list",
-            "stash pop",
-            "stash show",
-            "status",
-            "status --short",
-            "submodule update --init",
-            "worktree list",
-        ],
-    ),
-    (
-        "go",
-        &[
-            "build <w>",
-            "env",
-            "fmt <w>",
-            "generate ./...",
-            "get <n>",
-            "list <w>",
-            "mod download",
-            "mod init <n>",
-            "mod tidy",
-            "mod vendor",
-            "mod verify",
-            "run <f>",
-            "test <w>",
-            "version",
-            "vet <w>",
-            "work sync",
-        ],
-    ),
-    ("gofmt", &["-d <f>", "-l <f>"]),
-    ("golangci-lint", &["run <w>"]),
-    (
-        "gradle",
-        &[
-            "build",
-            "check",
-            "compileJava",
-            "dependencies",
-            "test",
-            "test --tests <n>",
-        ],
-    ),
-    ("hadolint", &["<f>"]),
-    ("isort", &["<f>"]),
-    ("java", &["--version", "-version"]),
-    ("javac", &["<f>"]),
-    ("jest", &["<f>"]),
-    ("just", &["<t>"]),
-    (
-        "kubectl",
-        &[
-            "config current-context",
-            "get deployments",
-            "get nodes",
-            "get pods",
-            "version",
-        ],
-    ),
-    ("ls", &["", "-l", "-la", "<f>"]),
-    ("lsof", &["-i <n>"]),
-    ("make", &["", "<t>"]),
-    ("mix", &["compile", "deps.get", "test <f>"]),
-    ("mocha", &["<f>"]),
-    (
-        "mvn",
-        &[
-            "-q test",
-            "compile",
-            "dependency:tree",
-            "package",
-            "test",
-            "verify",
-        ],
-    ),
-    ("mypy", &["<f>"]),
-    ("ninja", &["", "<t>"]),
-    ("node", &["--check <f>", "--test <f>", "--version", "<f>"]),
-    ("nox", &[""]),
-    (
-        "npm",
-        &[
-            "ci",
-            "install",
-            "install --save-dev <n>",
-            "install -D <n>",
-            "install <n>",
-            "ls",
-            "outdated",
-            "run <t>",
-            "test",
-        ],
-    ),
-    (
-        "npx",
-        &[
-            "eslint --fix <f>",
-            "eslint <f>",
-            "jest <f>",
-            "mocha <f>",
-            "playwright install",
-            "prettier --check <f>",
-            "prettier --write <f>",
-            "tsc --noEmit",
-            "vitest run <f>",
-        ],
-    ),
-    ("pdm", &["add <n>", "install", "lock"]),
-    ("perl", &["-c <f>"]),
-    ("php", &["-l <f>", "<f>"]),
-    ("phpunit", &["<f>"]),
-    (
-        "pip",
-        &[
-            "check",
-            "freeze",
-            "install -e .",
-            "install -r <f>",
-            "install <n>",
-            "list",
-            "show <n>",
-        ],
-    ),
-    (
-        "pip3",
-        &[
-            "check",
-            "freeze",
-            "install -e .",
-            "install -r <f>",
-            "install <n>",
-            "list",
-            "show <n>",
-        ],
-    ),
-    ("pipenv", &["install", "install <n>", "lock"]),
-    (
-        "pnpm",
-        &["add -D <n>", "add <n>", "install", "run <t>", "test"],
-    ),
-    ("poetry", &["add <n>", "install", "lock", "run pytest <f>"]),
-    ("pre-commit", &["run", "run --all-files"]),
-    ("prettier", &["--check <f>", "--write <f>"]),
-    ("prove", &["<f>"]),
-    ("pylint", &["<f>"]),
-    ("pyright", &["<f>"]),
-    ("pytest", &["<f>", "<f> -k <n>"]),
-    (
-        "python",
-        &[
-            "--version",
-            "-m compileall <f>",
-            "-m mypy <f>",
-            "-m pip check",
-            "-m pip install -e .",
-            "-m pip install -r <f>",
-            "-m pip install <n>",
-            "-m pip list",
-            "-m py_compile <f>",
-            "-m pytest <f>",
-            "-m pytest <f> -k <n>",
-            "-m unittest <n>",
-            "-m venv .venv",
-            "<f>",
-            "manage.py check",
-            "manage.py makemigrations",
-            "manage.py migrate",
-            "manage.py test",
-        ],
-    ),
-    (
-        "python3",
-        &[
-            "--version",
-            "-m compileall <f>",
-            "-m mypy <f>",
-            "-m pip check",
-            "-m pip install -e .",
-            "-m pip install -r <f>",
-            "-m pip install <n>",
-            "-m pip list",
-            "-m py_compile <f>",
-            "-m pytest <f>",
-            "-m pytest <f> -k <n>",
-            "-m unittest <n>",
-            "-m venv .venv",
-            "<f>",
-            "manage.py check",
-            "manage.py makemigrations",
-            "manage.py migrate",
-            "manage.py test",
-        ],
-    ),
-    ("rake", &["", "<t>"]),
-    ("rspec", &["<f>"]),
-    ("rubocop", &["-a <f>", "<f>"]),
-    ("ruby", &["-Itest <f>", "-c <f>", "<f>"]),
-    ("ruff", &["check --fix <f>", "check <f>", "format <f>"]),
-    ("rustc", &["--explain <n>", "--version"]),
-    (
-        "rustup",
-        &["component add <n>", "show", "target add <n>", "update"],
-    ),
-    ("shellcheck", &["<f>"]),
-    ("swift", &["build", "package resolve", "test"]),
-    ("task", &["<t>"]),
-    (
-        "terraform",
-        &["fmt", "init", "plan", "providers", "validate"],
-    ),
-    ("tofu", &["fmt", "init", "plan", "providers", "validate"]),
-    ("tox", &[""]),
-    ("tsc", &["--noEmit"]),
-    (
-        "uv",
-        &[
-            "add --dev <n>",
-            "add <n>",
-            "lock",
-            "pip install -e .",
-            "pip install -r <f>",
-            "pip install <n>",
-            "pip list",
-            "run mypy <f>",
-            "run pytest <f>",
-            "run pytest <f> -k <n>",
-            "run python <f>",
-            "run ruff check <f>",
-            "sync",
-        ],
-    ),
-    ("vitest", &["run <f>"]),
-    ("which", &["<n>"]),
-    ("yamllint", &["<f>"]),
-    ("yarn", &["", "add <n>", "install", "run <t>", "test"]),
-];
+/// Programs and forms of their arguments, one program per line; the placeholders are explained in the file.
+const FORMS: &str = include_str!("commands.txt");
 
 /// Programs that no message names, even if the project declares them: they delete, send, evaluate, or act as someone else.
-const NEVER: &[&str] = &[
-    "apt",
-    "apt-get",
-    "ash",
-    "at",
-    "awk",
-    "aws",
-    "az",
-    "base64",
-    "bash",
-    "brew",
-    "busybox",
-    "cat",
-    "chmod",
-    "chown",
-    "command",
-    "cp",
-    "crontab",
-    "curl",
-    "dash",
-    "dd",
-    "dnf",
-    "doas",
-    "echo",
-    "env",
-    "eval",
-    "exec",
-    "export",
-    "fdisk",
-    "find",
-    "fish",
-    "gcloud",
-    "gh",
-    "halt",
-    "helm",
-    "history",
-    "init",
-    "kill",
-    "killall",
-    "ksh",
-    "ln",
-    "mkfs",
-    "mount",
-    "mv",
-    "nc",
-    "ncat",
-    "nohup",
-    "nothing",
-    "passwd",
-    "pkill",
-    "poweroff",
-    "printenv",
-    "pwsh",
-    "reboot",
-    "rm",
-    "rmdir",
-    "rsync",
-    "scp",
-    "sed",
-    "sftp",
-    "sh",
-    "shred",
-    "shutdown",
-    "source",
-    "ssh",
-    "su",
-    "sudo",
-    "systemctl",
-    "tee",
-    "telnet",
-    "truncate",
-    "umount",
-    "unlink",
-    "wget",
-    "xargs",
-    "yes",
-    "yum",
-    "zsh",
-];
+const NEVER: &str = "\
+    apt apt-get ash at awk aws az base64 bash brew busybox cat chmod chown command cp crontab curl dash dd dnf doas \
+    echo env eval exec export fdisk find fish gcloud gh halt helm history init kill killall ksh ln mkfs mount mv nc \
+    ncat nohup nothing passwd pkill poweroff printenv pwsh reboot rm rmdir rsync scp sed sftp sh shred shutdown source \
+    ssh su sudo systemctl tee telnet truncate umount unlink wget xargs yes yum zsh";
 
 /// Options that a command may have where its form has `<f>` or `<w>`, in alphabetical order. The list is closed, because tools
 /// have options that run, write or fetch something: `-exec`, `--output`, `-p PLUGIN`.
-const OPTIONS: &[&str] = &[
-    "--",
-    "--all-features",
-    "--all-targets",
-    "--bail",
-    "--bin",
-    "--bins",
-    "--check",
-    "--cov",
-    "--coverage",
-    "--diff",
-    "--doc",
-    "--exact",
-    "--example",
-    "--examples",
-    "--features",
-    "--ff",
-    "--lf",
-    "--lib",
-    "--locked",
-    "--maxfail=1",
-    "--no-default-features",
-    "--no-fail-fast",
-    "--nocapture",
-    "--offline",
-    "--output-on-failure",
-    "--package",
-    "--quiet",
-    "--release",
-    "--runInBand",
-    "--show-output",
-    "--tb=long",
-    "--tb=short",
-    "--test",
-    "--test-threads=1",
-    "--tests",
-    "--verbose",
-    "--workspace",
-    "-count=1",
-    "-p",
-    "-q",
-    "-race",
-    "-run",
-    "-s",
-    "-short",
-    "-v",
-    "-vv",
-    "-x",
-];
+const OPTIONS: &str = "\
+    -- --all-features --all-targets --bail --bin --bins --check --cov --coverage --diff --doc --exact --example \
+    --examples --features --ff --lf --lib --locked --maxfail=1 --no-default-features --no-fail-fast --nocapture \
+    --offline --output-on-failure --package --quiet --release --runInBand --show-output --tb=long --tb=short --test \
+    --test-threads=1 --tests --verbose --workspace -count=1 -p -q -race -run -s -short -v -vv -x";
 
 /// Targets of build tools that a message may name though the project was not asked whether it has them.
-const USUAL_TARGETS: &[&str] = &[
-    "all",
-    "build",
-    "check",
-    "ci",
-    "clean",
-    "compile",
-    "coverage",
-    "docs",
-    "fmt",
-    "format",
-    "generate",
-    "install",
-    "lint",
-    "spec",
-    "test",
-    "tests",
-    "typecheck",
-    "unit",
-    "verify",
-];
+const USUAL_TARGETS: &str = "\
+    all build check ci clean compile coverage docs fmt format generate install lint spec test tests typecheck unit \
+    verify";
 
 /// Parts of a target's name that say that it changes more than the working copy.
-const NEVER_TARGETS: &[&str] = &[
-    "clobber",
-    "delete",
-    "deploy",
-    "destroy",
-    "distclean",
-    "drop",
-    "eject",
-    "flush",
-    "nuke",
-    "prod",
-    "production",
-    "prune",
-    "publish",
-    "purge",
-    "push",
-    "release",
-    "reset",
-    "wipe",
-];
+const NEVER_TARGETS: &str = "\
+    clobber delete deploy destroy distclean drop eject flush nuke prod production prune publish purge push release \
+    reset wipe";
 
 /// Whether a message may name the command.
 ///
@@ -565,12 +61,12 @@ pub(super) fn check_command(command: &str, surroundings: &Surroundings<'_>) -> R
         return Err(format!("argument {argument} is not allowed in a message"));
     }
     let name = program.rsplit('/').next().unwrap_or(program);
-    if NEVER.contains(&name.to_ascii_lowercase().as_str()) {
+    if is_in(NEVER, &name.to_ascii_lowercase()) {
         return Err(format!("{name} is never in a message"));
     }
     let is_wrapper = matches!(program, "./gradlew" | "./mvnw");
     if program.contains('/') {
-        check_file(program.trim_start_matches("./"), surroundings)
+        check_argument_file(program, command, surroundings)
             .map_err(|_| format!("{program} is no file of the project"))?;
     }
     let known = match program {
@@ -579,20 +75,19 @@ pub(super) fn check_command(command: &str, surroundings: &Surroundings<'_>) -> R
         "vendor/bin/phpunit" => "phpunit",
         other => other,
     };
-    match FORMS.binary_search_by_key(&known, |(program, _)| *program) {
-        Ok(found) => {
-            let is_form = |form: &&str| fits(form, known, command, arguments, surroundings);
-            if !FORMS[found].1.iter().any(|form| is_form(form)) {
+    match forms(known) {
+        Some(mut forms) => {
+            if !forms.any(|form| fits(form, known, command, arguments, surroundings)) {
                 return Err(format!("{command} is no known form of {known}"));
             }
         }
-        Err(_) if is_wrapper => return Err(format!("{program} is no known program")),
-        Err(_) if program.contains('/') || (surroundings.declares)(program) => {
+        None if is_wrapper => return Err(format!("{program} is no known program")),
+        None if program.contains('/') || (surroundings.declares)(program) => {
             if !arguments.iter().all(|argument| is_target(argument)) {
                 return Err(format!("{command} is no plain call of {program}"));
             }
         }
-        Err(_) => return Err(format!("{program} is no known program")),
+        None => return Err(format!("{program} is no known program")),
     }
     if !is_asked_for(program, arguments, command, surroundings) {
         return Err(format!("{command} adds what the error does not name"));
@@ -602,6 +97,19 @@ pub(super) fn check_command(command: &str, surroundings: &Surroundings<'_>) -> R
     } else {
         Err("the guard does not allow the command".to_owned())
     }
+}
+
+/// Returns the forms of a program of the list.
+fn forms(program: &str) -> Option<impl Iterator<Item = &'static str>> {
+    FORMS
+        .lines()
+        .find_map(|line| line.strip_prefix(program)?.strip_prefix(": "))
+        .map(|forms| forms.split(" | "))
+}
+
+/// Whether the word is in a list of words.
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
 }
 
 /// Whether a command that adds a package is a fix of the event, or adds only names that the error's message has. Without
@@ -658,20 +166,21 @@ fn fits(
     surroundings: &Surroundings<'_>,
 ) -> bool {
     let mut rest = arguments;
-    let mut parts = form.split(' ').filter(|part| !part.is_empty()).peekable();
+    let mut parts = form.split(' ').peekable();
     while let Some(part) = parts.next() {
         match part {
+            "<alone>" => return rest.is_empty(),
             "<n>" => {
                 return !rest.is_empty() && rest.iter().all(|argument| is_name(argument, program));
             }
             "<w>" => {
                 return rest
                     .iter()
-                    .all(|argument| OPTIONS.contains(argument) || is_word(argument));
+                    .all(|argument| is_in(OPTIONS, argument) || is_word(argument));
             }
             "<t>" => {
                 return matches!(rest, [target] if is_target(target)
-                    && (USUAL_TARGETS.contains(target) || (surroundings.declares)(command)));
+                    && (is_in(USUAL_TARGETS, target) || (surroundings.declares)(command)));
             }
             "<f>" => {
                 let end = match parts.peek() {
@@ -679,10 +188,9 @@ fn fits(
                     None => Some(rest.len()),
                 };
                 let Some(end) = end else { return false };
-                if !rest[..end]
-                    .iter()
-                    .all(|argument| OPTIONS.contains(argument) || is_file(argument, surroundings))
-                {
+                if !rest[..end].iter().all(|argument| {
+                    is_in(OPTIONS, argument) || is_file(argument, command, surroundings)
+                }) {
                     return false;
                 }
                 rest = &rest[end..];
@@ -736,12 +244,33 @@ fn is_word(argument: &str) -> bool {
 }
 
 /// Whether this is a file of the project, with an optional test after `::`, or the folder itself.
-fn is_file(argument: &str, surroundings: &Surroundings<'_>) -> bool {
-    if argument == "." {
-        return true;
-    }
+fn is_file(argument: &str, command: &str, surroundings: &Surroundings<'_>) -> bool {
     let file = argument.split("::").next().unwrap_or(argument);
-    check_file(file.strip_prefix("./").unwrap_or(file), surroundings).is_ok()
+    argument == "." || check_argument_file(file, command, surroundings).is_ok()
+}
+
+/// Checks a file of a command. A fix of the event may use any file of the project, every other command only those that the
+/// message itself could name.
+fn check_argument_file(
+    file: &str,
+    command: &str,
+    surroundings: &Surroundings<'_>,
+) -> Result<(), String> {
+    let file = file.strip_prefix("./").unwrap_or(file);
+    check_file(file, surroundings).or_else(|reason| {
+        let is_fix = surroundings
+            .event
+            .is_some_and(|event| event.fixes.contains(&Some(command)));
+        let anywhere = Surroundings {
+            event: None,
+            ..*surroundings
+        };
+        if is_fix {
+            check_file(file, &anywhere)
+        } else {
+            Err(reason)
+        }
+    })
 }
 
 /// Whether this is the target of a build tool whose name says nothing of a deployment.
@@ -753,21 +282,33 @@ fn is_target(argument: &str) -> bool {
         && !argument
             .to_ascii_lowercase()
             .split(|letter: char| !letter.is_ascii_alphanumeric())
-            .any(|part| NEVER_TARGETS.contains(&part))
+            .any(|part| is_in(NEVER_TARGETS, part))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// CAKE-VOICE-1: the lists are searched by halves.
+    /// CAKE-VOICE-1: no program is listed twice, is also forbidden, or has an unknown placeholder.
     #[test]
-    fn the_forms_are_sorted() {
-        assert!(FORMS.is_sorted_by(|one, other| one.0 < other.0));
-        assert!(OPTIONS.is_sorted() && USUAL_TARGETS.is_sorted());
-        for (program, forms) in FORMS.iter().copied() {
-            assert!(!NEVER.contains(&program), "{program}");
-            assert!(!forms.is_empty());
+    fn the_forms_are_sound() {
+        let programs: Vec<&str> = FORMS
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| line.split_once(": ").unwrap().0)
+            .collect();
+        assert!(programs.len() > 70 && programs.is_sorted_by(|one, other| one < other));
+        for program in programs {
+            assert!(!is_in(NEVER, program), "{program}");
+            for word in forms(program).unwrap().flat_map(|form| form.split(' ')) {
+                let is_placeholder = ["<alone>", "<n>", "<f>", "<t>", "<w>"].contains(&word);
+                assert!(
+                    is_placeholder || !word.contains(['<', '>', '|']),
+                    "{program}: {word}"
+                );
+                assert!(!word.is_empty(), "{program}");
+            }
         }
+        assert!(forms("# Nothing here").is_none() && forms("").is_none() && forms("car").is_none());
     }
 }

@@ -5,8 +5,10 @@
 use std::sync::LazyLock;
 
 use callosum_intervention::{
-    operator::{Clause, Context, Fix, KnownFix, Message, Operator, Slot, Verb},
-    voice::{EventFacts, Gate, Surroundings, Verdict},
+    operator::{
+        Clause, Context, Fix, InterventionType, KnownFix, Message, Operator, Slot, Templates, Verb,
+    },
+    voice::{Corpus, CorpusMessage, EventFacts, Gate, Surroundings, Verdict},
 };
 use proptest::prelude::*;
 
@@ -610,6 +612,87 @@ fn only_sentences_of_the_corpus_are_similar_enough() {
         }
     }
     assert!(passed > 40, "{passed}");
+}
+
+/// CAKE-VOICE-1: no change of one letter of a valid message passes.
+#[test]
+fn a_changed_letter_is_refused() {
+    let valid = "Operator (CAKE): Stop. Fix syntax error line 42. See src/cart.rs.";
+    let letters: Vec<char> = valid.chars().collect();
+    let others = ". :/-_;|&$`'\"(){}[]<>*~!?,\n\t\u{0}\u{a0}\u{200b}\u{202e}\u{43e}aSs0142";
+    for place in 0..=letters.len() {
+        let mut changed = vec![];
+        if place < letters.len() {
+            let mut without = letters.clone();
+            without.remove(place);
+            changed.push(without);
+        }
+        for other in others.chars() {
+            let mut with = letters.clone();
+            with.insert(place, other);
+            changed.push(with);
+            if place < letters.len() {
+                let mut instead = letters.clone();
+                instead[place] = other;
+                changed.push(instead);
+            }
+        }
+        for text in changed.into_iter().map(String::from_iter) {
+            let found = check_under(Some(EVENT), &text);
+            assert_eq!(found.passed, text == valid, "{text:?}");
+        }
+    }
+}
+
+/// CAKE-OP-1, CAKE-OP-2: after at most three attempts comes the safe default, and then a system error.
+#[test]
+fn a_corpus_without_the_templates_leads_to_the_default_and_then_to_an_error() {
+    let build = |texts: &[&str]| {
+        let messages = texts
+            .iter()
+            .map(|text| CorpusMessage {
+                text: (*text).to_owned(),
+                context: "any".to_owned(),
+                success_rate: None,
+                embedding: Vec::new(),
+            })
+            .collect();
+        let corpus = Corpus::from_messages("test", messages).unwrap();
+        let operator = Operator::new(Templates::built_in().unwrap(), Gate::new(corpus));
+        let mut context = Context::from_json(
+            r#"{"error_type": "KeyError", "file_path": "src/cart.rs", "line_number": 42}"#,
+        )
+        .unwrap();
+        context.suggested_fix = Some("cargo check".to_owned());
+        let surroundings = Surroundings {
+            allows: &|_| true,
+            exists: &|_| true,
+            declares: &|_| false,
+            event: None,
+        };
+        operator.build_message(&context, &surroundings).unwrap()
+    };
+    let default = "Operator (CAKE): Stop. Run tests. See output.";
+    let found = build(&[default]);
+    assert_eq!(found.kind, InterventionType::SafeDefault);
+    assert_eq!(found.message.as_deref(), Some(default));
+    assert_eq!(found.attempts, 4);
+
+    let found = build(&["Operator (CAKE): Stop. Try git stash. Check python version."]);
+    assert_eq!(
+        (found.kind, found.message.as_deref()),
+        (InterventionType::SystemError, None)
+    );
+    assert!(!found.verdict.passed && found.verdict.reason.contains("imilarity"));
+    let written = serde_json::to_value(&found).unwrap();
+    assert_eq!(written["kind"], "SYSTEM_ERROR");
+
+    let found = build(&[
+        "Operator (CAKE): Stop. Run pytest. See stack trace.",
+        "Operator (CAKE): Stop. Fix KeyError. See output.",
+    ]);
+    assert_eq!(found.kind, InterventionType::Message);
+    assert!(found.attempts > 1, "{found:?}");
 }
 
 /// Texts that may try to leave their slot.

@@ -16,7 +16,7 @@ use callosum_diagnose::{ErrorEvent, Severity, StreamSource, error_type};
 use callosum_intervention::{
     classify::{Project, suggest},
     operator::{Context, Fix, InterventionType, KnownFix, Message, Operator},
-    voice::{EventFacts, Surroundings},
+    voice::Surroundings,
 };
 use serde_json::Value;
 
@@ -107,42 +107,10 @@ fn build(operator: &Operator, context: &Context, exists: &dyn Fn(&str) -> bool) 
     assert_eq!(built.kind, InterventionType::Message, "{context:?}");
     assert!(built.attempts <= 3 && built.level == context.escalation_level);
     let text = built.message.unwrap();
-    let relative = |file: &str| {
-        let root = context
-            .project_root
-            .as_deref()
-            .map(|root| format!("{}/", root.trim_end_matches('/')));
-        match root.and_then(|root| file.strip_prefix(&root)) {
-            Some(inside) => inside.to_owned(),
-            None => file.to_owned(),
-        }
-    };
-    let file = context.file_path.as_deref().map(relative);
-    let fix_file = match context.known_fix.as_ref().map(|known| &known.fix) {
-        Some(Fix::Edit(file)) => Some(relative(file)),
-        _ => None,
-    };
     let verdict = operator.gate().check(
         &text,
         &Surroundings {
-            event: Some(EventFacts {
-                error_type: &context.error_type,
-                file: file.as_deref(),
-                line: context.line_number,
-                test: context.test.as_deref(),
-                fix_file: fix_file.as_deref(),
-                message: Some(context.error_message.as_str()),
-                fixes: [
-                    context
-                        .known_fix
-                        .as_ref()
-                        .and_then(|known| match &known.fix {
-                            Fix::Command(command) => Some(command.as_str()),
-                            Fix::Edit(_) => None,
-                        }),
-                    context.suggested_fix.as_deref(),
-                ],
-            }),
+            event: Some(context.facts()),
             ..surroundings
         },
     );
@@ -235,7 +203,9 @@ fn every_type_has_messages_with_and_without_each_value() {
                     }),
                 };
                 let text = build(&operator, &context, &|_| has(0));
-                assert_eq!(text.contains("cargo check"), has(2), "{text}");
+                // A known fix comes before a suggested one.
+                assert_eq!(text.contains("cargo check"), has(2) && !has(4), "{text}");
+                assert_eq!(text.contains("src/price.rs"), has(4), "{text}");
             }
         }
     }

@@ -88,6 +88,10 @@ pub struct Classification {
 }
 
 /// Writes a severity as the seed does.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde calls"
+)]
 fn in_capitals<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(match severity {
         Severity::Low => "LOW",

@@ -52,7 +52,14 @@ const RENAMED: [(&str, &str); 17] = [
 ];
 
 /// Top modules that many packages share; the name says nothing about the package.
-const NAMESPACES: [&str; 6] = ["azure", "backports", "google", "ruamel", "sphinxcontrib", "zope"];
+const NAMESPACES: [&str; 6] = [
+    "azure",
+    "backports",
+    "google",
+    "ruamel",
+    "sphinxcontrib",
+    "zope",
+];
 
 /// Modules of Node itself; a missing one is not installed from a registry.
 const NODE_MODULES: [&str; 10] = [

@@ -43,7 +43,7 @@ pub struct Operator {
 pub struct Intervention {
     /// The message; `None` for a system error.
     pub message: Option<String>,
-    /// How it came about.
+    /// Origin of the message.
     pub kind: InterventionType,
     /// Escalation level, 1 to 4.
     pub level: u8,
@@ -55,7 +55,7 @@ pub struct Intervention {
     pub templates: String,
 }
 
-/// How an intervention came about (Seed CAKE §1).
+/// Origin of a message (Seed CAKE §1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum InterventionType {
@@ -114,15 +114,7 @@ impl Operator {
         surroundings: &Surroundings<'_>,
     ) -> Result<Intervention, OperatorError> {
         context.check()?;
-        let event = EventFacts {
-            error_type: &context.error_type,
-            file: context.file(),
-            line: context.line_number,
-            test: context.test.as_deref(),
-            fix_file: context.fix_file(),
-            message: Some(context.error_message.as_str()).filter(|message| !message.is_empty()),
-            fixes: context.fixes(),
-        };
+        let event = context.facts();
         let surroundings = Surroundings {
             event: Some(event),
             ..*surroundings
@@ -208,6 +200,9 @@ fn values(context: &Context, event: &EventFacts<'_>, surroundings: &Surroundings
         .into_iter()
         .flatten()
         .find_map(|command| usable(Verb::Run, Slot::Command(command.to_owned())));
+    let edit = event.fix_file.and_then(path);
+    // What fixed the error before comes before a suggestion.
+    let fix = if edit.is_some() { None } else { fix };
     let program = match &fix {
         Some(Slot::Command(command)) => command.split(' ').next(),
         _ => None,
@@ -225,7 +220,7 @@ fn values(context: &Context, event: &EventFacts<'_>, surroundings: &Surroundings
         .find_map(|manifest| path(manifest));
     Values {
         fix,
-        edit: event.fix_file.and_then(path),
+        edit,
         manifest,
         place: event.file.zip(event.line).and_then(|(file, line)| {
             let file = written_path(file);

@@ -3,6 +3,8 @@
 use callosum_diagnose::ErrorEvent;
 use serde::{Deserialize, Serialize};
 
+use crate::voice::EventFacts;
+
 /// Facts about one error. Keys that are not known are ignored, so that an event's own record can be read as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Context {
@@ -38,15 +40,15 @@ pub struct Context {
     /// The project's root. Files below it are written from there on.
     #[serde(default)]
     pub project_root: Option<String>,
-    /// What fixed the same error before.
+    /// Remembered fix of the same error.
     #[serde(default)]
     pub known_fix: Option<KnownFix>,
 }
 
-/// What fixed an error before, and who found it.
+/// Remembered fix of an error, with its origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownFix {
-    /// What to do.
+    /// The fix.
     #[serde(flatten)]
     pub fix: Fix,
     /// Whether a person edited or confirmed it.
@@ -141,15 +143,28 @@ impl Context {
         Ok(())
     }
 
+    /// Returns what the gate compares a message about this error with.
+    pub fn facts(&self) -> EventFacts<'_> {
+        EventFacts {
+            error_type: &self.error_type,
+            file: self.file(),
+            line: self.line_number,
+            test: self.test.as_deref(),
+            fix_file: self.fix_file(),
+            message: Some(self.error_message.as_str()).filter(|message| !message.is_empty()),
+            fixes: self.fixes(),
+        }
+    }
+
     /// Returns the file from the project's root if it is inside, else as it is.
-    pub(super) fn file(&self) -> Option<&str> {
-        self.file_path.as_deref().map(|file| self.from_root(file))
+    fn file(&self) -> Option<&str> {
+        self.file_path.as_deref().map(|file| self.inside_root(file))
     }
 
     /// Returns the file that the known fix edits, from the project's root.
-    pub(super) fn fix_file(&self) -> Option<&str> {
+    fn fix_file(&self) -> Option<&str> {
         match &self.known_fix.as_ref()?.fix {
-            Fix::Edit(file) => Some(self.from_root(file)),
+            Fix::Edit(file) => Some(self.inside_root(file)),
             Fix::Command(_) => None,
         }
     }
@@ -163,7 +178,7 @@ impl Context {
         [known, self.suggested_fix.as_deref().map(str::trim)]
     }
 
-    fn from_root<'a>(&self, file: &'a str) -> &'a str {
+    fn inside_root<'a>(&self, file: &'a str) -> &'a str {
         self.project_root
             .as_deref()
             .map(|root| root.trim_end_matches('/'))

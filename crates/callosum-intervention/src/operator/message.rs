@@ -178,9 +178,9 @@ pub struct Clause {
 /// A message without its prefix and `Stop.`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Message {
-    /// What to do.
+    /// First clause: the thing to do.
     pub action: Clause,
-    /// Where to look, or what to do then.
+    /// Second clause: the place to look at, or the next thing to do.
     pub reference: Clause,
 }
 

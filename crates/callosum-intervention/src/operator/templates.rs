@@ -129,28 +129,28 @@ impl Templates {
             .filter_map(|set| set.get(&level))
             .flatten()
         {
-            found.extend(self.candidate(pair, values)?);
+            found.extend(candidate(pair, values)?);
         }
         Ok(found)
     }
 
     /// Returns the safe default.
     pub(super) fn safe_default(&self) -> Result<Option<Message>, TemplateError> {
-        let found = self.candidate(&self.default, &Values::default())?;
+        let found = candidate(&self.default, &Values::default())?;
         Ok(found.map(|candidate| candidate.message))
     }
+}
 
-    fn candidate(&self, pair: &Pair, values: &Values) -> Result<Option<Candidate>, TemplateError> {
-        let [action, reference] = pair;
-        let (Some(action_clause), Some(reference_clause)) =
-            (fill(action, values)?, fill(reference, values)?)
-        else {
-            return Ok(None);
-        };
-        let slots = usize::from(action.contains('{')) + usize::from(reference.contains('{'));
-        Ok(Message::new(action_clause, reference_clause)
-            .map(|message| Candidate { message, slots }))
-    }
+/// Fills both sentences; `None` if a placeholder has no value.
+fn candidate(pair: &Pair, values: &Values) -> Result<Option<Candidate>, TemplateError> {
+    let [action, reference] = pair;
+    let (Some(action_clause), Some(reference_clause)) =
+        (fill(action, values)?, fill(reference, values)?)
+    else {
+        return Ok(None);
+    };
+    let slots = usize::from(action.contains('{')) + usize::from(reference.contains('{'));
+    Ok(Message::new(action_clause, reference_clause).map(|message| Candidate { message, slots }))
 }
 
 /// Fills a sentence; `None` if its placeholder has no value.

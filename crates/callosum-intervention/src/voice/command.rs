@@ -31,7 +31,7 @@ const OPTIONS: &str = "\
 
 /// Targets of build tools that a message may name though the project was not asked whether it has them.
 const USUAL_TARGETS: &str = "\
-    all build check ci clean compile coverage docs fmt format generate install lint spec test tests typecheck unit \
+    all build check ci clean compile coverage docs fmt format generate lint spec test tests typecheck unit \
     verify";
 
 /// Parts of a target's name that say that it changes more than the working copy.

@@ -175,6 +175,15 @@ impl Corpus {
 
     /// Returns the similarity of a text as it is to the nearest message.
     pub fn raw_similarity(&self, text: &str) -> f64 {
+        // The stored vectors are rounded.
+        if self
+            .form
+            .messages
+            .iter()
+            .any(|message| message.text == text)
+        {
+            return 1.0;
+        }
         nearest(&self.whole, &embed(text))
     }
 

@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// CAKE-VOICE-1: every pair of verbs is told apart by the first word's share alone.
+    /// CAKE-VOICE-1: two different verbs are never similar enough, by the share of the first word alone.
     #[test]
     fn verbs_are_never_similar() {
         let verbs = ["Run", "Check", "Fix", "Try", "See"];

@@ -18,7 +18,7 @@ pub const THRESHOLD: f64 = 0.90;
 /// Most sentences after the prefix (Seed CAKE §1).
 const MOST_SENTENCES: usize = 3;
 
-/// What a message may refer to.
+/// Facts that the slots of a message are checked against.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// Whether the guard allows a command line.

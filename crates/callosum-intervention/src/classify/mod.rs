@@ -1,6 +1,6 @@
 //! Whether an error needs a message: severity, confidence, repeats and cooldown (Seed CAKE §2).
 //!
-//! Start with [`classify`]. It is pure: the caller counts occurrences and strikes, and gives the time. [`suggest`]
+//! Start with [`classify`]. It is pure: the caller counts occurrences and strikes, and gives the time. [`suggest()`]
 //! derives a fix from the event alone, and the caller's guard decides whether it may be offered.
 //!
 //! What is deliberately not here: reading tool output, storing errors, and known fixes.

@@ -5,6 +5,7 @@
 //! formats come before loose ones. A reader looks for its own words first and returns at once if there are none:
 //! every hook with output pays for all of them.
 
+mod go;
 mod java;
 mod js_build;
 mod js_lint;
@@ -17,6 +18,8 @@ mod pip;
 mod pytest;
 mod python_lint;
 mod python_traceback;
+mod php;
+mod ruby;
 mod scan;
 mod tsc;
 
@@ -39,4 +42,7 @@ pub(crate) const READERS: &[(&str, Reader)] = &[
     ("bundlers of javascript", js_build::read),
     ("linters of javascript", js_lint::read),
     ("node", node::read),
+    ("go", go::read),
+    ("ruby", ruby::read),
+    ("php", php::read),
 ];

@@ -1,0 +1,681 @@
+//! Ruby: uncaught exceptions, RSpec, Minitest, test-unit, Rake and Bundler.
+
+use super::scan::{
+    bare_class, between, class_and_message, has, indent, mentions, mentions_any, named, number,
+    on_one_line, place, place_before, quoted, starts_any, text,
+};
+use crate::{Severity, finding::Finding, line::Line};
+
+/// Lines of one failure that are read.
+const LONGEST_FAILURE: usize = 120;
+
+/// Reads Ruby and its tools.
+pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
+    if has(lines, ":in `")
+        || has(lines, ":in '")
+        || has(lines, "Error)")
+        || has(lines, "syntax error")
+        || has(lines, ": warning: ")
+    {
+        read_exceptions(lines, found);
+    }
+    if has(lines, "Failure/Error: ")
+        || has(lines, "An error occurred while loading")
+        || has(lines, "No examples found.")
+    {
+        read_rspec(lines, found);
+    }
+    if has(lines, ") Failure:")
+        || has(lines, ") Error:")
+        || has(lines, "Failure: ")
+        || has(lines, "Failure:")
+        || has(lines, "Error:")
+    {
+        read_minitest(lines, found);
+    }
+    if has(lines, "rake aborted!") || has(lines, "No Rakefile found") {
+        read_rake(lines, found);
+    }
+    read_bundler(lines, found);
+}
+
+/// Whether a file is the project's, not Ruby's or a gem's.
+fn is_project(file: &str) -> bool {
+    !(file.starts_with("<internal:")
+        || mentions_any(
+            file,
+            &[
+                "/gems/",
+                "/lib/ruby/",
+                "/usr/lib/ruby",
+                "/rubygems",
+                "/usr/share/rubygems",
+                "/vendor_ruby/",
+                "/vendor/bundle/",
+            ],
+        )
+        || (file.starts_with("/usr/bin/") || file.starts_with("/usr/local/bin/")))
+}
+
+/// Returns the place and rest of `file.rb:2:in `name': rest` or `file.rb:2: rest`.
+fn frame(line: &str) -> Option<(&str, u32, &str)> {
+    let line = line.trim_start();
+    let line = line.strip_prefix("from ").unwrap_or(line);
+    let line = line.strip_prefix("# ").unwrap_or(line);
+    let at = line.find(":in ").or_else(|| {
+        // `file.rb:2: message` and `file.rb:2` alone.
+        let (file, number, _) = place_before(line)?;
+        Some(line.find(file)? + file.len() + 1 + number.to_string().len())
+    })?;
+    let (file, number) = place(&line[..at])?;
+    let rest = &line[at..];
+    let rest = match rest.strip_prefix(":in ") {
+        Some(name) => {
+            let mark = name.chars().next()?;
+            if !matches!(mark, '`' | '\'') {
+                return None;
+            }
+            let inner = &name[1..];
+            let end = inner
+                .find("':")
+                .map(|end| end + 1)
+                .or_else(|| inner.rfind('\'').map(|end| end + 1))?;
+            inner[end..].trim_start_matches(':').trim_start()
+        }
+        None => rest.trim_start_matches(':').trim_start(),
+    };
+    let is_file = !file.contains(' ') || file.starts_with("<internal:") || file == "(eval)";
+    is_file.then_some((file, number, rest))
+}
+
+/// Returns the message and class of `message (Class)`.
+fn with_class(rest: &str) -> Option<(&str, &str)> {
+    let rest = rest.trim_end();
+    let (message, class) = rest.strip_suffix(')')?.rsplit_once('(')?;
+    let class = bare_class(class)?;
+    Some((message.trim(), class))
+}
+
+/// Reads uncaught exceptions with their causes, syntax errors and warnings.
+fn read_exceptions(lines: &[Line], found: &mut Vec<Finding>) {
+    let mut at = 0;
+    while at < lines.len() {
+        let line = text(lines, at);
+        if line.starts_with([' ', '\t']) || line.is_empty() {
+            at += 1;
+            continue;
+        }
+        if let Some(finding) = ruby_itself(at, line) {
+            found.push(finding);
+            at += 1;
+            continue;
+        }
+        let Some((file, number, rest)) = frame(line) else {
+            at += 1;
+            continue;
+        };
+        if let Some(message) = rest.strip_prefix("warning: ")
+            && is_ruby_file(file)
+        {
+            let name = if mentions(message, "deprecated") {
+                "DeprecationWarning"
+            } else {
+                "CompileWarning"
+            };
+            found.push(Finding::new(at, at, name, Severity::Low, message).at(file, number));
+            at += 1;
+            continue;
+        }
+        if let Some(message) = rest
+            .strip_prefix("syntax error, ")
+            .or_else(|| rest.strip_prefix("syntax error found"))
+            && is_ruby_file(file)
+        {
+            let mut last = at;
+            while starts_any(text(lines, last + 1), &["  ", "> ", "..."]) && last < at + 12 {
+                last += 1;
+            }
+            let message = if message.is_empty() { rest } else { message };
+            found.push(
+                Finding::new(at, last, "SyntaxError", Severity::High, message).at(file, number),
+            );
+            at = last + 1;
+            continue;
+        }
+        if !mentions(line, ":in ") && with_class(rest).is_none() {
+            at += 1;
+            continue;
+        }
+        let Some((findings, last)) = exceptions(lines, at) else {
+            at += 1;
+            continue;
+        };
+        found.extend(findings);
+        at = last + 1;
+    }
+}
+
+fn is_ruby_file(file: &str) -> bool {
+    file == "-e"
+        || file == "-"
+        || mentions_any(file, &[".rb", ".rake", ".ru", ".gemspec"])
+        || file.ends_with("Rakefile")
+        || file.ends_with("Gemfile")
+}
+
+/// Returns the finding of what `ruby` prints about itself.
+fn ruby_itself(at: usize, line: &str) -> Option<Finding> {
+    let rest = line.strip_prefix("ruby: ")?;
+    let (message, class) = with_class(rest)?;
+    let finding = Finding::new(at, at, named(class), Severity::High, message);
+    Some(match message.split_once(" -- ") {
+        Some((_, file)) => finding.at(file, None),
+        None => finding,
+    })
+}
+
+/// Returns the exceptions from a line on and their last line.
+fn exceptions(lines: &[Line], at: usize) -> Option<(Vec<Finding>, usize)> {
+    let mut chain = Vec::new();
+    let mut start = at;
+    loop {
+        let (file, number, rest) = frame(text(lines, start))?;
+        let (message, class) = if let Some(parts) = with_class(rest) {
+            parts
+        } else {
+            // The class may end a message of several lines.
+            let end = (start + 1..lines.len().min(start + 8))
+                .take_while(|at| !text(lines, *at).trim_start().starts_with("from "))
+                .find_map(|at| with_class(text(lines, at)));
+            match end {
+                Some((_, class)) => (rest, class),
+                None => break,
+            }
+        };
+        let mut last = start;
+        let mut place = is_project(file).then_some((file, number));
+        let mut below = start + 1;
+        while below < lines.len() && below - start < LONGEST_FAILURE {
+            let line = text(lines, below);
+            let trimmed = line.trim_start();
+            if line.starts_with('\t') || trimmed.starts_with("from ") {
+                if place.is_none()
+                    && let Some((file, number, _)) = frame(line)
+                    && is_project(file)
+                {
+                    place = Some((file, number));
+                }
+                last = below;
+            } else if trimmed.starts_with("... ") && trimmed.ends_with(" levels...") {
+                last = below;
+            } else if !(line.is_empty()
+                || line.starts_with(' ')
+                || trimmed.starts_with("Did you mean?"))
+            {
+                break;
+            } else if !line.is_empty() {
+                last = below;
+            }
+            below += 1;
+        }
+        // Ruby 2.5 to 2.7 print the deepest frame last.
+        if place.is_none() {
+            place = (start.saturating_sub(60)..start)
+                .rev()
+                .map_while(|at| {
+                    let (_, frame_text) = text(lines, at).trim_start().split_once(": from ")?;
+                    frame(frame_text)
+                })
+                .map(|(file, number, _)| (file, number))
+                .find(|(file, _)| is_project(file));
+        }
+        chain.push((start, last, class, message, place));
+        let is_cause = below < lines.len()
+            && below == last + 1
+            && frame(text(lines, below)).is_some_and(|(_, _, rest)| with_class(rest).is_some())
+            && mentions(text(lines, below), ":in ");
+        if !is_cause {
+            break;
+        }
+        start = below;
+    }
+    let last = chain.last()?.1;
+    let count = chain.len();
+    let findings = chain
+        .into_iter()
+        .enumerate()
+        .map(|(index, (first, end, class, message, place))| {
+            let is_primary = index + 1 == count;
+            let mut finding = Finding::new(
+                if is_primary { at } else { first },
+                end,
+                named(class),
+                Severity::High,
+                on_one_line(message),
+            );
+            // A file that does not parse is named in the message.
+            let parsed = place_before(message).filter(|(file, _, rest)| {
+                class == "SyntaxError" && is_ruby_file(file) && mentions(rest, "syntax error")
+            });
+            if let Some((file, number, _)) = parsed {
+                finding = finding.at(file, number);
+            } else if let Some((file, number)) = place {
+                finding = finding.at(file, number);
+            }
+            finding.module = message
+                .strip_prefix("cannot load such file -- ")
+                .or_else(|| message.strip_prefix("uninitialized constant "))
+                .map(str::to_owned);
+            finding.is_secondary = !is_primary;
+            finding
+        })
+        .collect();
+    Some((findings, last))
+}
+
+/// Returns the first place of the project in the lines, which begin with `# ` under RSpec.
+fn project_place(lines: &[Line], from: usize, to: usize) -> Option<(&str, u32)> {
+    (from..to)
+        .filter_map(|at| frame(text(lines, at)))
+        .map(|(file, number, _)| (file, number))
+        .find(|(file, _)| is_project(file) && is_ruby_file(file))
+}
+
+/// Reads RSpec: failures, files that do not load, and runs without an example.
+fn read_rspec(lines: &[Line], found: &mut Vec<Finding>) {
+    let mut is_pending = false;
+    let mut at = 0;
+    while at < lines.len() {
+        let line = text(lines, at);
+        let trimmed = line.trim_start();
+        if line.starts_with("Pending:") {
+            is_pending = true;
+        } else if line.starts_with("Failures:") {
+            is_pending = false;
+        } else if line.starts_with("No examples found.") {
+            let has_error = has(lines, "outside of examples") || has(lines, "An error occurred");
+            if !has_error {
+                found.push(Finding::new(at, at, "NoTestsRan", Severity::Low, line));
+            }
+        }
+        let is_load = line.starts_with("An error occurred while loading ")
+            || line.starts_with("An error occurred in a");
+        let is_failure =
+            indent(line) == 2 && number(trimmed).is_some_and(|(_, rest)| rest.starts_with(") "));
+        if !is_load && !is_failure {
+            at += 1;
+            continue;
+        }
+        let mut end = at + 1;
+        while end < lines.len() && end - at < LONGEST_FAILURE {
+            let next = text(lines, end);
+            let is_next = (indent(next) == 2
+                && number(next.trim_start()).is_some_and(|(_, rest)| rest.starts_with(") ")))
+                || starts_any(
+                    next,
+                    &[
+                        "Finished in ",
+                        "Failed examples:",
+                        "An error occurred ",
+                        "No examples found",
+                        "Failures:",
+                        "Top ",
+                    ],
+                );
+            if is_next {
+                break;
+            }
+            end += 1;
+        }
+        if !is_pending && let Some(finding) = rspec_failure(lines, at, end, is_load) {
+            found.push(finding);
+        }
+        at = end;
+    }
+}
+
+fn rspec_failure(lines: &[Line], at: usize, end: usize, is_load: bool) -> Option<Finding> {
+    let source = (at..end).find(|at| text(lines, *at).trim_start().starts_with("Failure/Error: "));
+    if source.is_none() && !is_load {
+        return None;
+    }
+    let source = source.unwrap_or(at);
+    let depth = indent(text(lines, source));
+    // The class is as deep as `Failure/Error`, and ends with a colon.
+    let class = (source + 1..end).find_map(|at| {
+        let line = text(lines, at);
+        let name = line.trim().strip_suffix(':')?;
+        let class = bare_class(name)?;
+        (indent(line) == depth && !name.contains(' ')).then_some((at, class))
+    });
+    let start = class.map_or(source + 1, |(at, _)| at + 1);
+    let mut message = String::new();
+    for below in start..end {
+        let line = text(lines, below).trim();
+        if line.starts_with("# ") {
+            break;
+        }
+        message.push_str(line);
+        message.push(' ');
+    }
+    let is_expectation = class.is_none_or(|(_, class)| {
+        matches!(
+            class,
+            "ExpectationNotMetError" | "MockExpectationError" | "MultipleExpectationsNotMetError"
+        )
+    });
+    let name = match class {
+        Some((_, class)) if !is_expectation => named(class),
+        _ if is_load => "TestError".into(),
+        _ => "TestFailure".into(),
+    };
+    let severity = if is_load {
+        Severity::High
+    } else {
+        Severity::Medium
+    };
+    let last = (at..end)
+        .rev()
+        .find(|at| !text(lines, *at).trim().is_empty())
+        .unwrap_or(at);
+    let message = on_one_line(&message);
+    let mut finding = Finding::new(at, last, name, severity, message.clone());
+    let missing = message
+        .split("cannot load such file -- ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next());
+    let parsed = place_before(&message)
+        .filter(|(file, _, rest)| is_ruby_file(file) && mentions(rest, "syntax error"));
+    if let Some((file, number, _)) = parsed {
+        finding = finding.at(file, number);
+    } else if let Some((file, number)) = project_place(lines, source + 1, end) {
+        finding = finding.at(file, number);
+    } else if let Some(file) = missing.filter(|file| file.starts_with('/')) {
+        finding = finding.at(file, None);
+    }
+    finding.module = missing.map(str::to_owned);
+    let first = text(lines, at).trim();
+    finding.test = first
+        .split_once(") ")
+        .filter(|_| !is_load)
+        .map(|(_, test)| test.to_owned());
+    Some(finding)
+}
+
+/// Reads Minitest (`  1) Failure:`, Rails' `Failure:`) and test-unit (`Failure: test_x(ShopTest)`).
+fn read_minitest(lines: &[Line], found: &mut Vec<Finding>) {
+    for at in 0..lines.len() {
+        let line = text(lines, at).trim_end();
+        let word = line.trim_start();
+        let word = number(word)
+            .and_then(|(_, rest)| rest.strip_prefix(") "))
+            .unwrap_or(word);
+        let (is_error, inline) = match word {
+            "Failure:" => (false, None),
+            "Error:" => (true, None),
+            _ => match (word.strip_prefix("Failure: "), word.strip_prefix("Error: ")) {
+                (Some(rest), _) if rest.starts_with("test") => (false, Some(rest)),
+                (_, Some(rest)) if rest.starts_with("test") && rest.contains('(') => {
+                    (true, Some(rest))
+                }
+                _ => continue,
+            },
+        };
+        let header = inline.unwrap_or_else(|| text(lines, at + 1).trim());
+        let is_test = inline.is_some() || (header.contains('#') && header.ends_with(':'));
+        if !is_test {
+            continue;
+        }
+        let start = if inline.is_some() { at + 1 } else { at + 2 };
+        let mut end = start;
+        while end < lines.len() && end - at < LONGEST_FAILURE {
+            let next = text(lines, end);
+            let next_word = next.trim_start();
+            let is_next = number(next_word).is_some_and(|(_, rest)| rest.starts_with(") "))
+                || starts_any(
+                    next,
+                    &[
+                        "Failure:",
+                        "Error:",
+                        "=====",
+                        "bin/rails test",
+                        "rails test",
+                    ],
+                )
+                || number(next).is_some_and(|(_, rest)| {
+                    rest.starts_with(" runs, ") || rest.starts_with(" tests, ")
+                });
+            if is_next {
+                break;
+            }
+            end += 1;
+        }
+        found.push(minitest_failure(lines, (at, start, end), header, is_error));
+    }
+}
+
+fn minitest_failure(
+    lines: &[Line],
+    (at, start, end): (usize, usize, usize),
+    header: &str,
+    is_error: bool,
+) -> Finding {
+    let last = (at..end)
+        .rev()
+        .find(|at| !text(lines, *at).trim().is_empty())
+        .unwrap_or(at);
+    let mut message = String::new();
+    for below in start..end {
+        let line = text(lines, below);
+        if frame(line).is_some_and(|(file, _, _)| is_ruby_file(file)) {
+            break;
+        }
+        message.push_str(line.trim());
+        message.push(' ');
+    }
+    let message = on_one_line(&message);
+    let class = class_and_message(text(lines, start).trim()).filter(|_| is_error);
+    let name = class.map_or("TestFailure".into(), |(class, _)| named(class));
+    let mut finding = Finding::new(
+        at,
+        last,
+        name,
+        Severity::Medium,
+        class.map_or(message.clone(), |_| message),
+    );
+    let bracketed = between(header, " [", "]").and_then(place);
+    if let Some((file, number)) = bracketed.or_else(|| project_place(lines, start, end)) {
+        finding = finding.at(file, number);
+    }
+    let test = header.split(" [").next().unwrap_or(header);
+    finding.test = Some(
+        test.split("): ")
+            .next()
+            .unwrap_or(test)
+            .trim_end_matches(':')
+            .to_owned(),
+    );
+    finding
+}
+
+fn read_rake(lines: &[Line], found: &mut Vec<Finding>) {
+    for at in 0..lines.len() {
+        let line = text(lines, at);
+        if line.starts_with("rake aborted!") {
+            let message = text(lines, at + 1).trim();
+            let mut end = at + 2;
+            while end < lines.len()
+                && end - at < LONGEST_FAILURE
+                && !text(lines, end).starts_with("(See full trace")
+            {
+                end += 1;
+            }
+            if starts_any(
+                message,
+                &["Command failed with status", "Command failed with exit"],
+            ) {
+                continue;
+            }
+            let class = class_and_message(message)
+                .filter(|(class, _)| *class != "RuntimeError" && message.contains(':'));
+            let name = class.map_or("BuildError".into(), |(class, _)| named(class));
+            let mut finding =
+                Finding::new(at, end.min(lines.len() - 1), name, Severity::High, message);
+            if let Some((file, number)) = project_place(lines, at + 1, end) {
+                finding = finding.at(file, number);
+            }
+            finding.module = message
+                .strip_prefix("Don't know how to build task ")
+                .and_then(quoted)
+                .or_else(|| message.split("cannot load such file -- ").nth(1))
+                .map(str::to_owned);
+            found.push(finding);
+        } else if line.starts_with("No Rakefile found") {
+            found.push(
+                Finding::new(at, at, "FileNotFoundError", Severity::High, line)
+                    .at("Rakefile", None),
+            );
+        }
+    }
+}
+
+/// Reads Bundler and `gem`.
+fn read_bundler(lines: &[Line], found: &mut Vec<Finding>) {
+    for at in 0..lines.len() {
+        let line = text(lines, at);
+        let Some(first) = line.as_bytes().first() else {
+            continue;
+        };
+        if !matches!(
+            first,
+            b'C' | b'B' | b'b' | b'Y' | b'[' | b'E' | b'A' | b'G' | b'T'
+        ) {
+            continue;
+        }
+        let new = |name: &'static str| Finding::new(at, at, name, Severity::High, line);
+        let named_gem = |name: &'static str| {
+            let mut finding = new(name);
+            finding.module = gem(line).map(str::to_owned);
+            finding
+        };
+        let finding = if starts_any(line, &["Could not locate Gemfile"]) {
+            new("FileNotFoundError").at("Gemfile", None)
+        } else if starts_any(
+            line,
+            &[
+                "Could not find gem ",
+                "Bundler could not find compatible versions",
+                "Could not find compatible versions",
+                "ERROR:  Could not find a valid gem ",
+            ],
+        ) || (line.starts_with("Could not find ")
+            && mentions_any(
+                line,
+                &[
+                    "in any of the sources",
+                    "in locally installed gems",
+                    "in cached gems",
+                    "in rubygems repository",
+                ],
+            ))
+        {
+            named_gem("DependencyError")
+        } else if line.starts_with("Your Ruby version is ")
+            || line.starts_with("Your bundle is locked to ")
+            || line.starts_with("The gemspecs for path gems changed")
+            || line.starts_with("The dependencies in your gemfile changed")
+        {
+            new("DependencyError")
+        } else if let Some(rest) = line.strip_prefix("bundler: command not found: ") {
+            let mut finding = new("CommandNotFound");
+            finding.module = Some(rest.trim().to_owned());
+            finding
+        } else if starts_any(
+            line,
+            &["Could not reach host ", "Could not fetch specs from "],
+        ) {
+            new("ConnectionError")
+        } else if line.starts_with("[!] There was an error parsing `Gemfile`") {
+            let place = (at..lines.len().min(at + 14)).find_map(|at| {
+                let (_, rest) = text(lines, at).split_once("from ")?;
+                place(rest.trim())
+            });
+            match place {
+                Some((file, number)) => new("BuildError").at(file, number),
+                None => new("BuildError"),
+            }
+        } else if line.starts_with("An error occurred while installing ")
+            || line.starts_with("Gem::Ext::BuildError: ")
+        {
+            let mut finding = new("BuildError");
+            finding.module = line
+                .strip_prefix("An error occurred while installing ")
+                .and_then(|rest| rest.split(' ').next())
+                .map(str::to_owned);
+            finding
+        } else if let Some(rest) = line.strip_prefix("[DEPRECATED] ") {
+            Finding::new(at, at, "DeprecationWarning", Severity::Low, rest)
+        } else {
+            continue;
+        };
+        found.push(finding);
+    }
+}
+
+/// Returns the gem of a message of Bundler.
+fn gem(line: &str) -> Option<&str> {
+    if let Some(name) = quoted(line) {
+        return name.split(' ').next();
+    }
+    line.strip_prefix("Could not find ")?.split(' ').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::scan::tests::{event, findings, first};
+
+    /// CAKE-WATCH-1: Ruby 3.4, the reverse order of Ruby 2.7 and gems above the project are read.
+    #[test]
+    fn traces_of_other_versions_are_read() {
+        let text = "main.rb:2:in 'Integer#/': divided by 0 (ZeroDivisionError)\n\tfrom main.rb:2:in 'Object#mean'\n";
+        assert_eq!(first(read, text), event("ZeroDivisionError", "main.rb", 2));
+        let text = "Traceback (most recent call last):\n\t1: from main.rb:4:in `<main>'\nmain.rb:2:in `total': undefined method `x' for nil:NilClass (NoMethodError)\n";
+        assert_eq!(first(read, text), event("NoMethodError", "main.rb", 2));
+        let text = "/usr/lib/ruby/gems/3.1.0/gems/pg-1.5/lib/pg.rb:9:in `connect': no (PG::ConnectionBad)\n\tfrom app/db.rb:3:in `open'\n";
+        assert_eq!(first(read, text), event("ConnectionBad", "app/db.rb", 3));
+    }
+
+    /// CAKE-WATCH-1: test-unit, Rails and Bundler name their parts.
+    #[test]
+    fn other_runners_and_bundler_are_read() {
+        let text = "Failure: test_total(ShopTest): <4> expected but was <3>.\n/w/test_shop.rb:6:in `test_total'\n";
+        assert_eq!(
+            first(read, text),
+            event("TestFailure", "/w/test_shop.rb", 6)
+        );
+        let text = "Failure:\nCartTest#test_total [test/cart_test.rb:9]:\nExpected: 4\n  Actual: 3\n\nbin/rails test test/cart_test.rb:8\n";
+        assert_eq!(
+            first(read, text),
+            event("TestFailure", "test/cart_test.rb", 9)
+        );
+        let text = "Could not find rake-13.0.6 in any of the sources\n";
+        assert_eq!(
+            findings(read, text)[0].module.as_deref(),
+            Some("rake-13.0.6")
+        );
+        let text = "bundler: command not found: rspec\nInstall missing gem executables with `bundle install`\n";
+        assert_eq!(first(read, text), event("CommandNotFound", "", 0));
+    }
+
+    /// CAKE-WATCH-1: prose and passing runs have no exception.
+    #[test]
+    fn prose_is_quiet() {
+        for text in [
+            "see main.rb:2 (an Error)\n",
+            "errors\n  raises NoMethodError\n\n2 examples, 0 failures\n",
+        ] {
+            assert!(findings(read, text).is_empty(), "{text}");
+        }
+    }
+}

@@ -5,11 +5,13 @@
 //! formats come before loose ones. A reader looks for its own words first and returns at once if there are none:
 //! every hook with output pays for all of them.
 
+mod docker;
 mod go;
 mod java;
 mod js_build;
 mod js_lint;
 mod js_test;
+mod lua_sqlite_jq;
 mod maven_gradle;
 mod node;
 mod npm;
@@ -18,9 +20,11 @@ mod pip;
 mod pytest;
 mod python_lint;
 mod python_traceback;
+mod perl;
 mod php;
 mod ruby;
 mod scan;
+mod terraform;
 mod tsc;
 
 use crate::{finding::Finding, line::Line};
@@ -34,6 +38,8 @@ pub(crate) const READERS: &[(&str, Reader)] = &[
     ("python", python_traceback::read),
     ("linters of python", python_lint::read),
     ("pip", pip::read),
+    ("docker", docker::read),
+    ("terraform", terraform::read),
     ("java", java::read),
     ("maven and gradle", maven_gradle::read),
     ("tsc", tsc::read),
@@ -45,4 +51,6 @@ pub(crate) const READERS: &[(&str, Reader)] = &[
     ("go", go::read),
     ("ruby", ruby::read),
     ("php", php::read),
+    ("perl", perl::read),
+    ("lua, sqlite and jq", lua_sqlite_jq::read),
 ];

@@ -107,7 +107,7 @@ fn is_expectation(class: &str, message: &str) -> bool {
 }
 
 /// Returns the type of a failed test for the first line of its message.
-fn test_type(message: &str, code: Option<&str>) -> Cow<'static, str> {
+pub(super) fn test_type(message: &str, code: Option<&str>) -> Cow<'static, str> {
     if mentions_any(
         message,
         &[

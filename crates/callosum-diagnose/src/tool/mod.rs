@@ -5,12 +5,17 @@
 //! formats come before loose ones. A reader looks for its own words first and returns at once if there are none:
 //! every hook with output pays for all of them.
 
+mod annotations;
 mod docker;
 mod go;
 mod java;
 mod js_build;
 mod js_lint;
 mod js_test;
+mod json;
+mod json_lint;
+mod json_test;
+mod junit_xml;
 mod lua_sqlite_jq;
 mod maven_gradle;
 mod node;
@@ -24,6 +29,7 @@ mod perl;
 mod php;
 mod ruby;
 mod scan;
+mod tap;
 mod terraform;
 mod tsc;
 
@@ -38,6 +44,10 @@ pub(crate) const READERS: &[(&str, Reader)] = &[
     ("python", python_traceback::read),
     ("linters of python", python_lint::read),
     ("pip", pip::read),
+    ("json", json::read),
+    ("junit xml", junit_xml::read),
+    ("tap", tap::read),
+    ("annotations", annotations::read),
     ("docker", docker::read),
     ("terraform", terraform::read),
     ("java", java::read),

@@ -40,7 +40,7 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Whether a file is the project's, not Ruby's or a gem's.
-fn is_project(file: &str) -> bool {
+pub(super) fn is_project(file: &str) -> bool {
     !(file.starts_with("<internal:")
         || mentions_any(
             file,

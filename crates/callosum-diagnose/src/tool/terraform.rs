@@ -74,8 +74,13 @@ fn read_diagnostics(lines: &[Line], found: &mut Vec<Finding>) {
         let is_box = text(lines, at).starts_with('│');
         let diagnostic = diagnostic(lines, at, is_error, is_box);
         let next = diagnostic.last + 1;
-        let is_terraform =
-            is_box || diagnostic.place.is_some() || is_named || is_plan(&diagnostic.title);
+        let is_terraform = is_box
+            || diagnostic.place.is_some()
+            || is_named
+            || is_plan(&diagnostic.title)
+            || all
+                .last()
+                .is_some_and(|last| is_plan(&last.title) && last.detail.is_empty());
         if is_terraform {
             add(&mut all, diagnostic);
         }
@@ -242,7 +247,7 @@ fn finding(lines: &[Line], diagnostic: Diagnostic) -> Finding {
 }
 
 /// Returns the type for a title and the whole text.
-fn kind(title: &str, whole: &str) -> &'static str {
+pub(super) fn kind(title: &str, whole: &str) -> &'static str {
     const SYNTAX: [&str; 27] = [
         "Invalid expression",
         "Argument or block definition required",

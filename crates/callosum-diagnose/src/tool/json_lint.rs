@@ -1,0 +1,621 @@
+//! Shapes of JSON that compilers, type checkers and linters print.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::{
+    json::{Document, line_number, list, string},
+    scan::{mentions, on_one_line, place, without_scheme},
+};
+use crate::{Severity, finding::Finding};
+
+/// Reads the reports in the documents.
+pub(super) fn read(documents: &[Document], found: &mut Vec<Finding>) {
+    for document in documents {
+        let lines = (document.first, document.last);
+        match &document.value {
+            Value::Object(_) => object(&document.value, lines, found),
+            Value::Array(entries) => {
+                for entry in entries {
+                    item(entry, lines, found);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One problem of a report.
+struct Problem<'a> {
+    name: Cow<'static, str>,
+    severity: Severity,
+    message: &'a str,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    code: Option<String>,
+}
+
+impl Problem<'_> {
+    fn report(self, (first, last): (usize, usize), found: &mut Vec<Finding>) {
+        let mut finding = Finding::new(
+            first,
+            last,
+            self.name,
+            self.severity,
+            on_one_line(self.message),
+        );
+        if let Some(file) = self.file {
+            finding = finding.at(without_scheme(file), self.line);
+        }
+        finding.code = self.code;
+        found.push(finding);
+    }
+}
+
+/// Returns type and severity of a lint for the level that a linter gives it.
+fn lint_level(level: &str) -> (&'static str, Severity) {
+    match level.to_ascii_lowercase().as_str() {
+        "error" | "fatal" | "blocker" | "critical" | "major" | "high" | "medium" | "failure" => {
+            ("LintError", Severity::Medium)
+        }
+        _ => ("LintError", Severity::Low),
+    }
+}
+
+/// Reads a report that is one object.
+fn object(value: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
+    if string(value, &["reason"]) == Some("compiler-message")
+        && let Some(message) = value.get("message")
+    {
+        rustc(message, lines, found);
+    } else if string(value, &["$message_type"]) == Some("diagnostic") {
+        rustc(value, lines, found);
+    } else if value.get("generalDiagnostics").is_some() {
+        for entry in list(value, "generalDiagnostics") {
+            pyright(entry, lines, found);
+        }
+    } else if value.get("diagnostics").is_some() {
+        for entry in list(value, "diagnostics") {
+            diagnostic(entry, lines, found);
+        }
+    } else if let Some(entry) = value
+        .get("diagnostic")
+        .filter(|_| value.get("@level").is_some())
+    {
+        diagnostic(entry, lines, found);
+    } else if value.get("runs").is_some() {
+        sarif(value, lines, found);
+    } else if value.get("Issues").is_some() {
+        for entry in list(value, "Issues") {
+            golangci(entry, lines, found);
+        }
+    } else if value.get("files").is_some() {
+        files(value, lines, found);
+    } else if string(value, &["message"]).is_some() {
+        item(value, lines, found);
+    } else {
+        for key in ["messages", "comments", "results"] {
+            for entry in list(value, key) {
+                item(entry, lines, found);
+            }
+        }
+        go_vet(value, lines, found);
+    }
+}
+
+/// Reads a diagnostic of rustc, which Cargo passes on.
+fn rustc(message: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
+    let Some(level) = string(message, &["level"]) else {
+        return;
+    };
+    let Some(text) = string(message, &["message"]) else {
+        return;
+    };
+    let is_error = level.starts_with("error");
+    if !(is_error || level == "warning") {
+        return;
+    }
+    let spans = list(message, "spans");
+    let is_summary = spans.is_empty()
+        && (text.starts_with("aborting due to")
+            || mentions(text, " warning emitted")
+            || mentions(text, " warnings emitted")
+            || text.starts_with("could not compile"));
+    if is_summary {
+        return;
+    }
+    let span = spans
+        .iter()
+        .find(|span| span.get("is_primary").and_then(Value::as_bool) == Some(true))
+        .or_else(|| spans.first());
+    let code = string(message, &["code", "code"]);
+    let is_lint = code.is_some_and(|code| code.starts_with("clippy::"));
+    let (name, severity) = match (is_lint, is_error) {
+        (true, true) => ("LintError", Severity::Medium),
+        (true, false) => ("LintError", Severity::Low),
+        (false, true) if text.starts_with("linking with ") => ("LinkError", Severity::High),
+        (false, true) => ("CompileError", Severity::High),
+        (false, false) => ("CompileWarning", Severity::Low),
+    };
+    Problem {
+        name: name.into(),
+        severity,
+        message: text,
+        file: span.and_then(|span| string(span, &["file_name"])),
+        line: span.and_then(|span| line_number(span, &["line_start"])),
+        code: code.map(str::to_owned),
+    }
+    .report(lines, found);
+}
+
+fn pyright(entry: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
+    let (Some(level), Some(message)) = (string(entry, &["severity"]), string(entry, &["message"]))
+    else {
+        return;
+    };
+    if level == "information" {
+        return;
+    }
+    let rule = string(entry, &["rule"]);
+    let is_error = level == "error";
+    // Errors of the parser have no rule.
+    let is_syntax = is_error && rule.is_none() && !mentions(message, "is not ");
+    Problem {
+        name: if is_syntax {
+            "SyntaxError"
+        } else {
+            "TypeCheckError"
+        }
+        .into(),
+        severity: if is_error {
+            Severity::High
+        } else {
+            Severity::Low
+        },
+        message,
+        file: string(entry, &["file"]).or_else(|| string(entry, &["uri"])),
+        // The only lines here that count from 0.
+        line: line_number(entry, &["range", "start", "line"]).map(|line| line + 1),
+        code: rule.map(str::to_owned),
+    }
+    .report(lines, found);
+}
+
+/// Reads a diagnostic of Terraform, of Biome or of the `rdjson` form.
+fn diagnostic(entry: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
+    if let Some(summary) = string(entry, &["summary"]) {
+        let detail = string(entry, &["detail"]).unwrap_or_default();
+        let is_error = string(entry, &["severity"]) == Some("error");
+        let (name, severity) = if is_error {
+            (
+                super::terraform::kind(summary, &format!("{summary} {detail}")),
+                Severity::High,
+            )
+        } else if mentions(summary, "eprecated") {
+            ("DeprecationWarning", Severity::Low)
+        } else {
+            ("BuildWarning", Severity::Low)
+        };
+        Problem {
+            name: name.into(),
+            severity,
+            message: &format!("{summary}: {detail}"),
+            file: string(entry, &["range", "filename"]),
+            line: line_number(entry, &["range", "start", "line"]),
+            code: None,
+        }
+        .report(lines, found);
+        return;
+    }
+    if let Some(category) = string(entry, &["category"]) {
+        let (name, severity) = match (category, string(entry, &["severity"])) {
+            ("parse", _) => ("SyntaxError", Severity::High),
+            (_, Some("error" | "fatal")) => ("LintError", Severity::Medium),
+            _ => ("LintError", Severity::Low),
+        };
+        Problem {
+            name: name.into(),
+            severity,
+            message: string(entry, &["description"])
+                .or_else(|| string(entry, &["message"]))
+                .unwrap_or(category),
+            file: string(entry, &["location", "path", "file"])
+                .or_else(|| string(entry, &["location", "path"])),
+            line: line_number(entry, &["location", "start", "line"]),
+            code: Some(category.to_owned()),
+        }
+        .report(lines, found);
+        return;
+    }
+    // rdjson.
+    let (Some(message), Some(file)) = (
+        string(entry, &["message"]),
+        string(entry, &["location", "path"]),
+    ) else {
+        return;
+    };
+    let code = string(entry, &["code", "value"]);
+    let (name, severity) = coded(code, string(entry, &["severity"]).unwrap_or("ERROR"));
+    Problem {
+        name: name.into(),
+        severity,
+        message,
+        file: Some(file),
+        line: line_number(entry, &["location", "range", "start", "line"]),
+        code: code.map(str::to_owned),
+    }
+    .report(lines, found);
+}
+
+/// Returns type and severity for the code of a lint; a file that does not parse has a code of its own.
+fn coded(code: Option<&str>, level: &str) -> (&'static str, Severity) {
+    match code {
+        Some(
+            "invalid-syntax" | "E999" | "syntax-error" | "E0001" | "syntax" | "CssSyntaxError"
+            | "Lint/Syntax",
+        ) => ("SyntaxError", Severity::High),
+        _ => lint_level(level),
+    }
+}
+
+/// Reads SARIF: ESLint, Ruff, Clippy, GCC and many more.
+fn sarif(value: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
+    for run in list(value, "runs") {
+        let tool = string(run, &["tool", "driver", "name"]).unwrap_or_default();
+        for result in list(run, "results") {
+            let Some(message) = string(result, &["message", "text"]) else {
+                continue;
+            };
+            let level = string(result, &["level"]).unwrap_or("warning");
+            let code = string(result, &["ruleId"]);
+            let location = list(result, "locations")
+                .first()
+                .and_then(|location| location.get("physicalLocation"));
+            let is_error = level == "error";
+            let is_compiler = mentions(tool, "GNU")
+                || tool.starts_with("clang")
+                || tool == "rustc"
+                || tool == "MSVC";
+            let is_types = matches!(tool, "mypy" | "pyright" | "Pyright" | "basedpyright");
+            let (name, severity) = match (is_compiler, is_types, is_error) {
+                (true, _, true) => ("CompileError", Severity::High),
+                (true, _, false) => ("CompileWarning", Severity::Low),
+                (_, true, true) => ("TypeCheckError", Severity::High),
+                (_, true, false) => ("TypeCheckError", Severity::Low),
+                _ if code.is_none() && is_error && mentions(message, "yntax") => {
+                    ("SyntaxError", Severity::High)
+                }
+                _ => coded(code, level),
+            };
+            if level == "none" {
+                continue;
+            }
+            Problem {
+                name: name.into(),
+                severity,
+                message,
+                file: location.and_then(|location| string(location, &["artifactLocation", "uri"])),
+                line: location.and_then(|location| line_number(location, &["region", "startLine"])),
+                code: code.map(str::to_owned),
+            }
+            .report(lines, found);
+        }
+    }
+}
+
+fn golangci(entry: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
+    let (Some(linter), Some(message)) = (string(entry, &["FromLinter"]), string(entry, &["Text"]))
+    else {
+        return;
+    };
+    let (name, severity) = if linter == "typecheck" {
+        ("CompileError", Severity::High)
+    } else {
+        ("LintError", Severity::Medium)
+    };
+    Problem {
+        name: name.into(),
+        severity,
+        message,
+        file: string(entry, &["Pos", "Filename"]),
+        line: line_number(entry, &["Pos", "Line"]),
+        code: Some(linter.to_owned()),
+    }
+    .report(lines, found);
+}
+
+/// Reads RuboCop (`files` is a list) and PHPStan or PHP_CodeSniffer (`files` is an object).
+fn files(value: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
+    for file in list(value, "files") {
+        for offense in list(file, "offenses") {
+            let Some(message) = string(offense, &["message"]) else {
+                continue;
+            };
+            let code = string(offense, &["cop_name"]);
+            let (name, severity) = match string(offense, &["severity"]) {
+                Some("fatal") => ("SyntaxError", Severity::High),
+                level => coded(code, level.unwrap_or("error")),
+            };
+            Problem {
+                name: name.into(),
+                severity,
+                message,
+                file: string(file, &["path"]),
+                line: line_number(offense, &["location", "line"])
+                    .or_else(|| line_number(offense, &["location", "start_line"])),
+                code: code.map(str::to_owned),
+            }
+            .report(lines, found);
+        }
+    }
+    let Some(files) = value.get("files").and_then(Value::as_object) else {
+        return;
+    };
+    for (path, file) in files {
+        for entry in list(file, "messages") {
+            let Some(message) = string(entry, &["message"]) else {
+                continue;
+            };
+            let code = string(entry, &["source"]).or_else(|| string(entry, &["identifier"]));
+            let (name, severity) = coded(code, string(entry, &["type"]).unwrap_or("error"));
+            Problem {
+                name: name.into(),
+                severity,
+                message,
+                file: Some(path),
+                line: line_number(entry, &["line"]),
+                code: code.map(str::to_owned),
+            }
+            .report(lines, found);
+        }
+    }
+}
+
+/// Reads `go vet -json`: packages, analyzers and their findings.
+fn go_vet(value: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
+    let packages = value
+        .as_object()
+        .into_iter()
+        .flat_map(|packages| packages.values());
+    for (analyzer, findings) in packages.filter_map(Value::as_object).flatten() {
+        for entry in findings.as_array().map_or(&[][..], Vec::as_slice) {
+            let (Some(location), Some(message)) =
+                (string(entry, &["posn"]), string(entry, &["message"]))
+            else {
+                continue;
+            };
+            let place = place(location);
+            Problem {
+                name: "LintError".into(),
+                severity: Severity::Medium,
+                message,
+                file: place.map(|(file, _)| file),
+                line: place.map(|(_, line)| line),
+                code: Some(analyzer.clone()),
+            }
+            .report(lines, found);
+        }
+    }
+}
+
+/// Reads an entry of a list, or a line of its own: ESLint, Stylelint, Ruff, mypy, Pylint, ShellCheck, GCC and others.
+fn item(entry: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
+    if let Some(path) = string(entry, &["filePath"]) {
+        for message in list(entry, "messages") {
+            eslint(path, message, lines, found);
+        }
+        return;
+    }
+    if entry.get("warnings").is_some()
+        && let Some(path) = string(entry, &["source"])
+    {
+        for warning in list(entry, "warnings") {
+            let code = string(warning, &["rule"]);
+            let (name, severity) = coded(code, string(warning, &["severity"]).unwrap_or("error"));
+            Problem {
+                name: name.into(),
+                severity,
+                message: string(warning, &["text"]).unwrap_or_default(),
+                file: Some(path),
+                line: line_number(warning, &["line"]),
+                code: code.map(str::to_owned),
+            }
+            .report(lines, found);
+        }
+        return;
+    }
+    if let Some(problem) = problem(entry) {
+        problem.report(lines, found);
+    }
+}
+
+fn eslint(path: &str, message: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
+    let rule = string(message, &["ruleId"]);
+    let is_error = line_number(message, &["severity"]) == Some(2);
+    let text = string(message, &["message"]).unwrap_or_default();
+    let is_fatal = message.get("fatal").and_then(Value::as_bool) == Some(true);
+    let (name, severity) = match (is_fatal, is_error) {
+        (true, _) => ("SyntaxError", Severity::High),
+        (false, true) => ("LintError", Severity::Medium),
+        (false, false) => ("LintError", Severity::Low),
+    };
+    Problem {
+        name: name.into(),
+        severity,
+        message: text,
+        file: Some(path),
+        line: line_number(message, &["line"]),
+        code: rule.map(str::to_owned),
+    }
+    .report(lines, found);
+}
+
+/// Returns the problem of an entry that has its own file and line.
+fn problem(entry: &Value) -> Option<Problem<'_>> {
+    // Ruff.
+    if let (Some(file), Some(message)) = (string(entry, &["filename"]), string(entry, &["message"]))
+        && let Some(line) = line_number(entry, &["location", "row"])
+    {
+        let code = string(entry, &["code"]);
+        let (name, severity) = match code {
+            None => ("SyntaxError", Severity::High),
+            code => coded(code, string(entry, &["severity"]).unwrap_or("error")),
+        };
+        return Some(Problem {
+            name: name.into(),
+            severity,
+            message,
+            file: Some(file),
+            line: Some(line),
+            code: code.map(str::to_owned),
+        });
+    }
+    // Pylint, in its two forms.
+    let symbol = string(entry, &["message-id"]).or_else(|| string(entry, &["messageId"]));
+    if let (Some(code), Some(kind), Some(file)) =
+        (symbol, string(entry, &["type"]), string(entry, &["path"]))
+    {
+        let (name, severity) = coded(Some(code), kind);
+        return Some(Problem {
+            name: name.into(),
+            severity,
+            message: string(entry, &["message"])?,
+            file: Some(file),
+            line: line_number(entry, &["line"]),
+            code: Some(code.to_owned()),
+        });
+    }
+    // Bandit.
+    if let (Some(message), Some(file)) =
+        (string(entry, &["issue_text"]), string(entry, &["filename"]))
+    {
+        let (name, severity) = lint_level(string(entry, &["issue_severity"])?);
+        return Some(Problem {
+            name: name.into(),
+            severity,
+            message,
+            file: Some(file),
+            line: line_number(entry, &["line_number"]),
+            code: string(entry, &["test_id"]).map(str::to_owned),
+        });
+    }
+    // GitLab's code quality.
+    if let (Some(code), Some(message)) = (
+        string(entry, &["check_name"]),
+        string(entry, &["description"]),
+    ) {
+        let (name, severity) = coded(Some(code), string(entry, &["severity"]).unwrap_or("major"));
+        return Some(Problem {
+            name: name.into(),
+            severity,
+            message,
+            file: string(entry, &["location", "path"]),
+            line: line_number(entry, &["location", "lines", "begin"])
+                .or_else(|| line_number(entry, &["location", "positions", "begin", "line"])),
+            code: Some(code.to_owned()),
+        });
+    }
+    // GCC.
+    if let (Some(kind), Some(message)) = (string(entry, &["kind"]), string(entry, &["message"]))
+        && let Some(location) = list(entry, "locations").first()
+    {
+        let (name, severity) = match kind {
+            "error" | "fatal error" => ("CompileError", Severity::High),
+            "warning" => ("CompileWarning", Severity::Low),
+            _ => return None,
+        };
+        return Some(Problem {
+            name: name.into(),
+            severity,
+            message,
+            file: string(location, &["caret", "file"]),
+            line: line_number(location, &["caret", "line"]),
+            code: string(entry, &["option"]).map(str::to_owned),
+        });
+    }
+    let (file, message) = (string(entry, &["file"])?, string(entry, &["message"])?);
+    let line = line_number(entry, &["line"])?;
+    // ShellCheck numbers its codes; mypy names them and has hints.
+    if let Some(number) = line_number(entry, &["code"]) {
+        let (name, severity) = lint_level(string(entry, &["level"])?);
+        return Some(Problem {
+            name: name.into(),
+            severity,
+            message,
+            file: Some(file),
+            line: Some(line),
+            code: Some(format!("SC{number}")),
+        });
+    }
+    let level = string(entry, &["severity"])?;
+    entry.get("hint")?;
+    let code = string(entry, &["code"]);
+    let (name, severity) = match (code, level) {
+        (Some("syntax"), _) => ("SyntaxError", Severity::High),
+        (_, "error") => ("TypeCheckError", Severity::High),
+        (_, "warning") => ("TypeCheckError", Severity::Low),
+        _ => return None,
+    };
+    Some(Problem {
+        name: name.into(),
+        severity,
+        message,
+        file: Some(file),
+        line: Some(line),
+        code: code.map(str::to_owned),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::{
+        json,
+        scan::tests::{event, first},
+    };
+
+    /// CAKE-WATCH-1: each report names its file and line.
+    #[test]
+    fn reports_of_many_tools_are_read() {
+        let reports = [
+            (
+                r#"{"Issues":[{"FromLinter":"errcheck","Text":"not checked","Pos":{"Filename":"a.go","Line":3}}]}"#,
+                "LintError",
+                "a.go",
+            ),
+            (
+                r#"[{"source":"/w/a.css","warnings":[{"line":3,"rule":"x","severity":"error","text":"y"}]}]"#,
+                "LintError",
+                "/w/a.css",
+            ),
+            (
+                r#"{"messages":[{"type":"error","line":3,"path":"a.py","message":"m","messageId":"E0602"}],"statistics":{}}"#,
+                "LintError",
+                "a.py",
+            ),
+            (
+                r#"{"files":[{"path":"a.rb","offenses":[{"severity":"convention","message":"m","cop_name":"Style/X","location":{"line":3}}]}]}"#,
+                "LintError",
+                "a.rb",
+            ),
+            (
+                r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"ESLint"}},"results":[{"level":"error","message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"file:///w/a.js"},"region":{"startLine":3}}}],"ruleId":"no-undef"}]}]}"#,
+                "LintError",
+                "/w/a.js",
+            ),
+            (
+                r#"{"@level":"error","@message":"Error: x","type":"diagnostic","diagnostic":{"severity":"error","summary":"Invalid expression","detail":"","range":{"filename":"a.tf","start":{"line":3}}}}"#,
+                "SyntaxError",
+                "a.tf",
+            ),
+            (
+                r#"{"cell":null,"code":null,"filename":"/w/a.py","location":{"column":1,"row":3},"message":"SyntaxError: x"}"#,
+                "SyntaxError",
+                "/w/a.py",
+            ),
+        ];
+        for (report, name, file) in reports {
+            assert_eq!(first(json::read, report), event(name, file, 3), "{report}");
+        }
+    }
+}

@@ -21,12 +21,12 @@ mod maven_gradle;
 mod node;
 mod npm;
 mod passing;
+mod perl;
+mod php;
 mod pip;
 mod pytest;
 mod python_lint;
 mod python_traceback;
-mod perl;
-mod php;
 mod ruby;
 mod scan;
 mod tap;
@@ -40,14 +40,14 @@ pub(crate) type Reader = fn(&[Line], &mut Vec<Finding>);
 
 /// Every reader with its name, exact formats first.
 pub(crate) const READERS: &[(&str, Reader)] = &[
-    ("pytest", pytest::read),
-    ("python", python_traceback::read),
-    ("linters of python", python_lint::read),
-    ("pip", pip::read),
     ("json", json::read),
     ("junit xml", junit_xml::read),
     ("tap", tap::read),
     ("annotations", annotations::read),
+    ("pytest", pytest::read),
+    ("python", python_traceback::read),
+    ("linters of python", python_lint::read),
+    ("pip", pip::read),
     ("docker", docker::read),
     ("terraform", terraform::read),
     ("java", java::read),

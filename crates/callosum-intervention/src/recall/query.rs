@@ -168,9 +168,9 @@ impl RecallDb {
         let at = now.to_string();
         self.write(|transaction| {
             transaction.execute(
-                "UPDATE error_memory SET intervention_count = intervention_count + 1, last_intervention = ?3, \
-                 last_intervention_at = ?4 WHERE error_signature = ?1 AND project = ?2",
-                params![sent.signature, sent.project, sent.text, at],
+                "UPDATE error_memory SET intervention_count = intervention_count + 1, last_intervention = ?3 \
+                 WHERE error_signature = ?1 AND project = ?2",
+                params![sent.signature, sent.project, sent.text],
             )?;
             transaction.execute(
                 "INSERT OR IGNORE INTO intervention (id, error_signature, project, session, client, error_type, level, \

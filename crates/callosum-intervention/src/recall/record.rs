@@ -33,9 +33,9 @@ pub struct Recorded {
     pub signature: String,
     /// How often it was seen in this project within the TTL, this time included.
     pub occurrences: u32,
-    /// How many messages were sent about it.
+    /// How many messages about it this session was sent. Another session has not read them.
     pub interventions: u32,
-    /// When the last message about it was sent.
+    /// When this session was sent the last one.
     pub last_intervention_at: Option<Timestamp>,
 }
 
@@ -160,20 +160,23 @@ impl RecallDb {
                     params![transaction.last_insert_rowid(), signature.normalized],
                 )?;
             }
-            transaction.query_row(
-                "SELECT occurrence_count, intervention_count, last_intervention_at FROM error_memory \
-                 WHERE error_signature = ?1 AND project = ?2",
+            let occurrences = transaction.query_row(
+                "SELECT occurrence_count FROM error_memory WHERE error_signature = ?1 AND project = ?2",
                 params![signature.id, place.project],
-                |row| {
-                    let sent: Option<String> = row.get(2)?;
-                    Ok(Recorded {
-                        signature: signature.id.clone(),
-                        occurrences: row.get(0)?,
-                        interventions: row.get(1)?,
-                        last_intervention_at: sent.and_then(|sent| sent.parse().ok()),
-                    })
-                },
-            )
+                |row| row.get(0),
+            )?;
+            let (interventions, sent): (u32, Option<String>) = transaction.query_row(
+                "SELECT count(*), max(at) FROM intervention WHERE error_signature = ?1 AND project = ?2 \
+                 AND client = ?3 AND session = ?4",
+                params![signature.id, place.project, place.client, place.session],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
+            Ok(Recorded {
+                signature: signature.id.clone(),
+                occurrences,
+                interventions,
+                last_intervention_at: sent.and_then(|sent| sent.parse().ok()),
+            })
         })
     }
 

@@ -20,7 +20,6 @@ CREATE TABLE error_memory (
   intervention_count INTEGER NOT NULL DEFAULT 0,
   success_count INTEGER NOT NULL DEFAULT 0,
   last_intervention TEXT,
-  last_intervention_at TEXT,
   last_client TEXT NOT NULL,
   last_session TEXT NOT NULL,
   last_command TEXT NOT NULL,

@@ -1,10 +1,10 @@
 //! `callosum operator`: check messages against the voice gate, and render one for an error.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use callosum_intervention::{
     operator::{Context as ErrorContext, InterventionType, Operator, OperatorError},
-    voice::Verdict,
+    voice::{Surroundings, Verdict},
 };
 use clap::{Args, Subcommand};
 use schemars::JsonSchema;
@@ -43,6 +43,9 @@ pub(crate) struct CheckArgs {
     /// The message
     #[arg(value_name = "MESSAGE")]
     message: String,
+    /// File with the error that the message is about, or `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    event: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -106,8 +109,19 @@ fn operator() -> Result<Operator, CommandError> {
 
 fn check(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     let operator = operator()?;
-    let verdict = watcher(context)?
-        .with_surroundings(|surroundings| operator.gate().check(&args.message, &surroundings));
+    let error = args
+        .event
+        .as_ref()
+        .map(|file| read_event(context, file))
+        .transpose()?;
+    let verdict = watcher(context)?.with_surroundings(|surroundings| {
+        let event = error.as_ref().map(ErrorContext::facts);
+        let surroundings = Surroundings {
+            event,
+            ..surroundings
+        };
+        operator.gate().check(&args.message, &surroundings)
+    });
     let output = OperatorCheckOutput::from(verdict);
     if context.ui.json {
         context.ui.json_data(&output)?;
@@ -125,8 +139,9 @@ fn check(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     }
 }
 
-fn say(context: &Context, args: &SayArgs) -> Result<(), CommandError> {
-    let (name, bytes) = text_input::read(context, &args.event)?;
+/// Reads an error from a file. Its paths are seen from the root of the project, unless it names another.
+fn read_event(context: &Context, file: &Path) -> Result<ErrorContext, CommandError> {
+    let (name, bytes) = text_input::read(context, file)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut error = ErrorContext::from_json(&text).map_err(|error| {
         CommandError::because(Exit::Usage, format!("cannot read {name}"), &error)
@@ -135,6 +150,11 @@ fn say(context: &Context, args: &SayArgs) -> Result<(), CommandError> {
     if error.project_root.is_none() {
         error.project_root = Some(context.tree().to_string_lossy().into_owned());
     }
+    Ok(error)
+}
+
+fn say(context: &Context, args: &SayArgs) -> Result<(), CommandError> {
+    let error = read_event(context, &args.event)?;
     let operator = operator()?;
     let built = watcher(context)?
         .with_surroundings(|surroundings| operator.build_message(&error, &surroundings))

@@ -3,7 +3,8 @@
 //! Start with [`run`]. A child gets exactly the arguments, environment and folder of its
 //! [`Launch`]: nothing is inherited, and no shell ever stands between. What its output means is
 //! the caller's business. [`Talk`] is for a process that was started so, and speaks to one of its own;
-//! [`leave`] for what goes on by itself; [`page`] for a pager on this process's own terminal.
+//! [`leave`] for what goes on by itself; [`page`] for a pager on this process's own terminal;
+//! [`spawn()`] for a command that a person asked this process to run.
 
 mod cancel;
 mod descendants;
@@ -20,6 +21,7 @@ mod pulse;
 #[cfg(target_os = "linux")]
 mod received;
 mod run;
+mod spawn;
 mod talk;
 
 pub use self::{
@@ -33,6 +35,7 @@ pub use self::{
     parent::end_with_parent,
     pulse::Pulse,
     run::{Ending, Run, SpawnError, Stream, run, run_with},
+    spawn::{Spawn, replace, spawn},
     talk::Talk,
 };
 

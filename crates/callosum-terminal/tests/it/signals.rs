@@ -1,0 +1,136 @@
+//! Signals to the watching process.
+
+use std::{fs::File, io::pipe, os::fd::OwnedFd};
+
+use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
+
+use crate::{
+    caller_terminal::{CallerTerminal, is_same},
+    watcher::{Setup, Watcher, example, read_until},
+};
+
+/// Starts on pipes, and returns what reads standard output.
+fn start_on_pipes(setup: Setup, script: &str) -> (Watcher, File) {
+    let (output, write_output) = pipe().unwrap();
+    let (input, _) = pipe().unwrap();
+    let null = File::options().write(true).open("/dev/null").unwrap();
+    let watcher = setup.start(
+        &["sh", "-c", script],
+        [input.into(), write_output.into(), null.into()],
+    );
+    (watcher, File::from(OwnedFd::from(output)))
+}
+
+/// CAKE-SHIM-2: a signal to us alone is the program's, and its answer is ours.
+#[test]
+fn signals_to_us_reach_the_program() {
+    for (name, signal) in [
+        ("TERM", Signal::TERM),
+        ("INT", Signal::INT),
+        ("HUP", Signal::HUP),
+        ("USR1", Signal::USR1),
+    ] {
+        let script =
+            format!("trap 'echo got; exit 9' {name}; echo ready; while :; do sleep 0.02; done");
+        for mode in ["pipes", "pty"] {
+            let (watcher, mut output) = start_on_pipes(Setup::new(mode), &script);
+            read_until(&mut output, "ready\n");
+            watcher.send(signal);
+            read_until(&mut output, "got\n");
+            assert_eq!(watcher.finish().0, 9, "{name} {mode}");
+        }
+    }
+}
+
+#[test]
+fn an_unhandled_signal_ends_both() {
+    for mode in ["pipes", "pty"] {
+        let script = "echo ready; exec sleep 3600";
+        let (watcher, mut output) = start_on_pipes(Setup::new(mode), script);
+        read_until(&mut output, "ready\n");
+        watcher.send(Signal::TERM);
+        assert_eq!(watcher.finish().0, 143, "{mode}");
+    }
+}
+
+/// A caller that reads nothing blocks the pump. A signal must get through all the same, and after the program's end it
+/// ends the run.
+#[test]
+fn signals_pass_while_the_caller_reads_nothing() {
+    let (watcher, mut output) = start_on_pipes(Setup::new("pipes"), "echo ready; exec yes");
+    read_until(&mut output, "ready\n");
+    let is_ended = |signal| {
+        watcher.send(signal);
+        let how = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(watcher.pid()), how).unwrap().is_some()
+    };
+    // The first ends the program, a later one the wait for the caller.
+    while !is_ended(Signal::TERM) {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(watcher.finish().0, 143);
+    drop(output);
+}
+
+/// `nohup`: what we ignore from the start, the program ignores, too.
+#[test]
+fn an_ignored_signal_stays_ignored() {
+    for mode in ["pipes", "pty"] {
+        let mut setup = Setup::new(mode);
+        setup.before = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"]
+            .map(Into::into)
+            .into();
+        let (watcher, mut output) = start_on_pipes(
+            setup,
+            "kill -HUP $$; kill -HUP $PPID; sleep 0.1; echo alive",
+        );
+        read_until(&mut output, "alive\n");
+        assert_eq!(watcher.finish().0, 0, "{mode}");
+    }
+}
+
+/// On pipes, a key of the caller's terminal reaches us and the program. Passing it on as well would press it twice, and
+/// many programs take a second Ctrl-C as a demand to quit without cleaning up.
+#[test]
+fn a_key_on_pipes_reaches_the_program_once() {
+    let mut terminal = CallerTerminal::open();
+    let mut setup = Setup::new("pipes");
+    setup.before = vec![example().into(), "__pty-child".into()];
+    let script = "trap 'echo int' INT; trap 'echo usr' USR1; trap 'exit 4' TERM; echo ready; \
+                  sleep 3600 & while :; do wait; done";
+    let watcher = setup.start(&["sh", "-c", script], terminal.streams());
+    read_until(&mut terminal.person, "ready\r\n");
+    terminal.press(b"\x03");
+    let mut seen = read_until(&mut terminal.person, "int\r\n");
+    watcher.send(Signal::USR1);
+    seen += &read_until(&mut terminal.person, "usr\r\n");
+    assert_eq!(seen.matches("int").count(), 1, "{seen}");
+    watcher.send(Signal::TERM);
+    assert_eq!(watcher.finish().0, 4);
+}
+
+/// CAKE-SHIM-2: stopped by its shell, the watching process gives the terminal back, and takes it again when continued.
+#[test]
+fn a_stop_gives_the_terminal_back() {
+    let mut terminal = CallerTerminal::open();
+    let before = terminal.settings();
+    let mut setup = Setup::new("pty");
+    // With a session of its own, it has a group that the system can stop.
+    setup.before = vec![example().into(), "__pty-child".into()];
+    let script = "echo ready; read line; echo \"got $line\"";
+    let watcher = setup.start(&["sh", "-c", script], terminal.streams());
+    read_until(&mut terminal.person, "ready\r\n");
+    let raw = terminal.settings();
+    assert!(!is_same(&before, &raw));
+    watcher.send(Signal::TSTP);
+    waitid(WaitId::Pid(watcher.pid()), WaitIdOptions::STOPPED).unwrap();
+    assert!(is_same(&before, &terminal.settings()));
+    terminal.resize(40, 90);
+    watcher.send(Signal::CONT);
+    while !is_same(&raw, &terminal.settings()) {
+        std::thread::yield_now();
+    }
+    terminal.press(b"again\r");
+    read_until(&mut terminal.person, "got again\r\n");
+    assert_eq!(watcher.finish().0, 0);
+}

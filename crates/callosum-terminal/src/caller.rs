@@ -1,4 +1,4 @@
-//! [`CallerStreams`]: the three streams of whoever asked for the run, and the [`Mode`] that fits them.
+//! [`CallerStreams`]: the three streams between which a run passes bytes on, and the [`Mode`] that fits them.
 
 use std::{
     io,
@@ -45,9 +45,12 @@ impl CallerStreams {
         })
     }
 
-    /// Returns whether standard error is a terminal or the same file as standard output (`2>&1`), so that one stream
-    /// for both keeps the order of their bytes.
+    /// Returns whether standard error goes where standard output goes: the same file (`2>&1`), or a terminal, too. One
+    /// stream for both keeps the order of their bytes.
     pub(crate) fn is_error_merged(&self) -> bool {
+        if isatty(&self.stdout) && isatty(&self.stderr) {
+            return true;
+        }
         let (Ok(output), Ok(error)) = (fstat(&self.stdout), fstat(&self.stderr)) else {
             return false;
         };
@@ -69,7 +72,7 @@ impl CallerStreams {
     }
 }
 
-/// What the program sees at its standard output.
+/// The kind of stream that the program gets as its standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// A pseudo-terminal.

@@ -4,7 +4,7 @@ use std::io;
 
 use callosum_host::process::SpawnError;
 
-/// How the program ended.
+/// The end of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It exited with this code.
@@ -13,7 +13,7 @@ pub enum Ending {
     Signaled(i32),
 }
 
-/// What became of the tap.
+/// The end of the tap.
 #[derive(Debug)]
 pub enum TapEnd<T> {
     /// It saw all that it was given.
@@ -27,15 +27,15 @@ pub enum TapEnd<T> {
 /// The end of a run.
 #[derive(Debug)]
 pub struct Exit<T> {
-    /// How the program ended.
+    /// The end of the program.
     pub ending: Ending,
     /// Bytes that the caller has and the tap has not seen, because its queue was full or it had panicked.
     pub skipped_bytes: u64,
     /// The failure that ended a stream to the caller, for example a full disk. A reader that went away is none.
     pub output_error: Option<io::Error>,
-    /// What became of the tap.
+    /// The end of the tap.
     pub tap: TapEnd<T>,
-    /// Whether the input filter panicked; what was typed from then on passed it by.
+    /// The input filter panicked; keys passed it by from then on.
     pub has_filter_panicked: bool,
 }
 
@@ -49,7 +49,7 @@ impl<T> Exit<T> {
     }
 }
 
-/// Why a run could not start.
+/// The reason that a run could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The program, or under a pseudo-terminal the launcher, could not be started.
@@ -64,7 +64,7 @@ pub enum RunError {
     /// Another failure of the system.
     #[error("cannot {action}")]
     System {
-        /// What was to be done.
+        /// The step that failed.
         action: &'static str,
         /// The system's reason.
         source: io::Error,

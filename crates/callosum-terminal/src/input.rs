@@ -18,7 +18,7 @@ const PENDING_BYTES: usize = 64 * 1024;
 /// Code that ends the input of a terminal if the terminal names no other: Ctrl-D.
 const END_OF_INPUT: u8 = 4;
 
-/// How the program's terminal is set at the moment of a key.
+/// The settings of the program's terminal at the moment of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalState {
     /// The terminal echoes what is typed. Programs that read a password switch this off, and so do line editors.
@@ -42,7 +42,7 @@ impl TerminalState {
     }
 }
 
-/// What a filter lets through.
+/// The bytes that a filter lets through.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     to_program: Vec<u8>,
@@ -69,7 +69,7 @@ pub trait InputFilter: Send {
     fn input(&mut self, bytes: &[u8], terminal: TerminalState, reply: &mut Reply);
 }
 
-/// What came of a read.
+/// The state of the input after a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InputEnd {
     /// There will be more.

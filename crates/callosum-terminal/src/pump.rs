@@ -38,7 +38,7 @@ const SILENCE_AFTER_EXIT: Duration = Duration::from_millis(200);
 /// Longest time after the program's exit for bytes that only a process left behind can have written.
 const LEFTOVER_TIME: Duration = Duration::from_secs(1);
 
-/// What a pump learns from the run.
+/// The run's messages to a pump.
 #[derive(Debug)]
 pub(crate) struct PumpControl {
     wake: Wake,
@@ -103,7 +103,7 @@ impl PumpControl {
 pub(crate) struct PumpEnd {
     /// Its stream.
     pub(crate) stream: Stream,
-    /// Why the caller no longer takes bytes, if it does not.
+    /// The reason that the caller no longer takes bytes, if it does not.
     pub(crate) write_error: Option<Errno>,
 }
 
@@ -137,13 +137,13 @@ pub(crate) struct Pump {
     pub(crate) target: OwnedFd,
     /// Its name for the tap.
     pub(crate) stream: Stream,
-    /// Where copies go.
+    /// The queue for copies.
     pub(crate) feed: TapFeed,
-    /// What the run reports.
+    /// The run's messages.
     pub(crate) control: Arc<PumpControl>,
 }
 
-/// What a stream has done since the program's exit.
+/// The record of a stream since the program's exit.
 #[derive(Debug)]
 struct AfterExit {
     since: Instant,

@@ -12,17 +12,22 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 pub(crate) struct RawMode {
     terminal: OwnedFd,
     original: Termios,
+    is_output_raw: bool,
 }
 
 impl RawMode {
     /// Makes `terminal` raw. Returns none if it is no terminal.
-    pub(crate) fn enter(terminal: &OwnedFd) -> io::Result<Option<Self>> {
+    ///
+    /// Its output stays as it is unless `is_output_raw`: if the program's terminal is not shown on it, other programs'
+    /// lines still are.
+    pub(crate) fn enter(terminal: &OwnedFd, is_output_raw: bool) -> io::Result<Option<Self>> {
         let Ok(original) = tcgetattr(terminal) else {
             return Ok(None);
         };
         let mode = Self {
             terminal: terminal.as_fd().try_clone_to_owned()?,
             original,
+            is_output_raw,
         };
         mode.resume()?;
         Ok(Some(mode))
@@ -37,6 +42,9 @@ impl RawMode {
     pub(crate) fn resume(&self) -> io::Result<()> {
         let mut raw = self.original.clone();
         raw.make_raw();
+        if !self.is_output_raw {
+            raw.output_modes = self.original.output_modes;
+        }
         Ok(tcsetattr(&self.terminal, OptionalActions::Now, &raw)?)
     }
 

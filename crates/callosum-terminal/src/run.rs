@@ -21,8 +21,8 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     pipe::{PipeFlags, pipe_with},
-    process::{Pid, Signal, getpid, kill_process},
-    termios::{isatty, tcgetwinsize, tcsetwinsize},
+    process::{Pid, Signal, getpid, kill_process, kill_process_group},
+    termios::{isatty, tcgetpgrp, tcgetwinsize, tcsetwinsize},
 };
 
 use crate::{
@@ -227,8 +227,9 @@ fn start_on_terminal(
     let [launcher, first_arguments @ ..] = run.launcher.as_slice() else {
         return Err(RunError::NoLauncher);
     };
-    let raw = RawMode::enter(&caller.stdin).map_err(RunError::Terminal)?;
-    let is_output_final = raw.is_some() && isatty(&caller.stdout);
+    let is_shown = isatty(&caller.stdout);
+    let raw = RawMode::enter(&caller.stdin, is_shown).map_err(RunError::Terminal)?;
+    let is_output_final = raw.is_some() && is_shown;
     let settings = raw.as_ref().map(RawMode::original);
     let pair = TerminalPair::open(caller.size(), settings, is_output_final);
     let pair = pair.map_err(RunError::Terminal)?;
@@ -350,6 +351,15 @@ impl Screen {
         }
     }
 
+    fn send_to_foreground(&self, signal: Signal, program: &Program) {
+        let foreground = self.ours.as_ref().and_then(|ours| tcgetpgrp(ours).ok());
+        match foreground {
+            // It fails only if no process is left there.
+            Some(group) => drop(kill_process_group(group, signal)),
+            None => program.send(signal),
+        }
+    }
+
     fn resume(&mut self, now: Instant) {
         if let Some(raw) = &self.raw {
             // It fails only on a terminal that is gone, which the next read shows.
@@ -378,7 +388,7 @@ struct Watch {
     signals: Signals,
 }
 
-/// What a wait found ready.
+/// The events that a wait found.
 struct Ready {
     signals: bool,
     pumps: bool,
@@ -442,9 +452,14 @@ impl Watch {
                 self.pumps.note_exit();
             }
         } else if notice.is_passed_on() {
-            // On pipes the program is in this process's group: a key of the caller's terminal has reached it, too.
-            if self.screen.is_some() || !notice.is_from_keyboard {
-                self.program.send(notice.signal);
+            match &self.screen {
+                // A key of the caller's terminal means every program in the foreground.
+                Some(screen) if notice.is_from_keyboard => {
+                    screen.send_to_foreground(notice.signal, &self.program);
+                }
+                // On pipes the program is in this process's group, and the key has reached it.
+                None if notice.is_from_keyboard => {}
+                _ => self.program.send(notice.signal),
             }
         } else if let Some(screen) = &mut self.screen {
             screen.heed(notice.signal, now);

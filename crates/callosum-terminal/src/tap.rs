@@ -22,11 +22,11 @@ pub const TAP_QUEUE_BYTES: usize = 4 * 1024 * 1024;
 /// Longest time that a run waits for its tap after the program's end.
 pub const TAP_GRACE: Duration = Duration::from_secs(2);
 
-/// How much less of the processor the tap gets than the program, as a difference of `nice` values.
+/// Difference of the tap's `nice` value from the program's: the tap gets less of a busy processor.
 #[cfg(target_os = "linux")]
 const TAP_NICENESS: i32 = 5;
 
-/// Which of its streams the program wrote to.
+/// One of the program's streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -61,8 +61,8 @@ struct Piece {
 struct Batch {
     bytes: Vec<u8>,
     pieces: Vec<Piece>,
-    /// What came after the batch was full, by stream. From the first of these on, the batch takes nothing more, so that
-    /// the order stays true.
+    /// Bytes that came after the batch was full, by stream. From the first of these on, the batch takes nothing more, so
+    /// that the order stays true.
     skipped: Vec<(Stream, u64)>,
 }
 
@@ -176,7 +176,7 @@ impl Queue {
 pub(crate) struct TapFeed(Arc<Queue>);
 
 impl TapFeed {
-    /// Hands a copy of bytes to the tap, or counts them if its queue is full; does not wait.
+    /// Queues a copy of bytes for the tap, or counts them if its queue is full; does not wait.
     pub(crate) fn push(&self, stream: Stream, bytes: &[u8]) {
         let mut state = self.0.lock();
         let skipped = if state.is_closed {

@@ -28,7 +28,7 @@ impl TerminalPair {
     ///
     /// Two settings differ. If the caller's own terminal does not get the bytes as they are, nothing may be added to
     /// them here: `is_output_final` is false, and a line feed stays a line feed. If input does not come from a
-    /// terminal, nobody typed it, and it is not echoed.
+    /// terminal, no one typed it, and it is not echoed.
     pub(crate) fn open(
         size: Winsize,
         settings: Option<&Termios>,

@@ -15,7 +15,7 @@ use rustix::{
 pub(crate) struct CallerTerminal {
     /// The person's keyboard and screen.
     pub(crate) person: File,
-    /// What a program has as its streams.
+    /// The side that a program has as its streams.
     pub(crate) program: OwnedFd,
 }
 

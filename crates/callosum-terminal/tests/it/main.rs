@@ -1,5 +1,6 @@
 //! Real programs under [`callosum_terminal::run`], started by the example `watch`, seen from the caller's side.
 
+#![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,

@@ -134,3 +134,25 @@ fn a_stop_gives_the_terminal_back() {
     read_until(&mut terminal.person, "got again\r\n");
     assert_eq!(watcher.finish().0, 0);
 }
+
+/// If the caller's input is a file, its terminal still makes signals of keys, for every program in the foreground: here a
+/// shell and the program that it waits for.
+#[test]
+fn a_key_beside_piped_input_reaches_the_foreground() {
+    let mut terminal = CallerTerminal::open();
+    let mut setup = Setup::new("pty");
+    setup.before = vec![
+        example().into(),
+        "__pty-child".into(),
+        "sh".into(),
+        "-c".into(),
+        "exec \"$@\" < /dev/zero".into(),
+        "sh".into(),
+    ];
+    let script = "trap 'echo int; exit 6' INT; stty raw; echo ready; sleep 3600; echo late";
+    let watcher = setup.start(&["sh", "-c", script], terminal.streams());
+    read_until(&mut terminal.person, "ready\r\n");
+    terminal.press(b"\x03");
+    read_until(&mut terminal.person, "int\r\n");
+    assert_eq!(watcher.finish().0, 6);
+}

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 
 use crate::{
     caller_terminal::{CallerTerminal, is_same},
-    watcher::{Setup, end_process, hash, noise, read_all, read_until},
+    watcher::{Setup, end_process, hash, noise, numbers, read_all, read_until},
 };
 
 /// Runs to the end on a terminal of the test, and returns the code, the screen and whether the settings were restored.
@@ -39,9 +39,9 @@ fn the_program_has_a_terminal() {
 /// CAKE-SHIM-2: without a terminal, `auto` gives pipes.
 #[test]
 fn without_a_terminal_the_program_has_none() {
-    let finished = Setup::new("auto").run(&["sh", "-c", "test -t 1 || echo no"], b"");
-    assert_eq!(finished.text(), "no\n");
-    assert_eq!(finished.report.number("stdout"), 3);
+    let outcome = Setup::new("auto").run(&["sh", "-c", "test -t 1 || echo no"], b"");
+    assert_eq!(outcome.text(), "no\n");
+    assert_eq!(outcome.report.number("stdout"), 3);
 }
 
 /// The program's terminal turns a line feed into two bytes, as the caller's does; binary output is switched by `stty`.
@@ -66,9 +66,8 @@ fn binary_bytes_pass_unchanged_through_terminals() {
 /// If the output goes to a file or a pipe, a terminal of ours must not change it.
 #[test]
 fn output_to_a_pipe_has_plain_line_ends() {
-    let finished = Setup::new("pty").run(&["seq", "100000"], b"");
-    let expected: String = (1..=100_000).map(|n| format!("{n}\n")).collect();
-    assert!(finished.text() == expected);
+    let outcome = Setup::new("pty").run(&["seq", "100000"], b"");
+    assert!(outcome.text() == numbers(100_000));
 }
 
 #[test]
@@ -131,9 +130,9 @@ fn a_grandchild_that_holds_the_terminal_does_not_hold_the_run() {
 #[test]
 fn the_end_of_input_reaches_the_program() {
     for input in ["", "one\ntwo\n", "one\ntwo"] {
-        let finished = Setup::new("pty").run(&["cat"], input.as_bytes());
-        assert_eq!(finished.text(), input);
-        assert_eq!(finished.code, 0);
+        let outcome = Setup::new("pty").run(&["cat"], input.as_bytes());
+        assert_eq!(outcome.text(), input);
+        assert_eq!(outcome.code, 0);
     }
 }
 

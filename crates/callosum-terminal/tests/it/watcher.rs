@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     ffi::OsString,
+    fmt::Write as _,
     fs::File,
     io::{Read as _, pipe},
     os::{fd::OwnedFd, unix::process::ExitStatusExt as _},
@@ -23,7 +24,7 @@ pub(crate) fn example() -> PathBuf {
     example
 }
 
-/// How a watcher is to be started.
+/// The settings of a watcher.
 pub(crate) struct Setup {
     pub(crate) mode: &'static str,
     pub(crate) tap: &'static str,
@@ -61,7 +62,7 @@ impl Setup {
     }
 
     /// Runs to the end on three pipes with this input.
-    pub(crate) fn run(self, words: &[&str], input: &[u8]) -> Finished {
+    pub(crate) fn run(self, words: &[&str], input: &[u8]) -> Outcome {
         let (read_input, write_input) = pipe().unwrap();
         let (output, write_output) = pipe().unwrap();
         let (error, write_error) = pipe().unwrap();
@@ -78,7 +79,7 @@ impl Setup {
         let (output, error) = (read_all(output.into()), read_all(error.into()));
         let (code, report) = watcher.finish();
         typist.join().unwrap();
-        Finished {
+        Outcome {
             code,
             report,
             output: output.join().unwrap(),
@@ -134,15 +135,15 @@ impl Watcher {
     }
 }
 
-/// What a finished run left.
-pub(crate) struct Finished {
+/// The result of a run.
+pub(crate) struct Outcome {
     pub(crate) code: i32,
     pub(crate) report: Report,
     pub(crate) output: Vec<u8>,
     pub(crate) error: Vec<u8>,
 }
 
-impl Finished {
+impl Outcome {
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.output).unwrap()
     }
@@ -187,4 +188,12 @@ pub(crate) fn end_process(output: &[u8]) {
     let pid = std::str::from_utf8(line).unwrap().trim().parse().unwrap();
     // It may have ended by the closed stream.
     let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+}
+
+/// The output of `seq` up to `last`.
+pub(crate) fn numbers(last: u32) -> String {
+    (1..=last).fold(String::new(), |mut text, number| {
+        writeln!(text, "{number}").unwrap();
+        text
+    })
 }

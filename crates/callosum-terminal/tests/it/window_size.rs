@@ -27,8 +27,8 @@ fn the_size_passes_through() {
 
 #[test]
 fn without_a_terminal_the_size_is_a_common_one() {
-    let finished = Setup::new("pty").run(&["sh", "-c", "stty size"], b"");
-    assert_eq!(finished.text(), "24 80\n");
+    let outcome = Setup::new("pty").run(&["sh", "-c", "stty size"], b"");
+    assert_eq!(outcome.text(), "24 80\n");
 }
 
 /// A window that is dragged sends a storm of signals. The program sees few of the sizes, and the last one always.

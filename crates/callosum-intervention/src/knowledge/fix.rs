@@ -148,7 +148,11 @@ impl RecallDb {
             .max_by_key(|(fix, _)| fix.rank());
         let best = exact.or_else(|| {
             offered()
-                .filter(|(_, text)| similarity(normalized, text) >= THRESHOLD)
+                .filter(|(_, text)| {
+                    // Another missing module reads much alike, and has another fix.
+                    quoted_names(normalized) == quoted_names(text)
+                        && similarity(normalized, text) >= THRESHOLD
+                })
                 .max_by_key(|(fix, _)| fix.rank())
         });
         Ok(best.map(|(fix, _)| fix.clone()))
@@ -214,6 +218,11 @@ impl RecallDb {
             )
         })
     }
+}
+
+/// Returns the words of a text that are in quotation marks, in order.
+fn quoted_names(text: &str) -> Vec<&str> {
+    text.split(['\'', '"', '`']).skip(1).step_by(2).collect()
 }
 
 /// A fix that a person writes down.

@@ -81,8 +81,13 @@ fn a_fix_of_one_client_is_offered_to_another() {
     assert_eq!(fix.commands, ["pip install requests"]);
     assert_eq!((fix.worked, fix.failed, &*fix.client), (1, 0, "claude"));
     assert!(known(&wanted, "/other").is_none());
-    let other = Signature::of_event(&missing("sqlalchemy"));
-    assert!(known(&other, "/p").is_none());
+    for other in ["sqlalchemy", "request", "nosuch"] {
+        let other = Signature::of_event(&missing(other));
+        assert!(known(&other, "/p").is_none(), "{other:?}");
+    }
+    let mut moved = missing("requests");
+    moved.file_path = Some("apps.py".to_owned());
+    assert!(known(&Signature::of_event(&moved), "/p").is_some());
     // It helps again, in another session.
     teach(&folder, &place("codex", "s2"), "requests", 100);
     assert_eq!(known(&wanted, "/p").unwrap().worked, 2);

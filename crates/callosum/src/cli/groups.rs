@@ -50,6 +50,7 @@ pub(super) const GROUPS: &[Group] = &[
         about: "catch errors of commands, and remember the fixes",
         commands: &[
             ("watch", "Run a command and report its errors"),
+            ("shell", "Run a shell or agent with guard and reader"),
             ("recall", "List errors that agents hit, and fixes"),
             ("operator", "Check and render messages about errors"),
         ],

@@ -48,6 +48,7 @@ mod schema;
 mod serve;
 mod serving;
 pub(crate) mod session;
+mod shell;
 mod snapshot;
 mod spelling;
 mod state_inventory;
@@ -205,6 +206,7 @@ Examples:
     Snapshot(snapshot::SnapshotCommand),
     Undo(undo::UndoArgs),
     Watch(watch::WatchArgs),
+    Shell(shell::ShellArgs),
     #[command(subcommand)]
     Recall(recall::RecallCommand),
     #[command(subcommand)]
@@ -243,6 +245,10 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     }
     // A process per call of an agent's tool: nothing else is done for it.
     if let Some(code) = crate::hook::run(&arguments) {
+        return ExitCode::from(code);
+    }
+    // Between a pseudo-terminal and a command that is watched.
+    if let Some(code) = watch::launch(&arguments) {
         return ExitCode::from(code);
     }
     // A process per press of Tab.
@@ -286,6 +292,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     if let Command::Hook(args) = &cli.command {
         return ExitCode::from(hook::run(args));
     }
+    if let Some(code) = run_watched(&cli, ui) {
+        return ExitCode::from(code);
+    }
     // Its stdout is for its client alone.
     let is_server = matches!(cli.command, Command::Mcp(_));
     match dispatch(cli.command.into_full_form(), &cli.global, ui) {
@@ -297,6 +306,21 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
             }
             ExitCode::from(error.exit as u8)
         }
+    }
+}
+
+/// Runs the command of `watch` or `shell`, whatever is wrong with the project, and returns its exit code.
+fn run_watched(cli: &Cli, ui: Ui) -> Option<u8> {
+    let environment = Environment::from_process();
+    let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let folder = match &cli.global.directory {
+        Some(directory) => folder.join(directory),
+        None => folder,
+    };
+    match &cli.command {
+        Command::Watch(args) => watch::run_command(&environment, args, &folder, ui),
+        Command::Shell(args) => Some(shell::run(&environment, args, &folder, ui)),
+        _ => None,
     }
 }
 
@@ -386,7 +410,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
         // Answered before the project was looked for.
-        Command::Hook(_) | Command::Mcp(_) | Command::Serve(_) => Ok(()),
+        Command::Hook(_) | Command::Mcp(_) | Command::Serve(_) | Command::Shell(_) => Ok(()),
         Command::Scan(_) | Command::Deps(_) | Command::Tests(_) | Command::Api(_) => {
             unreachable!("`into_full_form` made each of them a delegation")
         }
@@ -431,6 +455,7 @@ impl Command {
             | Self::Snapshot(_)
             | Self::Undo(_)
             | Self::Watch(_)
+            | Self::Shell(_)
             | Self::Recall(_)
             | Self::Operator(_)
             | Self::Status(_)

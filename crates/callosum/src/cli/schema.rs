@@ -47,7 +47,7 @@ use super::{
     undo::{UndoListOutput, UndoOutput},
     uninstall::UninstallOutput,
     verification::VerificationOutput,
-    watch::WatchTestOutput,
+    watch::{WatchOutput, WatchTestOutput},
 };
 
 /// Where the published schemas are said to stand; nothing is ever fetched from there.
@@ -156,6 +156,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-undo-list", || schema_for!(UndoListOutput)),
     ("output-uninstall", || schema_for!(UninstallOutput)),
     ("output-verify", || schema_for!(VerificationOutput)),
+    ("output-watch", || schema_for!(WatchOutput)),
     ("output-watch-test", || schema_for!(WatchTestOutput)),
     ("plan-proposal", || schema_for!(PlanProposal)),
 ];

@@ -378,6 +378,14 @@ fn keeps_secrets(disk: &Disk, environment: &Environment) -> bool {
     homes.is_ok_and(|homes| SecretReadsFile::new(disk, &homes.secret_reads()).is_on())
 }
 
+/// Returns why a context must not be cleared in this folder; `None` if it may, or no gate is on.
+pub(crate) fn may_clear(client: &str, folder: &Path) -> Option<String> {
+    match session::may_clear(client, Some(folder)) {
+        Answer::Pass => None,
+        Answer::Ask(reason) | Answer::Deny(reason) => Some(reason),
+    }
+}
+
 /// What stands on standard input, where it ends at once: what asks before a clear may hand over nothing, and leave it open.
 fn said_at_once() -> Vec<u8> {
     let (send, receive) = mpsc::channel();

@@ -1,18 +1,26 @@
 //! `callosum watch`: run a command, and read the errors that it prints.
 //!
-//! Start with [`run`]. [`evaluate`] measures the reader against a file of outputs.
+//! Start with [`run_command`]. `command` runs it with readers at its output; `evaluate` measures the reader against a file of outputs.
 
+mod command;
 mod evaluate;
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::Path};
 
 use callosum_diagnose::ErrorEvent;
 use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use self::evaluate::WatchTestOutput;
-use crate::{cli::context::Context, ui::CommandError};
+pub(crate) use self::{
+    command::{WatchOutput, Watched, launch, run_watched},
+    evaluate::WatchTestOutput,
+};
+use crate::{
+    cli::context::Context,
+    config::Environment,
+    ui::{CommandError, Ui},
+};
 
 /// Run a command and report the errors that it prints
 ///
@@ -100,10 +108,30 @@ fn summary(event: &ErrorEvent) -> String {
     format!("{}{place}: {}", event.error_type, event.message)
 }
 
-/// Runs `callosum watch`.
-pub(crate) fn run(context: &Context, args: &WatchArgs) -> Result<(), CommandError> {
+/// Runs the command of `callosum watch` and returns its exit code; `None` if it has another verb.
+pub(super) fn run_command(
+    environment: &Environment,
+    args: &WatchArgs,
+    folder: &Path,
+    ui: Ui,
+) -> Option<u8> {
+    if args.verb.is_some() {
+        return None;
+    }
+    let watched = Watched {
+        command: &args.command,
+        agent: args.agent.as_deref().unwrap_or("watch"),
+        folder,
+        filter: None,
+    };
+    Some(run_watched(environment, watched, ui))
+}
+
+/// Runs the verbs of `callosum watch`.
+pub(super) fn run(context: &Context, args: &WatchArgs) -> Result<(), CommandError> {
     match &args.verb {
         Some(WatchVerb::Test(args)) => evaluate::run(context, args),
-        None => todo!(),
+        // Run before the project was looked for.
+        None => Ok(()),
     }
 }

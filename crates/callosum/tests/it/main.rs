@@ -107,6 +107,8 @@ mod hostile_programs;
 /// `init`: what is created, and what is left alone.
 mod init;
 mod instructing;
+/// Errors of agents' commands: recorded, answered, fixed.
+mod interventions;
 /// What the hook keeps of the tree before something runs that may lose work.
 mod keeping;
 /// Looking at the ledger and the journal, and finding out what was done to them.

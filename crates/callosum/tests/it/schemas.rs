@@ -16,7 +16,30 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 74] = [
+    let text = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    x()\nKeyError: 'x'\n";
+    env.write(
+        "outputs.jsonl",
+        serde_json::json!({"id": "1", "text": text, "expect": {"type": "KeyError"}}).to_string(),
+    );
+    env.write(
+        "event.json",
+        r#"{"error_type": "KeyError", "file_path": "a.py"}"#,
+    );
+    let script = format!("cat >&2 <<'X'\n{text}X");
+    let watched = env
+        .run(["watch", "--json", "--", "sh", "-c", &script])
+        .success()
+        .stderr;
+    let watched = serde_json::from_str(watched.lines().last().unwrap()).unwrap();
+    assert_eq!(Schema::published("output-watch").fault(&watched), None);
+    let listed = env.run(["recall", "list", "--json"]).success().json();
+    let signature = listed["errors"][0]["error_signature"].as_str().unwrap();
+    let shown = env
+        .run(["recall", "show", signature, "--json"])
+        .success()
+        .json();
+    assert_eq!(Schema::published("output-recall-show").fault(&shown), None);
+    let outputs: [(&str, &[&str], i32); 80] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -71,6 +94,20 @@ fn every_json_output_fits_its_published_schema() {
             0,
         ),
         ("output-snapshot-list", &["snapshot", "list"], 0),
+        ("output-watch-test", &["watch", "test", "outputs.jsonl"], 0),
+        ("output-recall-list", &["recall", "list"], 0),
+        (
+            "output-recall-similar",
+            &["recall", "similar", "KeyError"],
+            0,
+        ),
+        ("output-recall-change", &["recall", "forget", "--all"], 0),
+        ("output-operator-check", &["operator", "check", "Stop"], 1),
+        (
+            "output-operator-say",
+            &["operator", "say", "--event", "event.json"],
+            0,
+        ),
         ("output-snapshot-clean", &["snapshot", "clean"], 0),
         (
             "output-guard-check",

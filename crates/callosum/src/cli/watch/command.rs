@@ -82,19 +82,63 @@ pub(crate) struct WatchedError {
 
 /// Readers of the streams of one command.
 struct Readers {
-    output: OutputReader,
-    error: OutputReader,
-    both: OutputReader,
+    output: StreamReader,
+    error: StreamReader,
+    both: StreamReader,
+}
+
+/// The reader of one stream.
+struct StreamReader {
+    reader: OutputReader,
+    /// Whether bytes were skipped, so that the next ones begin within a line.
+    is_broken: bool,
+}
+
+impl StreamReader {
+    fn new(reader: OutputReader) -> Self {
+        Self {
+            reader,
+            is_broken: false,
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let mut bytes = bytes;
+        if self.is_broken {
+            let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
+                return;
+            };
+            bytes = &bytes[end + 1..];
+            self.is_broken = false;
+        }
+        self.reader.push(bytes);
+    }
+
+    fn skip(&mut self) {
+        if !self.is_broken {
+            self.reader.push(b"\n");
+        }
+        self.is_broken = true;
+    }
+}
+
+impl Readers {
+    fn of_stream(&mut self, stream: Stream) -> &mut StreamReader {
+        match stream {
+            Stream::Stdout => &mut self.output,
+            Stream::Stderr => &mut self.error,
+            Stream::Merged => &mut self.both,
+        }
+    }
 }
 
 impl Tap for Readers {
     fn output(&mut self, stream: Stream, bytes: &[u8]) {
-        let reader = match stream {
-            Stream::Stdout => &mut self.output,
-            Stream::Stderr => &mut self.error,
-            Stream::Merged => &mut self.both,
-        };
-        reader.push(bytes);
+        self.of_stream(stream).push(bytes);
+    }
+
+    fn skip(&mut self, stream: Stream, _bytes: u64) {
+        self.of_stream(stream).skip();
     }
 }
 
@@ -102,7 +146,7 @@ impl Readers {
     fn finish(self) -> Diagnosis {
         let mut all = Diagnosis::default();
         for reader in [self.error, self.both, self.output] {
-            let diagnosis = reader.finish();
+            let diagnosis = reader.reader.finish();
             all.events.extend(diagnosis.events);
             all.more += diagnosis.more;
         }
@@ -199,9 +243,11 @@ fn run_tapped(
         .clock()
         .map(|clock| clock.now())
         .unwrap_or_default();
-    let reader = |stream| match watcher {
-        Ok(watcher) => watcher.reader(stream, now),
-        Err(_) => OutputReader::new(stream, now.to_string()),
+    let reader = |stream| {
+        StreamReader::new(match watcher {
+            Ok(watcher) => watcher.reader(stream, now),
+            Err(_) => OutputReader::new(stream, now.to_string()),
+        })
     };
     let readers = Readers {
         output: reader(StreamSource::Stdout),

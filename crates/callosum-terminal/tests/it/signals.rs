@@ -146,11 +146,15 @@ fn a_key_beside_piped_input_reaches_the_foreground() {
         "__pty-child".into(),
         "sh".into(),
         "-c".into(),
-        "exec \"$@\" < /dev/zero".into(),
+        "exec \"$@\" <&2 2>&1".into(),
         "sh".into(),
     ];
-    let script = "trap 'echo int; exit 6' INT; stty raw; echo ready; sleep 3600; echo late";
-    let watcher = setup.start(&["sh", "-c", script], terminal.streams());
+    // The inner shell reports that it is ready: a shell's fork may lose a signal before it becomes another program.
+    let script = "trap 'echo int; exit 6' INT; sh -c 'echo ready; exec sleep 3600'; echo late";
+    // The launcher needs the terminal as its input, so the pipe comes in as standard error.
+    let (input, _write_input) = pipe().unwrap();
+    let [stdin, stdout, _] = terminal.streams();
+    let watcher = setup.start(&["sh", "-c", script], [stdin, stdout, input.into()]);
     read_until(&mut terminal.person, "ready\r\n");
     terminal.press(b"\x03");
     read_until(&mut terminal.person, "int\r\n");

@@ -15,7 +15,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// The example, which `cargo test` builds with the tests.
+/// The example, which `cargo test` builds with the tests, unless it is given `--test` or `--tests`.
 pub(crate) fn example() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().unwrap().parent().unwrap();

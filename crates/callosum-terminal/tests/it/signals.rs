@@ -6,7 +6,7 @@ use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
 
 use crate::{
     caller_terminal::{CallerTerminal, is_same},
-    watcher::{Setup, Watcher, example, read_until},
+    watcher::{Setup, Watcher, end_process, example, read_until},
 };
 
 /// Starts on pipes, and returns what reads standard output.
@@ -89,24 +89,44 @@ fn an_ignored_signal_stays_ignored() {
     }
 }
 
-/// On pipes, a key of the caller's terminal reaches us and the program. Passing it on as well would press it twice, and
-/// many programs take a second Ctrl-C as a demand to quit without cleaning up.
+/// On pipes, a key of the caller's terminal reaches every process of our group, the program among them.
 #[test]
-fn a_key_on_pipes_reaches_the_program_once() {
+fn a_key_on_pipes_reaches_the_program() {
     let mut terminal = CallerTerminal::open();
-    let mut setup = Setup::new("pipes");
-    setup.before = vec![example().into(), "__pty-child".into()];
-    let script = "trap 'echo int' INT; trap 'echo usr' USR1; trap 'exit 4' TERM; echo ready; \
-                  sleep 3600 & while :; do wait; done";
-    let watcher = setup.start(&["sh", "-c", script], terminal.streams());
+    let script = "trap 'exit 4' INT; echo ready; sleep 3600 & wait";
+    let watcher = start_in_session(&terminal, &["sh", "-c", script]);
     read_until(&mut terminal.person, "ready\r\n");
     terminal.press(b"\x03");
-    let mut seen = read_until(&mut terminal.person, "int\r\n");
-    watcher.send(Signal::USR1);
-    seen += &read_until(&mut terminal.person, "usr\r\n");
-    assert_eq!(seen.matches("int").count(), 1, "{seen}");
-    watcher.send(Signal::TERM);
     assert_eq!(watcher.finish().0, 4);
+}
+
+/// Passing that key on as well would press it twice, and many programs take a second Ctrl-C as a demand to quit without
+/// cleaning up. The program here has left our group, so that it sees only what is passed on.
+#[test]
+fn a_key_on_pipes_is_not_passed_on() {
+    let mut terminal = CallerTerminal::open();
+    let script = "trap 'echo int' INT; trap 'echo usr' USR1; trap 'exit 4' TERM; echo ready; \
+                  sleep 3600 & echo $!; while :; do wait; done";
+    let watcher = start_in_session(&terminal, &["setsid", "sh", "-c", script]);
+    read_until(&mut terminal.person, "ready\r\n");
+    let sleeper = read_until(&mut terminal.person, "\r\n");
+    terminal.press(b"\x03");
+    // The terminal shows the key after it has sent the signal.
+    read_until(&mut terminal.person, "^C");
+    watcher.send(Signal::USR1);
+    let seen = read_until(&mut terminal.person, "usr\r\n");
+    watcher.send(Signal::TERM);
+    let (code, _) = watcher.finish();
+    end_process(sleeper.as_bytes());
+    assert_eq!(code, 4);
+    assert!(!seen.contains("int"), "{seen}");
+}
+
+/// Starts on pipes in a session of its own that the terminal controls.
+fn start_in_session(terminal: &CallerTerminal, words: &[&str]) -> Watcher {
+    let mut setup = Setup::new("pipes");
+    setup.before = vec![example().into(), "__pty-child".into()];
+    setup.start(words, terminal.streams())
 }
 
 /// CAKE-SHIM-2: stopped by its shell, the watching process gives the terminal back, and takes it again when continued.

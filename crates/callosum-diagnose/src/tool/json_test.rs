@@ -183,6 +183,20 @@ fn mocha(failure: &Value, (first, last): (usize, usize), found: &mut Vec<Finding
 }
 
 fn rspec(value: &Value, (first, last): (usize, usize), found: &mut Vec<Finding>) {
+    // Files that do not load are messages in plain text.
+    for message in list(value, "messages").iter().filter_map(Value::as_str) {
+        let lines: Vec<Line> = message
+            .lines()
+            .map(|text| Line {
+                text: text.to_owned(),
+            })
+            .collect();
+        let start = found.len();
+        super::ruby::read(&lines, found);
+        for finding in &mut found[start..] {
+            (finding.first, finding.last) = (first, last);
+        }
+    }
     for example in list(value, "examples") {
         if string(example, &["status"]) != Some("failed") {
             continue;

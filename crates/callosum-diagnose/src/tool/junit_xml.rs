@@ -72,7 +72,12 @@ fn case(node: Node<'_, '_>, first: usize, last: usize) -> Finding {
         .collect();
     let message = node.attribute("message").unwrap_or_default();
     let head = if message.trim().is_empty() {
-        body.trim().lines().next().unwrap_or_default()
+        // PHPUnit's text starts with the name of the test.
+        let name = attribute("name").unwrap_or_default();
+        body.trim()
+            .lines()
+            .find(|line| !line.trim().is_empty() && !line.trim().ends_with(name))
+            .unwrap_or_default()
     } else {
         message.trim()
     };

@@ -11,7 +11,12 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
     if has(lines, " on line ") || has(lines, "Uncaught ") {
         read_messages(lines, found);
     }
-    if has(lines, "PHPUnit ") || has(lines, "There was ") || has(lines, "There were ") {
+    if has(lines, "PHPUnit ")
+        || has(lines, "could not be found in")
+        || has(lines, "Could not read \"")
+        || has(lines, "There was ")
+        || has(lines, "There were ")
+    {
         read_phpunit(lines, found);
     }
     read_console(lines, found);
@@ -166,10 +171,12 @@ fn uncaught_error(lines: &[Line], at: usize, first: &str) -> Option<Finding> {
 /// Reads PHPUnit: the lists of errors and failures, and `--testdox`.
 fn read_phpunit(lines: &[Line], found: &mut Vec<Finding>) {
     let mut list = None;
+    let mut is_errors = false;
     let mut at = 0;
     while at < lines.len() {
         let line = text(lines, at).trim_end();
         if starts_any(line, &["There was ", "There were "]) && line.ends_with(':') {
+            is_errors = mentions(line, " error");
             list = if mentions_any(line, &[" error", " failure"])
                 && !mentions_any(line, &["warning", "risky", "deprecat", "notice"])
             {
@@ -196,7 +203,7 @@ fn read_phpunit(lines: &[Line], found: &mut Vec<Finding>) {
                 }
                 end += 1;
             }
-            found.push(phpunit_failure(lines, at, end, test));
+            found.push(phpunit_failure(lines, (at, end), test, is_errors));
             at = end;
             continue;
         } else if let Some(finding) = phpunit_message(lines, at, line) {
@@ -207,7 +214,12 @@ fn read_phpunit(lines: &[Line], found: &mut Vec<Finding>) {
     read_testdox(lines, found);
 }
 
-fn phpunit_failure(lines: &[Line], at: usize, end: usize, test: &str) -> Finding {
+fn phpunit_failure(
+    lines: &[Line],
+    (at, end): (usize, usize),
+    test: &str,
+    is_errors: bool,
+) -> Finding {
     let location = (at + 1..end)
         .filter_map(|at| place(text(lines, at).trim()))
         .find(|(file, _)| is_php(file));
@@ -217,7 +229,13 @@ fn phpunit_failure(lines: &[Line], at: usize, end: usize, test: &str) -> Finding
         .take_while(|line| !line.starts_with("--- Expected"))
         .collect();
     let message = on_one_line(&message.join(" "));
-    let name = php_test_type(text(lines, at + 1).trim());
+    let head = text(lines, at + 1).trim();
+    let name = if is_errors && class_and_message(head).is_none() {
+        // PHPUnit 9 raises a warning of PHP as an error without a class.
+        "PhpWarning".into()
+    } else {
+        php_test_type(head)
+    };
     let last = (at..end)
         .rev()
         .find(|at| !text(lines, *at).trim().is_empty())
@@ -255,7 +273,27 @@ fn php_test_type(message: &str) -> std::borrow::Cow<'static, str> {
 
 /// Returns the finding of a run that does not start or has no test.
 fn phpunit_message(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
-    if !has_banner(lines, at) {
+    if line.starts_with("No tests found in class \"")
+        && text(lines, at.saturating_sub(1)).ends_with(") Warning")
+    {
+        return Some(Finding::new(at - 1, at, "NoTestsRan", Severity::Low, line));
+    }
+    if line.starts_with("Class ")
+        && mentions(line, " could not be found in ")
+        && mentions(line, ".php")
+    {
+        let mut finding = Finding::new(at, at, "TestError", Severity::High, line);
+        if let Some((class, file)) = line["Class ".len()..].split_once(" could not be found in ") {
+            finding.module = Some(class.trim_matches(['"', '\'']).to_owned());
+            finding = finding.at(file.trim_matches(['"', '\'', '.']), None);
+            if !file.trim_end_matches('.').ends_with(".php") {
+                finding.file = None;
+            }
+        }
+        return Some(finding);
+    }
+    let is_xml = line.starts_with("Could not read \"") && line.ends_with("\".");
+    if !has_banner(lines, at) && !is_xml {
         return None;
     }
     if starts_any(
@@ -405,6 +443,19 @@ fn read_console(lines: &[Line], found: &mut Vec<Finding>) {
                     Some(finding) => finding,
                     None => continue,
                 }
+            }
+            b' ' if line.starts_with("  Command \"")
+                && line.trim_end().ends_with("\" is not defined.") =>
+            {
+                let mut finding =
+                    Finding::new(at, at, "CommandNotFound", Severity::High, line.trim());
+                finding.module = quoted(line).map(str::to_owned);
+                finding
+            }
+            b' ' if line.starts_with("  The \"--")
+                && line.trim_end().ends_with("\" option does not exist.") =>
+            {
+                Finding::new(at, at, "BuildError", Severity::High, line.trim())
             }
             b' ' if line.starts_with("  [") && line.trim_end().ends_with(']') => {
                 match console_box(lines, at) {

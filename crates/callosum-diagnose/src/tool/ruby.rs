@@ -142,6 +142,26 @@ fn read_exceptions(lines: &[Line], found: &mut Vec<Finding>) {
             at = last + 1;
             continue;
         }
+        if is_ruby_file(file) && is_parse_error(rest) {
+            found.push(Finding::new(at, at, "SyntaxError", Severity::High, rest).at(file, number));
+            at += 1;
+            continue;
+        }
+        if let Some(message) = rest.strip_prefix("[BUG] ") {
+            let (name, severity) = if message.starts_with("Segmentation fault") {
+                ("SegFault", Severity::Critical)
+            } else {
+                ("Abort", Severity::High)
+            };
+            found.push(Finding::new(at, at, name, severity, message).at(file, number));
+            at += 1;
+            continue;
+        }
+        if rest == "unhandled exception" {
+            found.push(Finding::new(at, at, "RuntimeError", Severity::High, rest).at(file, number));
+            at += 1;
+            continue;
+        }
         if !mentions(line, ":in ") && with_class(rest).is_none() {
             at += 1;
             continue;
@@ -150,9 +170,50 @@ fn read_exceptions(lines: &[Line], found: &mut Vec<Finding>) {
             at += 1;
             continue;
         };
+        // A thread reports its exception, and the main thread prints it again.
+        let is_repeat = |finding: &Finding| {
+            found.iter().any(|other| {
+                other.error_type == finding.error_type
+                    && other.line == finding.line
+                    && other.message == finding.message
+            })
+        };
+        let findings: Vec<Finding> = findings
+            .into_iter()
+            .filter(|finding| !is_repeat(finding))
+            .collect();
         found.extend(findings);
         at = last + 1;
     }
+}
+
+/// Whether a message of Ruby's parser, which does not start with `syntax error`, is one.
+fn is_parse_error(message: &str) -> bool {
+    mentions_any(
+        message,
+        &[
+            "meets end of file",
+            "dynamic constant assignment",
+            "formal argument cannot be",
+            "class definition in method body",
+            "module definition in method body",
+            "duplicated argument name",
+            "numeric literal without digits",
+            "invalid multibyte char",
+            "void value expression",
+            "unknown regexp option",
+        ],
+    ) || starts_any(
+        message,
+        &[
+            "Can't assign to ",
+            "Invalid break",
+            "Invalid next",
+            "Invalid return",
+            "Invalid retry",
+            "Invalid yield",
+        ],
+    )
 }
 
 fn is_ruby_file(file: &str) -> bool {
@@ -297,6 +358,9 @@ fn read_rspec(lines: &[Line], found: &mut Vec<Finding>) {
             if !has_error {
                 found.push(Finding::new(at, at, "NoTestsRan", Severity::Low, line));
             }
+        }
+        if line.starts_with("All examples were filtered out") {
+            found.push(Finding::new(at, at, "NoTestsRan", Severity::Low, line));
         }
         let is_load = line.starts_with("An error occurred while loading ")
             || line.starts_with("An error occurred in a");
@@ -465,16 +529,33 @@ fn minitest_failure(
         .find(|at| !text(lines, *at).trim().is_empty())
         .unwrap_or(at);
     let mut message = String::new();
+    let mut head = text(lines, start).trim();
+    // test-unit: `Error: test_x(T): KeyError: …`, and the message below the source.
+    let is_inline = !header.ends_with(':') && mentions(header, "(");
+    if let Some((_, rest)) = header.split_once("): ").filter(|_| is_inline) {
+        head = rest;
+        message.push_str(rest);
+    }
     for below in start..end {
         let line = text(lines, below);
+        let trimmed = line.trim();
         if frame(line).is_some_and(|(file, _, _)| is_ruby_file(file)) {
+            if is_inline {
+                continue;
+            }
             break;
         }
-        message.push_str(line.trim());
+        let numbered = trimmed.trim_start_matches(['=', '>', ' ']);
+        let is_source =
+            is_inline && number(numbered).is_some_and(|(_, rest)| rest.starts_with(':'));
+        if is_source || trimmed.starts_with("====") {
+            continue;
+        }
+        message.push_str(trimmed);
         message.push(' ');
     }
     let message = on_one_line(&message);
-    let class = class_and_message(text(lines, start).trim()).filter(|_| is_error);
+    let class = class_and_message(head).filter(|_| is_error);
     let name = class.map_or("TestFailure".into(), |(class, _)| named(class));
     let mut finding = Finding::new(
         at,
@@ -489,11 +570,12 @@ fn minitest_failure(
     }
     let test = header.split(" [").next().unwrap_or(header);
     finding.test = Some(
-        test.split("): ")
-            .next()
-            .unwrap_or(test)
-            .trim_end_matches(':')
-            .to_owned(),
+        match test.split_once("): ") {
+            Some((before, _)) => test.get(..=before.len()).unwrap_or(test),
+            None => test,
+        }
+        .trim_end_matches(':')
+        .to_owned(),
     );
     finding
 }
@@ -597,7 +679,9 @@ fn read_bundler(lines: &[Line], found: &mut Vec<Finding>) {
             new("ConnectionError")
         } else if line.starts_with("[!] There was an error parsing `Gemfile`") {
             let place = (at..lines.len().min(at + 14)).find_map(|at| {
-                let (_, rest) = text(lines, at).split_once("from ")?;
+                let (_, rest) = text(lines, at)
+                    .trim_start_matches([' ', '#'])
+                    .split_once("from ")?;
                 place(rest.trim())
             });
             match place {
@@ -612,6 +696,10 @@ fn read_bundler(lines: &[Line], found: &mut Vec<Finding>) {
                 .strip_prefix("An error occurred while installing ")
                 .and_then(|rest| rest.split(' ').next())
                 .map(str::to_owned);
+            finding
+        } else if line.starts_with("Could not find command \"") {
+            let mut finding = new("CommandNotFound");
+            finding.module = quoted(line).map(str::to_owned);
             finding
         } else if let Some(rest) = line.strip_prefix("[DEPRECATED] ") {
             Finding::new(at, at, "DeprecationWarning", Severity::Low, rest)

@@ -34,7 +34,7 @@ Examples:
     #[command(after_long_help = "\
 Examples:
   $ callosum operator say --event event.json
-  $ echo '{\"error_type\": \"KeyError\", \"file_path\": \"app.py\", \"line_number\": 3}' | callosum operator say --event -")]
+  $ callosum operator say --event - < event.json")]
     Say(SayArgs),
 }
 

@@ -30,7 +30,7 @@ use crate::{
 #[command(after_long_help = "\
 Examples:
   $ callosum shell
-  $ callosum shell -- aider")]
+  $ callosum shell -- bash")]
 pub(crate) struct ShellArgs {
     /// The agent or shell and its arguments, after `--` [default: $SHELL]
     #[arg(last = true, value_name = "AGENT")]

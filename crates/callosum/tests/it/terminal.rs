@@ -53,10 +53,12 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<String> {
 }
 
 /// What examples speak of that is not there in a test: made-up ids, words that stand nowhere, other people's programs.
-const NOT_THERE: [&str; 29] = [
+const NOT_THERE: [&str; 31] = [
     "0f3a",
     "550e8400",
-    "3f2a91c4",
+    "3f2a91",
+    "recall outcome",
+    "maybe try",
     "bd-x7y8",
     "cal_2026_01_02_0002",
     "cal_memory_20260102_030405",
@@ -111,6 +113,8 @@ fn every_example_of_every_help_text_runs() {
             {"cap": ":fs.read", "args": ["README.md"]}]}], "constraints": {"caps": [":fs.read"], "max_yields": 1}}"#,
     );
     env.write("tools/answer.py", ANSWER);
+    env.write("event.json", r#"{"error_type": "KeyError"}"#);
+    env.write("outputs.jsonl", r#"{"id": "1", "text": "fine"}"#);
     env.run([
         "executor",
         "register",

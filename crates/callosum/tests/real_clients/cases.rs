@@ -3,8 +3,8 @@
 use callosum_testkit::model::{Fault, Turn};
 
 use crate::{
-    client::Client, delegations, faults, guarding, install::Installed, instructions, neighbours,
-    sessions, stage::Stage,
+    client::Client, delegations, faults, guarding, install::Installed, instructions, interventions,
+    neighbours, sessions, stage::Stage,
 };
 
 /// A case, by its name.
@@ -54,6 +54,10 @@ pub(crate) static ALL: &[Case] = &[
     ),
     ("is_stopped_by_a_plugin", guarding::is_stopped_by_a_plugin),
     ("reads_one_text", instructions::reads_one_text),
+    (
+        "is_sent_the_fix_of_another",
+        interventions::is_sent_the_fix_of_another,
+    ),
     (
         "runs_what_is_auto_allowed_without_a_prompt",
         guarding::runs_what_is_auto_allowed_without_a_prompt,

@@ -31,6 +31,7 @@ mod guarding;
 mod install;
 /// One text with instructions for all of them.
 mod instructions;
+mod interventions;
 /// A client among others.
 mod neighbours;
 /// A session of a client, and the next one.

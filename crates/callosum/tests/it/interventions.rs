@@ -405,3 +405,106 @@ fn the_operator_checks_and_renders() {
     env.run(["operator", "say", "--event", "event.json"])
         .ended_with(2);
 }
+
+/// Runs a hook and ends it by force after so many microseconds; whether it had answered before that.
+fn is_answered_within(env: &TestEnv, event: &Value, microseconds: u64) -> bool {
+    let word = match event["hook_event_name"].as_str() {
+        Some("PostToolUseFailure") => "post-tool-use-failure",
+        _ => "post-tool-use",
+    };
+    let input = env.folder().join("event.json");
+    std::fs::write(&input, event.to_string()).unwrap();
+    let mut child = env
+        .callosum()
+        .arguments(["hook", "claude", word])
+        .command()
+        .stdin(std::fs::File::open(&input).unwrap())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_micros(microseconds));
+    child.kill().unwrap();
+    child.wait().unwrap().success()
+}
+
+/// CAKE-RCL-1, CAKE-KNOW-1: what a hook has answered is recorded, whenever others are killed; the database stays sound.
+#[test]
+fn a_hook_that_is_killed_loses_nothing_that_was_answered() {
+    let env = TestEnv::new();
+    let event = |run: &str, output: Option<&str>| {
+        let mut event = json!({
+            "hook_event_name": "PostToolUse", "session_id": "s1", "cwd": env.project(),
+            "tool_name": "Bash", "tool_input": {"command": run},
+            "tool_response": {"stdout": "", "stderr": "", "interrupted": false},
+        });
+        if let Some(output) = output {
+            event["hook_event_name"] = "PostToolUseFailure".into();
+            event["error"] = format!("Exit code 1\n{output}").into();
+        }
+        event
+    };
+    let (mut answered, mut learned, rounds) = (0, 0, 40_u64);
+    for round in 0..rounds {
+        // From before its start to after its end, on a slow machine as well.
+        let after = |step: u64| (round * 7_919 + step * 104_729) % 60_000;
+        let failed = event("python app.py", Some(MISSING));
+        let is_recorded = is_answered_within(&env, &failed, after(1));
+        answered += u64::from(is_recorded);
+        let is_changed = is_answered_within(&env, &event("make deps", None), after(2));
+        let is_over = is_answered_within(&env, &event("python app.py", None), after(3));
+        learned += u64::from(is_recorded && is_changed && is_over);
+    }
+    // A whole round, so that there is something to read in any case.
+    for event in [
+        event("python app.py", Some(MISSING)),
+        event("make deps", None),
+        event("python app.py", None),
+    ] {
+        assert!(is_answered_within(&env, &event, 5_000_000));
+    }
+    let known = errors(&env);
+    assert_eq!(known.len(), 1, "{known:?}");
+    let seen = known[0]["occurrence_count"].as_u64().unwrap();
+    assert!(
+        seen > answered && seen <= rounds + 1,
+        "{answered} of {seen}"
+    );
+    let signature = known[0]["error_signature"].as_str().unwrap();
+    let shown = env
+        .run(["recall", "show", signature, "--json"])
+        .success()
+        .json();
+    let worked = shown["fixes"][0]["worked"].as_u64().unwrap();
+    assert!(worked > learned, "{learned} of {worked}");
+    let folder = std::fs::read_dir(env.machine_home()).unwrap();
+    let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let aside: Vec<String> = names.filter(|name| name.contains("corrupt")).collect();
+    assert!(aside.is_empty(), "{aside:?}");
+}
+
+/// CAKE-SHIM-2: of a `watch` that is killed, the errors of the runs before it are kept, and its command ends or goes on by itself.
+#[test]
+fn a_watch_that_is_killed_loses_nothing_that_was_reported() {
+    let env = TestEnv::new();
+    let script = format!("cat >&2 <<'X'\n{MISSING}X\nexit 1");
+    let watch = || {
+        env.callosum()
+            .arguments(["watch", "--", "sh", "-c", &*script])
+    };
+    let mut reported = 0;
+    for round in 0..12_u64 {
+        let mut child = watch()
+            .command()
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(round * 13 % 90));
+        child.kill().unwrap();
+        reported += u64::from(child.wait().unwrap().code() == Some(1));
+    }
+    watch().run().ended_with(1);
+    let seen = errors(&env)[0]["occurrence_count"].as_u64().unwrap();
+    assert!(seen > reported && seen <= 13, "{reported} of {seen}");
+}

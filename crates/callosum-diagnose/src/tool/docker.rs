@@ -29,7 +29,7 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
         }
         let finding = docker(at, line)
             .or_else(|| compose(lines, at, line))
-            .or_else(|| kubectl(at, line));
+            .or_else(|| kubectl(lines, at, line));
         found.extend(finding);
     }
 }
@@ -292,7 +292,7 @@ fn docker(at: usize, line: &str) -> Option<Finding> {
         if mentions_any(
             message,
             &[
-                "requires at least",
+                "requires ",
                 "requires exactly",
                 "requires at most",
                 "accepts no arguments",
@@ -310,6 +310,8 @@ fn docker(at: usize, line: &str) -> Option<Finding> {
         &["unknown flag: --", "unknown shorthand flag: ", "\"docker "],
     ) || (line.starts_with("invalid argument \"") && mentions(line, " flag: "))
         || line == "invalid reference format"
+        || line == "must specify at least one container source"
+        || (line.starts_with("context \"") && mentions(line, "context not found"))
     {
         return Some(new("BuildError"));
     }
@@ -530,7 +532,7 @@ fn compose(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
 }
 
 /// Returns the finding of a message of kubectl.
-fn kubectl(at: usize, line: &str) -> Option<Finding> {
+fn kubectl(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
     let new = |name: &'static str| Finding::new(at, at, name, Severity::High, line);
     if starts_any(
         line,
@@ -585,7 +587,41 @@ fn kubectl(at: usize, line: &str) -> Option<Finding> {
             None => new("BuildError"),
         });
     }
+    if line.starts_with("Error in configuration: ") {
+        return Some(new("BuildError"));
+    }
+    // klog's line of a command that failed: `E1128 23:02:18.483847 5336 run.go:72] "command failed" err="…"`.
+    if line.starts_with('E')
+        && let Some((_, rest)) = line.split_once("] \"command failed\" err=\"")
+    {
+        let message = rest.trim_end_matches('"').replace("\\\"", "\"");
+        if mentions(&message, "unable to find one of 'kustomization.yaml'") {
+            let finding = Finding::new(at, at, "FileNotFoundError", Severity::High, message);
+            return Some(finding.at("kustomization.yaml", None));
+        }
+        return Some(Finding::new(at, at, "BuildError", Severity::High, message));
+    }
+    let has_help =
+        (at + 1..at + 4).any(|at| starts_any(text(lines, at), &["See 'kubectl ", "See 'helm "]));
+    if line.starts_with("Error: unknown ") && has_help {
+        return Some(new("BuildError"));
+    }
     let rest = line.strip_prefix("error: ")?;
+    if let Some(rest) = rest.strip_prefix("error loading config file ") {
+        let file = quoted(rest)?;
+        let number = rest
+            .split_once("line ")
+            .and_then(|(_, rest)| number(rest))
+            .map(|(line, _)| line);
+        return Some(new("SyntaxError").at(file, number));
+    }
+    if rest.starts_with("must build at directory: ") && rest.ends_with("no such file or directory")
+    {
+        return Some(match missing_file(rest) {
+            Some(file) => new("FileNotFoundError").at(file, None),
+            None => new("FileNotFoundError"),
+        });
+    }
     if let Some(path) = between(rest, "the path \"", "\" does not exist") {
         return Some(new("FileNotFoundError").at(path, None));
     }
@@ -634,7 +670,7 @@ fn kubectl(at: usize, line: &str) -> Option<Finding> {
             "no configuration has been provided",
         ],
     );
-    is_kubectl.then(|| {
+    (is_kubectl || has_help).then(|| {
         let mut finding = new("BuildError");
         finding.module = quoted(rest).map(str::to_owned);
         finding

@@ -474,7 +474,10 @@ fn read_messages(lines: &[Line], found: &mut Vec<Finding>) {
             }
             b's' if line.starts_with("stat ") => line
                 .strip_prefix("stat ")
-                .and_then(|rest| rest.strip_suffix(": no such file or directory"))
+                .and_then(|rest| {
+                    rest.strip_suffix(": no such file or directory")
+                        .or_else(|| rest.strip_suffix(": directory not found"))
+                })
                 .filter(|file| file.ends_with(".go") || !file.contains(' '))
                 .map(|file| {
                     Finding::new(at, at, "FileNotFoundError", Severity::High, line).at(file, None)
@@ -531,6 +534,15 @@ fn read_messages(lines: &[Line], found: &mut Vec<Finding>) {
                     Severity::High,
                     line,
                 ))
+            }
+            b'\t' if mentions(line, ": cannot find module providing package ") => {
+                let mut finding =
+                    Finding::new(at, at, "DependencyError", Severity::High, line.trim());
+                finding.module = line.trim().split(": ").next().map(str::to_owned);
+                Some(finding)
+            }
+            b'f' if line.starts_with("found packages ") && mentions(line, ".go) ") => {
+                Some(Finding::new(at, at, "BuildError", Severity::High, line))
             }
             _ => last_words(lines, at, line),
         };
@@ -594,6 +606,7 @@ fn go_message(lines: &[Line], at: usize, message: &str) -> Option<Finding> {
             "could not read Username",
             "is not a known dependency",
             "module declares its path as",
+            "malformed module path",
         ],
     );
     if is_dependency {
@@ -682,7 +695,11 @@ fn last_words(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
     let is_end = text(lines, at + 1).starts_with("exit status ");
     let logged = log_message(line);
     if !is_end {
-        let rest = logged?;
+        let is_json = starts_any(
+            line,
+            &["json: cannot unmarshal ", "unexpected end of JSON input"],
+        );
+        let rest = logged.or(is_json.then_some(line))?;
         let is_alone =
             lines.len() <= at + 2 && (0..at).all(|at| log_message(text(lines, at)).is_none());
         let is_last = (at + 1..lines.len()).all(|at| text(lines, at).trim().is_empty());

@@ -39,7 +39,7 @@ fn read_no_tests(lines: &[Line], found: &mut Vec<Finding>) {
         let Some(first) = line.as_bytes().first() else {
             continue;
         };
-        if !matches!(first, b'N' | b'E' | b'J' | b' ') {
+        if !matches!(first, b'C' | b'N' | b'E' | b'J' | b' ') {
             continue;
         }
         if starts_any(
@@ -55,6 +55,12 @@ fn read_no_tests(lines: &[Line], found: &mut Vec<Finding>) {
                 Severity::High
             };
             found.push(Finding::new(at, at, "NoTestsRan", severity, line.trim()));
+        } else if let Some(file) = line
+            .strip_prefix("Could not find '/")
+            .and_then(|rest| rest.trim_end().strip_suffix('\''))
+        {
+            let finding = Finding::new(at, at, "FileNotFoundError", Severity::High, line);
+            found.push(finding.at(format!("/{file}"), None));
         } else if line.starts_with("Error: No test files found") {
             let mut finding = Finding::new(at, at, "NoTestsRan", Severity::High, line);
             finding.module = quoted(line).map(str::to_owned);
@@ -193,7 +199,14 @@ fn read_jest(lines: &[Line], found: &mut Vec<Finding>) {
         let is_known = seen
             .iter()
             .any(|(known, place)| known == name && *place == file);
-        if name.trim_end() == "Validation Error:" {
+        if starts_any(
+            name,
+            &[
+                "Validation Error:",
+                "Unrecognized CLI Parameter",
+                "Validation Warning:",
+            ],
+        ) {
             jest_validation(lines, at, end, found);
         } else if !is_known && !name.starts_with("Console") {
             seen.push((name.to_owned(), file));
@@ -210,6 +223,16 @@ fn jest_validation(lines: &[Line], at: usize, end: usize, found: &mut Vec<Findin
         .map(|at| text(lines, at).trim())
         .find(|line| !line.is_empty())
         .unwrap_or_default();
+    if text(lines, at).contains("Validation Warning") {
+        found.push(Finding::new(
+            at,
+            end - 1,
+            "BuildWarning",
+            Severity::Low,
+            message,
+        ));
+        return;
+    }
     let is_missing = mentions(message, "was not found") || mentions(message, " not found");
     let name = if is_missing {
         "DependencyError"
@@ -261,7 +284,29 @@ fn jest_failure<'a>(
         module: missing_module(message).map(str::to_owned),
         test: name.trim().to_owned(),
     };
+    let is_plain = failure.name == "TestFailure"
+        && header(message).is_none()
+        && !starts_any(
+            message,
+            &[
+                "expect(", "thrown: ", "assert.", "assert(", "Expected", "Snapshot", "Failed",
+            ],
+        );
+    if is_plain {
+        // Jest prints an `Error` without its class.
+        failure.name = error_type("Error", None, message);
+    }
     if !is_suite {
+        return Some(failure);
+    }
+    if details.is_some()
+        && let Some((file, line)) = place(message)
+        && let Some(error) =
+            (start..end).find(|at| text(lines, *at).trim().starts_with("SyntaxError: "))
+    {
+        failure.name = "SyntaxError".into();
+        text(lines, error).trim().clone_into(&mut failure.message);
+        failure.place = Some((file, Some(line)));
         return Some(failure);
     }
     if failure.module.is_some() {
@@ -424,6 +469,12 @@ fn vitest_failure<'a>(
             place = Some((source, place.and_then(|(_, line)| line)));
         }
     }
+    if module.is_some()
+        && let Some((_, rest)) = message.rsplit_once(") in ")
+        && let Some(file) = rest.split(". Does ").next()
+    {
+        place = Some((file, place.and_then(|(_, line)| line)));
+    }
     if mentions(message, "Transform failed with ") {
         kind = "SyntaxError".into();
     }
@@ -575,7 +626,9 @@ fn read_node_test(lines: &[Line], found: &mut Vec<Finding>) {
             continue;
         };
         let message = text(lines, start).trim();
-        if mentions_any(message, &["subtest failed", "subtests failed"])
+        let is_file = message == "'test failed'";
+        if is_file
+            || mentions_any(message, &["subtest failed", "subtests failed"])
             || starts_any(message, &["✖", "✔", "▶"])
         {
             continue;

@@ -86,6 +86,13 @@ fn case(node: Node<'_, '_>, first: usize, last: usize) -> Finding {
         .map(|(class, _)| class)
         .filter(|class| is_exception(class))
         .or_else(|| {
+            // Mocha's text has the class below the message.
+            body.lines().find_map(|line| {
+                let (class, message) = class_and_message(line.trim())?;
+                (message == head.trim() && is_exception(class)).then_some(class)
+            })
+        })
+        .or_else(|| {
             node.attribute("type")
                 .and_then(bare_class)
                 .filter(|class| is_exception(class))
@@ -150,6 +157,11 @@ fn body_place(body: &str) -> Option<(&str, u32)> {
                 |(_, inner)| inner,
             );
         let inner = inner.split(":in ").next().unwrap_or(inner);
+        // ` ❯ Module.boom src/vlib.ts:1:35` of Vitest.
+        let inner = match trimmed.strip_prefix("❯ ") {
+            Some(frame) => frame.rsplit(' ').next().unwrap_or(frame),
+            None => inner,
+        };
         let is_library = mentions_any(
             trimmed,
             &[

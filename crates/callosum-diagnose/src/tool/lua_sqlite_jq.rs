@@ -12,7 +12,7 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
             found.extend(lua(lines, at));
         }
     }
-    if has(lines, "rror") {
+    if has(lines, "rror") || has(lines, "jq: ") {
         for at in 0..lines.len() {
             let line = text(lines, at);
             found.extend(jq(at, line).or_else(|| sqlite(lines, at, line)));
@@ -32,10 +32,17 @@ fn lua(lines: &[Line], at: usize) -> Option<Finding> {
         return None;
     }
     if let Some(file) = rest.strip_prefix("cannot open ") {
-        let file = file.split(" (").next().unwrap_or(file).trim_matches('\'');
+        let file = file.split([':', '(']).next().unwrap_or(file).trim();
+        let file = file.trim_matches('\'');
         return Some(
             Finding::new(at, at, "FileNotFoundError", Severity::High, rest).at(file, None),
         );
+    }
+    if rest.starts_with("(error object is ") {
+        return Some(Finding::new(at, at, "Panic", Severity::High, rest));
+    }
+    if starts_any(rest, &["unrecognized option '", "'-"]) {
+        return Some(Finding::new(at, at, "BuildError", Severity::High, rest));
     }
     let mut last = at;
     while last + 1 < lines.len() && last < at + 60 {
@@ -46,7 +53,7 @@ fn lua(lines: &[Line], at: usize) -> Option<Finding> {
         last += 1;
     }
     let (file, line_number, message) = place_before(rest)?;
-    if file.contains(' ') {
+    if file.contains(' ') && file != "(command line)" {
         return None;
     }
     let is_syntax = mentions_any(
@@ -57,6 +64,7 @@ fn lua(lines: &[Line], at: usize) -> Option<Finding> {
             "malformed number",
             "unexpected symbol",
             " expected ",
+            "no visible label",
         ],
     ) && !message.starts_with("attempt to")
         && !message.starts_with("bad argument");
@@ -76,6 +84,16 @@ fn lua(lines: &[Line], at: usize) -> Option<Finding> {
 
 /// Returns the finding of a message of jq.
 fn jq(at: usize, line: &str) -> Option<Finding> {
+    if starts_any(
+        line,
+        &[
+            "jq: Unknown option ",
+            "jq: Unknown arguments",
+            "jq: error: Unknown option",
+        ],
+    ) {
+        return Some(Finding::new(at, at, "BuildError", Severity::High, line));
+    }
     let rest = line.strip_prefix("jq: ");
     let plain = rest.unwrap_or(line);
     if let Some(message) = plain.strip_prefix("parse error: ") {
@@ -98,6 +116,25 @@ fn jq(at: usize, line: &str) -> Option<Finding> {
         return Some(Finding::new(at, at, name, Severity::High, &line[4..]).at(file, None));
     }
     let message = message.trim_start_matches([':', ' ']);
+    // `(at shop.json:1): Cannot index number`: the line of the input.
+    if let Some((location, rest)) = message
+        .strip_prefix("(at ")
+        .and_then(|rest| rest.split_once("): "))
+        && let Some((file, line)) = super::scan::place(location)
+    {
+        let mut finding = Finding::new(at, at, "BuildError", Severity::High, rest);
+        if file.starts_with('<') {
+            finding.line = Some(line).filter(|line| *line > 0);
+        } else {
+            finding = finding.at(file, line);
+        }
+        return Some(finding);
+    }
+    if let Some(module) = message.strip_prefix("module not found: ") {
+        let mut finding = Finding::new(at, at, "DependencyError", Severity::High, message);
+        finding.module = Some(module.trim().to_owned());
+        return Some(finding);
+    }
     let line_number = message
         .rsplit_once(", line ")
         .and_then(|(_, rest)| number(rest))
@@ -155,6 +192,7 @@ fn sqlite(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
                     "database disk image is malformed",
                     "file is not a database",
                     "cannot open \"",
+                    "unknown command or invalid arguments:",
                 ],
             ) || (rest.starts_with("near \"") && rest.ends_with("syntax error")) =>
             {

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::{
     passing::is_passing,
     scan::{
-        between, class_and_message, has, is_exception, mentions, mentions_any, named, on_one_line,
-        place, quoted, starts_any, text, without_scheme,
+        between, class_and_message, has, is_exception, mentions, named, on_one_line, place, quoted,
+        starts_any, text, without_scheme,
     },
 };
 use crate::{Severity, finding::Finding, line::Line};
@@ -41,7 +41,13 @@ pub(super) struct Header<'a> {
 /// Returns the parts of `Class [CODE]: message`, `Class: message`, `Class` or `[Class: message]`.
 pub(super) fn header(line: &str) -> Option<Header<'_>> {
     let mut text = line.trim();
-    for before in ["error: ", "Uncaught ", "(in promise) ", "thrown: "] {
+    for before in [
+        "Exception during run: ",
+        "error: ",
+        "Uncaught ",
+        "(in promise) ",
+        "thrown: ",
+    ] {
         text = text.strip_prefix(before).unwrap_or(text);
     }
     let text = match text.strip_prefix('[') {
@@ -110,6 +116,7 @@ pub(super) fn is_project(file: &str) -> bool {
             "internal/",
             "<anonymous",
             "[eval]-wrapper",
+            "[stdin]-wrapper",
             "bun:",
             "ext:",
             "webpack/",
@@ -135,14 +142,7 @@ pub(super) fn error_type(class: &str, code: Option<&str>, message: &str) -> Cow<
                     .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
         })
     });
-    let is_missing = mentions_any(
-        message,
-        &[
-            "Cannot find module ",
-            "Cannot find package ",
-            "Failed to resolve import ",
-        ],
-    );
+    let is_missing = missing_module(message).is_some();
     match code {
         Some("MODULE_NOT_FOUND" | "ERR_MODULE_NOT_FOUND" | "ERR_PACKAGE_PATH_NOT_EXPORTED") => {
             "DependencyError".into()
@@ -155,6 +155,12 @@ pub(super) fn error_type(class: &str, code: Option<&str>, message: &str) -> Cow<
 
 /// Returns the module that an error cannot find.
 pub(super) fn missing_module(message: &str) -> Option<&str> {
+    // Vitest 1: `Failed to load url zod (resolved id: zod) in /w/a.test.ts. Does the file exist?`.
+    if let Some(rest) = message.split("Failed to load url ").nth(1)
+        && mentions(rest, "Does the file exist?")
+    {
+        return rest.split(' ').next();
+    }
     for before in [
         "Cannot find module ",
         "Cannot find package ",
@@ -190,10 +196,26 @@ fn read_errors(lines: &[Line], found: &mut Vec<Finding>) {
             at += 1;
             continue;
         }
+        if line.starts_with("Node.js v") {
+            let is_known = found.iter().any(|finding| {
+                finding.severity != Severity::Low && finding.last + 14 > at && finding.first < at
+            });
+            if !is_known {
+                thrown_value(lines, at, found);
+            }
+            at += 1;
+            continue;
+        }
         let is_start = line.starts_with(|letter: char| letter.is_ascii_uppercase())
             || starts_any(
                 line,
-                &["[AggregateError", "error: Uncaught", "[Error", "[TypeError"],
+                &[
+                    "[AggregateError",
+                    "error: Uncaught",
+                    " Exception during run: ",
+                    "[Error",
+                    "[TypeError",
+                ],
             );
         let Some(header) = is_start.then(|| header(line)).flatten() else {
             at += 1;
@@ -256,9 +278,10 @@ fn is_captured(lines: &[Line], at: usize) -> bool {
 
 /// Returns the place of the source that Node prints above an uncaught error, and its line in the output.
 fn source_above(lines: &[Line], at: usize) -> Option<(&str, u32, usize)> {
-    let start = at.saturating_sub(12);
+    let start = at.saturating_sub(16);
     for above in (start..at).rev() {
         let line = text(lines, above);
+        let line = line.strip_prefix(" Exception during run: ").unwrap_or(line);
         if line.starts_with([' ', '\t']) || line.is_empty() || line.contains(' ') {
             continue;
         }
@@ -424,9 +447,14 @@ fn thrown_value(lines: &[Line], at: usize, found: &mut Vec<Finding>) {
         let message = (first + 1..at)
             .rev()
             .map(|at| text(lines, at).trim())
-            .find(|line| !line.is_empty())
+            .find(|line| {
+                !line.is_empty() && !starts_any(line, &["(Use `node", "Thrown at:", "at "])
+            })
             .unwrap_or_default();
-        let finding = Finding::new(first, at, "Error", Severity::High, message);
+        let name = header(message).map_or("Error".into(), |header| {
+            error_type(header.class, header.code, header.message)
+        });
+        let finding = Finding::new(first, at, name, Severity::High, message);
         found.push(if is_project(file) {
             finding.at(file, line)
         } else {

@@ -12,6 +12,9 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
     }
     for at in 0..lines.len() {
         let line = text(lines, at);
+        if line.starts_with("Unrecognized switch: -") {
+            found.push(Finding::new(at, at, "BuildError", Severity::High, line));
+        }
         if let Some(rest) = line.strip_prefix("Can't open perl script ")
             && let Some(file) = between(rest, "\"", "\"")
         {
@@ -33,7 +36,10 @@ fn located(line: &str) -> Option<(&str, &str, u32)> {
     })?;
     let (line, rest) = number(rest)?;
     let is_end = matches!(rest.trim_end(), "." | "")
-        || starts_any(rest, &[", near ", ", at EOF", ", within "]);
+        || starts_any(
+            rest,
+            &[", near ", ", at EOF", ", at end of line", ", within "],
+        );
     let (message, file) = match before.rsplit_once(" at ") {
         Some(parts) => parts,
         None => return None,
@@ -95,6 +101,14 @@ fn message(lines: &[Line], at: usize) -> Option<Finding> {
         message
     };
     let mut finding = Finding::new(at, at, name, severity, text_of).at(file, number);
+    if let Some(file) = between(message, "Cannot detect source of '", "'") {
+        return Some(finding.at(file, None));
+    }
+    if is_library(file)
+        && let Some((file, number)) = caller(lines, at)
+    {
+        finding = finding.at(file, number);
+    }
     if let Some(module) = between(message, "Can't locate ", " in @INC") {
         finding.module = Some(module.trim_end_matches(".pm").replace('/', "::"));
     } else if let Some(symbol) = between(message, "Global symbol \"", "\"") {
@@ -106,6 +120,29 @@ fn message(lines: &[Line], at: usize) -> Option<Finding> {
             .map(|name| name.trim_start_matches('&').to_owned());
     }
     Some(finding)
+}
+
+/// Whether a file is one of Perl's own or of an installed module.
+fn is_library(file: &str) -> bool {
+    mentions_any(
+        file,
+        &[
+            "/usr/share/perl",
+            "/usr/lib/x86_64-linux-gnu/perl",
+            "/perl5/",
+            "/site_perl/",
+        ],
+    )
+}
+
+/// Returns the first place of the project in the lines of a trace (`\tmain::f() called at main.pl line 3`).
+fn caller(lines: &[Line], at: usize) -> Option<(&str, u32)> {
+    (at + 1..lines.len().min(at + 40))
+        .map_while(|at| text(lines, at).strip_prefix('\t'))
+        .filter_map(|line| line.rsplit_once(" called at "))
+        .filter_map(|(_, place)| place.rsplit_once(" line "))
+        .filter(|(file, _)| !is_library(file))
+        .find_map(|(file, line)| Some((file, number(line)?.0)))
 }
 
 fn is_warning(message: &str) -> bool {
@@ -183,6 +220,15 @@ fn kind(message: &str, is_warning: bool) -> &'static str {
         || mentions(message, "is not exported by")
     {
         return "CompileError";
+    }
+    if message.starts_with("Can't continue after import errors") {
+        return "CompileError";
+    }
+    if message.starts_with("Perl v") && mentions(message, " required--this is only ") {
+        return "DependencyError";
+    }
+    if message.starts_with("Cannot detect source of '") {
+        return "FileNotFoundError";
     }
     if mentions_any(message, &["Can't locate "]) && mentions(message, "in @INC") {
         return "DependencyError";

@@ -32,9 +32,15 @@ fn result(lines: &[Line], at: usize) -> Option<Finding> {
         Some((_, name)) => name.trim_start_matches([' ', '-']),
         None => rest.strip_prefix("- ")?,
     };
-    if mentions_any(&name.to_ascii_lowercase(), &["# todo", "# skip"]) {
+    let is_parent = name.trim_end().ends_with('{');
+    if is_parent || mentions_any(&name.to_ascii_lowercase(), &["# todo", "# skip"]) {
         return None;
     }
+    let name = name.split(" # time=").next().unwrap_or(name);
+    let depth = match text(lines, at + 1).trim() {
+        "---" => indent(text(lines, at + 1)).saturating_sub(2),
+        _ => depth,
+    };
     let mut last = at;
     let mut block = Block::default();
     if text(lines, at + 1).trim() == "---" {
@@ -64,8 +70,32 @@ fn result(lines: &[Line], at: usize) -> Option<Finding> {
             }
             last = below;
         }
-        if is_perl(lines, at) {
+        if is_perl(lines) {
             return None;
+        }
+    }
+    if last == at {
+        // Mocha: the message and the stack, deeper than the result.
+        for below in at + 1..lines.len().min(at + LONGEST_BLOCK) {
+            let line = text(lines, below);
+            if indent(line) <= depth
+                || line.trim_start().starts_with("not ok")
+                || line.trim_start().starts_with("ok ")
+            {
+                break;
+            }
+            if let Some(place) = super::node::frame(line) {
+                let place = place.filter(|(file, _)| is_project(file));
+                block.frame = block
+                    .frame
+                    .or(place.map(|(file, line)| (file.to_owned(), line)));
+            } else if let Some(header) =
+                super::node::header(line).filter(|header| super::scan::is_exception(header.class))
+            {
+                block.class = Some(header.class.to_owned());
+                header.message.clone_into(&mut block.message);
+            }
+            last = below;
         }
     }
     if block.is_parent {
@@ -86,10 +116,9 @@ fn result(lines: &[Line], at: usize) -> Option<Finding> {
     Some(finding)
 }
 
-/// Whether Perl's own comment about the failure is near.
-fn is_perl(lines: &[Line], at: usize) -> bool {
-    (at.saturating_sub(6)..lines.len().min(at + 6))
-        .any(|at| text(lines, at).trim_start().starts_with("#   Failed test"))
+/// Whether Perl's own comments tell of the failures; standard error may come before standard output.
+fn is_perl(lines: &[Line]) -> bool {
+    has(lines, "#   Failed test")
 }
 
 /// The parts of a YAML block that tell what failed.
@@ -124,7 +153,17 @@ impl Block {
                     self.message.push(' ');
                 }
                 Some(Part::Stack) => self.add_frame(trimmed),
-                _ => {}
+                // Vitest has `error:` with `name:` and `message:` below.
+                _ => match trimmed.split_once(": ") {
+                    Some(("name", class)) => {
+                        self.class = super::scan::bare_class(class.trim_matches(['"', '\'']))
+                            .map(str::to_owned);
+                    }
+                    Some(("message", message)) => message
+                        .trim_matches(['"', '\''])
+                        .clone_into(&mut self.message),
+                    _ => {}
+                },
             }
             return;
         }
@@ -134,7 +173,7 @@ impl Block {
         let value = value.trim().trim_matches(['"', '\'']);
         let is_long = starts_any(value, &["|", ">"]) || value.is_empty();
         self.open = Some(match key {
-            "error" | "message" => Part::Message,
+            "error" | "message" if !value.is_empty() => Part::Message,
             "stack" | "at" => Part::Stack,
             _ => Part::Other,
         });
@@ -173,7 +212,9 @@ impl Block {
     }
 
     fn kind(&self) -> (Cow<'static, str>, Severity) {
-        if self.is_timeout || self.message.starts_with("test timed out after ") {
+        let is_mocha =
+            self.message.starts_with("Timeout of ") && self.message.contains("ms exceeded");
+        if is_mocha || self.is_timeout || self.message.starts_with("test timed out after ") {
             return ("TestTimeout".into(), Severity::Medium);
         }
         let name = match self.class.as_deref() {

@@ -29,6 +29,31 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
             }
         }
     }
+    for (start, name) in [
+        ("Error handling -chdir option: chdir ", "FileNotFoundError"),
+        ("No state file was found!", "BuildError"),
+        ("Workspace \"", "BuildError"),
+    ] {
+        for at in 0..lines.len() {
+            let line = text(lines, at);
+            let is_workspace = name != "BuildError"
+                || start.ends_with('!')
+                || line.trim_end().ends_with("\" doesn't exist.");
+            if let Some(rest) = line.strip_prefix(start).filter(|_| is_workspace) {
+                let finding = Finding::new(at, at, name, Severity::High, line);
+                found.push(
+                    match rest
+                        .split(": ")
+                        .next()
+                        .filter(|_| name == "FileNotFoundError")
+                    {
+                        Some(file) => finding.at(file, None),
+                        None => finding,
+                    },
+                );
+            }
+        }
+    }
 }
 
 /// Returns a line without the border of its box.
@@ -168,6 +193,7 @@ fn diagnostic(lines: &[Line], at: usize, is_error: bool, is_box: bool) -> Diagno
             && let Some((file, rest)) = rest.split_once(" line ")
             && let Some((line, _)) = number(rest)
             && line > 0
+            && !file.starts_with('<')
         {
             place = place.or_else(|| Some((file.to_owned(), line)));
             continue;
@@ -177,6 +203,8 @@ fn diagnostic(lines: &[Line], at: usize, is_error: bool, is_box: bool) -> Diagno
         if is_source || trimmed.starts_with("with ") {
             continue;
         }
+        // What a function was called with is in a box of its own.
+        let trimmed = trimmed.trim_start_matches(['│', '├', '─', ' ']);
         detail.push_str(trimmed);
         detail.push(' ');
     }
@@ -236,6 +264,7 @@ fn finding(lines: &[Line], diagnostic: Diagnostic) -> Finding {
             .next()
             .and_then(|before| before.rsplit(' ').next())
             .filter(|_| mentions(&whole, ": no such file or directory"))
+            .or_else(|| super::scan::between(&whole, "variables file ", " does not exist"))
             .or_else(|| quoted(&diagnostic.title))
             .or_else(|| quoted(&diagnostic.detail));
         if let Some(file) = file {
@@ -349,9 +378,10 @@ pub(super) fn kind(title: &str, whole: &str) -> &'static str {
 /// Returns what is missing: a provider, a variable or a program.
 fn module<'a>(whole: &'a str, name: &str) -> Option<&'a str> {
     if name == "DependencyError"
-        && let Some(rest) = whole.split("provider ").nth(1)
-        && let Some(word) = rest.split([' ', ':', ',']).next()
-        && word.contains('/')
+        && let Some(word) = whole
+            .split("provider ")
+            .filter_map(|rest| rest.split([' ', ':', ',']).next())
+            .find(|word| word.contains('/'))
     {
         return Some(word.trim_matches('"'));
     }
@@ -359,9 +389,17 @@ fn module<'a>(whole: &'a str, name: &str) -> Option<&'a str> {
         let before = whole.split(": not found").next()?;
         return before.rsplit(' ').next();
     }
-    matches!(name, "BuildError" | "DependencyError")
-        .then(|| quoted(whole))
-        .flatten()
+    let is_named = starts_any(
+        whole,
+        &[
+            "Reference to undeclared",
+            "Unsupported ",
+            "No value for",
+            "Invalid type specification",
+            "Missing required argument",
+        ],
+    );
+    is_named.then(|| quoted(whole)).flatten()
 }
 
 #[cfg(test)]

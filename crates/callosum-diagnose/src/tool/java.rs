@@ -3,8 +3,8 @@
 use super::{
     passing::is_passing,
     scan::{
-        class_and_message, has, indent, is_exception, mentions, mentions_any, named, number,
-        on_one_line, place, place_before, quoted, starts_any, text, without_scheme,
+        class_and_message, has, indent, is_exception, is_path, mentions, mentions_any, named,
+        number, on_one_line, place, place_before, quoted, starts_any, text, without_scheme,
     },
 };
 use crate::{Severity, finding::Finding, line::Line};
@@ -161,7 +161,7 @@ fn compiler_message(line: &str) -> Option<(&str, u32, bool, &str)> {
     let (file, number, rest) = place_before(line)?;
     let file = without_task(file);
     let path = file.trim_end_matches('s');
-    if !(path.ends_with(".java") || path.ends_with(".kt")) || file.starts_with([' ', '\t']) {
+    if !(path.ends_with(".java") || path.ends_with(".kt")) || !is_path(file) {
         return None;
     }
     if let Some(message) = rest.strip_prefix("error: ") {
@@ -273,6 +273,21 @@ fn header(lines: &[Line], at: usize) -> Option<(usize, bool)> {
         return None;
     }
     // A class alone, as loggers and test runners print it.
+    let is_framed = frame(text(lines, at + 1)).is_some();
+    if is_framed
+        && start == 0
+        && class_and_message(trimmed)
+            .is_some_and(|(class, _)| is_exception(class) || trimmed.contains('$'))
+    {
+        return Some((0, false));
+    }
+    // JUnit prints some failures of arrays without a class.
+    if is_framed && test_context(lines, at).is_some() {
+        return Some((start, false));
+    }
+    if trimmed.starts_with("Caused by: ") {
+        return None;
+    }
     let name = trimmed.split([':', ' ']).next()?;
     let is_qualified = name.contains('.') && !name.contains('/') && !name.ends_with('.');
     if is_qualified
@@ -456,19 +471,21 @@ fn report(
     for (index, exception) in chain.into_iter().enumerate() {
         let place = exception.place.or(enclosing);
         enclosing = place;
-        if exception.class.is_empty() {
-            continue;
-        }
+        let class = match exception.class {
+            "" if context.is_some() => "AssertionError",
+            "" => continue,
+            class => class,
+        };
         let is_primary = index + 1 == count;
         let severity = match &context {
-            _ if exception.class == "OutOfMemoryError" => Severity::Critical,
+            _ if class == "OutOfMemoryError" => Severity::Critical,
             Some((_, false)) => Severity::Medium,
             _ => Severity::High,
         };
-        let name = if context.is_some() && is_assertion(exception.class) {
+        let name = if context.is_some() && is_assertion(class) {
             "TestFailure".into()
         } else {
-            named(exception.class)
+            named(class)
         };
         let first = if is_primary { start } else { exception.first };
         let last = if is_primary { end } else { exception.last };
@@ -527,6 +544,21 @@ fn virtual_machine_message(lines: &[Line], at: usize, line: &str) -> Option<Find
     }
     if let Some(file) = line.strip_prefix("Error: Unable to access jarfile ") {
         return Some(finding("FileNotFoundError", Severity::High, line).at(file, None));
+    }
+    if let Some(file) = line.strip_prefix("error: source file or directory not found: ") {
+        return Some(finding("FileNotFoundError", Severity::High, line).at(file, None));
+    }
+    if let Some(file) = line.strip_prefix("Error opening zip file or JAR manifest missing : ") {
+        return Some(finding("FileNotFoundError", Severity::High, line).at(file.trim(), None));
+    }
+    if let Some(file) = line.strip_prefix("Error: Invalid or corrupt jarfile ") {
+        return Some(finding("BuildError", Severity::High, line).at(file, None));
+    }
+    if line == "Error occurred during initialization of VM" {
+        let reason = text(lines, at + 1);
+        let is_elsewhere = reason.starts_with("Could not reserve")
+            || (at > 0 && text(lines, at - 1).starts_with("Error opening zip"));
+        return (!is_elsewhere).then(|| finding("BuildError", Severity::High, reason));
     }
     if let Some(file) = line.strip_prefix("no main manifest attribute, in ") {
         return Some(finding("BuildError", Severity::High, line).at(file, None));

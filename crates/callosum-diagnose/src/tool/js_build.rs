@@ -123,6 +123,13 @@ fn read_webpack(lines: &[Line], found: &mut Vec<Finding>) {
     for at in 0..lines.len() {
         let line = text(lines, at).trim_start();
         if let Some(message) = line.strip_prefix("[webpack-cli] ") {
+            if let Some(file) = message.strip_prefix("Failed to load ").and_then(quoted) {
+                found.push(webpack_config(lines, at, file));
+                continue;
+            }
+            if at > 0 && mentions(text(lines, at - 1), "[webpack-cli] Failed to load ") {
+                continue;
+            }
             let is_failure = starts_any(
                 message,
                 &[
@@ -248,6 +255,35 @@ fn webpack(lines: &[Line], at: usize, last: usize, target: &str, message: &str) 
     finding
 }
 
+/// Returns the finding of a configuration that does not load, for the reason on the next line.
+fn webpack_config(lines: &[Line], at: usize, file: &str) -> Finding {
+    let reason = text(lines, at + 1).trim_start_matches("[webpack-cli] ");
+    let module = missing_module(reason);
+    let name = match module {
+        Some(module) if module == file => "FileNotFoundError",
+        Some(_) => "DependencyError",
+        None if reason.starts_with("SyntaxError") => "SyntaxError",
+        None => "BuildError",
+    };
+    let line = (at + 1..lines.len().min(at + 30))
+        .filter_map(|at| super::node::frame(text(lines, at)).flatten())
+        .find(|(frame, _)| *frame == file)
+        .map(|(_, line)| line)
+        .filter(|_| name != "FileNotFoundError");
+    let mut last = at + 1;
+    while last + 1 < lines.len()
+        && starts_any(text(lines, last + 1), &["    at ", "- ", "Require stack:"])
+    {
+        last += 1;
+    }
+    let mut finding =
+        Finding::new(at, last.min(lines.len() - 1), name, Severity::High, reason).at(file, line);
+    finding.module = module
+        .filter(|_| name == "DependencyError")
+        .map(str::to_owned);
+    finding
+}
+
 /// Returns the line of `message (2:10)`.
 fn message_line(message: &str) -> Option<u32> {
     let (_, inner) = message.rsplit_once('(')?;
@@ -324,8 +360,14 @@ fn vite(lines: &[Line], first: usize, start: usize, end: usize) -> Finding {
         "DependencyError"
     } else if let Some(file) = message.strip_prefix("failed to load config from ") {
         place = Some((file.trim(), None));
-        "BuildError"
-    } else if is_syntax(&whole) {
+        let missing = (start..end).find_map(|at| missing_module(text(lines, at)));
+        module = missing.map(str::to_owned);
+        if missing.is_some() {
+            "DependencyError"
+        } else {
+            "BuildError"
+        }
+    } else if is_syntax(&whole) || (start..end).any(|at| mentions(text(lines, at), "ParseError")) {
         "SyntaxError"
     } else {
         "BuildError"

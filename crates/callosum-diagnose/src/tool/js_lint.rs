@@ -1,8 +1,8 @@
 //! Linters and formatters of JavaScript and CSS: ESLint, Stylelint, Prettier and Biome.
 
 use super::scan::{
-    class_and_message, has, is_exception, mentions, mentions_any, named, number, place, quoted,
-    starts_any, text,
+    class_and_message, has, is_exception, is_path, mentions, mentions_any, named, number, place,
+    quoted, starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
@@ -17,10 +17,15 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
     {
         read_eslint_failure(lines, found);
     }
-    if has(lines, ", col ") || has(lines, " [Error/") {
+    if has(lines, ", col ")
+        || has(lines, " [Error/")
+        || has(lines, ") [error]")
+        || has(lines, "): error ")
+        || has(lines, " problem")
+    {
         read_eslint_lines(lines, found);
     }
-    if has(lines, "[error] ") || has(lines, "Code style issues") {
+    if has(lines, "[error] ") || has(lines, "[warn] ") {
         read_prettier(lines, found);
     }
     if has(lines, " ━━━") {
@@ -169,6 +174,9 @@ fn read_eslint_lines(lines: &[Line], found: &mut Vec<Finding>) {
                 Some((message, rule)) => (message, rule.strip_suffix(')')),
                 None => (message, None),
             };
+            if !is_path(file) {
+                continue;
+            }
             found.push(lint(at, file, number, is_error, message, rule));
         } else if let Some((before, level)) = line.rsplit_once(" [")
             && let Some(level) = level.strip_suffix(']')
@@ -176,6 +184,9 @@ fn read_eslint_lines(lines: &[Line], found: &mut Vec<Finding>) {
             && matches!(level, "Error" | "Warning")
             && let Some((file, number, message)) = super::scan::place_before(before)
         {
+            if !is_path(file) {
+                continue;
+            }
             found.push(lint(
                 at,
                 file,
@@ -184,8 +195,40 @@ fn read_eslint_lines(lines: &[Line], found: &mut Vec<Finding>) {
                 message,
                 Some(rule),
             ));
+        } else if let Some(finding) = other_line(at, line) {
+            found.push(finding);
         }
     }
+}
+
+/// Returns the finding of Stylelint's `unix` form (`a.css:1:2: message (rule) [error]`) and of ESLint's `visualstudio`
+/// form (`a.js(1,2): error rule : message`).
+fn other_line(at: usize, line: &str) -> Option<Finding> {
+    if let Some((before, level)) = line.rsplit_once(" [")
+        && matches!(level, "error]" | "warning]")
+        && let Some((file, number, message)) = super::scan::place_before(before)
+        && let Some((message, rule)) = message.rsplit_once(" (")
+        && is_path(file)
+    {
+        return Some(lint(
+            at,
+            file,
+            number,
+            level == "error]",
+            message,
+            rule.strip_suffix(')'),
+        ));
+    }
+    let (location, rest) = line.split_once("): ")?;
+    let (is_error, rest) = match rest.strip_prefix("error ") {
+        Some(rest) => (true, rest),
+        None => (false, rest.strip_prefix("warning ")?),
+    };
+    let (rule, message) = rest.split_once(" : ")?;
+    let (file, range) = location.rsplit_once('(')?;
+    let (number, _) = number(range)?;
+    let is_place = is_path(file) && file.contains('.') && !rule.contains(' ');
+    is_place.then(|| lint(at, file, number, is_error, message, Some(rule)))
 }
 
 fn lint(
@@ -209,11 +252,12 @@ fn lint(
 }
 
 fn read_prettier(lines: &[Line], found: &mut Vec<Finding>) {
-    let is_check = has(lines, "Code style issues");
+    let is_check =
+        has(lines, "Code style issues") || has(lines, "Error occurred when checking code style");
     for at in 0..lines.len() {
         let line = text(lines, at);
         if let Some(file) = line.strip_prefix("[warn] ") {
-            if is_check && !file.starts_with("Code style issues") && !file.contains(": ") {
+            if is_check && !file.starts_with("Code style issues") && !file.trim().contains(' ') {
                 let message = "code style differs from Prettier's";
                 found.push(
                     Finding::new(at, at, "LintError", Severity::Medium, message)
@@ -266,7 +310,7 @@ fn read_prettier(lines: &[Line], found: &mut Vec<Finding>) {
             rest,
             &[
                 "Invalid configuration",
-                "No parser could be inferred",
+                "No parser ",
                 "Couldn't resolve parser",
                 "Invalid --",
                 "Couldn't find",

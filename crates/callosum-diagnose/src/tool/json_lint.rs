@@ -537,7 +537,9 @@ fn problem(entry: &Value) -> Option<Problem<'_>> {
     let (file, message) = (string(entry, &["file"])?, string(entry, &["message"])?);
     let line = line_number(entry, &["line"])?;
     // ShellCheck numbers its codes; mypy names them and has hints.
-    if let Some(number) = line_number(entry, &["code"]) {
+    if let Some(number) = line_number(entry, &["code"])
+        && entry.get("endLine").is_some()
+    {
         let (name, severity) = lint_level(string(entry, &["level"])?);
         return Some(Problem {
             name: name.into(),

@@ -65,6 +65,29 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
 
 fn case(node: Node<'_, '_>, first: usize, last: usize) -> Finding {
     let parent = node.parent();
+    let suite = parent.and_then(|parent| parent.parent());
+    if suite.is_some_and(|suite| suite.attribute("package") == Some("org.eslint")) {
+        let line = node
+            .text()
+            .and_then(|text| text.trim().strip_prefix("line "))
+            .and_then(super::scan::number)
+            .map(|(line, _)| line);
+        let message = node.attribute("message").unwrap_or_default();
+        let mut finding = Finding::new(
+            first,
+            last,
+            "LintError",
+            Severity::Medium,
+            on_one_line(message),
+        );
+        if let Some(file) = suite.and_then(|suite| suite.attribute("name")) {
+            finding = finding.at(file, line);
+        }
+        finding.code = parent
+            .and_then(|parent| parent.attribute("name"))
+            .map(|name| name.trim_start_matches("org.eslint.").to_owned());
+        return finding;
+    }
     let attribute = |name| parent.and_then(|parent| parent.attribute(name));
     let body: String = node
         .descendants()

@@ -14,6 +14,21 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
     if has(lines, "[ERROR] ") || has(lines, "[WARNING] ") || has(lines, "[FATAL] ") {
         read_maven(lines, found);
     }
+    for at in 0..lines.len() {
+        let line = text(lines, at);
+        if line.starts_with("Unable to parse command line options: ")
+            || line.starts_with("Unknown command-line option '")
+        {
+            found.push(Finding::new(at, at, "BuildError", Severity::High, line));
+        } else if let Some(rest) = line.strip_prefix("POM file ")
+            && line.ends_with(" does not exist")
+        {
+            let file = rest.split(' ').next().unwrap_or(rest);
+            found.push(
+                Finding::new(at, at, "FileNotFoundError", Severity::High, line).at(file, None),
+            );
+        }
+    }
     if has(lines, "* What went wrong:") {
         read_gradle(lines, found);
     }
@@ -265,6 +280,9 @@ fn maven_type(message: &str) -> &'static str {
     if mentions(message, "There are test failures") {
         return "TestFailure";
     }
+    if message.starts_with("Non-readable POM ") && mentions(message, "No such file or directory") {
+        return "FileNotFoundError";
+    }
     match reason(message) {
         Some(name @ ("DiskFull" | "ConnectionError")) => name,
         _ if mentions(message, "Compilation failure") => "CompileError",
@@ -473,6 +491,9 @@ fn gradle_type(reason: &str) -> &'static str {
 }
 
 fn gradle_module(reason: &str) -> Option<&str> {
+    if let Some(rest) = reason.split("starting process 'command '").nth(1) {
+        return rest.split('\'').next();
+    }
     for before in [
         "Plugin [id: ",
         "Plugin with id ",
@@ -488,7 +509,11 @@ fn gradle_module(reason: &str) -> Option<&str> {
             };
         }
     }
-    for before in ["Could not find ", "Could not resolve "] {
+    for before in [
+        "Could not find ",
+        "Could not resolve ",
+        "external dependency ",
+    ] {
         if let Some(at) = reason.find(before) {
             let word = reason[at + before.len()..].split(' ').next()?;
             if word.contains(':') {

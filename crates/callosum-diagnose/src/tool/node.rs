@@ -515,7 +515,7 @@ fn read_process(lines: &[Line], found: &mut Vec<Finding>) {
 fn read_aborts(lines: &[Line], found: &mut Vec<Finding>) {
     for at in 0..lines.len() {
         let line = text(lines, at);
-        if mentions(line, "FATAL ERROR: ") && mentions(line, "heap out of memory") {
+        if line.starts_with("FATAL ERROR: ") && mentions(line, "heap out of memory") {
             let message = line.split("FATAL ERROR: ").nth(1).unwrap_or(line);
             found.push(Finding::new(
                 at,

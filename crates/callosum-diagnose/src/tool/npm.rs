@@ -53,6 +53,11 @@ fn read_npm(lines: &[Line], found: &mut Vec<Finding>) {
             finding.module = rest.split(": ").next().map(str::to_owned);
             found.push(finding);
         }
+        if line.starts_with("Unknown command: \"") && has(&lines[at..], "npm help") {
+            let mut finding = Finding::new(at, at, "CommandNotFound", Severity::High, line);
+            finding.module = quoted(line).map(str::to_owned);
+            found.push(finding);
+        }
         // The script that `npm init` writes.
         if line == "Error: no test specified"
             && (0..at).any(|at| text(lines, at).contains("> echo \"Error: no test specified\""))
@@ -222,7 +227,7 @@ fn npm_module(code: Option<&str>, parts: &[&str]) -> Option<String> {
     match code {
         Some("E404") => {
             let part = parts.iter().find(|part| part.contains('\''))?;
-            quoted(part).map(str::to_owned)
+            quoted(part).map(|name| name.trim_end_matches("@*").to_owned())
         }
         Some("ETARGET") => {
             let part = parts

@@ -48,6 +48,9 @@ fn verdict(line: &str) -> Option<bool> {
     {
         return Some(false);
     }
+    if line.starts_with("Result: PASS") || line == "All tests successful." {
+        return Some(true);
+    }
     if line.starts_with("ok  \t") {
         return Some(true);
     }

@@ -98,6 +98,8 @@ fn with_class(rest: &str) -> Option<(&str, &str)> {
 
 /// Reads uncaught exceptions with their causes, syntax errors and warnings.
 fn read_exceptions(lines: &[Line], found: &mut Vec<Finding>) {
+    // What a passing test prints about an exception is no error; a file that does not parse is.
+    let is_quiet = super::passing::is_passing(lines);
     let mut at = 0;
     while at < lines.len() {
         let line = text(lines, at);
@@ -170,6 +172,10 @@ fn read_exceptions(lines: &[Line], found: &mut Vec<Finding>) {
             at += 1;
             continue;
         };
+        if is_quiet {
+            at = last + 1;
+            continue;
+        }
         // A thread reports its exception, and the main thread prints it again.
         let is_repeat = |finding: &Finding| {
             found.iter().any(|other| {

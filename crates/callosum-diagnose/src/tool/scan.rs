@@ -82,6 +82,15 @@ pub(super) fn place_before(text: &str) -> Option<(&str, u32, &str)> {
     None
 }
 
+/// Whether a text can be the path of a place: source code and quoted lines are not.
+pub(super) fn is_path(text: &str) -> bool {
+    !(text.is_empty()
+        || text.starts_with([' ', '\t', '{', '[', '|', '#', '>'])
+        || text.contains(['"', '`', '\t', '=', ';'])
+        || text.contains("  ")
+        || text.contains(": "))
+}
+
 /// Returns a path without `file://`.
 pub(super) fn without_scheme(path: &str) -> &str {
     path.strip_prefix("file://").unwrap_or(path)

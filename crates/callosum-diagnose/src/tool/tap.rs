@@ -111,7 +111,11 @@ fn result(lines: &[Line], at: usize) -> Option<Finding> {
     if let Some((file, line)) = block.frame.or(block.location) {
         finding = finding.at(file, line);
     }
-    finding.code = block.code;
+    if block.rule.is_some() {
+        let line = finding.line;
+        finding = finding.at(name, line);
+    }
+    finding.code = block.code.or(block.rule);
     finding.test = Some(name.to_owned());
     Some(finding)
 }
@@ -131,6 +135,7 @@ struct Block {
     location: Option<(String, u32)>,
     is_timeout: bool,
     is_parent: bool,
+    rule: Option<String>,
     open: Option<Part>,
 }
 
@@ -178,6 +183,7 @@ impl Block {
             _ => Part::Other,
         });
         match key {
+            "ruleId" => self.rule = Some(value.to_owned()),
             "failureType" => {
                 self.is_timeout = value == "testTimeoutFailure";
                 self.is_parent = value == "subtestsFailed";
@@ -186,6 +192,9 @@ impl Block {
             "code" => self.code = Some(value.to_owned()).filter(|code| code != "ERR_TEST_FAILURE"),
             "name" => self.class = super::scan::bare_class(value).map(str::to_owned),
             "location" => self.location = place(value).map(|(file, line)| (file.to_owned(), line)),
+            "line" if self.location.is_none() => {
+                self.location = value.parse().ok().map(|line| (String::new(), line));
+            }
             "file" => self.location = Some((value.to_owned(), 0)),
             "line" => {
                 if let (Some((_, line)), Ok(number)) = (&mut self.location, value.parse()) {
@@ -214,6 +223,9 @@ impl Block {
     fn kind(&self) -> (Cow<'static, str>, Severity) {
         let is_mocha =
             self.message.starts_with("Timeout of ") && self.message.contains("ms exceeded");
+        if self.rule.is_some() {
+            return ("LintError".into(), Severity::Medium);
+        }
         if is_mocha || self.is_timeout || self.message.starts_with("test timed out after ") {
             return ("TestTimeout".into(), Severity::Medium);
         }

@@ -2,7 +2,7 @@
 
 use memchr::memmem::Finder;
 
-use super::scan::{number, place, quoted, text};
+use super::scan::{is_path, number, place, quoted, text};
 use crate::{Severity, finding::Finding, line::Line};
 
 /// Reads `tsc` and tools that print as it does.
@@ -33,7 +33,7 @@ pub(super) fn message(lines: &[Line], at: usize, line: &str) -> Option<Finding> 
     }
     let before = before.trim_end_matches([' ', ':', '-']);
     let before = before.strip_prefix("Error: ").unwrap_or(before);
-    let place = place_of(before.trim_start());
+    let place = place_of(before.trim_start()).filter(|(file, _)| is_path(file));
     if place.is_none() && !before.is_empty() {
         return None;
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::scan::{
-    between, has, mentions, mentions_any, number, place, quoted, reason, starts_any, text,
+    between, ends_any, has, mentions, mentions_any, number, place, quoted, reason, starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line, reader::find};
 
@@ -384,10 +384,9 @@ fn daemon(at: usize, message: &str) -> Finding {
         return finding;
     }
     if mentions(message, "OCI runtime ") || mentions(message, "unable to start container process") {
-        let name = match reason(message) {
-            Some(name @ ("PermissionError" | "FileNotFoundError")) => name,
-            _ => "BuildError",
-        };
+        let name = reason(message)
+            .filter(|name| matches!(*name, "PermissionError" | "FileNotFoundError"))
+            .unwrap_or("BuildError");
         let file = message.split("exec: ").nth(1).and_then(quoted);
         return match file.filter(|_| name != "BuildError") {
             Some(file) => new(name).at(file, None),
@@ -451,7 +450,7 @@ fn compose(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
     let new = |name: &'static str| Finding::new(at, at, name, Severity::High, line);
     if let Some(rest) = line.strip_prefix("validating ") {
         let (file, message) = rest.split_once(": ")?;
-        let is_compose = file.ends_with(".yml") || file.ends_with(".yaml");
+        let is_compose = ends_any(file, &[".yml", ".yaml"]);
         return is_compose
             .then(|| Finding::new(at, at, "BuildError", Severity::High, message).at(file, None));
     }
@@ -478,7 +477,7 @@ fn compose(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
     }
     if let Some((file, rest)) = line.split_once(": yaml: ")
         && let Some(file) = file.rsplit(' ').next()
-        && (file.ends_with(".yml") || file.ends_with(".yaml"))
+        && (ends_any(file, &[".yml", ".yaml"]))
         && starts_any(line, &["parsing ", "failed to parse "])
     {
         let number = rest

@@ -1,8 +1,8 @@
 //! Go: the compiler, vet and linters, modules, panics and `go test`.
 
 use super::scan::{
-    has, indent, mentions, mentions_any, number, place, place_before, quoted, reason, starts_any,
-    text,
+    ends_any, has, indent, mentions, mentions_any, number, place, place_before, quoted, reason,
+    starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
@@ -37,7 +37,7 @@ fn read_places(lines: &[Line], found: &mut Vec<Finding>) {
         let Some((file, number, message)) = place_before(line) else {
             continue;
         };
-        if !file.ends_with(".go")
+        if !ends_any(file, &[".go"])
             || message.is_empty()
             || file.contains(": ")
             || !has_column(line, file)
@@ -234,7 +234,7 @@ fn trace(lines: &[Line], from: usize) -> (Option<(&str, u32)>, usize, bool) {
             && at > 0
         {
             let function = text(lines, at - 1);
-            if found.is_none() && file.ends_with(".go") && is_project(function, file) {
+            if found.is_none() && ends_any(file, &[".go"]) && is_project(function, file) {
                 found = Some((file, number));
             }
         } else if starts_any(line, &["exit status ", "FAIL"]) {
@@ -344,7 +344,7 @@ fn read_tests(lines: &[Line], found: &mut Vec<Finding>) {
             current = name;
         } else if trimmed.len() < line.len()
             && let Some((file, number, message)) = place_before(trimmed)
-            && file.ends_with(".go")
+            && ends_any(file, &[".go"])
             && !file.contains(' ')
             && !current.is_empty()
         {
@@ -482,7 +482,7 @@ fn read_messages(lines: &[Line], found: &mut Vec<Finding>) {
                     rest.strip_suffix(": no such file or directory")
                         .or_else(|| rest.strip_suffix(": directory not found"))
                 })
-                .filter(|file| file.ends_with(".go") || !file.contains(' '))
+                .filter(|file| ends_any(file, &[".go"]) || !file.contains(' '))
                 .map(|file| {
                     Finding::new(at, at, "FileNotFoundError", Severity::High, line).at(file, None)
                 }),
@@ -571,14 +571,8 @@ fn go_message(lines: &[Line], at: usize, message: &str) -> Option<Finding> {
     if message.starts_with("cannot find main module") {
         return Some(new("BuildError"));
     }
-    if message.starts_with("warning: ") {
-        return Some(Finding::new(
-            at,
-            at,
-            "BuildWarning",
-            Severity::Low,
-            &message[9..],
-        ));
+    if let Some(warning) = message.strip_prefix("warning: ") {
+        return Some(Finding::new(at, at, "BuildWarning", Severity::Low, warning));
     }
     if message.starts_with("no such tool") || mentions(message, ": unknown command") {
         let mut finding = new("CommandNotFound");

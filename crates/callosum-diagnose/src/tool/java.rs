@@ -3,8 +3,8 @@
 use super::{
     passing::is_passing,
     scan::{
-        class_and_message, has, indent, is_exception, is_path, mentions, mentions_any, named,
-        number, on_one_line, place, place_before, quoted, starts_any, text, without_scheme,
+        class_and_message, ends_any, has, indent, is_exception, is_path, mentions, mentions_any,
+        named, number, on_one_line, place, place_before, quoted, starts_any, text, without_scheme,
     },
 };
 use crate::{Severity, finding::Finding, line::Line};
@@ -161,7 +161,7 @@ fn compiler_message(line: &str) -> Option<(&str, u32, bool, &str)> {
     let (file, number, rest) = place_before(line)?;
     let file = without_task(file);
     let path = file.trim_end_matches('s');
-    if !(path.ends_with(".java") || path.ends_with(".kt")) || !is_path(file) {
+    if !(ends_any(path, &[".java", ".kt"])) || !is_path(file) {
         return None;
     }
     if let Some(message) = rest.strip_prefix("error: ") {
@@ -333,7 +333,7 @@ fn first_frame(lines: &[Line], from: usize, depth: usize) -> Option<usize> {
 }
 
 /// Returns the exceptions from a header on, the outermost first, and their last line.
-fn chain<'a>(lines: &'a [Line], at: usize, name_at: usize) -> (Vec<Exception<'a>>, usize) {
+fn chain(lines: &[Line], at: usize, name_at: usize) -> (Vec<Exception<'_>>, usize) {
     let mut chain: Vec<Exception<'_>> = Vec::new();
     let mut last = at;
     let mut line_at = at;

@@ -266,7 +266,7 @@ fn webpack_config(lines: &[Line], at: usize, file: &str) -> Finding {
         None => "BuildError",
     };
     let line = (at + 1..lines.len().min(at + 30))
-        .filter_map(|at| super::node::frame(text(lines, at)).flatten())
+        .filter_map(|at| super::node::frame(text(lines, at)).and_then(super::node::Frame::place))
         .find(|(frame, _)| *frame == file)
         .map(|(_, line)| line)
         .filter(|_| name != "FileNotFoundError");

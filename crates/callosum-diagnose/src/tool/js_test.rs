@@ -148,7 +148,7 @@ pub(super) fn test_type(message: &str, code: Option<&str>) -> Cow<'static, str> 
 /// Returns the first frame of the project in the lines.
 fn project_frame(lines: &[Line], from: usize, to: usize) -> Option<(&str, Option<u32>)> {
     (from..to)
-        .filter_map(|at| frame(text(lines, at)).flatten())
+        .filter_map(|at| frame(text(lines, at)).and_then(super::node::Frame::place))
         .find(|(file, _)| is_project(file))
         .map(|(file, line)| (file, Some(line)))
 }

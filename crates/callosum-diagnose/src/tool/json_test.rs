@@ -98,7 +98,7 @@ fn go_test(documents: &[Document], found: &mut Vec<Finding>) {
 fn stack_place(stack: &str) -> Option<(&str, u32)> {
     stack
         .lines()
-        .filter_map(|line| super::node::frame(line).flatten())
+        .filter_map(|line| super::node::frame(line).and_then(super::node::Frame::place))
         .find(|(file, _)| is_project(file))
 }
 
@@ -287,7 +287,7 @@ mod tests {
             event("TestFailure", "a_test.go", 7)
         );
         let build =
-            r##"{"ImportPath":"a","Action":"build-output","Output":"./a.go:3:5: undefined: x\n"}"##;
+            r#"{"ImportPath":"a","Action":"build-output","Output":"./a.go:3:5: undefined: x\n"}"#;
         assert_eq!(first(json::read, build), event("CompileError", "./a.go", 3));
     }
 

@@ -3,7 +3,8 @@
 use roxmltree::{Document, Node};
 
 use super::scan::{
-    bare_class, class_and_message, has, is_exception, mentions_any, named, on_one_line, place, text,
+    bare_class, class_and_message, ends_any, has, is_exception, mentions_any, named, on_one_line,
+    place, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
@@ -163,7 +164,7 @@ fn body_place(body: &str) -> Option<(&str, u32)> {
             let (place_of, rest) = line.rsplit_once(": ").unwrap_or((line, ""));
             let is_class = rest.is_empty() || bare_class(rest).is_some();
             place(place_of)
-                .filter(|(file, _)| is_class && file.ends_with(".py") && !file.contains(' '))
+                .filter(|(file, _)| is_class && ends_any(file, &[".py"]) && !file.contains(' '))
         })
         .find(|(file, _)| !mentions_any(file, &["site-packages/", "/lib/python"]));
     if python.is_some() {

@@ -1,8 +1,8 @@
 //! Maven and Gradle: errors of the build itself. Compilers and tests in their output are read by `java`.
 
 use super::scan::{
-    between, has, mentions, mentions_any, number, on_one_line, place, quoted, reason, starts_any,
-    text,
+    between, ends_any, has, mentions, mentions_any, number, on_one_line, place, quoted, reason,
+    starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
@@ -218,7 +218,7 @@ fn maven_error(
     {
         let named = message
             .split([' ', ':', ','])
-            .find(|word| word.ends_with(".xml") && word.contains('/'));
+            .find(|word| ends_any(word, &[".xml"]) && word.contains('/'));
         if let Some(file) = named.or(project) {
             finding = finding.at(file, Some(line));
         }
@@ -228,7 +228,7 @@ fn maven_error(
     ) {
         let named = message
             .split([' ', ':'])
-            .find(|word| word.ends_with(".xml"));
+            .find(|word| ends_any(word, &[".xml"]));
         if let Some(file) = named {
             finding = finding.at(file, None);
         }

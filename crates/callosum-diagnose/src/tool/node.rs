@@ -81,8 +81,21 @@ pub(super) fn header(line: &str) -> Option<Header<'_>> {
     })
 }
 
-/// Returns whether a line is a frame of a JavaScript stack, with its place.
-pub(super) fn frame(line: &str) -> Option<Option<(&str, u32)>> {
+/// A frame of a JavaScript stack.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame<'a> {
+    place: Option<(&'a str, u32)>,
+}
+
+impl<'a> Frame<'a> {
+    /// Returns its file and line; `<anonymous>` has none.
+    pub(super) fn place(self) -> Option<(&'a str, u32)> {
+        self.place
+    }
+}
+
+/// Returns the frame of `    at f (file:1:2)` or `    at file:1:2`.
+pub(super) fn frame(line: &str) -> Option<Frame<'_>> {
     let trimmed = line.trim_start();
     if trimmed.len() == line.len() {
         return None;
@@ -98,13 +111,15 @@ pub(super) fn frame(line: &str) -> Option<Option<(&str, u32)>> {
         None => rest.strip_prefix("async ").unwrap_or(rest),
     };
     if inner == "<anonymous>" || inner == "native" || inner.starts_with("index ") {
-        return Some(None);
+        return Some(Frame { place: None });
     }
     let (file, _) = inner.rsplit_once(':')?;
     let column = &inner[file.len() + 1..];
     let is_place = column.bytes().all(|byte| byte.is_ascii_digit()) && !column.is_empty();
     let (file, number) = place(inner)?;
-    is_place.then_some(Some((file, number)))
+    is_place.then_some(Frame {
+        place: Some((file, number)),
+    })
 }
 
 /// Whether a file is the project's, not the platform's or a dependency's.
@@ -235,7 +250,7 @@ fn read_errors(lines: &[Line], found: &mut Vec<Finding>) {
         let (chain, last) = chain(lines, at, header, frames);
         let is_uncaught = source.is_some()
             || (last + 1..last + 4).any(|at| text(lines, at).starts_with("Node.js v"));
-        if !(is_quiet && !is_uncaught) && !is_captured(lines, at) {
+        if (!is_quiet || is_uncaught) && !is_captured(lines, at) {
             report(chain, last, source, found);
         }
         at = last + 1;
@@ -323,9 +338,9 @@ fn chain<'a>(
     for below in frames..lines.len() {
         let line = text(lines, below);
         let trimmed = line.trim();
-        if let Some(place) = frame(line) {
+        if let Some(frame) = frame(line) {
             let current = chain.len() - 1;
-            if let Some(place) = place.filter(|(file, _)| is_project(file))
+            if let Some(place) = frame.place.filter(|(file, _)| is_project(file))
                 && chain[current].place.is_none()
             {
                 chain[current].place = Some(place);
@@ -437,7 +452,7 @@ fn report(
     }
 }
 
-fn file_of<'a>(source: Option<(&'a str, u32, usize)>) -> &'a str {
+fn file_of(source: Option<(&str, u32, usize)>) -> &str {
     source.map_or("", |(file, _, _)| file)
 }
 
@@ -488,7 +503,7 @@ fn read_process(lines: &[Line], found: &mut Vec<Finding>) {
                 let mut finding = Finding::new(at, at, named(class), Severity::High, message);
                 let place = (at + 1..lines.len())
                     .map_while(|at| frame(text(lines, at)))
-                    .flatten()
+                    .filter_map(Frame::place)
                     .find(|(file, _)| is_project(file));
                 if let Some((file, line)) = place {
                     finding = finding.at(file, line);

@@ -1,6 +1,8 @@
 //! Perl: `message at main.pl line 3.`, at compile time and at run time. Tests in Perl are read by `tap`.
 
-use super::scan::{between, has, mentions, mentions_any, number, reason, starts_any, text};
+use super::scan::{
+    between, ends_any, has, mentions, mentions_any, number, reason, starts_any, text,
+};
 use crate::{Severity, finding::Finding, line::Line};
 
 /// Reads messages of `perl`.
@@ -40,10 +42,7 @@ fn located(line: &str) -> Option<(&str, &str, u32)> {
             rest,
             &[", near ", ", at EOF", ", at end of line", ", within "],
         );
-    let (message, file) = match before.rsplit_once(" at ") {
-        Some(parts) => parts,
-        None => return None,
-    };
+    let (message, file) = before.rsplit_once(" at ")?;
     let is_file = file == "-e"
         || file == "-"
         || (!file.contains(' ') && mentions_any(file, &[".pl", ".pm", ".t", ".cgi", ".psgi", "/"]));
@@ -59,7 +58,7 @@ fn message(lines: &[Line], at: usize) -> Option<Finding> {
     let (message, file, number) = located(line)?;
     let is_script = mentions_any(file, &[".pl", ".pm", ".cgi", ".psgi"])
         || file == "-e"
-        || file.ends_with(".t");
+        || ends_any(file, &[".t"]);
     if mentions_any(
         message,
         &[
@@ -74,7 +73,7 @@ fn message(lines: &[Line], at: usize) -> Option<Finding> {
     let is_warning = is_warning(message);
     let name = kind(message, is_warning);
     // A file without a suffix is a script's only if the message is one of Perl's own.
-    if !is_script && !(is_warning || name != "Panic") {
+    if !is_script && !is_warning && name == "Panic" {
         return None;
     }
     // What a program said before it died: only with a reason, or as its last words.

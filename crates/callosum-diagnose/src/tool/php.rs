@@ -1,8 +1,8 @@
 //! PHP: fatal errors, warnings, PHPUnit, Composer and the console boxes of Symfony.
 
 use super::scan::{
-    class_and_message, has, is_exception, mentions, mentions_any, named, number, on_one_line,
-    place, quoted, starts_any, text,
+    class_and_message, ends_any, has, is_exception, mentions, mentions_any, named, number,
+    on_one_line, place, quoted, starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
@@ -252,7 +252,7 @@ fn is_php(file: &str) -> bool {
     !file.contains(' ')
         && file.contains('.')
         && !mentions(file, "/vendor/")
-        && !file.ends_with(".phar")
+        && !ends_any(file, &[".phar"])
 }
 
 /// Returns the type for the first line of a failed test's message.
@@ -286,7 +286,7 @@ fn phpunit_message(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
         if let Some((class, file)) = line["Class ".len()..].split_once(" could not be found in ") {
             finding.module = Some(class.trim_matches(['"', '\'']).to_owned());
             finding = finding.at(file.trim_matches(['"', '\'', '.']), None);
-            if !file.trim_end_matches('.').ends_with(".php") {
+            if !ends_any(file.trim_end_matches('.'), &[".php"]) {
                 finding.file = None;
             }
         }

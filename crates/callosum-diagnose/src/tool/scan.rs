@@ -34,6 +34,11 @@ pub(super) fn starts_any(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.starts_with(word))
 }
 
+/// Whether the text ends with one of the words, as printed: tools do not change the case of a file's name.
+pub(super) fn ends_any(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.ends_with(word))
+}
+
 /// Returns the number at the start of a text and the rest.
 pub(super) fn number(text: &str) -> Option<(u32, &str)> {
     let end = text

@@ -84,8 +84,8 @@ fn result(lines: &[Line], at: usize) -> Option<Finding> {
             {
                 break;
             }
-            if let Some(place) = super::node::frame(line) {
-                let place = place.filter(|(file, _)| is_project(file));
+            if let Some(frame) = super::node::frame(line) {
+                let place = frame.place().filter(|(file, _)| is_project(file));
                 block.frame = block
                     .frame
                     .or(place.map(|(file, line)| (file.to_owned(), line)));

@@ -1,7 +1,7 @@
 //! Terraform and OpenTofu: `Error: title`, its place and its text, plain or in a box.
 
 use super::scan::{
-    has, mentions, mentions_any, number, on_one_line, quoted, reason, starts_any, text,
+    ends_any, has, mentions, mentions_any, number, on_one_line, quoted, reason, starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
@@ -212,7 +212,7 @@ fn diagnostic(lines: &[Line], at: usize, is_error: bool, is_box: bool) -> Diagno
     if place.is_none()
         && let Some((_, rest)) = detail.rsplit_once(" at ")
         && let Some((file, rest)) = rest.split_once(':')
-        && (file.ends_with(".tf") || file.ends_with(".tofu") || file.ends_with(".tf.json"))
+        && (ends_any(file, &[".tf", ".tofu", ".tf.json"]))
         && let Some((line, _)) = number(rest)
     {
         place = Some((file.to_owned(), line));

@@ -56,8 +56,7 @@ pub(super) fn message(lines: &[Line], at: usize, line: &str) -> Option<Finding> 
         return Some(finding.at(file, line));
     }
     match code {
-        6053 | 5083 => finding.error_type = "FileNotFoundError".into(),
-        5058 | 5057 | 6231 => finding.error_type = "FileNotFoundError".into(),
+        6053 | 5083 | 5058 | 5057 | 6231 => finding.error_type = "FileNotFoundError".into(),
         _ => {}
     }
     if matches!(code, 6053 | 5083 | 5058 | 5057 | 18003 | 6231)

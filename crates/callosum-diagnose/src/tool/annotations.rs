@@ -1,11 +1,12 @@
 //! Annotations for CI services: `::error file=…::message` of GitHub and `##vso[task.logissue …]` of Azure.
 
-use super::scan::{between, has, mentions, on_one_line, text, without_scheme};
+use super::scan::{Words, between, mentions, on_one_line, text, without_scheme};
 use crate::{Severity, finding::Finding, line::Line};
 
 /// Reads annotations that name a file.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if !(has(lines, "::error ") || has(lines, "::warning ") || has(lines, "##vso[task.logissue")) {
+    let words = Words::new(lines);
+    if !(words.has("::error ") || words.has("::warning ") || words.has("##vso[task.logissue")) {
         return;
     }
     for at in 0..lines.len() {

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::scan::{
-    between, ends_any, has, mentions, mentions_any, number, place, quoted, reason, starts_any, text,
+    Words, between, ends_any, mentions, mentions_any, number, place, quoted, reason, starts_any,
+    text,
 };
 use crate::{Severity, finding::Finding, line::Line, reader::find};
 
@@ -15,7 +16,8 @@ const LONGEST_STEP: usize = 200;
 
 /// Reads Docker and kubectl.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "failed to solve") || has(lines, "dockerfile parse error") {
+    let words = Words::new(lines);
+    if words.has("failed to solve") || words.has("dockerfile parse error") {
         read_builds(lines, found);
     }
     for at in 0..lines.len() {

@@ -1,7 +1,7 @@
 //! Go: the compiler, vet and linters, modules, panics and `go test`.
 
 use super::scan::{
-    ends_any, has, indent, mentions, mentions_any, number, place, place_before, quoted, reason,
+    Words, ends_any, indent, mentions, mentions_any, number, place, place_before, quoted, reason,
     starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
@@ -11,16 +11,17 @@ const LONGEST_TRACE: usize = 400;
 
 /// Reads the tools of Go and the programs that they run.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, ".go:") {
+    let words = Words::new(lines);
+    if words.has(".go:") {
         read_places(lines, found);
     }
-    if has(lines, "goroutine ") || has(lines, "DATA RACE") || has(lines, "SIGSEGV: ") {
+    if words.has("goroutine ") || words.has("DATA RACE") || words.has("SIGSEGV: ") {
         read_panics(lines, found);
     }
-    if has(lines, "--- FAIL: ") {
+    if words.has("--- FAIL: ") {
         read_tests(lines, found);
     }
-    if has(lines, "\t[no test files]") || has(lines, "[no tests to run]") {
+    if words.has("\t[no test files]") || words.has("[no tests to run]") {
         read_no_tests(lines, found);
     }
     read_messages(lines, found);

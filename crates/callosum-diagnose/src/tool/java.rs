@@ -3,8 +3,9 @@
 use super::{
     passing::is_passing,
     scan::{
-        class_and_message, ends_any, has, indent, is_exception, is_path, mentions, mentions_any,
-        named, number, on_one_line, place, place_before, quoted, starts_any, text, without_scheme,
+        Words, class_and_message, ends_any, has, indent, is_exception, is_path, mentions,
+        mentions_any, named, number, on_one_line, place, place_before, quoted, starts_any, text,
+        without_scheme,
     },
 };
 use crate::{Severity, finding::Finding, line::Line};
@@ -68,10 +69,11 @@ const LIBRARIES: &[&str] = &[
 
 /// Reads compilers, stack traces, JUnit and the JVM.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, ".java:") || has(lines, ".kt:") || has(lines, ".kt: (") || has(lines, ".kts:") {
+    let words = Words::new(lines);
+    if words.has(".java:") || words.has(".kt:") || words.has(".kt: (") || words.has(".kts:") {
         read_compiler(lines, found);
     }
-    if has(lines, "\tat ") || has(lines, "    at ") || has(lines, "Caused by: ") {
+    if words.has("\tat ") || words.has("    at ") || words.has("Caused by: ") {
         read_traces(lines, found);
     }
     read_virtual_machine(lines, found);

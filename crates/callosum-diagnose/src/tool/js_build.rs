@@ -3,7 +3,7 @@
 use super::{
     node::missing_module,
     scan::{
-        has, mentions, mentions_any, number, on_one_line, place, quoted, starts_any, text,
+        Words, mentions, mentions_any, number, on_one_line, place, quoted, starts_any, text,
         without_scheme,
     },
     tsc,
@@ -15,21 +15,22 @@ const REACH: usize = 12;
 
 /// Reads esbuild, webpack, Vite, Rollup, Rolldown and Next.js.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "[ERROR] ") || has(lines, "▲ [WARNING] ") {
+    let words = Words::new(lines);
+    if words.has("[ERROR] ") || words.has("▲ [WARNING] ") {
         read_esbuild(lines, found);
     }
-    if has(lines, "ERROR in") || has(lines, "WARNING in") || has(lines, "[webpack-cli] ") {
+    if words.has("ERROR in") || words.has("WARNING in") || words.has("[webpack-cli] ") {
         read_webpack(lines, found);
     }
-    if has(lines, "error during build:")
-        || has(lines, "Build failed")
-        || has(lines, "[vite]")
-        || has(lines, "[!] ")
-        || has(lines, "failed to load config from")
+    if words.has("error during build:")
+        || words.has("Build failed")
+        || words.has("[vite]")
+        || words.has("[!] ")
+        || words.has("failed to load config from")
     {
         read_vite(lines, found);
     }
-    if has(lines, "Failed to compile") || has(lines, "Type error: ") {
+    if words.has("Failed to compile") || words.has("Type error: ") {
         read_next(lines, found);
     }
 }

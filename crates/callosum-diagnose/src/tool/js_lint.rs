@@ -1,34 +1,35 @@
 //! Linters and formatters of JavaScript and CSS: ESLint, Stylelint, Prettier and Biome.
 
 use super::scan::{
-    class_and_message, has, is_exception, is_path, mentions, mentions_any, named, number, place,
-    quoted, starts_any, text,
+    Words, class_and_message, has, is_exception, is_path, mentions, mentions_any, named, number,
+    place, quoted, starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
 /// Reads ESLint, Stylelint, Prettier and Biome.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "✖") || has(lines, "×") || has(lines, " problem") || has(lines, "⚠") {
+    let words = Words::new(lines);
+    if words.has("✖") || words.has("×") || words.has(" problem") || words.has("⚠") {
         read_stylish(lines, found);
     }
-    if has(lines, "Oops! Something went wrong")
-        || has(lines, "ESLint")
-        || has(lines, "Invalid option '")
+    if words.has("Oops! Something went wrong")
+        || words.has("ESLint")
+        || words.has("Invalid option '")
     {
         read_eslint_failure(lines, found);
     }
-    if has(lines, ", col ")
-        || has(lines, " [Error/")
-        || has(lines, ") [error]")
-        || has(lines, "): error ")
-        || has(lines, " problem")
+    if words.has(", col ")
+        || words.has(" [Error/")
+        || words.has(") [error]")
+        || words.has("): error ")
+        || words.has(" problem")
     {
         read_eslint_lines(lines, found);
     }
-    if has(lines, "[error] ") || has(lines, "[warn] ") {
+    if words.has("[error] ") || words.has("[warn] ") {
         read_prettier(lines, found);
     }
-    if has(lines, " ━━━") {
+    if words.has(" ━━━") {
         read_biome(lines, found);
     }
 }

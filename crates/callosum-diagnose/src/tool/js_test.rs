@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{
     node::{error_type, frame, header, is_project, missing_module},
     scan::{
-        between, has, indent, is_exception, mentions, mentions_any, number, on_one_line, place,
+        Words, between, indent, is_exception, mentions, mentions_any, number, on_one_line, place,
         quoted, starts_any, text,
     },
     tsc,
@@ -17,16 +17,17 @@ const LONGEST_FAILURE: usize = 200;
 
 /// Reads Jest, Vitest, Mocha and `node --test`.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "  ● ") || has(lines, "● ") {
+    let words = Words::new(lines);
+    if words.has("  ● ") || words.has("● ") {
         read_jest(lines, found);
     }
-    if has(lines, "FAIL ") && has(lines, "❯") || has(lines, "⎯⎯") {
+    if words.has("FAIL ") && words.has("❯") || words.has("⎯⎯") {
         read_vitest(lines, found);
     }
-    if has(lines, " failing") {
+    if words.has(" failing") {
         read_mocha(lines, found);
     }
-    if has(lines, "✖ ") {
+    if words.has("✖ ") {
         read_node_test(lines, found);
     }
     read_no_tests(lines, found);

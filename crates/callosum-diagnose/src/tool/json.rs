@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     json_lint, json_test,
-    scan::{has, text},
+    scan::{Words, mentions, text},
 };
 use crate::{finding::Finding, line::Line};
 
@@ -63,14 +63,22 @@ pub(super) struct Document {
 
 /// Reads the reports of compilers, linters and test runners.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let is_possible = lines.iter().any(|line| starts_document(&line.text));
-    if !is_possible || !KEYS.iter().any(|key| has(lines, key)) {
+    if !lines.iter().any(|line| starts_document(&line.text)) {
+        return;
+    }
+    let words = Words::new(lines);
+    if !KEYS.iter().any(|key| words.has(key)) {
         return;
     }
     let mut documents = Vec::new();
     let mut cut = 0;
     let mut at = 0;
     while at < lines.len() {
+        // `go test -json` has thousands of lines, which `json_test` reads without a tree of values.
+        if is_go_event(text(lines, at)) {
+            at += 1;
+            continue;
+        }
         let is_start = starts_document(text(lines, at)) && goes_on(lines, at);
         match is_start.then(|| document(lines, at, &mut cut)).flatten() {
             Some(document) => {
@@ -83,9 +91,15 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
             break;
         }
     }
+    json_test::read_go(lines, found);
     json_test::read(&documents, found);
     json_lint::read(&documents, found);
     found.sort_by_key(|finding| finding.first);
+}
+
+/// Whether a line is an event of `go test -json`.
+pub(super) fn is_go_event(line: &str) -> bool {
+    line.starts_with('{') && line.ends_with('}') && mentions(line, "\"Action\":")
 }
 
 /// Whether a line can be the first of a document: `{`, `[`, `{"…` or `[{…`.

@@ -1,11 +1,14 @@
 //! Shapes of JSON that test runners print: `go test -json`, Jest, Vitest, Mocha, RSpec and Rust's libtest.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
     go,
     js_test::test_type,
-    json::{Document, line_number, list, string},
+    json::{Document, is_go_event, line_number, list, string},
     node::{is_project, missing_module},
     scan::{bare_class, mentions, named, on_one_line, place},
 };
@@ -13,7 +16,6 @@ use crate::{Severity, finding::Finding, line::Line};
 
 /// Reads the reports in the documents.
 pub(super) fn read(documents: &[Document], found: &mut Vec<Finding>) {
-    go_test(documents, found);
     for document in documents {
         let lines = (document.first, document.last);
         let value = &document.value;
@@ -33,23 +35,38 @@ pub(super) fn read(documents: &[Document], found: &mut Vec<Finding>) {
     }
 }
 
+/// An event of `go test -json`.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct GoEvent<'a> {
+    action: &'a str,
+    #[serde(borrow, default)]
+    package: Cow<'a, str>,
+    #[serde(borrow, default)]
+    import_path: Cow<'a, str>,
+    #[serde(borrow, default)]
+    output: Cow<'a, str>,
+}
+
 /// Reads `go test -json`: the output of each package is read as plain text.
-fn go_test(documents: &[Document], found: &mut Vec<Finding>) {
-    let mut packages: Vec<(&str, Vec<Line>, Vec<usize>)> = Vec::new();
-    for document in documents {
-        let value = &document.value;
-        let Some(action) = string(value, &["Action"]) else {
-            continue;
-        };
-        if !matches!(action, "output" | "build-output") {
+pub(super) fn read_go(all: &[Line], found: &mut Vec<Finding>) {
+    let mut packages: Vec<(Cow<'_, str>, Vec<Line>, Vec<usize>)> = Vec::new();
+    for (at, line) in all.iter().enumerate() {
+        if !is_go_event(&line.text) {
             continue;
         }
-        let Some(output) = string(value, &["Output"]) else {
+        let Ok(event) = serde_json::from_str::<GoEvent<'_>>(&line.text) else {
             continue;
         };
-        let package = string(value, &["Package"])
-            .or_else(|| string(value, &["ImportPath"]))
-            .unwrap_or_default();
+        if !matches!(event.action, "output" | "build-output") {
+            continue;
+        }
+        let package = if event.package.is_empty() {
+            event.import_path
+        } else {
+            event.package
+        };
+        let output = event.output;
         let index = packages
             .iter()
             .position(|(name, _, _)| *name == package)
@@ -70,7 +87,7 @@ fn go_test(documents: &[Document], found: &mut Vec<Finding>) {
                     lines.push(Line {
                         text: text.to_owned(),
                     });
-                    numbers.push(document.first);
+                    numbers.push(at);
                 }
             }
             if !part.ends_with('\n')

@@ -3,7 +3,7 @@
 use roxmltree::{Document, Node};
 
 use super::scan::{
-    bare_class, class_and_message, ends_any, has, is_exception, mentions_any, named, on_one_line,
+    Words, bare_class, class_and_message, ends_any, is_exception, mentions_any, named, on_one_line,
     place, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
@@ -13,7 +13,8 @@ const LONGEST: usize = 2 * 1024 * 1024;
 
 /// Reads reports of tests and of lints.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if !(has(lines, "<testsuite") || has(lines, "<checkstyle")) {
+    let words = Words::new(lines);
+    if !(words.has("<testsuite") || words.has("<checkstyle")) {
         return;
     }
     let mut at = 0;

@@ -1,18 +1,19 @@
 //! Small interpreters with a message each: Lua, SQLite's shell and jq.
 
 use super::scan::{
-    has, mentions, mentions_any, number, place_before, quoted, reason, starts_any, text,
+    Words, mentions, mentions_any, number, place_before, quoted, reason, starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
 /// Reads Lua, SQLite and jq.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "lua") {
+    let words = Words::new(lines);
+    if words.has("lua") {
         for at in 0..lines.len() {
             found.extend(lua(lines, at));
         }
     }
-    if has(lines, "rror") || has(lines, "jq: ") {
+    if words.has("rror") || words.has("jq: ") {
         for at in 0..lines.len() {
             let line = text(lines, at);
             found.extend(jq(at, line).or_else(|| sqlite(lines, at, line)));
@@ -156,9 +157,9 @@ fn jq(at: usize, line: &str) -> Option<Finding> {
 
 /// Returns the finding of a message of `sqlite3`.
 fn sqlite(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
-    let has_marker = (at + 1..at + 4).any(|at| {
-        mentions(text(lines, at), "error here ---^") || mentions(text(lines, at), "^--- error here")
-    });
+    if !starts_any(line, &["Parse error", "Runtime error", "Error: "]) {
+        return None;
+    }
     let (message, line_number) = if let Some(rest) = line
         .strip_prefix("Parse error")
         .or_else(|| line.strip_prefix("Runtime error"))
@@ -217,6 +218,9 @@ fn sqlite(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
     } else {
         ("BuildError", Severity::High)
     };
+    let has_marker = (at + 1..at + 4).any(|at| {
+        mentions(text(lines, at), "error here ---^") || mentions(text(lines, at), "^--- error here")
+    });
     let last = if has_marker {
         (at + 2).min(lines.len() - 1)
     } else {

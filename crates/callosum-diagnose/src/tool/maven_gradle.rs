@@ -1,8 +1,8 @@
 //! Maven and Gradle: errors of the build itself. Compilers and tests in their output are read by `java`.
 
 use super::scan::{
-    between, ends_any, has, mentions, mentions_any, number, on_one_line, place, quoted, reason,
-    starts_any, text,
+    Words, between, ends_any, has, mentions, mentions_any, number, on_one_line, place, quoted,
+    reason, starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
@@ -11,7 +11,8 @@ const LONGEST_REPORT: usize = 40;
 
 /// Reads Maven and Gradle.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "[ERROR] ") || has(lines, "[WARNING] ") || has(lines, "[FATAL] ") {
+    let words = Words::new(lines);
+    if words.has("[ERROR] ") || words.has("[WARNING] ") || words.has("[FATAL] ") {
         read_maven(lines, found);
     }
     for at in 0..lines.len() {
@@ -29,10 +30,10 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
             );
         }
     }
-    if has(lines, "* What went wrong:") {
+    if words.has("* What went wrong:") {
         read_gradle(lines, found);
     }
-    if has(lines, "> ") && has(lines, " FAILED") {
+    if words.has("> ") && words.has(" FAILED") {
         read_gradle_tests(lines, found);
     }
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::{
     passing::is_passing,
     scan::{
-        between, class_and_message, has, is_exception, mentions, named, on_one_line, place, quoted,
-        starts_any, text, without_scheme,
+        Words, between, class_and_message, is_exception, mentions, named, on_one_line, place,
+        quoted, starts_any, text, without_scheme,
     },
 };
 use crate::{Severity, finding::Finding, line::Line};
@@ -16,13 +16,14 @@ const LONGEST_MESSAGE: usize = 40;
 
 /// Reads what Node.js prints when a program ends by an error.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "    at ") || has(lines, "Node.js v") || has(lines, "[AggregateError") {
+    let words = Words::new(lines);
+    if words.has("    at ") || words.has("Node.js v") || words.has("[AggregateError") {
         read_errors(lines, found);
     }
-    if has(lines, "(node:") || has(lines, "node: ") {
+    if words.has("(node:") || words.has("node: ") {
         read_process(lines, found);
     }
-    if has(lines, "heap out of memory") || has(lines, "----- Native stack trace -----") {
+    if words.has("heap out of memory") || words.has("----- Native stack trace -----") {
         read_aborts(lines, found);
     }
 }

@@ -1,17 +1,18 @@
 //! Package managers of JavaScript: npm, pnpm and Yarn.
 
-use super::scan::{between, has, mentions, mentions_any, quoted, starts_any, text};
+use super::scan::{Words, between, has, mentions, mentions_any, quoted, starts_any, text};
 use crate::{Severity, finding::Finding, line::Line};
 
 /// Reads npm, pnpm and Yarn.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "npm ") || has(lines, "no test specified") {
+    let words = Words::new(lines);
+    if words.has("npm ") || words.has("no test specified") {
         read_npm(lines, found);
     }
-    if has(lines, "ERR_PNPM_") || has(lines, "ERROR  ") || has(lines, "WARN  ") {
+    if words.has("ERR_PNPM_") || words.has("ERROR  ") || words.has("WARN  ") {
         read_pnpm(lines, found);
     }
-    if has(lines, "yarn ") || has(lines, "➤ YN") || has(lines, "Usage Error: ") {
+    if words.has("yarn ") || words.has("➤ YN") || words.has("Usage Error: ") {
         read_yarn(lines, found);
     }
 }

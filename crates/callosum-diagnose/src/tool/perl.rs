@@ -1,13 +1,14 @@
 //! Perl: `message at main.pl line 3.`, at compile time and at run time. Tests in Perl are read by `tap`.
 
 use super::scan::{
-    between, ends_any, has, mentions, mentions_any, number, reason, starts_any, text,
+    Words, between, ends_any, has, mentions, mentions_any, number, reason, starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
 /// Reads messages of `perl`.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, " line ") {
+    let words = Words::new(lines);
+    if words.has(" line ") {
         for at in 0..lines.len() {
             found.extend(message(lines, at));
         }

@@ -1,21 +1,22 @@
 //! PHP: fatal errors, warnings, PHPUnit, Composer and the console boxes of Symfony.
 
 use super::scan::{
-    class_and_message, ends_any, has, is_exception, mentions, mentions_any, named, number,
+    Words, class_and_message, ends_any, is_exception, mentions, mentions_any, named, number,
     on_one_line, place, quoted, starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
 /// Reads PHP and its tools.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, " on line ") || has(lines, "Uncaught ") {
+    let words = Words::new(lines);
+    if words.has(" on line ") || words.has("Uncaught ") {
         read_messages(lines, found);
     }
-    if has(lines, "PHPUnit ")
-        || has(lines, "could not be found in")
-        || has(lines, "Could not read \"")
-        || has(lines, "There was ")
-        || has(lines, "There were ")
+    if words.has("PHPUnit ")
+        || words.has("could not be found in")
+        || words.has("Could not read \"")
+        || words.has("There was ")
+        || words.has("There were ")
     {
         read_phpunit(lines, found);
     }

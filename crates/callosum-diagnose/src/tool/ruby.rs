@@ -1,8 +1,8 @@
 //! Ruby: uncaught exceptions, RSpec, Minitest, test-unit, Rake and Bundler.
 
 use super::scan::{
-    bare_class, between, class_and_message, has, indent, mentions, mentions_any, named, number,
-    on_one_line, place, place_before, quoted, starts_any, text,
+    Words, bare_class, between, class_and_message, has, indent, mentions, mentions_any, named,
+    number, on_one_line, place, place_before, quoted, starts_any, text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
@@ -11,29 +11,30 @@ const LONGEST_FAILURE: usize = 120;
 
 /// Reads Ruby and its tools.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, ":in `")
-        || has(lines, ":in '")
-        || has(lines, "Error)")
-        || has(lines, "syntax error")
-        || has(lines, ": warning: ")
+    let words = Words::new(lines);
+    if words.has(":in `")
+        || words.has(":in '")
+        || words.has("Error)")
+        || words.has("syntax error")
+        || words.has(": warning: ")
     {
         read_exceptions(lines, found);
     }
-    if has(lines, "Failure/Error: ")
-        || has(lines, "An error occurred while loading")
-        || has(lines, "No examples found.")
+    if words.has("Failure/Error: ")
+        || words.has("An error occurred while loading")
+        || words.has("No examples found.")
     {
         read_rspec(lines, found);
     }
-    if has(lines, ") Failure:")
-        || has(lines, ") Error:")
-        || has(lines, "Failure: ")
-        || has(lines, "Failure:")
-        || has(lines, "Error:")
+    if words.has(") Failure:")
+        || words.has(") Error:")
+        || words.has("Failure: ")
+        || words.has("Failure:")
+        || words.has("Error:")
     {
         read_minitest(lines, found);
     }
-    if has(lines, "rake aborted!") || has(lines, "No Rakefile found") {
+    if words.has("rake aborted!") || words.has("No Rakefile found") {
         read_rake(lines, found);
     }
     read_bundler(lines, found);

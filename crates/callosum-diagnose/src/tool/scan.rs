@@ -6,7 +6,30 @@ use memchr::memmem::{Finder, find};
 
 use crate::{error_type::is_class, line::Line};
 
-/// Whether one of the lines has the word. Cost: one search of the text.
+/// The text of a window in one piece, in which a reader looks for its words.
+///
+/// One search of 50 KB takes a few microseconds. A search of each line takes ten times as long.
+pub(super) struct Words(String);
+
+impl Words {
+    /// Returns the text of the lines.
+    pub(super) fn new(lines: &[Line]) -> Self {
+        let length = lines.iter().map(|line| line.text.len() + 1).sum();
+        let mut text = String::with_capacity(length);
+        for line in lines {
+            text.push_str(&line.text);
+            text.push('\n');
+        }
+        Self(text)
+    }
+
+    /// Whether a line has the word.
+    pub(super) fn has(&self, word: &str) -> bool {
+        find(self.0.as_bytes(), word.as_bytes()).is_some()
+    }
+}
+
+/// Whether one of the lines has the word. Cost: one search of each line.
 pub(super) fn has(lines: &[Line], word: &str) -> bool {
     let finder = Finder::new(word);
     lines

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use super::{
     node::is_project,
-    scan::{between, has, indent, mentions_any, number, on_one_line, place, starts_any, text},
+    scan::{
+        Words, between, has, indent, mentions_any, number, on_one_line, place, starts_any, text,
+    },
 };
 use crate::{Severity, finding::Finding, line::Line};
 
@@ -13,12 +15,13 @@ const LONGEST_BLOCK: usize = 80;
 
 /// Reads TAP of Node, tape, Bats and Perl.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "not ok ") {
+    let words = Words::new(lines);
+    if words.has("not ok ") {
         for at in 0..lines.len() {
             found.extend(result(lines, at));
         }
     }
-    if has(lines, "#   Failed test") {
+    if words.has("#   Failed test") {
         read_perl(lines, found);
     }
 }

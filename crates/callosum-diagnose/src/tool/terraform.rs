@@ -1,7 +1,8 @@
 //! Terraform and OpenTofu: `Error: title`, its place and its text, plain or in a box.
 
 use super::scan::{
-    ends_any, has, mentions, mentions_any, number, on_one_line, quoted, reason, starts_any, text,
+    Words, ends_any, has, mentions, mentions_any, number, on_one_line, quoted, reason, starts_any,
+    text,
 };
 use crate::{Severity, finding::Finding, line::Line};
 
@@ -10,10 +11,11 @@ const LONGEST: usize = 60;
 
 /// Reads Terraform and OpenTofu.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "Error: ") || has(lines, "Warning: ") {
+    let words = Words::new(lines);
+    if words.has("Error: ") || words.has("Warning: ") {
         read_diagnostics(lines, found);
     }
-    if has(lines, " has no command named ") {
+    if words.has(" has no command named ") {
         for at in 0..lines.len() {
             let line = text(lines, at);
             if starts_any(

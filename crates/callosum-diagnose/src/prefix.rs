@@ -24,7 +24,7 @@ pub(crate) fn strip_prefixes(lines: &mut [Line]) {
     }
     for _ in 0..PASSES {
         let mut is_stripped = false;
-        for length in [stamp_length, column_length, name_length] {
+        for length in [stamp_length, column_length, name_length, task_length] {
             is_stripped |= strip(lines, length);
         }
         if !is_stripped {
@@ -104,7 +104,13 @@ fn stamp_length(text: &str) -> Option<usize> {
         at += 1;
     }
     match bytes.get(at) {
-        Some(b' ' | b'\t') => Some(at + 1),
+        Some(b' ' | b'\t') => {
+            // GitLab: `2026-03-02T10:00:00.000000Z 00O text`, the number of the stream and whether a line goes on.
+            let stream = pattern(bytes, at + 1, b"dd")
+                .filter(|after| matches!(bytes.get(*after), Some(b'O' | b'E')))
+                .filter(|after| matches!(bytes.get(after + 1), Some(b' ' | b'+')));
+            Some(stream.map_or(at + 1, |after| after + 2))
+        }
         None => Some(at),
         _ => None,
     }
@@ -170,11 +176,43 @@ fn name_length(text: &str) -> Option<usize> {
         return None;
     }
     let rest = inner[name..].strip_prefix(']')?;
+    // `[CI/build]   | text` of act.
+    let spaces = rest.len() - rest.trim_start_matches(' ').len();
+    if spaces > 0 && rest[spaces..].starts_with('|') {
+        let bar = name + 2 + spaces + 1;
+        return Some(bar + usize::from(text[bar..].starts_with(' ')));
+    }
     match rest.as_bytes().first() {
         Some(b' ') => Some(name + 3),
         None => Some(name + 2),
         _ => None,
     }
+}
+
+/// Returns the length of `@acme/web:build: ` and `packages/web build: `, as Turborepo and pnpm print them.
+fn task_length(text: &str) -> Option<usize> {
+    const TASKS: [&str; 10] = [
+        "build",
+        "test",
+        "lint",
+        "dev",
+        "start",
+        "check",
+        "typecheck",
+        "type-check",
+        "check-types",
+        "compile",
+    ];
+    let end = text
+        .find(": ")
+        .or_else(|| text.strip_suffix(':').map(str::len))?;
+    let name = &text[..end];
+    let (package, task) = name.rsplit_once([':', ' '])?;
+    let is_package = !package.is_empty()
+        && package.bytes().all(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'@' | b'.' | b'_' | b'/' | b'-')
+        });
+    (is_package && TASKS.contains(&task)).then(|| (end + 2).min(text.len()))
 }
 
 /// Returns the length of a name of letters, digits and `._/-` that starts with a letter.
@@ -206,13 +244,17 @@ mod tests {
     /// CAKE-WATCH-1: time stamps, containers and jobs before every line are no part of it.
     #[test]
     fn prefixes_of_all_lines_are_removed() {
-        let forms: [fn(&str) -> String; 8] = [
+        let forms: [fn(&str) -> String; 12] = [
             |line| format!("2026-03-02T10:00:00.1234567Z {line}"),
             |line| format!("[2026-03-02 10:00:00] {line}"),
             |line| format!("Mar 02 10:00:00 {line}"),
             |line| format!("10:00:00 web.1   | {line}"),
             |line| format!("web-1  | {line}"),
             |line| format!("[api] {line}"),
+            |line| format!("2026-03-02T10:00:00.123456Z 00O {line}"),
+            |line| format!("[CI/build]   | {line}"),
+            |line| format!("@acme/web:build: {line}"),
+            |line| format!("packages/web test: {line}"),
             |line| format!("build\tRun tests\t2026-03-02T10:00:00.1Z {line}"),
             |line| format!("2026-03-02T10:00:00.1Z ##[error]{line}"),
         ];

@@ -76,7 +76,57 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
     if words.has("\tat ") || words.has("    at ") || words.has("Caused by: ") {
         read_traces(lines, found);
     }
+    if words.has("=> ") && words.has("MethodSource [") {
+        read_launcher(lines, found);
+    }
     read_virtual_machine(lines, found);
+}
+
+/// Reads the summary of JUnit's console launcher: `MethodSource […]`, `=> class: message`, and frames without `at`.
+fn read_launcher(lines: &[Line], found: &mut Vec<Finding>) {
+    for at in 1..lines.len() {
+        let Some(rest) = text(lines, at).trim_start().strip_prefix("=> ") else {
+            continue;
+        };
+        if !text(lines, at - 1)
+            .trim_start()
+            .starts_with("MethodSource [")
+        {
+            continue;
+        }
+        let Some((class, message)) = class_and_message(rest) else {
+            continue;
+        };
+        let mut last = at;
+        let mut location = None;
+        for below in at + 1..lines.len().min(at + 40) {
+            let trimmed = text(lines, below).trim_start();
+            if trimmed.is_empty() || starts_any(trimmed, &["[...]", "JUnit "]) {
+                break;
+            }
+            last = below;
+            let function = trimmed.rsplit('/').next().unwrap_or(trimmed);
+            if location.is_none()
+                && !starts_any(function, LIBRARIES)
+                && let Some((_, source)) = trimmed
+                    .strip_suffix(')')
+                    .and_then(|line| line.split_once('('))
+            {
+                location = place(source);
+            }
+        }
+        let name = if is_assertion(class) {
+            "TestFailure".into()
+        } else {
+            named(class)
+        };
+        let mut finding = Finding::new(at - 1, last, name, Severity::Medium, message);
+        if let Some((file, line)) = location {
+            finding = finding.at(file, line);
+        }
+        finding.test = (at >= 2).then(|| text(lines, at - 2).trim().to_owned());
+        found.push(finding);
+    }
 }
 
 /// Reads `A.java:3: error: …` of javac, `A.kt:2:13: error: …` of kotlinc, and `e: file:///A.kt:2:13 …` of Gradle.
@@ -685,6 +735,13 @@ mod tests {
         assert_eq!(finding.error_type, "IllegalStateException");
         assert_eq!(finding.severity, Severity::Medium);
         assert_eq!(finding.test.as_deref(), Some("CartTest > total()"));
+    }
+
+    /// CAKE-WATCH-1: the console launcher's frames have no `at`.
+    #[test]
+    fn the_console_launcher_is_read() {
+        let text = "Failures (1):\n  JUnit Jupiter:CartTest:total()\n    MethodSource [className = 'CartTest', methodName = 'total']\n    => org.opentest4j.AssertionFailedError: expected: <4> but was: <3>\n       org.junit.jupiter.api.AssertionUtils.fail(AssertionUtils.java:55)\n       CartTest.total(CartTest.java:9)\n       [...]\n";
+        assert_eq!(first(read, text), event("TestFailure", "CartTest.java", 9));
     }
 
     /// CAKE-WATCH-1: traces that a passing build logs are not errors.

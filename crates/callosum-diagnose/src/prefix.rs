@@ -14,8 +14,8 @@ const PASSES: usize = 3;
 
 /// Removes time stamps and names that lines in a row start with.
 ///
-/// A prefix is removed from runs of at least three lines, or of two if they are the whole output. One line that starts
-/// as if with a name keeps it. Cost: a look at the first bytes of each line.
+/// A prefix is removed from runs of at least three lines, or of two if they are the whole output, and a time stamp of
+/// RFC 3339 from every line. One line that starts as if with a name keeps it. Cost: a look at the first bytes of each line.
 pub(crate) fn strip_prefixes(lines: &mut [Line]) {
     for line in lines.iter_mut() {
         if let Some(rest) = line.text.strip_prefix("##[error]") {
@@ -24,8 +24,9 @@ pub(crate) fn strip_prefixes(lines: &mut [Line]) {
     }
     for _ in 0..PASSES {
         let mut is_stripped = false;
+        is_stripped |= strip(lines, full_stamp_length, 1);
         for length in [stamp_length, column_length, name_length, task_length] {
-            is_stripped |= strip(lines, length);
+            is_stripped |= strip(lines, length, FEWEST);
         }
         if !is_stripped {
             return;
@@ -34,7 +35,7 @@ pub(crate) fn strip_prefixes(lines: &mut [Line]) {
 }
 
 /// Removes the prefix that `length` measures from each run of lines that have it, and returns whether there was one.
-fn strip(lines: &mut [Line], length: fn(&str) -> Option<usize>) -> bool {
+fn strip(lines: &mut [Line], length: fn(&str) -> Option<usize>, fewest: usize) -> bool {
     let mut is_stripped = false;
     let mut at = 0;
     while at < lines.len() {
@@ -46,7 +47,7 @@ fn strip(lines: &mut [Line], length: fn(&str) -> Option<usize>) -> bool {
         while at < lines.len() && length(&lines[at].text).is_some() {
             at += 1;
         }
-        if at - start >= FEWEST || (at - start > 1 && is_rest_empty(lines, start..at)) {
+        if at - start >= fewest || (at - start > 1 && is_rest_empty(lines, start..at)) {
             is_stripped = true;
             for line in &mut lines[start..at] {
                 if let Some(length) = length(&line.text) {
@@ -63,6 +64,13 @@ fn is_rest_empty(lines: &[Line], run: Range<usize>) -> bool {
         .iter()
         .chain(&lines[run.end..])
         .all(|line| line.text.is_empty())
+}
+
+/// Returns the length of a time stamp of RFC 3339 in UTC, which no tool starts a message with.
+fn full_stamp_length(text: &str) -> Option<usize> {
+    let length = stamp_length(text)?;
+    let is_full = text.as_bytes().get(10) == Some(&b'T') && text[..length].contains('Z');
+    is_full.then_some(length)
 }
 
 /// Returns the length of a time stamp and the space behind it.

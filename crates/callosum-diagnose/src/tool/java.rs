@@ -525,6 +525,8 @@ fn report(
         enclosing = place;
         let class = match exception.class {
             "" if context.is_some() => "AssertionError",
+            // `Error: Could not find or load main class X` is the launcher's name for its cause.
+            "Error" if exception.message.contains("main class") => continue,
             "" => continue,
             class => class,
         };

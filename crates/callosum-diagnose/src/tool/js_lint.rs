@@ -155,6 +155,9 @@ fn read_eslint_failure(lines: &[Line], found: &mut Vec<Finding>) {
                 finding = finding.at(file.clone(), None);
             }
         } else if is_missing {
+            if let Some((_, file)) = message.rsplit_once(" imported from ") {
+                finding = finding.at(file.trim(), None);
+            }
             finding.module = module;
         }
         found.push(finding);

@@ -310,6 +310,28 @@ fn jest_failure<'a>(
         failure.place = Some((file, Some(line)));
         return Some(failure);
     }
+    if let Some(finding) =
+        (start..end).find_map(|at| tsc::message(lines, at, text(lines, at).trim()))
+    {
+        failure.name = finding.error_type;
+        failure.message = finding.message;
+        let line = (start..end).find(|at| {
+            mentions(text(lines, *at), "error TS") || mentions(text(lines, *at), "TS")
+        })?;
+        let location = text(lines, line).trim().split(" - ").next().and_then(place);
+        failure.place = location
+            .map(|(file, line)| (file, Some(line)))
+            .or(failure.place);
+        return Some(failure);
+    }
+    if let Some(rest) = jest_message(lines, start, end)
+        .split("Could not locate module ")
+        .nth(1)
+    {
+        failure.module = rest.split(' ').next().map(str::to_owned);
+        failure.name = "DependencyError".into();
+        return Some(failure);
+    }
     if failure.module.is_some() {
         failure.name = "DependencyError".into();
         let source = message
@@ -341,18 +363,6 @@ fn jest_failure<'a>(
         {
             failure.place = Some((location.0, Some(location.1)));
         }
-    } else if let Some(finding) =
-        (start..end).find_map(|at| tsc::message(lines, at, text(lines, at).trim()))
-    {
-        failure.name = finding.error_type;
-        failure.message = finding.message;
-        let line = (start..end).find(|at| {
-            mentions(text(lines, *at), "error TS") || mentions(text(lines, *at), "TS")
-        })?;
-        let location = text(lines, line).trim().split(" - ").next().and_then(place);
-        failure.place = location
-            .map(|(file, line)| (file, Some(line)))
-            .or(failure.place);
     } else if mentions(message, "must contain at least one test") {
         failure.name = "NoTestsRan".into();
     }

@@ -211,6 +211,22 @@ fn maven_error(
         name = "DependencyError";
     }
     let mut finding = Finding::new(at, at, name, Severity::High, message);
+    if name == "TestFailure" {
+        // Without its trace a failure is only in the summary: `[ERROR]   CartTest.total:6 expected …`.
+        finding.severity = Severity::Medium;
+        let failure = (0..at).find_map(|at| {
+            let above = text(lines, at.checked_sub(1)?);
+            let is_list =
+                above.starts_with("[ERROR] Failures:") || above.starts_with("[ERROR] Errors:");
+            text(lines, at)
+                .strip_prefix("[ERROR]   ")
+                .filter(|_| is_list)
+        });
+        if let Some(failure) = failure {
+            failure.trim().clone_into(&mut finding.message);
+            finding.test = failure.split([':', ' ']).next().map(str::to_owned);
+        }
+    }
     finding.module = maven_artifact(message).map(str::to_owned);
     // `… @ line 4, column 30`, with the file in the message or in the lines below.
     if let Some(line) = between(message, "@ line ", ",")

@@ -335,7 +335,7 @@ fn chain<'a>(
         is_member: false,
     }];
     let mut last = at;
-    let mut depth = 0_usize;
+    let mut depth = usize::from(text(lines, at).ends_with('{'));
     for below in frames..lines.len() {
         let line = text(lines, below);
         let trimmed = line.trim();

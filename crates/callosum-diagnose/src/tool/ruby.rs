@@ -138,7 +138,16 @@ fn read_exceptions(lines: &[Line], found: &mut Vec<Finding>) {
             while starts_any(text(lines, last + 1), &["  ", "> ", "..."]) && last < at + 12 {
                 last += 1;
             }
-            let message = if message.is_empty() { rest } else { message };
+            // The new parser points at the source with `^ expected …`.
+            let pointed = (at + 1..=last).find_map(|at| {
+                text(lines, at)
+                    .split_once("^ ")
+                    .map(|(_, reason)| reason.trim_start_matches(['^', '~', ' ']))
+            });
+            let message = match message.trim() {
+                "" | "(SyntaxError)" => pointed.unwrap_or("syntax error"),
+                message => message,
+            };
             found.push(
                 Finding::new(at, last, "SyntaxError", Severity::High, message).at(file, number),
             );

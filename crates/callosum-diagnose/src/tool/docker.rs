@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::scan::{
-    Words, between, ends_any, mentions, mentions_any, number, place, quoted, reason, starts_any,
-    text,
+use super::{
+    kubectl,
+    scan::{
+        Words, between, ends_any, mentions, mentions_any, number, place, quoted, reason,
+        starts_any, text,
+    },
 };
 use crate::{Severity, finding::Finding, line::Line, reader::find};
 
@@ -30,8 +33,8 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
             continue;
         }
         let finding = docker(at, line)
-            .or_else(|| compose(lines, at, line))
-            .or_else(|| kubectl(lines, at, line));
+            .or_else(|| compose(at, line))
+            .or_else(|| kubectl::message(lines, at, line));
         found.extend(finding);
     }
 }
@@ -213,12 +216,12 @@ fn step_error(step: &[Line], message: &str) -> (Cow<'static, str>, String, Optio
     } else {
         "BuildError"
     };
-    let said = plain
+    let printed = plain
         .iter()
         .rev()
         .map(|line| line.text.trim())
         .find(|line| !line.is_empty());
-    let whole = said.map_or_else(|| message.to_owned(), |said| format!("{message}: {said}"));
+    let whole = printed.map_or_else(|| message.to_owned(), |line| format!("{message}: {line}"));
     (name.into(), whole, None)
 }
 
@@ -239,7 +242,7 @@ fn without_time(line: &str) -> &str {
 }
 
 /// Returns the file of `open Dockerfile: no such file or directory`.
-fn missing_file(message: &str) -> Option<&str> {
+pub(super) fn missing_file(message: &str) -> Option<&str> {
     let before = message.strip_suffix(": no such file or directory")?;
     before
         .rsplit([' '])
@@ -448,7 +451,7 @@ fn daemon(at: usize, message: &str) -> Finding {
 }
 
 /// Returns the finding of a message of Compose.
-fn compose(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
+fn compose(at: usize, line: &str) -> Option<Finding> {
     let new = |name: &'static str| Finding::new(at, at, name, Severity::High, line);
     if let Some(rest) = line.strip_prefix("validating ") {
         let (file, message) = rest.split_once(": ")?;
@@ -528,154 +531,7 @@ fn compose(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
         let file = missing_file(line)?;
         return Some(new("FileNotFoundError").at(file, None));
     }
-    let _ = lines;
     None
-}
-
-/// Returns the finding of a message of kubectl.
-fn kubectl(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
-    let new = |name: &'static str| Finding::new(at, at, name, Severity::High, line);
-    if starts_any(
-        line,
-        &[
-            "The connection to the server ",
-            "Unable to connect to the server: ",
-        ],
-    ) {
-        return Some(new("ConnectionError"));
-    }
-    if let Some(rest) = line.strip_prefix("Error from server") {
-        let name = if rest.starts_with(" (Forbidden)") {
-            "PermissionError"
-        } else if rest.starts_with(" (Timeout)") || rest.starts_with(" (ServiceUnavailable)") {
-            "ConnectionError"
-        } else {
-            "BuildError"
-        };
-        let mut finding = new(name);
-        finding.code = between(rest, "(", ")").map(str::to_owned);
-        finding.module = quoted(rest).map(str::to_owned);
-        if let Some(file) = between(rest, "creating \"", "\"") {
-            finding = finding.at(file, None);
-        }
-        return Some(finding);
-    }
-    if let Some(rest) = line.strip_prefix("The ")
-        && rest.contains("\" is invalid: ")
-    {
-        return Some(new("BuildError"));
-    }
-    if line.starts_with("Error: unknown command \"")
-        && mentions_any(
-            line,
-            &[
-                "for \"kubectl\"",
-                "for \"helm\"",
-                "for \"docker\"",
-                "for \"minikube\"",
-                "for \"kind\"",
-            ],
-        )
-    {
-        let mut finding = new("CommandNotFound");
-        finding.module = quoted(line).map(str::to_owned);
-        return Some(finding);
-    }
-    if line.starts_with("resource mapping not found for name: ") {
-        let file = between(line, "from \"", "\"");
-        return Some(match file {
-            Some(file) => new("BuildError").at(file, None),
-            None => new("BuildError"),
-        });
-    }
-    if line.starts_with("Error in configuration: ") {
-        return Some(new("BuildError"));
-    }
-    // klog's line of a command that failed: `E1128 23:02:18.483847 5336 run.go:72] "command failed" err="…"`.
-    if line.starts_with('E')
-        && let Some((_, rest)) = line.split_once("] \"command failed\" err=\"")
-    {
-        let message = rest.trim_end_matches('"').replace("\\\"", "\"");
-        if mentions(&message, "unable to find one of 'kustomization.yaml'") {
-            let finding = Finding::new(at, at, "FileNotFoundError", Severity::High, message);
-            return Some(finding.at("kustomization.yaml", None));
-        }
-        return Some(Finding::new(at, at, "BuildError", Severity::High, message));
-    }
-    let has_help =
-        (at + 1..at + 4).any(|at| starts_any(text(lines, at), &["See 'kubectl ", "See 'helm "]));
-    if line.starts_with("Error: unknown ") && has_help {
-        return Some(new("BuildError"));
-    }
-    let rest = line.strip_prefix("error: ")?;
-    if let Some(rest) = rest.strip_prefix("error loading config file ") {
-        let file = quoted(rest)?;
-        let number = rest
-            .split_once("line ")
-            .and_then(|(_, rest)| number(rest))
-            .map(|(line, _)| line);
-        return Some(new("SyntaxError").at(file, number));
-    }
-    if rest.starts_with("must build at directory: ") && rest.ends_with("no such file or directory")
-    {
-        return Some(match missing_file(rest) {
-            Some(file) => new("FileNotFoundError").at(file, None),
-            None => new("FileNotFoundError"),
-        });
-    }
-    if let Some(path) = between(rest, "the path \"", "\" does not exist") {
-        return Some(new("FileNotFoundError").at(path, None));
-    }
-    if let Some(rest) = rest.strip_prefix("error parsing ") {
-        let (file, message) = rest.split_once(": ")?;
-        let number = message
-            .split_once("line ")
-            .and_then(|(_, rest)| number(rest))
-            .map(|(line, _)| line);
-        return Some(Finding::new(at, at, "SyntaxError", Severity::High, message).at(file, number));
-    }
-    if starts_any(
-        rest,
-        &[
-            "error validating \"",
-            "unable to recognize \"",
-            "error when creating \"",
-            "unable to decode \"",
-        ],
-    ) {
-        let file = quoted(rest)?;
-        return Some(new("BuildError").at(file, None));
-    }
-    if rest.starts_with("You must be logged in to the server") {
-        return Some(new("PermissionError"));
-    }
-    let is_kubectl = starts_any(
-        rest,
-        &[
-            "no context exists with the name",
-            "current-context is not set",
-            "context \"",
-            "the server doesn't have a resource type",
-            "must specify one of -f",
-            "required flag(s) ",
-            "unknown flag: --",
-            "unknown shorthand flag: ",
-            "no objects passed to",
-            "timed out waiting for the condition",
-            "exactly one NAME",
-            "You must provide one or more resources",
-            "resource(s) were provided, but no name",
-            "no matching resources found",
-            "there is no need to specify a resource type",
-            "flag needs an argument: ",
-            "no configuration has been provided",
-        ],
-    );
-    (is_kubectl || has_help).then(|| {
-        let mut finding = new("BuildError");
-        finding.module = quoted(rest).map(str::to_owned);
-        finding
-    })
 }
 
 #[cfg(test)]

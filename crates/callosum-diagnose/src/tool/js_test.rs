@@ -74,7 +74,7 @@ fn read_no_tests(lines: &[Line], found: &mut Vec<Finding>) {
     }
 }
 
-/// What a failure of a test is made of.
+/// A failed test, before it is a finding.
 struct Failure<'a> {
     first: usize,
     last: usize,

@@ -77,7 +77,7 @@ fn message(lines: &[Line], at: usize) -> Option<Finding> {
     if !is_script && !is_warning && name == "Panic" {
         return None;
     }
-    // What a program said before it died: only with a reason, or as its last words.
+    // A message before a program died: only with a reason, or as its last words.
     let is_last = (at + 1..lines.len()).all(|at| {
         let line = text(lines, at);
         line.trim().is_empty()

@@ -29,7 +29,7 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
             continue;
         };
         // The first letters of the messages below.
-        if !b"dCEDuipvynfsTUecW".contains(first) {
+        if !b"dCEDGHuipvynfsTUecmrW".contains(first) {
             continue;
         }
         let finding = docker(at, line)
@@ -319,6 +319,11 @@ fn docker(at: usize, line: &str) -> Option<Finding> {
         || (line.starts_with("context \"") && mentions(line, "context not found"))
     {
         return Some(new("BuildError"));
+    }
+    if starts_any(line, &["Get \"http", "Head \"http", "Post \"http"])
+        && reason(line) == Some("ConnectionError")
+    {
+        return Some(new("ConnectionError"));
     }
     if let Some(rest) = line.strip_prefix("DEPRECATED: ") {
         return Some(Finding::new(

@@ -157,6 +157,9 @@ fn jq(at: usize, line: &str) -> Option<Finding> {
 
 /// Returns the finding of a message of `sqlite3`.
 fn sqlite(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
+    if line.starts_with("sqlite3: Error: unknown option: ") {
+        return Some(Finding::new(at, at, "BuildError", Severity::High, line));
+    }
     if !starts_any(line, &["Parse error", "Runtime error", "Error: "]) {
         return None;
     }

@@ -29,6 +29,8 @@ pub(crate) struct Finding {
     pub(crate) test: Option<String>,
     /// Whether another finding is the one to act on: the other exceptions of a chain, and members of a group.
     pub(crate) is_secondary: bool,
+    /// Whether it only follows from another error, as the end of a recipe does. Reported if there is no other.
+    pub(crate) is_consequence: bool,
 }
 
 impl Finding {
@@ -52,6 +54,7 @@ impl Finding {
             module: None,
             test: None,
             is_secondary: false,
+            is_consequence: false,
         }
     }
 

@@ -74,6 +74,7 @@ impl OutputReader {
         }
         self.read_window(true);
         let mut findings = std::mem::take(&mut self.findings);
+        drop_consequences(&mut findings);
         findings
             .sort_by_key(|(finding, _)| (finding.severity == Severity::Low, finding.is_secondary));
         let events = findings
@@ -167,6 +168,19 @@ pub(crate) fn find(lines: &[Line]) -> Vec<Finding> {
     }
     accepted.sort_by_key(|finding| finding.first);
     accepted
+}
+
+/// Removes what only follows from an error that is reported, and all consequences but one if there is no other error.
+fn drop_consequences(findings: &mut Vec<(Finding, String)>) {
+    let mut has_error = findings
+        .iter()
+        .any(|(finding, _)| !finding.is_consequence && finding.severity > Severity::Low);
+    findings.retain(|(finding, _)| {
+        if !finding.is_consequence {
+            return true;
+        }
+        !std::mem::replace(&mut has_error, true)
+    });
 }
 
 /// Returns text of at most `longest` bytes, cut at a character.

@@ -5,8 +5,13 @@
 //! formats come before loose ones. A reader looks for its own words first and returns at once if there are none:
 //! every hook with output pays for all of them.
 
+mod abort;
 mod annotations;
+mod cargo;
+mod cargo_test;
 mod docker;
+mod gcc;
+mod git;
 mod go;
 mod go_test;
 mod java;
@@ -18,7 +23,9 @@ mod json_lint;
 mod json_test;
 mod junit_xml;
 mod kubectl;
+mod linker;
 mod lua_sqlite_jq;
+mod make;
 mod maven_gradle;
 mod node;
 mod npm;
@@ -26,12 +33,15 @@ mod passing;
 mod perl;
 mod php;
 mod pip;
+mod programs;
 mod pytest;
 mod python_lint;
 mod python_traceback;
 mod ruby;
 mod ruby_test;
+mod rustc;
 mod scan;
+mod shell;
 mod tap;
 mod terraform;
 mod tsc;
@@ -66,4 +76,14 @@ pub(crate) const READERS: &[(&str, Reader)] = &[
     ("php", php::read),
     ("perl", perl::read),
     ("lua, sqlite and jq", lua_sqlite_jq::read),
+    ("rustc", rustc::read),
+    ("tests of cargo", cargo_test::read),
+    ("linkers", linker::read),
+    ("cargo", cargo::read),
+    ("shells", shell::read),
+    ("gcc and clang", gcc::read),
+    ("make and cmake", make::read),
+    ("aborts", abort::read),
+    ("git", git::read),
+    ("programs", programs::read),
 ];

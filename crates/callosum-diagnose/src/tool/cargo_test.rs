@@ -158,12 +158,12 @@ fn kind_in_test(message: &str) -> &'static str {
         return "Panic";
     }
     // `expect` prints its text and then the error: `no number: ParseIntError { kind: Empty }`.
-    let is_expect = message.rsplit_once(": ").is_some_and(|(_, error)| {
-        let word: String = error
-            .chars()
-            .take_while(char::is_ascii_alphanumeric)
-            .collect();
-        let rest = &error[word.len()..];
+    let is_expect = message.match_indices(": ").any(|(at, _)| {
+        let error = &message[at + 2..];
+        let end = error
+            .find(|letter: char| !letter.is_ascii_alphanumeric())
+            .unwrap_or(error.len());
+        let (word, rest) = error.split_at(end);
         word.starts_with(|letter: char| letter.is_ascii_uppercase())
             && (rest.starts_with(" { ") && rest.ends_with('}')
                 || rest.starts_with('(') && rest.ends_with(')'))
@@ -207,7 +207,10 @@ fn libtest(lines: &[Line], found: &mut Vec<Finding>) {
             is_reported = false;
         } else if line.starts_with("test result: ") {
             is_running = false;
-            if line.starts_with("test result: FAILED") && found.len() == start {
+            if line.starts_with("test result: FAILED")
+                && found.len() == start
+                && !text(lines, at).starts_with(' ')
+            {
                 // With `--nocapture` and an exit without a panic there are no blocks.
                 for (at, name) in &failed {
                     let mut finding = Finding::new(
@@ -502,7 +505,7 @@ mod tests {
             "thread 'main' panicked at src/main.rs:3:5:\nno: x\n",
             "thread 'main' (7) panicked at src/main.rs:3:5:\nno: x\nnote: run with `RUST_BACKTRACE=1`\n",
             "panicked at src/main.rs:3:5:\nno: x\n",
-            "thread 'main' panicked at /rustc/abc/library/core/src/option.rs:9:1:\nno: x\nstack backtrace:\n   0: f\n             at /rustc/abc/library/std/src/p.rs:1:1\n   1: g\n             at ./src/main.rs:3:5\n",
+            "thread 'main' panicked at /rustc/abc/library/core/src/option.rs:9:1:\nno: x\nstack backtrace:\n   0: f\n             at /rustc/abc/library/std/src/p.rs:1:1\n   1: g\n             at src/main.rs:3:5\n",
         ] {
             assert_eq!(
                 first(read, text),
@@ -515,7 +518,7 @@ mod tests {
 
     /// CAKE-WATCH-1: in a test an assertion is a failure and a panic of the code is one; a test that should panic passes.
     #[test]
-    fn panics_of_tests_are_told_apart() {
+    fn panics_of_tests_are_distinguished() {
         let run = |message: &str| {
             format!(
                 "running 1 test\n\nfailures:\n\n---- t stdout ----\n\nthread 't' panicked at src/lib.rs:3:5:\n{message}\n\nfailures:\n    t\n\ntest result: FAILED. 0 passed; 1 failed\n"

@@ -68,6 +68,10 @@ fn is_source(file: &str) -> bool {
     if file.is_empty() || file.len() > 300 || file.contains(['"', '`', '<', '(', '*']) {
         return false;
     }
+    // A quoted line is no file: `+main.c`, `// see main.c`.
+    if starts_any(file, &["//", "-", "+", ">", "#", "*", "|", " ", "\t"]) {
+        return false;
+    }
     match name.rsplit_once('.') {
         Some((_, ending)) => ENDINGS.contains(&ending),
         // Headers of the standard library have no ending.

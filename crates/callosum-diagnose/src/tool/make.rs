@@ -11,7 +11,7 @@ const BLOCK: usize = 60;
 
 /// Reads errors of build tools.
 pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "***") || has(lines, "make") {
+    if has(lines, "***") || has(lines, "ake") {
         make(lines, found);
     }
     if has(lines, "CMake ") || has(lines, "CMakeCache") || has(lines, " is not a directory") {

@@ -13,6 +13,7 @@ pub mod error_type;
 mod event;
 mod finding;
 mod line;
+mod patterns;
 mod prefix;
 mod quoted;
 mod reader;
@@ -20,5 +21,6 @@ mod tool;
 
 pub use crate::{
     event::{ErrorEvent, Severity, StreamSource},
+    patterns::{PatternError, Patterns},
     reader::{Diagnosis, OutputReader, read},
 };

@@ -1,5 +1,7 @@
 //! [`Line`] and [`LineSplitter`]: the lines of a stream of bytes as a person sees them in a terminal.
 
+use memchr::memchr;
+
 /// Longest line that is kept, in bytes. The rest of a longer line is dropped.
 const LONGEST: usize = 16 * 1024;
 
@@ -17,14 +19,17 @@ pub(crate) struct Line {
 #[derive(Debug, Default)]
 pub(crate) struct LineSplitter {
     partial: Vec<u8>,
-    is_cut: bool,
+    /// Whether the next byte starts the line again.
+    is_returned: bool,
+    /// Whether bytes of this line came since the last line feed, even if none are kept.
+    is_begun: bool,
 }
 
 impl LineSplitter {
     /// Adds bytes and calls `each` with every line that they complete.
     pub(crate) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Line)) {
         let mut rest = bytes;
-        while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
+        while let Some(at) = memchr(b'\n', rest) {
             self.extend(&rest[..at]);
             each(self.take());
             rest = &rest[at + 1..];
@@ -34,42 +39,44 @@ impl LineSplitter {
 
     /// Returns the last line if the stream does not end with a line feed.
     pub(crate) fn finish(&mut self) -> Option<Line> {
-        (!self.partial.is_empty()).then(|| self.take())
+        self.is_begun.then(|| self.take())
     }
 
     fn extend(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        self.is_begun |= !rest.is_empty();
+        while let Some(at) = memchr(b'\r', rest) {
+            self.extend_part(&rest[..at]);
+            self.is_returned = true;
+            rest = &rest[at + 1..];
+        }
+        self.extend_part(rest);
+    }
+
+    fn extend_part(&mut self, part: &[u8]) {
+        if part.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.is_returned) {
+            self.partial.clear();
+        }
         let room = LONGEST.saturating_sub(self.partial.len());
-        self.is_cut |= bytes.len() > room;
         self.partial
-            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+            .extend_from_slice(&part[..part.len().min(room)]);
     }
 
     fn take(&mut self) -> Line {
-        let line = clean(&self.partial);
+        let text = String::from_utf8_lossy(&self.partial);
+        let text = if text.contains('\u{1b}') {
+            strip_sequences(&text)
+        } else {
+            text.into_owned()
+        };
         self.partial.clear();
-        self.is_cut = false;
-        line
+        self.is_returned = false;
+        self.is_begun = false;
+        Line { text }
     }
-}
-
-/// Returns a raw line without escape sequences, and as its last carriage return left it.
-fn clean(raw: &[u8]) -> Line {
-    let text = String::from_utf8_lossy(raw);
-    let plain = if text.contains('\u{1b}') {
-        strip_sequences(&text)
-    } else {
-        text.into_owned()
-    };
-    let shown = plain
-        .rsplit('\r')
-        .find(|part| !part.is_empty())
-        .unwrap_or_default();
-    let text = if shown.len() == plain.len() {
-        plain
-    } else {
-        shown.to_owned()
-    };
-    Line { text }
 }
 
 /// Returns text without CSI, OSC and two-character escape sequences (ECMA-48).
@@ -127,6 +134,13 @@ mod tests {
         for at in 0..whole.len() {
             assert_eq!(lines(&[&whole[..at], &whole[at..]]), expected, "at {at}");
         }
+    }
+
+    /// CAKE-WATCH-1: the last state of a long progress bar is kept, not its first.
+    #[test]
+    fn a_long_progress_bar_shows_its_last_state() {
+        let text = format!("{}\rerror: full\n", "10%\r20%\r".repeat(5_000));
+        assert_eq!(lines(&[text.as_bytes()]), ["error: full"]);
     }
 
     /// CAKE-WATCH-1: an endless line and invalid UTF-8 take bounded memory.

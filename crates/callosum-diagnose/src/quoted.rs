@@ -348,6 +348,7 @@ fn is_hit(file: &str, text: &str, mark: u8) -> bool {
 
 /// Empties what test runs that passed have printed.
 fn passing_tests(lines: &mut [Line]) {
+    passes_section(lines);
     let mut start: Option<usize> = None;
     let mut has_failed = false;
     for at in 0..lines.len() {
@@ -391,6 +392,21 @@ fn passing_tests(lines: &mut [Line]) {
                 }
             }
             _ => {}
+        }
+    }
+}
+
+/// Empties the section in which pytest's `-rP` and `-rA` show what tests that passed have printed.
+fn passes_section(lines: &mut [Line]) {
+    let is_heading =
+        |line: &str| line.len() > 20 && line.starts_with("===") && line.ends_with("===");
+    let mut is_passes = false;
+    for line in lines {
+        if is_heading(&line.text) {
+            is_passes = line.text.trim_matches('=') == " PASSES ";
+        }
+        if is_passes {
+            line.text.clear();
         }
     }
 }

@@ -6,9 +6,10 @@ use crate::{
     event::{ErrorEvent, Severity, StreamSource},
     finding::Finding,
     line::{Line, LineSplitter},
+    patterns::Patterns,
     prefix::strip_prefixes,
     quoted::blank_quotes,
-    tool::READERS,
+    tool::{READERS, has_word},
 };
 
 /// Lines that the readers see at once.
@@ -16,6 +17,9 @@ const WINDOW: usize = 4_000;
 
 /// Lines at the end of a window that the next one sees again, so that no error is cut in two.
 const OVERLAP: usize = 400;
+
+/// Bytes that the readers see at once, so that long lines take no more memory than short ones.
+const WINDOW_BYTES: usize = 1 << 20;
 
 /// Most events of one stream. The reader counts the rest.
 const MOST_EVENTS: usize = 200;
@@ -39,7 +43,9 @@ pub struct OutputReader {
     source: StreamSource,
     timestamp: String,
     splitter: LineSplitter,
+    patterns: Patterns,
     window: VecDeque<Line>,
+    window_bytes: usize,
     /// Lines at the start of the window that belong to findings of the window before.
     claimed: usize,
     findings: Vec<(Finding, String)>,
@@ -53,11 +59,20 @@ impl OutputReader {
             source,
             timestamp: timestamp.into(),
             splitter: LineSplitter::default(),
+            patterns: Patterns::default(),
             window: VecDeque::new(),
+            window_bytes: 0,
             claimed: 0,
             findings: Vec::new(),
             more: 0,
         }
+    }
+
+    /// Adds patterns of the user. They are tried on lines that no reader of a tool has claimed.
+    #[must_use]
+    pub fn with_patterns(mut self, patterns: Patterns) -> Self {
+        self.patterns = patterns;
+        self
     }
 
     /// Reads the next bytes of the stream, divided anywhere.
@@ -88,40 +103,78 @@ impl OutputReader {
     }
 
     fn add(&mut self, line: Line) {
+        self.window_bytes += line.text.len();
         self.window.push_back(line);
-        if self.window.len() >= WINDOW {
+        if self.window.len() >= WINDOW || self.window_bytes >= WINDOW_BYTES {
             self.read_window(false);
         }
     }
 
     /// Reports the findings of the window that begin before the overlap, or all at the end.
     fn read_window(&mut self, is_end: bool) {
-        let raw: Vec<String> = self.window.iter().map(|line| line.text.clone()).collect();
         let lines = self.window.make_contiguous();
-        let mut seen = lines.to_vec();
-        strip_prefixes(&mut seen);
-        blank_quotes(&mut seen);
         let settled = if is_end {
             lines.len()
         } else {
-            lines.len() - OVERLAP
+            lines.len() - OVERLAP.min(lines.len() / 2)
+        };
+        let found = if has_word(lines) || !self.patterns.is_empty() {
+            let mut seen = lines.to_vec();
+            strip_prefixes(&mut seen);
+            blank_quotes(&mut seen);
+            find_with(&seen, &self.patterns)
+        } else {
+            Vec::new()
         };
         let mut claimed = settled;
-        for finding in find(&seen) {
+        for finding in found {
             if finding.first < self.claimed || finding.first >= settled {
                 continue;
             }
-            claimed = claimed.max(finding.last + 1);
-            if self.findings.len() >= MOST_EVENTS {
-                self.more += 1;
-                continue;
-            }
-            let last = finding.last.min(raw.len().saturating_sub(1));
-            let text = raw[finding.first..=last].join("\n");
-            self.findings.push((finding, cut(&text, LONGEST_RAW)));
+            let last = finding.last.min(self.window.len() - 1);
+            claimed = claimed.max(last + 1);
+            self.report(finding, last);
         }
         self.window.drain(..settled);
+        self.window_bytes = self.window.iter().map(|line| line.text.len()).sum();
         self.claimed = claimed - settled;
+    }
+
+    /// Keeps a finding, unless it repeats one or there are too many. A warning makes room for an error.
+    fn report(&mut self, finding: Finding, last: usize) {
+        let is_repeat = self.findings.iter().any(|(other, _)| {
+            other.message == finding.message
+                && other.line == finding.line
+                && other.file == finding.file
+                && other.error_type == finding.error_type
+                && other.test == finding.test
+        });
+        if is_repeat {
+            return;
+        }
+        if self.findings.len() >= MOST_EVENTS {
+            self.more += 1;
+            let warning = self
+                .findings
+                .iter()
+                .rposition(|(other, _)| other.severity == Severity::Low)
+                .filter(|_| finding.severity > Severity::Low);
+            match warning {
+                Some(at) => self.findings.remove(at),
+                None => return,
+            };
+        }
+        let mut text = String::new();
+        for line in self.window.range(finding.first..=last) {
+            if text.len() > LONGEST_RAW {
+                break;
+            }
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&line.text);
+        }
+        self.findings.push((finding, cut(&text, LONGEST_RAW)));
     }
 
     fn event(&self, finding: Finding, raw: String) -> ErrorEvent {
@@ -150,6 +203,11 @@ pub fn read(output: &[u8], source: StreamSource, timestamp: &str) -> Diagnosis {
 
 /// Returns the findings of every reader, without those that begin in lines that an earlier reader claimed.
 pub(crate) fn find(lines: &[Line]) -> Vec<Finding> {
+    find_with(lines, &Patterns::default())
+}
+
+/// Returns what [`find`] returns, and what patterns of the user find in the other lines.
+fn find_with(lines: &[Line], patterns: &Patterns) -> Vec<Finding> {
     let mut accepted: Vec<Finding> = Vec::new();
     let mut claimed = vec![false; lines.len()];
     let mut found = Vec::new();
@@ -166,6 +224,7 @@ pub(crate) fn find(lines: &[Line]) -> Vec<Finding> {
             claimed[finding.first..=last].fill(true);
         }
     }
+    patterns.read(lines, &claimed, &mut accepted);
     accepted.sort_by_key(|finding| finding.first);
     accepted
 }

@@ -10,6 +10,42 @@ const LONGEST: usize = 16 * 1024;
 pub(crate) struct Line {
     /// Its text; empty if a quoting context was found around it.
     pub(crate) text: String,
+    /// The pairs of bytes that the text may have. A text that is cut afterwards has fewer.
+    pairs: u128,
+}
+
+impl Line {
+    /// Returns a line of this text.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let pairs = pairs(&text);
+        Self { text, pairs }
+    }
+
+    /// Adds text at the end.
+    pub(crate) fn push_str(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.pairs = pairs(&self.text);
+    }
+
+    /// Whether a word with these [`pairs`] can be in the text. Cost: about 1 ns, against 50 ns for a search.
+    pub(crate) fn can_have(&self, word: u128) -> bool {
+        self.pairs & word == word
+    }
+}
+
+/// Returns one of 128 bits for each pair of neighboring bytes.
+pub(crate) fn pairs(text: &str) -> u128 {
+    let mut bits = 0;
+    let mut before = 0_u8;
+    for (at, byte) in text.bytes().enumerate() {
+        if at > 0 {
+            let bit = before.wrapping_mul(29) ^ byte.wrapping_mul(5);
+            bits |= 1_u128 << (bit & 127);
+        }
+        before = byte;
+    }
+    bits
 }
 
 /// Splits bytes into lines, wherever the reads divide them.
@@ -75,7 +111,7 @@ impl LineSplitter {
         self.partial.clear();
         self.is_returned = false;
         self.is_begun = false;
-        Line { text }
+        Line::new(text)
     }
 }
 

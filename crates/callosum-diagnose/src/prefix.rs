@@ -239,12 +239,7 @@ mod tests {
     use super::*;
 
     fn stripped(text: &str) -> Vec<String> {
-        let mut lines: Vec<Line> = text
-            .lines()
-            .map(|text| Line {
-                text: text.to_owned(),
-            })
-            .collect();
+        let mut lines: Vec<Line> = text.lines().map(Line::new).collect();
         strip_prefixes(&mut lines);
         lines.into_iter().map(|line| line.text).collect()
     }

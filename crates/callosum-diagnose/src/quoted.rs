@@ -435,12 +435,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Vec<String> {
-        let mut lines: Vec<Line> = text
-            .lines()
-            .map(|text| Line {
-                text: text.to_owned(),
-            })
-            .collect();
+        let mut lines: Vec<Line> = text.lines().map(Line::new).collect();
         blank_quotes(&mut lines);
         lines
             .into_iter()

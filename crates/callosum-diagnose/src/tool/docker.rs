@@ -159,9 +159,7 @@ fn build_error(
 fn step_error(step: &[Line], message: &str) -> (Cow<'static, str>, String, Option<String>) {
     let plain: Vec<Line> = step
         .iter()
-        .map(|line| Line {
-            text: without_time(&line.text).to_owned(),
-        })
+        .map(|line| Line::new(without_time(&line.text)))
         .collect();
     for line in &plain {
         let line = line.text.as_str();

@@ -81,19 +81,17 @@ pub(super) fn read_go(all: &[Line], found: &mut Vec<Finding>) {
             match lines.last_mut() {
                 Some(last) if last.text.ends_with('\u{0}') => {
                     last.text.pop();
-                    last.text.push_str(text);
+                    last.push_str(text);
                 }
                 _ => {
-                    lines.push(Line {
-                        text: text.to_owned(),
-                    });
+                    lines.push(Line::new(text));
                     numbers.push(at);
                 }
             }
             if !part.ends_with('\n')
                 && let Some(last) = lines.last_mut()
             {
-                last.text.push('\u{0}');
+                last.push_str("\u{0}");
             }
         }
     }
@@ -202,12 +200,7 @@ fn mocha(failure: &Value, (first, last): (usize, usize), found: &mut Vec<Finding
 fn rspec(value: &Value, (first, last): (usize, usize), found: &mut Vec<Finding>) {
     // Files that do not load are messages in plain text.
     for message in list(value, "messages").iter().filter_map(Value::as_str) {
-        let lines: Vec<Line> = message
-            .lines()
-            .map(|text| Line {
-                text: text.to_owned(),
-            })
-            .collect();
+        let lines: Vec<Line> = message.lines().map(Line::new).collect();
         let start = found.len();
         super::ruby::read(&lines, found);
         for finding in &mut found[start..] {

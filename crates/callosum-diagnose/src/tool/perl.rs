@@ -15,6 +15,15 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
     }
     for at in 0..lines.len() {
         let line = text(lines, at);
+        if line.starts_with("Out of memory in perl:") || line == "Out of memory!" {
+            found.push(Finding::new(
+                at,
+                at,
+                "OutOfMemory",
+                Severity::Critical,
+                line,
+            ));
+        }
         if line.starts_with("Unrecognized switch: -") {
             found.push(Finding::new(at, at, "BuildError", Severity::High, line));
         }
@@ -87,6 +96,10 @@ fn message(lines: &[Line], at: usize) -> Option<Finding> {
             )
     });
     // `warn` prints as `die` does, but the program goes on.
+    // Perl itself fails after it could not get memory.
+    if line.starts_with("panic: ") && has(lines, "Out of memory") {
+        return None;
+    }
     if name == "Panic" && !is_last && !has(&lines[at..], "Dubious, test returned ") {
         return None;
     }

@@ -3,7 +3,6 @@
 //! Run with `--nocapture` to see the share of each family and every row that is wrong.
 
 #![expect(clippy::unwrap_used, reason = "a test fails on what it cannot unwrap")]
-#![expect(clippy::print_stdout, reason = "prints the rows that are wrong")]
 #![expect(
     clippy::disallowed_methods,
     reason = "the rows are read as a test's own files"

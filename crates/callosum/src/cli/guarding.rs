@@ -113,7 +113,9 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
     let passed_over = guard.passed_over.iter().map(ToString::to_string);
     let unknown = guard.unknown.iter();
     let unknown = unknown.map(|named| format!("{named} is not known, and passed over"));
-    for found in passed_over.chain(unknown) {
+    let (_, skipped) = crate::intervention::compile_patterns(&guard.config);
+    let skipped = skipped.iter().map(|error| format!("patterns: {error}"));
+    for found in passed_over.chain(unknown).chain(skipped) {
         checks.add(NAME, Outcome::Warning, found, hint);
     }
     if guard.broken.is_empty() {

@@ -172,10 +172,14 @@ impl Call<'_> {
         }
         if !self.moment.decides() {
             let silence = self.reply(&Answer::Pass, None);
-            let Some(client) = self.known else {
-                return silence;
-            };
             let bytes = read.unwrap_or_default();
+            let Some(client) = self.known else {
+                let has_plugin = self.client == "opencode";
+                let reply = has_plugin
+                    .then(|| session::after_tool_of_plugin(self.client, self.event, &bytes))
+                    .flatten();
+                return reply.unwrap_or(silence);
+            };
             return session::observe(client, self.event, &bytes, silence, progress, voice);
         }
         let environment = Environment::from_process();

@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use callosum_agents::client::Client;
 use callosum_host::Disk;
 
 use super::{
@@ -24,7 +23,7 @@ use crate::{
 /// If the state of this machine cannot be used. The caller goes on without a message.
 pub(super) fn after_tool(
     environment: &Environment,
-    client: &Client,
+    client: &str,
     session: &str,
     bytes: &[u8],
 ) -> Result<Option<String>, WatchError> {
@@ -52,17 +51,14 @@ pub(super) fn after_tool(
 fn watch(
     disk: &Disk,
     environment: &Environment,
-    client: &Client,
+    client: &str,
     session: &str,
     (event, bytes): (&Event, &[u8]),
     root: &Path,
 ) -> Result<Option<String>, WatchError> {
     let watcher = Watcher::new(disk, environment, root)?;
     let now = environment.clock()?.now();
-    let runner = Runner {
-        client: client.program,
-        session,
-    };
+    let runner = Runner { client, session };
     match &event.action {
         Action::Shell(command) => {
             let result = ToolResult::read(&fields(bytes).unwrap_or_default());

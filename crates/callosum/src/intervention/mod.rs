@@ -12,7 +12,9 @@ mod project_facts;
 
 use std::path::{Path, PathBuf};
 
-use callosum_diagnose::{Diagnosis, ErrorEvent, OutputReader, StreamSource};
+use callosum_diagnose::{
+    Diagnosis, ErrorEvent, OutputReader, PatternError, Patterns, StreamSource,
+};
 use callosum_evidence::secrets::{mask, mask_command};
 use callosum_guard::config::{Config, InterventionMode};
 use callosum_host::Disk;
@@ -104,8 +106,15 @@ pub(crate) struct Watcher {
     environment: Environment,
     homes: Homes,
     config: Config,
+    patterns: Patterns,
     /// The root of the project, without links.
     root: PathBuf,
+}
+
+/// Compiles the patterns of a configuration; those that cannot be used are errors, and skipped.
+pub(crate) fn compile_patterns(config: &Config) -> (Patterns, Vec<PatternError>) {
+    let pairs = config.patterns.iter();
+    Patterns::compile(pairs.map(|pattern| (&*pattern.pattern, &*pattern.error_type)))
 }
 
 impl Watcher {
@@ -118,7 +127,10 @@ impl Watcher {
         let homes = Homes::find(environment)?;
         let user = homes.cake_config();
         let config = GuardConfig::load(disk, Some(&user), &[root]).config;
+        // `doctor` reports those that are skipped.
+        let (patterns, _) = compile_patterns(&config);
         Ok(Self {
+            patterns,
             disk: disk.clone(),
             environment: environment.clone(),
             homes,
@@ -148,7 +160,11 @@ impl Watcher {
 
     /// Returns a reader of output with the patterns of `cake_config.yaml`.
     pub(crate) fn reader(&self, stream: StreamSource, now: Timestamp) -> OutputReader {
-        OutputReader::new(stream, now.to_string())
+        let reader = OutputReader::new(stream, now.to_string());
+        if self.patterns.is_empty() {
+            return reader;
+        }
+        reader.with_patterns(self.patterns.clone())
     }
 
     /// Takes in a command that has ended. An output without errors costs no database unless an error of this session is open.

@@ -1,5 +1,6 @@
 //! Errors of the commands that a client runs: its model is sent a message, and the fix that another client found.
 
+use callosum_testkit::model::{Call, Turn};
 use serde_json::json;
 
 use crate::{client::Client, install::Installed, sessions::ask, stage::Stage};
@@ -27,6 +28,9 @@ fn requests(stage: &Stage<'_>, work: &[String]) -> Vec<String> {
 /// CAKE-OP-1, CAKE-KNOW-1, CAKE-ADP-1: after a test has failed twice the model is sent a message; what makes it pass is
 /// learned. An error that another client has fixed brings its fix with the first occurrence.
 pub(crate) fn is_sent_the_fix_of_another(client: &Client, installed: &Installed) {
+    if client.name == "opencode" {
+        return is_sent_it_by_a_plugin(client, installed);
+    }
     let stage = Stage::new(client, installed);
     if client.shell.is_none() {
         return;
@@ -96,4 +100,42 @@ pub(crate) fn is_sent_the_fix_of_another(client: &Client, installed: &Installed)
         sent[1]
     );
     assert!(sent[1].contains("touch ready.txt"), "{}", sent[1]);
+}
+
+/// The same by our plugin: the message is behind the output of the command.
+fn is_sent_it_by_a_plugin(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let copy = stage.env.home().join("bin/callosum");
+    std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+    std::fs::copy(callosum_testkit::fakes::program("callosum"), &copy).unwrap();
+    let init = stage.dressed(stage.env.program(copy.clone()));
+    init.arguments(["init", "--guard", "--client", client.name])
+        .run()
+        .success();
+    stage.env.write("check.py", CHECK);
+    let shell = |command: &str| Turn {
+        calls: vec![Call {
+            name: "bash".to_owned(),
+            input: json!({"command": command, "description": "it"}),
+            ..Call::default()
+        }],
+        ..Turn::default()
+    };
+    let run = "python3 check.py";
+    let turns = [run, run, "touch ready.txt", run].map(shell);
+    let turns = [&turns[..], &[Turn::text("that was all")]].concat();
+    let before = stage.server.heard().len();
+    let prompt = format!("Do it. {}", Turn::script(&turns));
+    let ended = stage.client().arguments(client.arguments);
+    ended.arguments([prompt]).run().success();
+    let heard = stage.server.heard();
+    let bodies = heard[before..]
+        .iter()
+        .map(|heard| serde_json::to_string(&heard.body).unwrap());
+    let all: String = bodies.collect();
+    assert!(all.contains("Operator (CAKE): Stop. "), "{all}");
+    let listed = stage.callosum().arguments(["recall", "list", "--json"]);
+    let listed = listed.run().success().json();
+    assert_eq!(listed["errors"][0]["success_count"], 1, "{listed}");
+    assert_eq!(listed["errors"][0]["last_client"], "opencode", "{listed}");
 }

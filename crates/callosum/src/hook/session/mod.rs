@@ -151,7 +151,7 @@ pub(super) fn observe(
         Some(ToolMoment::After) => {
             undo_records::after(&environment, client.program, &said.call_key);
             // Of a sub-agent as well: it is told in its own next request.
-            match tool_errors::after_tool(&environment, client, &said.session, bytes) {
+            match tool_errors::after_tool(&environment, client.program, &said.session, bytes) {
                 Ok(message) => about_errors = message,
                 Err(error) => {
                     Unfound::of(environment.clone(), error.into())
@@ -247,6 +247,23 @@ pub(super) fn observe(
         }
     }
     reply
+}
+
+/// Answers our plugin in a client without hooks: what its model is sent about the errors of a tool.
+pub(super) fn after_tool_of_plugin(client: &str, event: &str, bytes: &[u8]) -> Option<Reply> {
+    let said = Said::read(bytes);
+    if tool_moment(event, &said) != Some(ToolMoment::After) {
+        return None;
+    }
+    let environment = Environment::from_process();
+    undo_records::after(&environment, client, &said.call_key);
+    match tool_errors::after_tool(&environment, client, &said.session, bytes) {
+        Ok(message) => Some(reply(&said.name, &Done::Context(message?))),
+        Err(error) => {
+            Unfound::of(environment, error.into()).tell(client, Moment::Between.word());
+            None
+        }
+    }
 }
 
 /// The two moments between calls.

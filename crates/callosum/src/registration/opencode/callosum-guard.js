@@ -44,8 +44,72 @@ function ask(event, folder) {
   })
 }
 
+// Arguments of calls that are running, by call. opencode names them before a tool only.
+const running = new Map()
+const MOST_RUNNING = 100
+
+// The message about an error comes within this time, or not at all.
+const MESSAGE_MS = 1000
+
+// Returns what the model is sent about the errors in a command's output. A fault here never shows.
+function message(event, folder) {
+  return new Promise((resolve) => {
+    let child
+    try {
+      const command = COMMAND.map((word) => (word === "pre-tool-use" ? "post-tool-use" : word))
+      child = spawn(command[0], command.slice(1), { cwd: folder, stdio: ["pipe", "pipe", "ignore"] })
+    } catch {
+      resolve("")
+      return
+    }
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL")
+      resolve("")
+    }, MESSAGE_MS)
+    let said = ""
+    child.stdout.on("data", (bytes) => {
+      said += bytes
+    })
+    child.on("error", () => {
+      clearTimeout(timer)
+      resolve("")
+    })
+    child.on("close", () => {
+      clearTimeout(timer)
+      try {
+        resolve(JSON.parse(said).hookSpecificOutput.additionalContext)
+      } catch {
+        resolve("")
+      }
+    })
+    child.stdin.on("error", () => {})
+    child.stdin.end(JSON.stringify(event))
+  })
+}
+
 export const CallosumGuard = async ({ directory }) => ({
+  "tool.execute.after": async (input, output) => {
+    const args = input.args ?? running.get(input.callID) ?? {}
+    running.delete(input.callID)
+    const printed = typeof output?.output === "string" ? output.output : ""
+    const code = output?.metadata?.exit
+    const failed = typeof code === "number" && code !== 0
+    const event = {
+      hook_event_name: failed ? "PostToolUseFailure" : "PostToolUse",
+      session_id: input.sessionID,
+      tool_use_id: input.callID,
+      cwd: directory,
+      tool_name: input.tool,
+      tool_input: args,
+    }
+    if (failed) event.error = `Exit code ${code}\n${printed}`
+    else event.tool_response = { stdout: printed, stderr: "", interrupted: false }
+    const text = await message(event, directory)
+    if (typeof text === "string" && text !== "") output.output = `${printed}\n\n${text}`
+  },
   "tool.execute.before": async (input, output) => {
+    if (running.size >= MOST_RUNNING) running.clear()
+    running.set(input.callID, output.args ?? {})
     const reason = await ask(
       {
         hook_event_name: "tool.execute.before",

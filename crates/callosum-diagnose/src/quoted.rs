@@ -2,7 +2,7 @@
 //!
 //! Start with [`blank_quotes`]. It empties lines and never removes one, so that findings keep their place.
 
-use memchr::memmem::find;
+use memchr::{memchr3, memmem::find};
 
 use crate::line::Line;
 
@@ -44,6 +44,7 @@ fn block_end(lines: &[Line], at: usize) -> usize {
         Some(b'F') if is_mail(line) => mail_end(lines, at),
         Some(b'`' | b'~') => fence_end(lines, at),
         Some(b' ') if line.trim_start().starts_with("```") => fence_end(lines, at),
+        Some(b' ') if line.trim_start().starts_with(">>> ") => doctest_end(lines, at),
         Some(_) => literal_end(lines, at),
         None => at,
     }
@@ -174,9 +175,27 @@ fn fence_end(lines: &[Line], at: usize) -> usize {
         .map_or(at, |length| at + length + 2)
 }
 
+/// Returns the end of an example in a docstring: the next empty line.
+fn doctest_end(lines: &[Line], at: usize) -> usize {
+    let code = &lines[at].text.trim_start()[4..];
+    // lld and rustc's notes have the same mark.
+    if code.starts_with(' ') || code.starts_with("referenced by") || code.starts_with("defined at")
+    {
+        return at;
+    }
+    lines[at..]
+        .iter()
+        .take(BLOCK)
+        .position(|line| line.text.trim().is_empty())
+        .map_or(at, |length| at + length)
+}
+
 /// Returns the end of a string of several lines in a listing of source: `TEXT = """`, `cat <<'EOF'`, `r#"`.
 fn literal_end(lines: &[Line], at: usize) -> usize {
     let line = lines[at].text.as_str();
+    if memchr3(b'"', b'\'', b'<', line.as_bytes()).is_none() {
+        return at;
+    }
     for mark in ["\"\"\"", "'''"] {
         if let Some(start) = line.find(mark)
             && !line[start + 3..].contains(mark)

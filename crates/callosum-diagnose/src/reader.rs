@@ -9,7 +9,7 @@ use crate::{
     patterns::Patterns,
     prefix::strip_prefixes,
     quoted::blank_quotes,
-    tool::{READERS, has_word},
+    tool::READERS,
 };
 
 /// Lines that the readers see at once.
@@ -118,14 +118,10 @@ impl OutputReader {
         } else {
             lines.len() - OVERLAP.min(lines.len() / 2)
         };
-        let found = if has_word(lines) || !self.patterns.is_empty() {
-            let mut seen = lines.to_vec();
-            strip_prefixes(&mut seen);
-            blank_quotes(&mut seen);
-            find_with(&seen, &self.patterns)
-        } else {
-            Vec::new()
-        };
+        let mut seen = lines.to_vec();
+        strip_prefixes(&mut seen);
+        blank_quotes(&mut seen);
+        let found = find_with(&seen, &self.patterns);
         let mut claimed = settled;
         for finding in found {
             if finding.first < self.claimed || finding.first >= settled {

@@ -366,8 +366,10 @@ fn signal(at: usize, line: &str) -> Option<Finding> {
             return None;
         }
         (&rest[..end], rest[end..].trim())
-    } else {
+    } else if line.starts_with(char::is_uppercase) {
         (line, "")
+    } else {
+        return None;
     };
     let words = rest.trim().trim_end_matches(" (core dumped)");
     let name = match words.to_ascii_lowercase().as_str() {

@@ -87,10 +87,3 @@ pub(crate) const READERS: &[(&str, Reader)] = &[
     ("git", git::read),
     ("programs", programs::read),
 ];
-
-/// Whether a word occurs that an error could have.
-///
-/// Most output has none: then no reader runs. Cost: one pass for each word until one is found.
-pub(crate) fn has_word(lines: &[Line]) -> bool {
-    !lines.is_empty()
-}

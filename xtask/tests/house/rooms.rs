@@ -20,12 +20,15 @@ const KEPT: &[(&str, &[&str])] = &[
     ("owo-colors", &["callosum"]),
     // Spoken to servers of tools by the processes that do, and to clients by our own server.
     ("rmcp", &["callosum", "callosum-agents"]),
-    // The search index, which can be thrown away.
-    ("rusqlite", &["callosum-search"]),
-    ("rustix", &["callosum-host"]),
+    // The search index, which can be thrown away, and the recall database.
+    ("rusqlite", &["callosum-intervention", "callosum-search"]),
+    ("rustix", &["callosum-host", "callosum-terminal"]),
     ("seccompiler", &["callosum-host"]),
-    // The program hears Ctrl-C; a guard hears that it is to end what it started.
-    ("signal-hook", &["callosum", "callosum-host"]),
+    // The program hears Ctrl-C; a guard hears that it is to end what it started; a watched terminal changes its size.
+    (
+        "signal-hook",
+        &["callosum", "callosum-host", "callosum-terminal"],
+    ),
     ("tempfile", &["callosum-testkit"]),
     // Of use in the processes that speak for the controller, and in the one that others connect to.
     ("tokio", &["callosum", "callosum-agents"]),

@@ -11,7 +11,8 @@
 //! are orders to the client and not those of the other commands: 0 reads standard output, 2 denies.
 //!
 //! It is a process per call of a tool. So it stands before the command line is parsed, and has no
-//! thread but the one that watches the time, no registry, and no database.
+//! thread but the one that watches the time, no registry, and before a tool no database. After a tool [`tool_errors`] opens the
+//! recall database, if the output has an error or an error of the session is open.
 
 mod answer;
 mod auto_allow;

@@ -144,14 +144,12 @@ fn finding(at: usize, line: &str, regex: &Regex, name: &str) -> Option<Finding> 
     let message = group("message").unwrap_or(line.trim());
     let finding = Finding::new(at, at, name.to_owned(), severity(name), message);
     let row: Option<u32> = group("line").and_then(|row| row.parse().ok());
-    Some(match group("file") {
-        Some(file) => finding.at(file, row),
-        None => {
-            let mut finding = finding;
-            finding.line = row.filter(|row| *row > 0);
-            finding
-        }
-    })
+    if let Some(file) = group("file") {
+        return Some(finding.at(file, row));
+    }
+    let mut finding = finding;
+    finding.line = row.filter(|row| *row > 0);
+    Some(finding)
 }
 
 /// Returns the severity that a type has most often.

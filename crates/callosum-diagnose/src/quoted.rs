@@ -385,15 +385,15 @@ fn passing_tests(lines: &mut [Line]) {
                 }
             }
             Some(b't') if line.starts_with("test ") && line.ends_with("... FAILED") => {
-                has_failed = true
+                has_failed = true;
             }
             // go test -v: `=== RUN` to `ok  `
             Some(b'=') if line.starts_with("=== RUN ") && start.is_none() => {
-                (start, has_failed) = (Some(at), false)
+                (start, has_failed) = (Some(at), false);
             }
             Some(b'-') if line.starts_with("--- FAIL") => has_failed = true,
             Some(b'F') if line == "FAIL" || line.starts_with("FAIL\t") => {
-                (start, has_failed) = (None, false)
+                (start, has_failed) = (None, false);
             }
             Some(b'o') if line.starts_with("ok  \t") => {
                 if let Some(start) = start.take().filter(|_| !has_failed) {
@@ -401,7 +401,7 @@ fn passing_tests(lines: &mut [Line]) {
                 }
             }
             Some(b'=') if line.contains(" test session starts ") => {
-                (start, has_failed) = (Some(at), false)
+                (start, has_failed) = (Some(at), false);
             }
             Some(b'=') if is_pytest_end(line) => {
                 if let Some(start) = start.take()

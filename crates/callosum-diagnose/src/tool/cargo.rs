@@ -248,7 +248,7 @@ fn error(lines: &[Line], at: usize, message: &str) -> Option<Finding> {
         finding.module = quoted(message).map(str::to_owned);
         finding
     } else if message.starts_with("failed to run custom build command") {
-        return build_script(lines, at, message);
+        return Some(build_script(lines, at, message));
     } else if starts_any(message, DEPENDENCY) && !mentions(message, "does not have feature") {
         dependency(lines, at, last, message, &all)?
     } else if starts_any(message, BUILD) || mentions(message, "does not have feature") {
@@ -398,7 +398,7 @@ fn manifest(lines: &[Line], at: usize, last: usize, message: &str, all: &str) ->
 }
 
 /// Returns the error of a build script, unless a panic or a compiler's error below is the one to report.
-fn build_script(lines: &[Line], at: usize, message: &str) -> Option<Finding> {
+fn build_script(lines: &[Line], at: usize, message: &str) -> Finding {
     let mut detail = "";
     let mut last = at;
     let mut is_stderr = false;
@@ -412,7 +412,7 @@ fn build_script(lines: &[Line], at: usize, message: &str) -> Option<Finding> {
             // A reader of panics has it; this is its consequence.
             let mut finding = Finding::new(at, at, "BuildError", Severity::High, message);
             finding.is_consequence = true;
-            return Some(finding);
+            return finding;
         }
         if inner == "--- stderr" {
             is_stderr = true;
@@ -431,7 +431,7 @@ fn build_script(lines: &[Line], at: usize, message: &str) -> Option<Finding> {
     finding.module = quoted(message)
         .and_then(|name| name.split_whitespace().next())
         .map(str::to_owned);
-    Some(finding)
+    finding
 }
 
 /// Returns the signal that ended a child, from the causes of an error.

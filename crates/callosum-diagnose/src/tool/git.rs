@@ -444,9 +444,8 @@ fn marked(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
         Some(message) => (true, message.trim()),
         None => (false, line.strip_prefix("error: ")?.trim()),
     };
-    if !is_fatal && !(starts_any(message, ERRORS) || is_file_error(message))
-        || message.ends_with([';', '{'])
-    {
+    let is_git = is_fatal || starts_any(message, ERRORS) || is_file_error(message);
+    if !is_git || message.ends_with([';', '{']) {
         return None;
     }
     let mut last = at;

@@ -5,6 +5,11 @@
 //! formats come before loose ones. A reader looks for its own words first and returns at once if there are none:
 //! every hook with output pays for all of them.
 
+#![expect(
+    clippy::case_sensitive_file_extension_comparisons,
+    reason = "tools print names of files as they are"
+)]
+
 mod abort;
 mod annotations;
 mod cargo;

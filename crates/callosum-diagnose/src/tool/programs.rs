@@ -461,10 +461,10 @@ fn of_program(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
         return None;
     }
     let body = body.trim();
-    if RUNNERS.contains(&base) || base == "sudo" {
-        if let Some(finding) = runner(at, base, body) {
-            return Some(finding);
-        }
+    if (RUNNERS.contains(&base) || base == "sudo")
+        && let Some(finding) = runner(at, base, body)
+    {
+        return Some(finding);
     }
     let is_known = PROGRAMS.contains(&base) || RUNNERS.contains(&base);
     if is_known && let Some(finding) = special(at, base, body) {

@@ -373,7 +373,11 @@ fn signal(at: usize, line: &str) -> Option<Finding> {
     };
     let words = rest.trim().trim_end_matches(" (core dumped)");
     let name = match words.to_ascii_lowercase().as_str() {
-        "segmentation fault" | "bus error" | "segmentation violation" => "SIGSEGV",
+        "segmentation fault"
+        | "bus error"
+        | "segmentation violation"
+        | "segmentation fault: 11"
+        | "bus error: 10" => "SIGSEGV",
         "aborted"
         | "abort"
         | "illegal instruction"
@@ -384,7 +388,6 @@ fn signal(at: usize, line: &str) -> Option<Finding> {
         | "bad system call"
         | "abort trap"
         | "abort trap: 6" => "SIGABRT",
-        "segmentation fault: 11" | "bus error: 10" => "SIGSEGV",
         "killed" | "killed: 9" => "SIGKILL",
         _ => return None,
     };

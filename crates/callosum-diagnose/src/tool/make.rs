@@ -387,8 +387,8 @@ fn ctest(lines: &[Line], found: &mut Vec<Finding>) {
         let end = (at + 1..lines.len())
             .take_while(|next| {
                 let line = text(lines, *next).trim_start();
-                !(line.starts_with("Start ") && line.contains(": "))
-                    && !mentions(line, "% tests passed")
+                let is_next = line.starts_with("Start ") && line.contains(": ");
+                !(is_next || mentions(line, "% tests passed"))
             })
             .last()
             .unwrap_or(at);

@@ -76,12 +76,18 @@ proptest! {
     }
 }
 
+/// Returns as many messages of a compiler.
+fn lines_of(count: usize, kind: &str) -> String {
+    let lines: Vec<String> = (0..count)
+        .map(|number| format!("src/a.c:{number}:5: {kind}: x{number}\n"))
+        .collect();
+    lines.concat()
+}
+
 /// CAKE-WATCH-1: ten thousand errors are counted, and at most two hundred are listed.
 #[test]
 fn ten_thousand_errors_are_counted() {
-    let text: String = (0..10_000)
-        .map(|number| format!("src/a.c:{number}:5: error: x{number}\n"))
-        .collect();
+    let text: String = lines_of(10_000, "error");
     let diagnosis = whole(text.as_bytes());
     assert_eq!(diagnosis.events.len(), 200);
     assert_eq!(diagnosis.events.len() + diagnosis.more, 10_000);
@@ -91,9 +97,7 @@ fn ten_thousand_errors_are_counted() {
 /// CAKE-WATCH-1: an error behind a thousand warnings is the first event, and a repeat is no second one.
 #[test]
 fn an_error_behind_many_warnings_comes_first() {
-    let mut text: String = (0..1_000)
-        .map(|number| format!("src/a.c:{number}:5: warning: x{number}\n"))
-        .collect();
+    let mut text: String = lines_of(1_000, "warning");
     text.push_str("src/b.c:7:1: error: broken\nsrc/b.c:7:1: error: broken\n");
     let diagnosis = whole(text.as_bytes());
     assert_eq!(diagnosis.events[0].file_path.as_deref(), Some("src/b.c"));

@@ -129,7 +129,7 @@ fn is_code(word: &str) -> bool {
 fn ruff_full(lines: &[Line], at: usize) -> Option<Finding> {
     let place = text(lines, at).trim_start().strip_prefix("--> ")?;
     let above = text(lines, at.checked_sub(1)?);
-    let (file, number, _) = place_before(&format!("{place}: "))
+    let (file, number, ()) = place_before(&format!("{place}: "))
         .map(|(file, number, _)| (file.to_owned(), number, ()))?;
     if !is_python(&file) {
         return None;

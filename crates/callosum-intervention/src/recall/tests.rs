@@ -137,7 +137,7 @@ fn the_counts_of_an_expired_error_are_kept() {
     let folder = TempDir::new().unwrap();
     let database = open(&folder.path().join("recall.db"));
     for second in 0..250 {
-        let message = format!("thing{}z is missing", second);
+        let message = format!("thing{second}z is missing");
         let other = event("KeyError", &message);
         database.record(&other, &place("/a"), at(second)).unwrap();
     }

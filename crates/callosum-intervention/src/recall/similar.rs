@@ -1,6 +1,6 @@
-//! Errors that read alike: candidates by trigrams, ranked by edit distance (Seed CAKE §3, `get_similar_errors`).
+//! Errors that read alike: candidates by their words, ranked by edit distance (Seed CAKE §3, `get_similar_errors`).
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::{Connection, params};
 
@@ -12,11 +12,14 @@ use super::{
 /// The seed's threshold of similarity.
 pub const THRESHOLD: f64 = 0.85;
 
-/// Most candidates that are compared.
-const MOST_CANDIDATES: u32 = 60;
+/// Most candidates that one search of the index returns.
+const MOST_CANDIDATES: u32 = 24;
 
-/// Most trigrams of a text that the index is asked for.
-const MOST_TRIGRAMS: usize = 6;
+/// Most words of a text that the index is asked for.
+const MOST_WORDS: usize = 6;
+
+/// Words that may differ between two similar errors: the longest ones are left out in turn.
+const MOST_LEFT_OUT: usize = 3;
 
 /// An error that reads like another.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +33,7 @@ pub struct Similar {
 impl RecallDb {
     /// Returns the errors whose normalized text is at least `threshold` like this one, most similar first.
     ///
-    /// The index finds candidates that share the longest words; [`strsim`] ranks at most 60 of them.
+    /// The index finds the latest errors that share all long words but one; [`strsim`] ranks them.
     pub fn similar(
         &self,
         normalized: &str,
@@ -38,19 +41,22 @@ impl RecallDb {
         limit: usize,
     ) -> Result<Vec<Similar>, RecallError> {
         self.read(|connection| {
-            let mut similar = Vec::new();
-            for (text, record) in candidates(connection, normalized)? {
-                let score = similarity(normalized, &text);
-                if score >= threshold {
-                    similar.push(Similar { record, score });
-                }
-            }
-            similar.sort_by(|one, other| {
-                (other.score.total_cmp(&one.score))
-                    .then_with(|| other.record.last_seen.cmp(&one.record.last_seen))
-            });
-            similar.truncate(limit);
-            Ok(similar)
+            let mut ranked: Vec<(f64, i64)> = candidates(connection, normalized)?
+                .into_iter()
+                .map(|(id, text)| (similarity(normalized, &text), id))
+                .filter(|(score, _)| *score >= threshold)
+                .collect();
+            ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
+            ranked.truncate(limit);
+            let sql = format!("SELECT {COLUMNS} FROM error_memory WHERE id = ?1");
+            let mut query = connection.prepare_cached(&sql)?;
+            ranked
+                .into_iter()
+                .map(|(score, id)| {
+                    let record = query.query_row([id], ErrorRecord::read)?;
+                    Ok(Similar { record, score })
+                })
+                .collect()
         })
     }
 }
@@ -65,54 +71,40 @@ pub fn similarity(one: &str, other: &str) -> f64 {
     strsim::normalized_levenshtein(one, other)
 }
 
-/// Returns errors that share long words with a text.
-///
-/// All of the words at first, then fewer: a conjunction is answered by the index alone, while a disjunction of common
-/// trigrams would rank every row of the table.
+/// Returns the ids and texts of errors that share long words with a text.
 fn candidates(
     connection: &Connection,
     normalized: &str,
-) -> rusqlite::Result<Vec<(String, ErrorRecord)>> {
+) -> rusqlite::Result<BTreeMap<i64, String>> {
     let mut words: Vec<&str> = normalized
-        .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .split(|letter: char| !letter.is_alphanumeric())
         .filter(|word| word.chars().count() >= 3)
         .collect();
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     let mut seen = HashSet::new();
     words.retain(|word| seen.insert(*word));
-    words.truncate(MOST_TRIGRAMS);
-    let sql = format!(
-        "SELECT {COLUMNS}, error_memory.normalized FROM error_text JOIN error_memory ON error_memory.id = error_text.rowid \
-         WHERE error_text MATCH ?1 ORDER BY error_text.rowid DESC LIMIT ?2"
-    );
-    let mut query = connection.prepare_cached(&sql)?;
-    let mut found: Vec<(String, ErrorRecord)> = Vec::new();
-    let mut known = HashSet::new();
-    // The words that differ between similar errors are dropped one by one, the longest and the shortest first.
+    words.truncate(MOST_WORDS);
+    // A conjunction is answered by the shortest list of the index.
     let mut forms: Vec<Vec<&str>> = vec![words.clone()];
-    for left_out in 0..words.len() {
+    for left_out in 0..words.len().min(MOST_LEFT_OUT) {
         let mut some = words.clone();
         some.remove(left_out);
         forms.push(some);
     }
-    if words.len() > 3 {
-        forms.push(words[1..words.len() - 1].to_vec());
-        forms.push(words[words.len() / 2..].to_vec());
-    }
-    for form in forms {
-        if form.is_empty() || found.len() >= MOST_CANDIDATES as usize {
-            continue;
-        }
+    let mut query = connection.prepare_cached(
+        "SELECT error_memory.id, error_memory.normalized FROM error_text \
+         JOIN error_memory ON error_memory.id = error_text.rowid \
+         WHERE error_text MATCH ?1 ORDER BY error_text.rowid DESC LIMIT ?2",
+    )?;
+    let mut found = BTreeMap::new();
+    for form in forms.iter().filter(|form| !form.is_empty()) {
         let text: Vec<String> = form.iter().map(|word| format!("\"{word}\"")).collect();
         let rows = query.query_map(params![text.join(" AND "), MOST_CANDIDATES], |row| {
-            let normalized: String = row.get(14)?;
-            Ok((normalized, ErrorRecord::read(row)?))
+            Ok((row.get(0)?, row.get(1)?))
         })?;
         for row in rows {
-            let (text, record) = row?;
-            if known.insert((record.error_signature.clone(), record.project.clone())) {
-                found.push((text, record));
-            }
+            let (id, text) = row?;
+            found.insert(id, text);
         }
     }
     Ok(found)

@@ -328,6 +328,8 @@ fn the_guard_has_the_last_word() {
 #[test]
 fn packages_that_the_error_does_not_name_are_refused() {
     let event = EventFacts {
+        error_type: "ModuleNotFoundError",
+        file: Some("src/cart.py"),
         message: Some("No module named 'requests'"),
         fixes: [None, Some("pip install opencv-python")],
         ..EVENT
@@ -340,6 +342,10 @@ fn packages_that_the_error_does_not_name_are_refused() {
         ("pip install -r requirements.txt", true),
         ("npm install", true),
         ("cargo test add", true),
+        ("pip install request", false),
+        ("pip install module", false),
+        ("npm install requests", false),
+        ("cargo add requests", false),
         ("pip install evil", false),
         ("pip install requests evil", false),
         ("npm install evil", false),

@@ -5,7 +5,7 @@
 //! word. Nothing that deletes, publishes, sends, evaluates text or takes code from an address is in the list, even if a
 //! guard allows it.
 
-use super::{Surroundings, file::check_file};
+use super::{EventFacts, Surroundings, file::check_file};
 use crate::{
     classify::{Ecosystem, is_package_name, resembles_popular},
     operator::message::is_command_text,
@@ -92,6 +92,11 @@ pub(super) fn check_command(command: &str, surroundings: &Surroundings<'_>) -> R
     if !is_asked_for(program, arguments, command, surroundings) {
         return Err(format!("{command} adds what the error does not name"));
     }
+    if !is_test_of_event(arguments, command, surroundings) {
+        return Err(format!(
+            "{command} selects a test that the error does not name"
+        ));
+    }
     if (surroundings.allows)(command) {
         Ok(())
     } else {
@@ -140,12 +145,92 @@ fn is_asked_for(
     if !is_adder || added.peek().is_none() || arguments.contains(&"-r") {
         return true;
     }
+    if !is_of_ecosystem(program, event) {
+        return false;
+    }
     let message = event.message.unwrap_or_default().to_lowercase();
+    let named = named_in(&message);
     let mut added = added.map(|word| {
         let end = word.get(1..).and_then(|rest| rest.find(['@', '=']));
         end.map_or(*word, |end| &word[..=end]).to_lowercase()
     });
-    added.all(|name| message.contains(&name))
+    added.all(|name| named.contains(&&*name))
+}
+
+/// Whether a program that adds packages is one of the language that the error is of, as far as its class or file shows.
+fn is_of_ecosystem(program: &str, event: EventFacts<'_>) -> bool {
+    const PYTHON: [&str; 9] = [
+        "conda", "pdm", "pip", "pip3", "pipenv", "poetry", "python", "python3", "uv",
+    ];
+    const NODE: [&str; 4] = ["bun", "npm", "pnpm", "yarn"];
+    let is_import = matches!(event.error_type, "ModuleNotFoundError" | "ImportError");
+    let end = event.file.and_then(|file| file.rsplit('.').next());
+    match end {
+        Some("py" | "pyi") => PYTHON.contains(&program),
+        Some("js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts") => {
+            NODE.contains(&program)
+        }
+        Some("rs") => program == "cargo",
+        Some("go") => program == "go",
+        Some("rb") => program == "gem",
+        Some("php") => program == "composer",
+        _ => !is_import || PYTHON.contains(&program),
+    }
+}
+
+/// Returns the names in a message: what it quotes, with the first part of a path, else its words.
+fn named_in(message: &str) -> Vec<&str> {
+    let quoted: Vec<&str> = message
+        .split(['\'', '"', '`'])
+        .skip(1)
+        .step_by(2)
+        .filter(|name| !name.contains(' '))
+        .collect();
+    if quoted.is_empty() {
+        let is_end = |letter: char| {
+            !(letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/' | '@'))
+        };
+        return message
+            .split(is_end)
+            .map(|word| word.trim_end_matches('.'))
+            .filter(|word| !word.is_empty())
+            .collect();
+    }
+    let mut names = quoted.clone();
+    for name in quoted {
+        names.extend(name.split(['.', '/', ':']).next());
+    }
+    names
+}
+
+/// Whether every test that a command selects is the one that failed, or is named by the error. Without an event, and for a
+/// fix of the event, there is nothing to compare with.
+fn is_test_of_event(arguments: &[&str], command: &str, surroundings: &Surroundings<'_>) -> bool {
+    const SELECTING: [&str; 6] = ["-k", "-run", "-t", "--tests", "--test", "--filter"];
+    let Some(event) = surroundings.event else {
+        return true;
+    };
+    if event.fixes.contains(&Some(command)) {
+        return true;
+    }
+    let message = event.message.unwrap_or_default();
+    let is_known = |test: &str| {
+        let last = test.rsplit("::").next().unwrap_or(test);
+        let is_word = |text: &str| {
+            text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
+                .any(|word| word == last)
+        };
+        event.test.is_some_and(|own| own == test || is_word(own)) || is_word(message)
+    };
+    let selected = arguments
+        .windows(2)
+        .filter(|pair| SELECTING.contains(&pair[0]))
+        .map(|pair| pair[1]);
+    let named = arguments
+        .iter()
+        .filter_map(|argument| argument.split_once("::"))
+        .map(|(_, test)| test);
+    selected.chain(named).all(is_known)
 }
 
 /// Whether an argument stays in the project and takes nothing from an address.

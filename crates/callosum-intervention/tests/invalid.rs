@@ -1,7 +1,5 @@
 //! Invalid messages that a reader wrote who had not seen the gate: malformed, forbidden, about something else, dangerous.
 
-#![expect(clippy::unwrap_used, reason = "a test fails on what it cannot unwrap")]
-
 use callosum_intervention::{
     operator::{Context, Operator},
     voice::Surroundings,

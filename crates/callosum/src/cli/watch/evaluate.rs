@@ -7,6 +7,7 @@ use callosum_evidence::terminal::on_one_line;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::EventOutput;
 use crate::{
@@ -42,48 +43,29 @@ struct Row {
     expect: Option<Expected>,
 }
 
-/// The error that a row is expected to have. A key that is missing is not compared.
+/// The error that a row is expected to have. A key that is missing is not compared; `type: null` expects no error.
 #[derive(Debug, Deserialize)]
-struct Expected {
-    #[serde(rename = "type")]
-    error_type: Option<String>,
-    /// A second type that is also right.
-    #[serde(default)]
-    alias: Option<String>,
-    #[serde(default, deserialize_with = "present")]
-    file: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
-    line: Option<Option<u32>>,
-    #[serde(default)]
-    severity: Option<String>,
-}
-
-/// Reads a key that is there, so that `null` differs from a missing key.
-fn present<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    Option::deserialize(deserializer).map(Some)
-}
+#[serde(transparent)]
+struct Expected(Map<String, Value>);
 
 impl Expected {
+    /// Returns the type, if an error is expected.
+    fn error_type(&self) -> Option<&str> {
+        self.0.get("type").and_then(Value::as_str)
+    }
+
     /// Whether the first event of an output is the expected one.
     fn holds(&self, events: &[ErrorEvent]) -> bool {
-        let Some(error_type) = &self.error_type else {
+        let Some(error_type) = self.error_type() else {
             return events.is_empty();
         };
+        let key = |name: &str| self.0.get(name);
         events.first().is_some_and(|event| {
-            (event.error_type == *error_type || self.alias.as_ref() == Some(&event.error_type))
-                && self
-                    .file
-                    .as_ref()
-                    .is_none_or(|file| *file == event.file_path)
-                && self.line.is_none_or(|line| line == event.line_number)
-                && self
-                    .severity
-                    .as_ref()
-                    .is_none_or(|severity| *severity == event.severity.name())
+            let alias = key("alias").and_then(Value::as_str);
+            (event.error_type == error_type || alias == Some(&*event.error_type))
+                && key("file").is_none_or(|file| file.as_str() == event.file_path.as_deref())
+                && key("line").is_none_or(|line| line.as_u64() == event.line_number.map(u64::from))
+                && key("severity").is_none_or(|word| word == event.severity.name())
         })
     }
 }
@@ -139,7 +121,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
         output.rows += 1;
         let is_right = row.expect.as_ref().map(|expected| {
             let is_right = expected.holds(&events);
-            if expected.error_type.is_some() {
+            if expected.error_type().is_some() {
                 output.positive += 1;
                 output.right += usize::from(is_right);
             } else {

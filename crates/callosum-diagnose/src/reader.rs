@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::{
+    error_type::is_class,
     event::{ErrorEvent, Severity, StreamSource},
     finding::Finding,
     line::{Line, LineSplitter},
@@ -174,11 +175,19 @@ impl OutputReader {
     }
 
     fn event(&self, finding: Finding, raw: String) -> ErrorEvent {
+        let message = finding.message.replace(['\n', '\r'], " ");
+        let message = cut(&message, LONGEST_MESSAGE);
+        // Lines that are blank say less than the message.
+        let raw = if raw.is_empty() {
+            format!("{}: {message}", finding.error_type)
+        } else {
+            raw
+        };
         ErrorEvent {
             error_type: finding.error_type.into_owned(),
-            file_path: finding.file,
-            line_number: finding.line,
-            message: cut(&finding.message, LONGEST_MESSAGE),
+            file_path: finding.file.filter(|file| !file.is_empty()),
+            line_number: finding.line.filter(|line| *line > 0),
+            message,
             code: finding.code,
             module: finding.module,
             test: finding.test,
@@ -211,7 +220,9 @@ fn find_with(lines: &[Line], patterns: &Patterns) -> Vec<Finding> {
         read(lines, &mut found);
         let start = accepted.len();
         for finding in found.drain(..) {
-            if !claimed.get(finding.first).copied().unwrap_or(true) {
+            // A damaged output may put anything where a format has a class.
+            let is_sound = is_class(&finding.error_type);
+            if is_sound && !claimed.get(finding.first).copied().unwrap_or(true) {
                 accepted.push(finding);
             }
         }

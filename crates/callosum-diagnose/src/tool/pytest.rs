@@ -324,7 +324,9 @@ fn read_conftest(lines: &[Line], found: &mut Vec<Finding>) {
                 place = Some((file, number));
             }
         }
-        let (class, message) = exception.unwrap_or((class, rest));
+        let Some((class, message)) = exception.or_else(|| Some((bare_class(class)?, rest))) else {
+            continue;
+        };
         let mut finding = Finding::new(
             at,
             end.saturating_sub(1),

@@ -8,32 +8,14 @@
     reason = "the rows are read as a test's own files"
 )]
 
-use std::{collections::BTreeMap, fs, path::Path};
+mod recorded;
+
+use std::collections::BTreeMap;
 
 use callosum_diagnose::{ErrorEvent, StreamSource, read};
 use serde_json::Value;
 
-/// Returns every row with the name of its file.
-fn rows() -> Vec<(String, Value)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outputs");
-    let mut rows = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_none_or(|extension| extension != "jsonl")
-        {
-            continue;
-        }
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let text = fs::read_to_string(&path).unwrap();
-        rows.extend(
-            text.lines()
-                .map(|line| (name.clone(), serde_json::from_str(line).unwrap())),
-        );
-    }
-    rows
-}
+use crate::recorded::rows;
 
 /// Whether the event has the type, file, line and severity of the label.
 fn is_right(event: Option<&ErrorEvent>, label: &Value) -> bool {

@@ -6,32 +6,13 @@
     reason = "the rows are read as a test's own files"
 )]
 
-use std::{collections::BTreeSet, fs, path::Path};
+mod recorded;
+
+use std::collections::BTreeSet;
 
 use callosum_diagnose::{Severity, error_type};
-use serde_json::Value;
 
-/// Every row of every file, with the file's name.
-fn rows() -> Vec<(String, Value)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outputs");
-    let mut rows = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_none_or(|extension| extension != "jsonl")
-        {
-            continue;
-        }
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let text = fs::read_to_string(&path).unwrap();
-        rows.extend(
-            text.lines()
-                .map(|line| (name.clone(), serde_json::from_str(line).unwrap())),
-        );
-    }
-    rows
-}
+use crate::recorded::rows;
 
 /// CAKE-WATCH-1: the set is as large and as varied as it is to be, and an id names one row.
 #[test]

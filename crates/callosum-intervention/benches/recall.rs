@@ -15,7 +15,7 @@ use jiff::Timestamp;
 /// Searches of one run.
 const TURNS: usize = 200;
 
-/// Words of which messages are made.
+/// Words of the messages.
 const WORDS: [&str; 24] = [
     "cannot",
     "find",

@@ -6,7 +6,7 @@ use callosum_intervention::{
 };
 use serde_json::Value;
 
-/// CAKE-VOICE-1: none of them passes, whatever the guard allows and whichever files exist.
+/// CAKE-VOICE-1: none of them passes, even if the guard allows everything and every file exists.
 #[test]
 fn no_invalid_message_passes() {
     let operator = Operator::built_in().unwrap();

@@ -467,7 +467,7 @@ fn nextest(lines: &[Line], found: &mut Vec<Finding>) {
     }
 }
 
-/// Reports a run of which a filter left no test.
+/// Reports a run in which a filter left no test.
 fn none_ran(lines: &[Line]) -> Option<Finding> {
     let mut at_last = None;
     for at in 0..lines.len() {

@@ -717,7 +717,7 @@ mod tests {
         }
     }
 
-    /// CAKE-WATCH-1: an error of git is told from one that another program prints, and the rest of its lines belong to it.
+    /// CAKE-WATCH-1: errors of git differ from those of other programs, and the lines below belong to the same error.
     #[test]
     fn errors_of_git_are_one_event() {
         let text = "error: The following untracked working tree files would be overwritten by merge:\n\ta.txt\n\tb.txt\nPlease move or remove them before you merge.\nAborting\n";

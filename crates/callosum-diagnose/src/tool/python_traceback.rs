@@ -166,7 +166,7 @@ fn read_tracebacks(lines: &[Line], found: &mut Vec<Finding>) {
     }
 }
 
-/// Reads one traceback from its header on. `own` is what stands before it on each of its lines.
+/// Reads one traceback from its header on. `own` is the prefix of each of its lines.
 fn read_block(lines: &[Line], header: usize, own: &str, is_group: bool) -> Option<Finding> {
     let mut frames: Vec<Frame<'_>> = Vec::new();
     let mut end = None;

@@ -7,7 +7,7 @@ use std::{
     ffi::{OsStr, OsString},
     io,
     os::{fd::OwnedFd, unix::process::CommandExt as _},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Stdio},
 };
 
@@ -62,19 +62,13 @@ pub fn replace(program: &OsStr, arguments: impl IntoIterator<Item = OsString>) -
 }
 
 fn explain(program: &OsStr, folder: &Path, source: io::Error) -> SpawnError {
-    let program = PathBuf::from(program);
-    match source.kind() {
-        io::ErrorKind::NotFound if !folder.is_dir() => SpawnError::NoFolder {
+    // The system reports a missing folder as it reports a missing program.
+    if source.kind() == io::ErrorKind::NotFound && !folder.is_dir() {
+        return SpawnError::NoFolder {
             folder: folder.to_owned(),
-        },
-        io::ErrorKind::NotFound if program.is_absolute() && program.exists() => {
-            SpawnError::NoInterpreter { program }
-        }
-        io::ErrorKind::NotFound => SpawnError::NotFound { program },
-        io::ErrorKind::PermissionDenied => SpawnError::NotExecutable { program },
-        io::ErrorKind::ArgumentListTooLong => SpawnError::ArgumentsTooLong { program },
-        _ => SpawnError::System { program, source },
+        };
     }
+    super::talk::explain(Path::new(program), source)
 }
 
 #[cfg(test)]

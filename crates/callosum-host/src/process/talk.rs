@@ -62,7 +62,8 @@ impl Drop for Talk {
     }
 }
 
-fn explain(program: &Path, source: io::Error) -> SpawnError {
+/// Returns the error of a program that the system did not start.
+pub(super) fn explain(program: &Path, source: io::Error) -> SpawnError {
     let program = program.to_owned();
     match source.kind() {
         io::ErrorKind::NotFound if program.is_absolute() && program.exists() => {

@@ -65,7 +65,7 @@ impl Fix {
         })
     }
 
-    /// Whether it may be proposed: it did not fail more often than it helped, or a person stands by it.
+    /// Whether it may be proposed: it did not fail more often than it helped, or a person confirmed it.
     pub fn is_offered(&self) -> bool {
         self.confirmed || self.failed <= self.worked
     }

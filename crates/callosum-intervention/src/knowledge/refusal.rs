@@ -120,7 +120,7 @@ impl Reactions {
 mod tests {
     use super::*;
 
-    /// CAKE-SHIM-1: what follows a refusal is told apart.
+    /// CAKE-SHIM-1: each reaction to a refusal has its own class.
     #[test]
     fn what_follows_a_refusal_is_classified() {
         let stash = Some("git stash");

@@ -1,4 +1,4 @@
-//! [`Signature`]: one name for the same error, whatever its line numbers, paths and times are (Seed CAKE §3).
+//! [`Signature`]: one name for the same error, with any line numbers, paths and times (Seed CAKE §3).
 
 use std::fmt::Write as _;
 
@@ -182,7 +182,7 @@ mod tests {
     }
 
     proptest! {
-        /// CAKE-RCL-1: any text has a bounded normal form, and numbers that stand alone never count.
+        /// CAKE-RCL-1: any text has a bounded normal form, and separate numbers never count.
         #[test]
         fn any_text_has_a_bounded_normal_form(text in ".{0,300}", a in 0u32..9999, b in 0u32..9999) {
             prop_assert!(normalized(&text).len() <= LONGEST);

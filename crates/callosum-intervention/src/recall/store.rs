@@ -265,7 +265,7 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
 /// Removes the oldest errors, so that their pages are used again (Seed CAKE §3, "rotate oldest entries").
 ///
 /// The rows go first, by themselves: removing their words from the index takes pages before it frees any. Words without a
-/// row are found by nobody, so that the second step may fail.
+/// row are never found, so the second step may fail.
 fn rotate(connection: &mut Connection) -> rusqlite::Result<()> {
     // Pages in the log are on the full disk twice.
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;

@@ -309,7 +309,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// Runs the command of `watch` or `shell`, whatever is wrong with the project, and returns its exit code.
+/// Runs the command of `watch` or `shell`, even if the project cannot be read, and returns its exit code.
 fn run_watched(cli: &Cli, ui: Ui) -> Option<u8> {
     let environment = Environment::from_process();
     let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));

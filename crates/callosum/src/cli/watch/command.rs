@@ -1,6 +1,6 @@
 //! `callosum watch -- CMD`: the command between its caller and the reader of its output.
 //!
-//! The command is run whatever goes wrong with the reader: a fault of ours is one line on standard error, after the
+//! The command runs even if the reader fails: a fault of ours is one line on standard error, after the
 //! command has ended.
 
 use std::{ffi::OsString, fmt::Write as _, path::Path};

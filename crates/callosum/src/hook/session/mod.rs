@@ -150,7 +150,7 @@ pub(super) fn observe(
     match tool_moment(event, &said) {
         Some(ToolMoment::After) => {
             undo_records::after(&environment, client.program, &said.call_key);
-            // Of a sub-agent as well: it is told in its own next request.
+            // Also for a sub-agent: the message is in its own next request.
             match tool_errors::after_tool(&environment, client.program, &said.session, bytes) {
                 Ok(message) => about_errors = message,
                 Err(error) => {

@@ -2,7 +2,7 @@
 //!
 //! Start with [`cli`], which has one file per command. `config` knows settings, homes, the root and
 //! trust; `committed` asks git what was, and `renames` where it is now; `daemon` serves who connects; `hook` and `mcp` answer coding agents and `registration` tells them to
-//! ask; `undo` keeps what they change, and `intervention` the errors that they hit; `transcript` reads how full their contexts are; `ui` is the only room that writes to the
+//! ask; `undo` keeps what they change, `intervention` the errors that they hit, and `metrics` counts both; `transcript` reads how full their contexts are; `ui` is the only room that writes to the
 //! terminal. This crate only translates: what is decided, run and kept, the crates below decide, run
 //! and keep.
 
@@ -18,6 +18,7 @@ mod hook;
 mod intervention;
 mod machine_mesh;
 mod mcp;
+mod metrics;
 mod registration;
 mod renames;
 mod sources;

@@ -18,6 +18,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("landlock", &["callosum-host"]),
     ("nix", &["callosum-host"]),
     ("owo-colors", &["callosum"]),
+    ("prometheus-client", &["callosum"]),
     // Spoken to servers of tools by the processes that do, and to clients by our own server.
     ("rmcp", &["callosum", "callosum-agents"]),
     // The search index, which can be thrown away, and the recall database.

@@ -126,6 +126,9 @@ fn outcomes_and_people_decide_what_is_offered() {
             level: 1,
             text: "Operator (CAKE): Stop. Run pip install requests. See requirements.txt.",
             fix: Some(id),
+            severity: Severity::High,
+            score: 0.95,
+            took_us: 900,
         };
         database.record_intervention(&sent, at(50)).unwrap();
     }
@@ -172,6 +175,9 @@ fn a_success_settles_the_message_before_it() {
         level: 2,
         text: "message",
         fix: None,
+        severity: Severity::High,
+        score: 0.95,
+        took_us: 900,
     };
     database.record_intervention(&sent, at(1)).unwrap();
     teach(&folder, &place, "requests", 5);

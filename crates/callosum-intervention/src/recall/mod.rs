@@ -14,7 +14,7 @@ mod tests;
 
 pub(crate) use self::record::cut;
 pub use self::{
-    query::{SentMessage, SentRecord},
+    query::{SentFacts, SentMessage, SentRecord},
     record::{ErrorRecord, Place, Recorded},
     signature::Signature,
     similar::{Similar, THRESHOLD, similarity},

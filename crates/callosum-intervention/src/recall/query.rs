@@ -1,5 +1,6 @@
 //! Listing, showing and forgetting errors.
 
+use callosum_diagnose::Severity;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
 
@@ -159,6 +160,27 @@ impl RecallDb {
         })
     }
 
+    /// Calls `take` with each message that was sent in any project, the earliest first.
+    pub fn each_intervention(&self, mut take: impl FnMut(SentFacts)) -> Result<(), RecallError> {
+        self.read(|connection| {
+            let mut query = connection.prepare(
+                "SELECT error_type, severity, level, success, score, took_us FROM intervention ORDER BY at, id",
+            )?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                take(SentFacts {
+                    error_type: row.get(0)?,
+                    severity: row.get(1)?,
+                    level: row.get(2)?,
+                    success: row.get(3)?,
+                    score: row.get(4)?,
+                    took_us: row.get(5)?,
+                });
+            }
+            Ok(())
+        })
+    }
+
     /// Records a message that was sent about an error. `fix` is the fix that it names.
     pub fn record_intervention(
         &self,
@@ -174,7 +196,7 @@ impl RecallDb {
             )?;
             transaction.execute(
                 "INSERT OR IGNORE INTO intervention (id, error_signature, project, session, client, error_type, level, \
-                 text, fix, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                 text, fix, at, severity, score, took_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
                 params![
                     sent.id,
                     sent.signature,
@@ -185,7 +207,10 @@ impl RecallDb {
                     sent.level,
                     sent.text,
                     sent.fix,
-                    at
+                    at,
+                    sent.severity.name(),
+                    sent.score,
+                    sent.took_us
                 ],
             )?;
             Ok(())
@@ -214,4 +239,27 @@ pub struct SentMessage<'a> {
     pub text: &'a str,
     /// The id of the fix that it names.
     pub fix: Option<i64>,
+    /// The error's severity.
+    pub severity: Severity,
+    /// Its similarity to the corpus, from 0 to 1.
+    pub score: f64,
+    /// Microseconds from reading the output to the message.
+    pub took_us: u32,
+}
+
+/// What metrics count of a message that was sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SentFacts {
+    /// The error's type.
+    pub error_type: String,
+    /// The error's severity.
+    pub severity: String,
+    /// Its level, from 1 to 4.
+    pub level: u8,
+    /// Whether it helped; `None` while that is open.
+    pub success: Option<bool>,
+    /// Its similarity to the corpus; `None` if an earlier version sent it.
+    pub score: Option<f64>,
+    /// Microseconds from reading the output to the message; `None` if an earlier version sent it.
+    pub took_us: Option<u32>,
 }

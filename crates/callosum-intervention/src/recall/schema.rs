@@ -1,7 +1,7 @@
 //! The tables of the recall database (Seed CAKE §3), and how a file of another version is treated.
 
 /// Counts up with each change of the tables. A file of a newer version is not written.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// Every table. The seed's inline `INDEX` is not SQLite; the indexes follow the table. `error_text` finds candidates for
 /// similar errors by their words, and stores no text of its own. Trigrams find more misspellings and are ten times as slow.
@@ -77,7 +77,10 @@ CREATE TABLE intervention (
   fix INTEGER,
   at TEXT NOT NULL,
   success INTEGER,
-  seconds INTEGER) WITHOUT ROWID;
+  seconds INTEGER,
+  severity TEXT NOT NULL DEFAULT 'high',
+  score REAL,
+  took_us INTEGER) WITHOUT ROWID;
 CREATE INDEX idx_intervention ON intervention (error_signature, project);
 CREATE TABLE episode (
   project TEXT NOT NULL,
@@ -85,4 +88,11 @@ CREATE TABLE episode (
   state TEXT NOT NULL,
   at TEXT NOT NULL,
   PRIMARY KEY (project, session)) WITHOUT ROWID;
+";
+
+/// Changes a file of version 1 into one of version 2.
+pub(super) const FROM_VERSION_1: &str = "
+ALTER TABLE intervention ADD COLUMN severity TEXT NOT NULL DEFAULT 'high';
+ALTER TABLE intervention ADD COLUMN score REAL;
+ALTER TABLE intervention ADD COLUMN took_us INTEGER;
 ";

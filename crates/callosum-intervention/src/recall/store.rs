@@ -15,7 +15,7 @@ use callosum_host::{Disk, DiskError};
 use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-use super::schema::{TABLES, VERSION};
+use super::schema::{FROM_VERSION_1, TABLES, VERSION};
 
 /// Connections that are kept open at most (Seed CAKE §3, `max_connections`).
 const MOST_CONNECTIONS: usize = 5;
@@ -233,8 +233,8 @@ impl RecallDb {
                 found: version,
             });
         }
-        if version == 0 {
-            create(&mut connection).map_err(|source| self.failed(source))?;
+        if version < VERSION {
+            prepare(&mut connection).map_err(|source| self.failed(source))?;
         }
         Ok(connection)
     }
@@ -251,14 +251,16 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// Creates the tables, unless another process does so first.
-fn create(connection: &mut Connection) -> rusqlite::Result<()> {
+/// Creates the tables or brings them to this version, unless another process does so first.
+fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    if version(&transaction)? == 0 {
-        transaction.execute_batch(TABLES)?;
-        transaction.execute_batch(&format!("PRAGMA user_version={VERSION}"))?;
+    match version(&transaction)? {
+        0 => transaction.execute_batch(TABLES)?,
+        1 => transaction.execute_batch(FROM_VERSION_1)?,
+        _ => return transaction.commit(),
     }
+    transaction.execute_batch(&format!("PRAGMA user_version={VERSION}"))?;
     transaction.commit()
 }
 

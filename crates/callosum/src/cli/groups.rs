@@ -69,6 +69,7 @@ pub(super) const GROUPS: &[Group] = &[
         commands: &[
             ("mesh", "Exchange messages, tasks and leases"),
             ("serve", "Serve mesh events and metrics over HTTP"),
+            ("metrics", "Print metrics of guard and operator"),
         ],
     },
     Group {

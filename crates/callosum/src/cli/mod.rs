@@ -37,6 +37,7 @@ mod local_time;
 mod mcp;
 pub(crate) mod mesh;
 mod meshing;
+mod metrics;
 mod moment;
 mod notice;
 mod operator;
@@ -214,6 +215,7 @@ Examples:
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Serve(serve::ServeArgs),
+    Metrics(metrics::MetricsArgs),
     Trust(trust::TrustArgs),
     Hook(hook::HookArgs),
     Mcp(mcp::McpArgs),
@@ -399,6 +401,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Operator(command) => operator::run(&context, &command),
         Command::Status(args) => status::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
+        Command::Metrics(args) => metrics::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
         Command::Guard(command) => guard::run(&context, &command),
         Command::Session(command) => session::run(&context, &command),
@@ -460,6 +463,7 @@ impl Command {
             | Self::Operator(_)
             | Self::Status(_)
             | Self::Doctor(_)
+            | Self::Metrics(_)
             | Self::Guard(_)
             | Self::Session(_)
             | Self::Bead(_)

@@ -1,9 +1,8 @@
-//! [`Changes`]: what happened on the board since the process began, and how it stands, in the text form of Prometheus.
+//! [`Changes`]: what happened on the board since the process began, as metrics.
 //!
-//! Counted from the events of the log, by whomever they were appended. What a hook handed over counts as much as
-//! what was decided here.
+//! Counted from the events of the log, whichever process appended them: those of a hook count as much as those of the daemon.
 
-use std::{cell::RefCell, collections::BTreeMap, fmt::Write as _};
+use std::{cell::RefCell, collections::BTreeMap};
 
 use callosum_mesh::{
     agent::US,
@@ -11,7 +10,7 @@ use callosum_mesh::{
     event::Event,
 };
 
-use super::metrics::begin;
+use crate::metrics::{Family, Value};
 
 /// Most agents that are counted apart; others count as `other`.
 const MOST_AGENTS: usize = 64;
@@ -61,54 +60,48 @@ impl Changes {
         }
     }
 
-    /// All of it.
-    pub(super) fn write(&self, text: &mut String) {
-        let name = "mesh_deliveries_total";
-        begin(
-            text,
-            name,
-            "counter",
+    /// Returns all of them.
+    pub(super) fn families(&self) -> Vec<Family> {
+        let mut deliveries = Family::counter(
+            "mesh_deliveries_total",
             "Steps of messages by agent and receipt",
         );
         for ((agent, receipt), count) in self.deliveries.borrow().iter() {
-            let _ = writeln!(
-                text,
-                "{name}{{agent=\"{agent}\",receipt=\"{receipt}\"}} {count}"
-            );
+            let labels = [("agent", &**agent), ("receipt", *receipt)];
+            deliveries.add(labels, Value::Integer(*count));
         }
-        let tasks = [
-            "added",
-            "claimed",
-            "released",
-            "completed",
-            "cancelled",
-            "overdue",
-        ];
-        for (name, help, counts, changes) in [
+        let mut families = vec![deliveries];
+        for (mut family, counts, changes) in [
             (
-                "mesh_task_changes_total",
-                "What happened to tasks",
+                Family::counter("mesh_task_changes_total", "Changes of tasks"),
                 &self.tasks,
-                &tasks[..],
+                &[
+                    "added",
+                    "claimed",
+                    "released",
+                    "completed",
+                    "cancelled",
+                    "overdue",
+                ][..],
             ),
             (
-                "mesh_lease_changes_total",
-                "What happened to leases",
+                Family::counter("mesh_lease_changes_total", "Changes of leases"),
                 &self.leases,
                 &["taken", "released"],
             ),
         ] {
-            begin(text, name, "counter", help);
             for change in changes {
                 let count = counts.borrow().get(change).copied().unwrap_or(0);
-                let _ = writeln!(text, "{name}{{change=\"{change}\"}} {count}");
+                family.add([("change", change)], Value::Integer(count));
             }
+            families.push(family);
         }
+        families
     }
 }
 
-/// How the board stands.
-pub(super) fn write_tally(tally: &Tally, text: &mut String) {
+/// Returns the state of the board.
+pub(super) fn tally_families(tally: &Tally) -> Vec<Family> {
     let Tally {
         waiting,
         oldest_waits,
@@ -118,35 +111,24 @@ pub(super) fn write_tally(tally: &Tally, text: &mut String) {
         in_progress,
         leases,
     } = *tally;
-    let name = "mesh_messages";
-    begin(
-        text,
-        name,
-        "gauge",
-        "Messages that are not at their end, by how far they are",
-    );
-    for (state, count) in [("queued", waiting), ("delivered", unseen)] {
-        let _ = writeln!(text, "{name}{{state=\"{state}\"}} {count}");
-    }
-    let name = "mesh_tasks";
-    begin(text, name, "gauge", "Tasks that are to be done");
-    for (status, count) in [("pending", pending), ("in_progress", in_progress)] {
-        let _ = writeln!(text, "{name}{{status=\"{status}\"}} {count}");
-    }
-    for (name, help, value) in [
-        ("mesh_leases", "Leases that hold", leases as f64),
-        (
+    let count = Value::Integer;
+    vec![
+        Family::gauge("mesh_messages", "Messages that are not done, by state")
+            .with([("state", "queued")], count(waiting))
+            .with([("state", "delivered")], count(unseen)),
+        Family::gauge("mesh_tasks", "Tasks that are not done, by status")
+            .with([("status", "pending")], count(pending))
+            .with([("status", "in_progress")], count(in_progress)),
+        Family::gauge("mesh_leases", "Leases that hold").of(count(leases)),
+        Family::gauge(
             "mesh_dead_letters",
-            "Messages that could not be handed over, and are not dropped",
-            dead as f64,
-        ),
-        (
+            "Messages that could not be delivered, and are not dropped",
+        )
+        .of(count(dead)),
+        Family::gauge(
             "mesh_undelivered_age_seconds",
-            "How long the oldest message has waited that nobody was handed",
-            oldest_waits.as_secs_f64(),
-        ),
-    ] {
-        begin(text, name, "gauge", help);
-        let _ = writeln!(text, "{name} {value}");
-    }
+            "Age of the oldest message that no one got",
+        )
+        .of(Value::Decimal(oldest_waits.as_secs_f64())),
+    ]
 }

@@ -22,6 +22,7 @@ use super::{
     request::LONGEST_BODY,
     sink::Sink,
 };
+use crate::metrics::{Family, text};
 
 /// Most who listen at once.
 const MOST_LISTENERS: usize = 128;
@@ -55,8 +56,8 @@ pub(super) struct House {
     pub(super) tasks: RefCell<JoinSet<()>>,
 }
 
-/// Counts what the guard has decided, in the text form of Prometheus. It reads files, and has a thread of its own.
-pub(crate) type GuardMetrics = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+/// Returns the metrics of guard and operator. It reads files, so it has a thread of its own.
+pub(crate) type GuardMetrics = Arc<dyn Fn() -> Result<Vec<Family>, String> + Send + Sync>;
 
 /// How many listen, by transport.
 #[derive(Debug, Default)]
@@ -187,19 +188,22 @@ impl House {
         }
     }
 
-    /// All metrics: those of the daemon, and the guard's as far as they can be counted.
-    pub(super) async fn metrics(&self) -> String {
-        let mut text = self.hub.counts.text(self.gauges());
-        self.hub.keeper().tallies().write(&mut text);
+    /// Returns all metrics: those of the daemon, and those of guard and operator if they can be read.
+    ///
+    /// # Errors
+    /// None in practice: a text in memory takes every write.
+    pub(super) async fn metrics(&self) -> Result<String, std::fmt::Error> {
+        let mut families = self.hub.counts.families(self.gauges());
+        families.extend(self.hub.keeper().tallies().families());
         let sinks: Vec<_> = self.sinks.iter().map(Sink::status).collect();
-        metrics::write_sinks(&sinks, &mut text);
+        families.extend(metrics::sink_families(&sinks));
         let guard = Arc::clone(&self.guard);
         match tokio::task::spawn_blocking(move || guard()).await {
-            Ok(Ok(guard)) => text.push_str(&guard),
+            Ok(Ok(guard)) => families.extend(guard),
             // The others are worth as much without them.
             Ok(Err(_)) | Err(_) => self.hub.counts.unreadable(),
         }
-        text
+        text(families)
     }
 
     /// What is served now: another log, where that one was removed.

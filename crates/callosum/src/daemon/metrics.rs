@@ -1,12 +1,11 @@
-//! [`Counts`]: what the daemon has done, in the text form of Prometheus.
+//! [`Counts`]: what the daemon has done, as metrics.
 //!
-//! Base units, seconds and bytes, as its conventions ask for. A label never takes more values than
-//! a few dozen: what comes from outside counts as `other` beyond that.
+//! Base units, seconds and bytes, as the conventions of Prometheus ask for. A label never takes more than a few dozen
+//! values: beyond that, what comes from outside counts as `other`.
 
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
-    fmt::Write as _,
     sync::{PoisonError, atomic::Ordering},
     time::Duration,
 };
@@ -14,21 +13,22 @@ use std::{
 use callosum_mesh::{event::Event, journal::Durability};
 
 use super::{
-    board::{Changes, write_tally},
+    board::{Changes, tally_families},
     keeper::Tallies,
     sink::SinkStatus,
 };
+use crate::metrics::{Family, Histogram, Value};
 
 /// Most pairs of a topic's class and a source that are counted apart.
 const MOST_SERIES: usize = 64;
 
 /// Upper bounds of the histograms, in seconds: from a write to the page cache to a disk that hangs.
-const BOUNDS: [f64; 12] = [
+const BOUNDS: &[f64] = &[
     0.000_025, 0.000_1, 0.000_25, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 5.0,
 ];
 
 /// What is counted since the process began.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Counts {
     /// By the topic's class and the source.
     events: RefCell<BTreeMap<(String, String), u64>>,
@@ -57,42 +57,19 @@ pub(super) struct Gauges {
     pub(super) resident_bytes: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Histogram {
-    within: [u64; BOUNDS.len()],
-    count: u64,
-    sum: f64,
-}
-
-impl Histogram {
-    fn add(&mut self, took: Duration) {
-        let seconds = took.as_secs_f64();
-        self.count += 1;
-        self.sum += seconds;
-        for (within, bound) in self.within.iter_mut().zip(BOUNDS) {
-            *within += u64::from(seconds <= bound);
+impl Default for Counts {
+    fn default() -> Self {
+        Self {
+            events: RefCell::default(),
+            publishes: RefCell::default(),
+            syncs: RefCell::new(Histogram::new(BOUNDS)),
+            fan_outs: RefCell::new(Histogram::new(BOUNDS)),
+            dropped: RefCell::default(),
+            refused: RefCell::default(),
+            let_in: Cell::default(),
+            unreadable: Cell::default(),
+            changes: Changes::default(),
         }
-    }
-
-    fn write(&self, text: &mut String, name: &str, labels: &str) {
-        let comma = if labels.is_empty() { "" } else { "," };
-        for (within, bound) in self.within.iter().zip(BOUNDS) {
-            let _ = writeln!(
-                text,
-                "{name}_bucket{{{labels}{comma}le=\"{bound}\"}} {within}"
-            );
-        }
-        let Self { count, sum, .. } = self;
-        let _ = writeln!(text, "{name}_bucket{{{labels}{comma}le=\"+Inf\"}} {count}");
-        let braces = if labels.is_empty() {
-            String::new()
-        } else {
-            format!("{{{labels}}}")
-        };
-        let _ = writeln!(
-            text,
-            "{name}_sum{braces} {sum}\n{name}_count{braces} {count}"
-        );
     }
 }
 
@@ -113,17 +90,20 @@ impl Counts {
     /// Something that was handed in here is acknowledged.
     pub(super) fn publish(&self, durability: Durability, took: Duration) {
         let mut publishes = self.publishes.borrow_mut();
-        publishes.entry(durability.as_str()).or_default().add(took);
+        publishes
+            .entry(durability.as_str())
+            .or_insert_with(|| Histogram::new(BOUNDS))
+            .observe_duration(took);
     }
 
     /// The disk has said that it has what was appended.
     pub(super) fn sync(&self, took: Duration) {
-        self.syncs.borrow_mut().add(took);
+        self.syncs.borrow_mut().observe_duration(took);
     }
 
     /// Everybody who listens was handed what is new.
     pub(super) fn fan_out(&self, took: Duration) {
-        self.fan_outs.borrow_mut().add(took);
+        self.fan_outs.borrow_mut().observe_duration(took);
     }
 
     /// A subscriber was not handed an event: it reads it from the log, or never gets it.
@@ -146,210 +126,144 @@ impl Counts {
         self.unreadable.set(self.unreadable.get() + 1);
     }
 
-    /// All of it, as version 0.0.4 of the text form has it.
-    pub(super) fn text(&self, gauges: Gauges) -> String {
-        let mut text = String::new();
-        begin(
-            &mut text,
+    /// Returns all of them.
+    pub(super) fn families(&self, gauges: Gauges) -> Vec<Family> {
+        let mut events = Family::counter(
             "mesh_events_total",
-            "counter",
             "Events by the class of their topic and their source",
         );
         for ((class, source), count) in self.events.borrow().iter() {
-            let _ = writeln!(
-                text,
-                "mesh_events_total{{topic_class=\"{class}\",source=\"{source}\"}} {count}"
-            );
+            let labels = [("topic_class", &**class), ("source", source)];
+            events.add(labels, Value::Integer(*count));
         }
-        begin(
-            &mut text,
+        let mut publishes = Family::histogram(
             "mesh_publish_seconds",
-            "histogram",
-            "From being handed an event to its acknowledgement",
+            "From receiving an event to its acknowledgement",
         );
         for (durability, histogram) in self.publishes.borrow().iter() {
-            let labels = format!("durability=\"{durability}\"");
-            histogram.write(&mut text, "mesh_publish_seconds", &labels);
+            let value = Value::Histogram(histogram.clone());
+            publishes.add([("durability", *durability)], value);
         }
-        begin(
-            &mut text,
+        let fan_outs = Family::histogram(
             "mesh_fanout_seconds",
-            "histogram",
             "From an append to the last subscriber's queue",
-        );
-        self.fan_outs
-            .borrow()
-            .write(&mut text, "mesh_fanout_seconds", "");
-        begin(
-            &mut text,
-            "mesh_sync_seconds",
-            "histogram",
-            "How long the disk took to say that it has what was appended",
-        );
-        self.syncs
-            .borrow()
-            .write(&mut text, "mesh_sync_seconds", "");
-        begin(&mut text, "mesh_subscribers", "gauge", "Who listens now");
+        )
+        .of(Value::Histogram(self.fan_outs.borrow().clone()));
+        let syncs = Family::histogram("mesh_sync_seconds", "How long a sync of the log took")
+            .of(Value::Histogram(self.syncs.borrow().clone()));
         let Gauges { streams, bus, .. } = gauges;
-        let _ = writeln!(text, "mesh_subscribers{{transport=\"stream\"}} {streams}");
-        let _ = writeln!(text, "mesh_subscribers{{transport=\"bus\"}} {bus}");
-        begin(
-            &mut text,
+        let subscribers = Family::gauge("mesh_subscribers", "Connected subscribers")
+            .with([("transport", "stream")], Value::Integer(streams as u64))
+            .with([("transport", "bus")], Value::Integer(bus as u64));
+        let counted = |counts: &RefCell<BTreeMap<&'static str, u64>>, reason| {
+            Value::Integer(counts.borrow().get(reason).copied().unwrap_or(0))
+        };
+        let mut dropped = Family::counter(
             "mesh_dropped_total",
-            "counter",
-            "Events that a subscriber was not handed as they happened",
+            "Events that a subscriber did not get as they happened",
         );
         for reason in ["slow", "ephemeral", "reset"] {
-            let count = self.dropped.borrow().get(reason).copied().unwrap_or(0);
-            let _ = writeln!(text, "mesh_dropped_total{{reason=\"{reason}\"}} {count}");
+            dropped.add([("reason", reason)], counted(&self.dropped, reason));
         }
-        begin(
-            &mut text,
-            "mesh_refused_total",
-            "counter",
-            "Requests that were refused",
-        );
+        let mut refused = Family::counter("mesh_refused_total", "Refused requests");
         for reason in [
             "host", "page", "faults", "size", "rate", "full", "log", "slow", "board", "busy",
             "reused", "silent", "user", "gone",
         ] {
-            let count = self.refused.borrow().get(reason).copied().unwrap_or(0);
-            let _ = writeln!(text, "mesh_refused_total{{reason=\"{reason}\"}} {count}");
+            refused.add([("reason", reason)], counted(&self.refused, reason));
         }
-        one(
-            &mut text,
+        let let_go = Family::counter(
             "mesh_let_go_total",
-            "counter",
-            "Connections that were let go of at once, and taken since nobody else is at this machine",
-            self.let_in.get() as f64,
+            "Connections that were closed at once and taken all the same, since this user is alone on the machine",
         );
-        let unreadable = self.unreadable.get() as f64;
-        one(
-            &mut text,
-            "mesh_log_errors_total",
-            "counter",
-            "Times that the log could not be looked at",
-            unreadable,
-        );
-        one(
-            &mut text,
-            "mesh_log_bytes",
-            "gauge",
-            "Bytes of the log",
-            gauges.log_bytes as f64,
-        );
-        one(
-            &mut text,
-            "mesh_log_files",
-            "gauge",
-            "Files of the log",
-            gauges.log_files as f64,
-        );
-        one(
-            &mut text,
-            "mesh_log_last_seq",
-            "gauge",
-            "The last event of the log",
-            gauges.last_seq as f64,
-        );
-        self.changes.write(&mut text);
+        let log_errors =
+            Family::counter("mesh_log_errors_total", "Failed reads of the log");
+        let mut families = vec![
+            events,
+            publishes,
+            fan_outs,
+            syncs,
+            subscribers,
+            dropped,
+            refused,
+            let_go.of(Value::Integer(self.let_in.get())),
+            log_errors.of(Value::Integer(self.unreadable.get())),
+            Family::gauge("mesh_log_bytes", "Bytes of the log")
+                .of(Value::Integer(gauges.log_bytes)),
+            Family::gauge("mesh_log_files", "Files of the log")
+                .of(Value::Integer(gauges.log_files as u64)),
+            Family::gauge("mesh_log_last_seq", "Number of the last event of the log")
+                .of(Value::Integer(gauges.last_seq)),
+        ];
+        families.extend(self.changes.families());
         if let Some(bytes) = gauges.resident_bytes {
-            one(
-                &mut text,
-                "process_resident_memory_bytes",
-                "gauge",
-                "Memory that the daemon holds",
-                bytes as f64,
-            );
+            let resident =
+                Family::gauge("process_resident_memory_bytes", "Memory of the daemon");
+            families.push(resident.of(Value::Integer(bytes)));
         }
-        text
+        families
     }
 }
 
 impl Tallies {
-    /// What the bridge brought and how the board stands, likewise.
-    pub(super) fn write(&self, text: &mut String) {
-        for (name, help, tally) in [
-            (
+    /// Returns the counts of the bridge, and the state of the board.
+    pub(super) fn families(&self) -> Vec<Family> {
+        let counter = |name, help, tally: &std::sync::atomic::AtomicU64| {
+            let count = tally.load(Ordering::Relaxed);
+            Family::counter(name, help).of(Value::Integer(count))
+        };
+        let mut families = vec![
+            counter(
                 "mesh_bridge_edits_total",
-                "Edits of the bridge file that were taken over",
+                "Edits of the bridge file that were applied",
                 &self.edits,
             ),
-            (
+            counter(
                 "mesh_bridge_conflicts_total",
-                "What could not be taken over",
+                "Edits of the bridge file that could not be applied",
                 &self.conflicts,
             ),
-            (
+            counter(
                 "mesh_bridge_rejected_total",
-                "Files of the bridge that were no JSON",
+                "Bridge files that were no JSON",
                 &self.rejected,
             ),
-            (
+            counter(
                 "mesh_bridge_errors_total",
-                "Times that the bridge could not be brought in line",
+                "Failed updates of the bridge",
                 &self.errors,
             ),
-        ] {
-            one(
-                text,
-                name,
-                "counter",
-                help,
-                tally.load(Ordering::Relaxed) as f64,
-            );
-        }
+        ];
         let tally = self.board.lock();
-        write_tally(&tally.unwrap_or_else(PoisonError::into_inner), text);
+        let tally = tally.unwrap_or_else(PoisonError::into_inner);
+        families.extend(tally_families(&tally));
+        families
     }
 }
 
-/// What is counted of a sink.
-type Value = fn(&SinkStatus) -> u64;
-
-/// How the places stand that events are passed on to.
-pub(super) fn write_sinks(sinks: &[SinkStatus], text: &mut String) {
-    let values: [(&str, &str, &str, Value); 4] = [
-        (
-            "mesh_sink_messages_total",
-            "counter",
-            "Messages that a sink took",
-            |sink| sink.messages,
-        ),
-        (
-            "mesh_sink_failures_total",
-            "counter",
-            "Times that a sink took nothing",
-            |sink| sink.failures,
-        ),
-        (
+/// Returns the state of the places that events are passed on to.
+pub(super) fn sink_families(sinks: &[SinkStatus]) -> Vec<Family> {
+    let mut families = vec![
+        Family::counter("mesh_sink_messages_total", "Messages that a sink took"),
+        Family::counter("mesh_sink_failures_total", "Failed deliveries to a sink"),
+        Family::counter(
             "mesh_sink_passed_over_total",
-            "counter",
             "Events that a sink refused by themselves, and does not have",
-            |sink| sink.passed_over,
         ),
-        (
-            "mesh_sink_up",
-            "gauge",
-            "Whether the last that was tried at a sink went well",
-            |sink| u64::from(sink.is_well),
-        ),
+        Family::gauge("mesh_sink_up", "Whether the last delivery to a sink succeeded"),
     ];
-    for (name, kind, help, value) in values {
-        begin(text, name, kind, help);
-        for sink in sinks {
-            let _ = writeln!(text, "{name}{{sink=\"{}\"}} {}", sink.name, value(sink));
+    for sink in sinks {
+        let counts = [
+            sink.messages,
+            sink.failures,
+            sink.passed_over,
+            u64::from(sink.is_well),
+        ];
+        for (family, count) in families.iter_mut().zip(counts) {
+            family.add([("sink", &*sink.name)], Value::Integer(count));
         }
     }
-}
-
-pub(super) fn begin(text: &mut String, name: &str, kind: &str, help: &str) {
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-}
-
-fn one(text: &mut String, name: &str, kind: &str, help: &str, value: f64) {
-    begin(text, name, kind, help);
-    let _ = writeln!(text, "{name} {value}");
+    families
 }
 
 #[cfg(test)]
@@ -376,7 +290,7 @@ mod tests {
         }
         counts.event(&event("t1.y", "codex"));
         counts.publish(Durability::Synced, Duration::from_millis(2));
-        let text = counts.text(Gauges::default());
+        let text = crate::metrics::text(counts.families(Gauges::default())).unwrap();
         let series = text
             .lines()
             .filter(|line| line.starts_with("mesh_events_total{"));

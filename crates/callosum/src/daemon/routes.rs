@@ -94,7 +94,13 @@ pub(super) async fn answer(
         }
         ("/events", _) => reading::answer(&house, request.uri(), request.headers(), ends).await,
         ("/events/stream", _) => stream::answer(&house, request.uri(), request.headers()),
-        ("/metrics", _) => reply::whole(StatusCode::OK, METRICS, house.metrics().await),
+        ("/metrics", _) => match house.metrics().await {
+            Ok(text) => reply::whole(StatusCode::OK, METRICS, text),
+            Err(error) => reply::data(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                &serde_json::json!({ "error": error.to_string() }),
+            ),
+        },
         ("/status", _) => reply::data(StatusCode::OK, &house.status()),
         ("/stop", _) => {
             house.cancel.cancel();

@@ -30,14 +30,14 @@ impl Watcher {
         })
     }
 
-    /// Returns the text about an error, or `None` if no message passes the voice gate.
+    /// Returns the text about an error with its similarity to the corpus, or `None` if no message passes the voice gate.
     pub(super) fn text(
         &self,
         seen: &Seen,
         recorded: &Recorded,
         level: u8,
         now: Timestamp,
-    ) -> Option<String> {
+    ) -> Option<(String, f64)> {
         let facts = ProjectFacts::gather(self);
         let allows = |command: &str| facts.allows(command);
         let suggested = suggest(
@@ -58,15 +58,16 @@ impl Watcher {
             event: None,
         };
         // Broken templates are a defect that a test rules out; the agent goes on without a message.
-        let message = Operator::built_in()
+        let built = Operator::built_in()
             .and_then(|operator| operator.build_message(&context, &surroundings))
-            .ok()?
-            .message?;
+            .ok()?;
+        let message = built.message?;
         let line = seen.fix.as_ref().map(|fix| known_line(fix, now));
-        Some(match line {
+        let text = match line {
             Some(line) => format!("{message}\n{line}"),
             None => message,
-        })
+        };
+        Some((text, built.verdict.score))
     }
 }
 

@@ -10,7 +10,10 @@ mod message;
 mod open_errors;
 mod project_facts;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
 use callosum_diagnose::{
     Diagnosis, ErrorEvent, OutputReader, PatternError, Patterns, StreamSource,
@@ -21,12 +24,15 @@ use callosum_host::Disk;
 use callosum_intervention::{
     classify::{Facts, Interventions, Rules, classify},
     knowledge::{Fix, Learned, Observation},
-    recall::{Place, RecallDb, RecallError, Recorded, SentMessage, Signature},
+    recall::{self, Place, RecallDb, RecallError, Recorded, Signature},
 };
 use jiff::Timestamp;
 
 use self::open_errors::OpenErrors;
-use crate::config::{Environment, EnvironmentError, GuardConfig, Homes, HomesError};
+use crate::{
+    config::{Environment, EnvironmentError, GuardConfig, Homes, HomesError},
+    metrics::SentMessage,
+};
 
 /// Most errors of one output that are recorded.
 const MOST_RECORDED: usize = 10;
@@ -117,6 +123,48 @@ pub(crate) fn compile_patterns(config: &Config) -> (Patterns, Vec<PatternError>)
     Patterns::compile(pairs.map(|pattern| (&*pattern.pattern, &*pattern.error_type)))
 }
 
+/// Calls `take` with each message that agents on this machine were sent, the earliest first.
+///
+/// # Errors
+/// If the recall database cannot be read. Without a database there is no message.
+pub(crate) fn each_sent_message(
+    disk: &Disk,
+    homes: &Homes,
+    environment: &Environment,
+    now: Timestamp,
+    mut take: impl FnMut(&SentMessage<'_>),
+) -> Result<(), WatchError> {
+    let user = homes.cake_config();
+    let config = GuardConfig::load(disk, Some(&user), &[]).config;
+    let path = database_path(&config, homes, environment);
+    if !disk.exists(&path)? {
+        return Ok(());
+    }
+    let database = RecallDb::open(disk, &path, config.database.ttl_hours, now)?;
+    database.each_intervention(|facts| {
+        take(&SentMessage {
+            error_type: &facts.error_type,
+            severity: &facts.severity,
+            level: facts.level,
+            success: facts.success,
+            score: facts.score,
+            took: facts.took_us.map(|took| Duration::from_micros(took.into())),
+        });
+    })?;
+    Ok(())
+}
+
+/// Returns the path of the recall database.
+fn database_path(config: &Config, homes: &Homes, environment: &Environment) -> PathBuf {
+    let Some(path) = &config.database.path else {
+        return homes.recall();
+    };
+    match (path.strip_prefix("~/"), environment.path("HOME")) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
 impl Watcher {
     /// Returns a watcher for the project at `root`.
     pub(crate) fn new(
@@ -148,14 +196,7 @@ impl Watcher {
 
     /// Returns the path of the recall database.
     pub(crate) fn database_path(&self) -> PathBuf {
-        let Some(path) = &self.config.database.path else {
-            return self.homes.recall();
-        };
-        let home = self.environment.path("HOME");
-        match (path.strip_prefix("~/"), home) {
-            (Some(rest), Some(home)) => home.join(rest),
-            _ => PathBuf::from(path),
-        }
+        database_path(&self.config, &self.homes, &self.environment)
     }
 
     /// Returns a reader of output with the patterns of `cake_config.yaml`.
@@ -187,6 +228,7 @@ impl Watcher {
         diagnosis: Diagnosis,
         now: Timestamp,
     ) -> Result<Outcome, WatchError> {
+        let started = Instant::now();
         let Diagnosis { events, more } = diagnosis;
         let open_errors = OpenErrors::of_session(&self.homes, runner.client, runner.session);
         let is_quiet = events.is_empty() && !open_errors.any(&self.disk)?;
@@ -235,7 +277,7 @@ impl Watcher {
         open_errors.set(&self.disk, !episodes.is_empty())?;
         let message = match (first, seen.first()) {
             (Some(recorded), Some(seen)) => {
-                self.message_about(&database, &place, (seen, &recorded), now)?
+                self.message_about(&database, &place, (seen, &recorded), (now, started))?
             }
             _ => None,
         };
@@ -284,7 +326,7 @@ impl Watcher {
         database: &RecallDb,
         place: &Place,
         (seen, recorded): (&Seen, &Recorded),
-        now: Timestamp,
+        (now, started): (Timestamp, Instant),
     ) -> Result<Option<Message>, WatchError> {
         let interventions = &self.config.interventions;
         let rules = Rules {
@@ -309,11 +351,11 @@ impl Watcher {
         if !decided.intervention_required {
             return Ok(None);
         }
-        let Some(text) = self.text(seen, recorded, decided.level, now) else {
+        let Some((text, score)) = self.text(seen, recorded, decided.level, now) else {
             return Ok(None);
         };
         let id = self.environment.ids()?.uuid_v4();
-        let sent = SentMessage {
+        let sent = recall::SentMessage {
             id: &id,
             signature: &recorded.signature,
             error_type: &seen.event.error_type,
@@ -323,6 +365,9 @@ impl Watcher {
             level: decided.level,
             text: text.lines().next().unwrap_or_default(),
             fix: seen.fix.as_ref().map(|fix| fix.id),
+            severity: decided.severity,
+            score,
+            took_us: u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX),
         };
         database.record_intervention(&sent, now)?;
         Ok(Some(Message {

@@ -39,7 +39,7 @@ fn every_json_output_fits_its_published_schema() {
         .success()
         .json();
     assert_eq!(Schema::published("output-recall-show").fault(&shown), None);
-    let outputs: [(&str, &[&str], i32); 80] = [
+    let outputs: [(&str, &[&str], i32); 81] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -102,6 +102,7 @@ fn every_json_output_fits_its_published_schema() {
             0,
         ),
         ("output-recall-change", &["recall", "forget", "--all"], 0),
+        ("output-metrics", &["metrics"], 0),
         ("output-operator-check", &["operator", "check", "Stop"], 1),
         (
             "output-operator-say",

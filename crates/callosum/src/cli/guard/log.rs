@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeSet, VecDeque},
     ops::ControlFlow,
+    time::Duration,
 };
 
 use callosum_evidence::terminal::on_one_line;
@@ -18,6 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     cli::{audit, context::Context, moment::Moment, store},
+    metrics::GuardDecision,
     ui::{CommandError, Table},
 };
 
@@ -105,6 +107,8 @@ pub(crate) struct DecisionOutput {
     pub(crate) reason: Option<String>,
     /// The command, secrets masked, or the pattern that was permitted.
     pub(crate) command: Option<String>,
+    /// The alternative that a refusal named.
+    pub(crate) alternative: Option<String>,
     /// The files that were to be written.
     pub(crate) paths: Vec<String>,
     /// The permissions that allowed it, by their ids.
@@ -123,6 +127,8 @@ pub(crate) struct DecisionOutput {
     pub(crate) tool: Option<String>,
     /// The session, as the client names it.
     pub(crate) session_id: Option<String>,
+    /// The agent within the session, as the client names it.
+    pub(crate) agent_id: Option<String>,
     /// Microseconds from the start of the hook to the record.
     pub(crate) took_us: Option<u64>,
     /// The root of the tree that it was about.
@@ -157,6 +163,7 @@ impl DecisionOutput {
             rule: text("rule"),
             reason: text("reason"),
             command: text("command").or_else(|| text("pattern")),
+            alternative: text("alternative"),
             paths: list("paths"),
             permitted: list("permitted"),
             auto_allowed: details.get("auto_allowed") == Some(&Value::Bool(true)),
@@ -166,8 +173,29 @@ impl DecisionOutput {
             configuration: list("configuration"),
             tool: text("tool"),
             session_id: text("session_id"),
+            agent_id: text("agent_id"),
             took_us: details.get("took_us").and_then(Value::as_u64),
             root: root.and_then(Value::as_str).map(str::to_owned),
+        }
+    }
+
+    /// Returns what metrics count of it.
+    pub(super) fn counted(&self, at: Timestamp) -> GuardDecision<'_> {
+        let operation = match (&self.command, self.paths.is_empty()) {
+            (Some(_), _) => "command",
+            (None, false) => "write",
+            (None, true) => "event",
+        };
+        GuardDecision {
+            at,
+            session: self.agent_id.as_deref().or(self.session_id.as_deref()).unwrap_or_default(),
+            operation,
+            verdict: &self.verdict,
+            rule: self.rule.as_deref().unwrap_or_default(),
+            command: self.command.as_deref(),
+            alternative: self.alternative.as_deref(),
+            is_auto_allowed: self.auto_allowed,
+            took: self.took_us.map(Duration::from_micros),
         }
     }
 

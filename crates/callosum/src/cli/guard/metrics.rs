@@ -1,21 +1,21 @@
-//! `callosum guard metrics`: the seed's metrics, counted from what was recorded.
+//! `callosum guard metrics`: what the guard did in this project, and what agents did after a refusal.
 
-use std::{collections::BTreeMap, fmt::Write as _};
-
+use callosum_intervention::knowledge::refusal::Reactions;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::log::{self, DecisionOutput};
+use super::log;
 use crate::{
     cli::{context::Context, moment::Moment},
-    ui::CommandError,
+    metrics::{CakeMetrics, Histogram, text},
+    ui::{CommandError, Exit},
 };
 
 /// Print what the guard has done as metrics, in the text form of Prometheus
 ///
-/// Counted from the same records that `callosum guard log` shows, so that they stay what they are
-/// from one process to the next.
+/// Counted from the records that `callosum guard log` shows. `callosum metrics` counts every project of this
+/// machine, and the messages about errors.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -41,9 +41,12 @@ pub(crate) struct MetricsOutput {
     /// What was blocked, by the rule.
     #[serde(rename = "cake_errors_prevented_total")]
     prevented: Vec<PreventedOutput>,
-    /// How many commands the client was told to run without a prompt of its own.
+    /// How many commands the client ran without a prompt.
     #[serde(rename = "cake_auto_allowed_total")]
     auto_allowed: u64,
+    /// What agents did after a refusal, by rule.
+    #[serde(rename = "cake_refusal_reactions_total")]
+    reactions: Vec<ReactionsOutput>,
     /// How long it took from the start of a hook to its record, by what it was about.
     #[serde(rename = "cake_response_latency_seconds")]
     latencies: Vec<LatencyOutput>,
@@ -55,7 +58,7 @@ struct InterventionsOutput {
     /// `command`, `write` or `event`.
     r#type: &'static str,
     /// `ask` or `block`.
-    severity: &'static str,
+    severity: String,
     /// `true`, or `unknown` where a person was asked.
     success: &'static str,
     /// How often.
@@ -69,6 +72,36 @@ struct PreventedOutput {
     error_type: String,
     /// How often.
     value: u64,
+}
+
+/// What agents did after the refusals of a rule.
+#[derive(Debug, JsonSchema, PartialEq, Serialize)]
+struct ReactionsOutput {
+    /// The rule.
+    rule: String,
+    /// Refusals after which it is known.
+    refusals: u32,
+    /// They ran the alternative that the refusal named.
+    took_alternative: u32,
+    /// They ran the same program in another way.
+    went_around: u32,
+    /// They did something else, or nothing for ten minutes.
+    gave_up: u32,
+    /// A person permitted it.
+    asked_user: u32,
+}
+
+impl From<&Reactions> for ReactionsOutput {
+    fn from(reactions: &Reactions) -> Self {
+        Self {
+            rule: reactions.rule.clone(),
+            refusals: reactions.refusals,
+            took_alternative: reactions.took_alternative,
+            went_around: reactions.went_around,
+            gave_up: reactions.gave_up,
+            asked_user: reactions.asked_user,
+        }
+    }
 }
 
 /// How long decisions took.
@@ -95,263 +128,60 @@ struct BucketOutput {
     count: u64,
 }
 
-/// Seed CAKE §6: upper bounds of the histogram, in seconds.
-const BOUNDS: [f64; 6] = [0.01, 0.05, 0.1, 0.25, 0.5, 1.0];
-
-/// What is counted.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
-    /// By type and severity.
-    interventions: BTreeMap<(&'static str, &'static str), u64>,
-    /// By rule.
-    prevented: BTreeMap<String, u64>,
-    /// Commands that ran without a prompt.
-    auto_allowed: u64,
-    /// By operation.
-    latencies: BTreeMap<&'static str, Latency>,
-}
-
-/// How long something took.
-#[derive(Clone, Debug, Default)]
-struct Latency {
-    within: [u64; BOUNDS.len()],
-    count: u64,
-    micros: u64,
-}
-
-impl Counts {
-    pub(super) fn add(&mut self, decision: &DecisionOutput) {
-        let Some(took) = decision.took_us else {
-            return;
-        };
-        self.auto_allowed += u64::from(decision.auto_allowed);
-        let operation = match (&decision.command, decision.paths.is_empty()) {
-            (Some(_), _) => "command",
-            (None, false) => "write",
-            (None, true) => "event",
-        };
-        let latency = self.latencies.entry(operation).or_default();
-        latency.count += 1;
-        latency.micros = latency.micros.saturating_add(took);
-        let seconds = took as f64 / 1e6;
-        for (within, bound) in latency.within.iter_mut().zip(BOUNDS) {
-            *within += u64::from(seconds <= bound);
-        }
-        let severity = match decision.verdict.as_str() {
-            "blocked" => "block",
-            "asked" => "ask",
-            _ => return,
-        };
-        *self.interventions.entry((operation, severity)).or_default() += 1;
-        if severity == "block" {
-            let rule = decision.rule.clone().unwrap_or_default();
-            *self.prevented.entry(rule).or_default() += 1;
-        }
-    }
-
-    /// Adds what was counted elsewhere.
-    pub(super) fn join(&mut self, other: &Self) {
-        for (what, count) in &other.interventions {
-            *self.interventions.entry(*what).or_default() += count;
-        }
-        self.auto_allowed += other.auto_allowed;
-        for (rule, count) in &other.prevented {
-            *self.prevented.entry(rule.clone()).or_default() += count;
-        }
-        for (operation, theirs) in &other.latencies {
-            let ours = self.latencies.entry(operation).or_default();
-            ours.count += theirs.count;
-            ours.micros = ours.micros.saturating_add(theirs.micros);
-            for (within, count) in ours.within.iter_mut().zip(theirs.within) {
-                *within += count;
-            }
-        }
-    }
-
-    /// The text form, as version 0.0.4 of it has it.
-    pub(super) fn text(&self) -> String {
-        let mut text = String::new();
-        let begin = |text: &mut String, name: &str, kind: &str, help: &str| {
-            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        };
-        let name = "cake_interventions_total";
-        begin(&mut text, name, "counter", "Total number of interventions");
-        for ((operation, severity), count) in &self.interventions {
-            let success = success(severity);
-            let _ = writeln!(
-                text,
-                "{name}{{type=\"{operation}\",severity=\"{severity}\",success=\"{success}\"}} {count}"
-            );
-        }
-        let name = "cake_errors_prevented_total";
-        begin(&mut text, name, "counter", "Total errors prevented");
-        for (rule, count) in &self.prevented {
-            let rule = escaped(rule);
-            let _ = writeln!(text, "{name}{{error_type=\"{rule}\"}} {count}");
-        }
-        let name = "cake_auto_allowed_total";
-        begin(
-            &mut text,
-            name,
-            "counter",
-            "Total commands that ran without a prompt",
-        );
-        let _ = writeln!(text, "{name} {}", self.auto_allowed);
-        let name = "cake_response_latency_seconds";
-        begin(
-            &mut text,
-            name,
-            "histogram",
-            "Response latency by component",
-        );
-        for (operation, latency) in &self.latencies {
-            let labels = format!("component=\"guard\",operation=\"{operation}\"");
-            for (within, bound) in latency.within.iter().zip(BOUNDS) {
-                let _ = writeln!(text, "{name}_bucket{{{labels},le=\"{bound}\"}} {within}");
-            }
-            let Latency { count, micros, .. } = latency;
-            let sum = *micros as f64 / 1e6;
-            let _ = writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {count}");
-            let _ = writeln!(text, "{name}_sum{{{labels}}} {sum}");
-            let _ = writeln!(text, "{name}_count{{{labels}}} {count}");
-        }
-        let name = "cake_voice_similarity_score";
-        begin(&mut text, name, "gauge", "Current voice similarity score");
-        text
-    }
-
-    fn output(&self) -> MetricsOutput {
-        MetricsOutput {
-            interventions: self
-                .interventions
-                .iter()
-                .map(|((operation, severity), count)| InterventionsOutput {
-                    r#type: operation,
-                    severity,
-                    success: success(severity),
-                    value: *count,
+impl From<&CakeMetrics> for MetricsOutput {
+    fn from(metrics: &CakeMetrics) -> Self {
+        let interventions = metrics.interventions();
+        let prevented = metrics.prevented();
+        let latencies = metrics.latencies();
+        Self {
+            interventions: interventions
+                .map(|(kind, severity, success, value)| InterventionsOutput {
+                    r#type: kind,
+                    severity: severity.to_owned(),
+                    success,
+                    value,
                 })
                 .collect(),
-            prevented: self
-                .prevented
-                .iter()
-                .map(|(rule, count)| PreventedOutput {
-                    error_type: rule.clone(),
-                    value: *count,
+            prevented: prevented
+                .map(|(rule, value)| PreventedOutput {
+                    error_type: rule.to_owned(),
+                    value,
                 })
                 .collect(),
-            auto_allowed: self.auto_allowed,
-            latencies: self
-                .latencies
-                .iter()
-                .map(|(operation, latency)| LatencyOutput {
-                    component: "guard",
+            auto_allowed: metrics.auto_allowed(),
+            reactions: metrics
+                .refusals()
+                .reactions()
+                .map(ReactionsOutput::from)
+                .collect(),
+            latencies: latencies
+                .map(|(component, operation, latency)| LatencyOutput {
+                    component,
                     operation,
-                    buckets: BOUNDS
-                        .into_iter()
-                        .zip(latency.within)
+                    buckets: latency
+                        .cumulative()
                         .map(|(le, count)| BucketOutput { le, count })
                         .collect(),
-                    sum: latency.micros as f64 / 1e6,
-                    count: latency.count,
+                    sum: latency.sum(),
+                    count: Histogram::count(latency),
                 })
                 .collect(),
         }
     }
-}
-
-/// Whether it came to what was wanted; what a person answered is the client's to know.
-fn success(severity: &str) -> &'static str {
-    if severity == "block" {
-        "true"
-    } else {
-        "unknown"
-    }
-}
-
-/// A label's value, with what would end it escaped.
-fn escaped(value: &str) -> String {
-    let value = value.replace('\\', r"\\").replace('"', "\\\"");
-    value.replace('\n', r"\n")
 }
 
 pub(super) fn run(context: &Context, args: &MetricsArgs) -> Result<(), CommandError> {
-    let mut counts = Counts::default();
-    let since = args.since.map(|since| since.first(context.clock.now()));
-    log::each(context, since, args.everywhere, |_, decision| {
-        counts.add(&decision);
+    let mut metrics = CakeMetrics::default();
+    let now = context.clock.now();
+    let since = args.since.map(|since| since.first(now));
+    log::each(context, since, args.everywhere, |at, decision| {
+        metrics.decision(&decision.counted(at));
     })?;
+    metrics.settle(now);
     if context.ui.json {
-        return context.ui.json_data(&counts.output());
+        return context.ui.json_data(&MetricsOutput::from(&metrics));
     }
-    context.ui.foreign(&counts.text())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn decision(verdict: &str, rule: &str, took_us: u64) -> DecisionOutput {
-        DecisionOutput {
-            verdict: verdict.to_owned(),
-            rule: (!rule.is_empty()).then(|| rule.to_owned()),
-            command: Some("x".to_owned()),
-            took_us: Some(took_us),
-            ..DecisionOutput::default()
-        }
-    }
-
-    /// CAKE-MET-1: the seed's names, labels and buckets.
-    #[test]
-    fn decisions_are_counted_under_the_seeds_names() {
-        let mut counts = Counts::default();
-        counts.add(&DecisionOutput {
-            auto_allowed: true,
-            ..decision("allowed", "", 2_000)
-        });
-        counts.add(&decision("blocked", "a\"b\\c\nd", 20_000));
-        counts.add(&decision("asked", "git.branch-delete", 2_000_000));
-        // What a person permitted took no time of anybody's.
-        counts.add(&DecisionOutput::default());
-        let text = counts.text();
-        for line in [
-            "# TYPE cake_interventions_total counter",
-            "cake_interventions_total{type=\"command\",severity=\"ask\",success=\"unknown\"} 1",
-            "cake_interventions_total{type=\"command\",severity=\"block\",success=\"true\"} 1",
-            "cake_errors_prevented_total{error_type=\"a\\\"b\\\\c\\nd\"} 1",
-            "cake_response_latency_seconds_bucket{component=\"guard\",operation=\"command\",le=\"0.01\"} 1",
-            "cake_response_latency_seconds_bucket{component=\"guard\",operation=\"command\",le=\"1\"} 2",
-            "cake_response_latency_seconds_bucket{component=\"guard\",operation=\"command\",le=\"+Inf\"} 3",
-            "cake_response_latency_seconds_sum{component=\"guard\",operation=\"command\"} 2.022",
-            "cake_response_latency_seconds_count{component=\"guard\",operation=\"command\"} 3",
-            "cake_auto_allowed_total 1",
-            "# TYPE cake_voice_similarity_score gauge",
-        ] {
-            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
-        }
-        let bucket = |(le, count): (f64, u64)| BucketOutput { le, count };
-        let counted = BOUNDS.into_iter().zip([1, 2, 2, 2, 2, 2]);
-        let asked = |severity, success| InterventionsOutput {
-            r#type: "command",
-            severity,
-            success,
-            value: 1,
-        };
-        let expected = MetricsOutput {
-            interventions: vec![asked("ask", "unknown"), asked("block", "true")],
-            prevented: vec![PreventedOutput {
-                error_type: "a\"b\\c\nd".to_owned(),
-                value: 1,
-            }],
-            auto_allowed: 1,
-            latencies: vec![LatencyOutput {
-                component: "guard",
-                operation: "command",
-                buckets: counted.map(bucket).collect(),
-                sum: 2.022,
-                count: 3,
-            }],
-        };
-        assert_eq!(counts.output(), expected);
-    }
+    let text =
+        text(metrics.families()).map_err(|error| CommandError::from_error(Exit::Internal, &error))?;
+    context.ui.foreign(&text)
 }

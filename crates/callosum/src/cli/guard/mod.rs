@@ -6,13 +6,13 @@ mod check;
 mod corpus;
 mod explain;
 mod log;
+mod machine_metrics;
 mod metrics;
 mod place;
 mod revoke;
 mod rule;
 mod rules;
 mod secrets;
-mod tally;
 
 use clap::Subcommand;
 
@@ -22,12 +22,12 @@ pub(super) use self::{
     check::CheckOutput,
     corpus::TestOutput,
     explain::ExplainOutput,
+    machine_metrics::MachineMetrics,
     log::{LogOutput, each as each_decision},
     metrics::MetricsOutput,
     rule::RuleOutput,
     rules::RulesOutput,
     secrets::SecretsOutput,
-    tally::Tally,
 };
 
 use super::context::Context;

@@ -223,11 +223,11 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         guard: Arc::new({
             let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
             let environment = ground.environment.clone();
-            let tally = Mutex::new(guard::Tally::default());
+            let metrics = Mutex::new(guard::MachineMetrics::default());
             move || {
-                let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-                let text = tally.text(&disk, &homes, &environment);
-                text.map_err(|error| error.one_line())
+                let mut metrics = metrics.lock().unwrap_or_else(PoisonError::into_inner);
+                let families = metrics.families(&disk, &homes, &environment);
+                families.map_err(|error| error.one_line())
             }
         }),
         matrix: MatrixFile::open(&ground.disk, ground.homes.user_config.clone())

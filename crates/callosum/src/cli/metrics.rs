@@ -1,0 +1,41 @@
+//! `callosum metrics`: what guard and operator did on this machine, as Prometheus reads it.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{context::Context, guard::MachineMetrics};
+use crate::{
+    metrics::{FamilyOutput, text},
+    ui::{CommandError, Exit},
+};
+
+/// Print metrics of every project on this machine
+///
+/// Counts the decisions of the guard and the messages about errors, in the text form of Prometheus. A daemon
+/// (`callosum serve`) serves the same with its own metrics at 127.0.0.1:9090/metrics.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum metrics
+  $ callosum metrics --json")]
+pub(crate) struct MetricsArgs {}
+
+/// `callosum metrics --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct MachineMetricsOutput {
+    /// The metrics, each with its samples.
+    families: Vec<FamilyOutput>,
+}
+
+pub(super) fn run(context: &Context, _args: &MetricsArgs) -> Result<(), CommandError> {
+    let homes = &context.project.homes;
+    let families =
+        MachineMetrics::default().families(&context.disk, homes, &context.environment)?;
+    if context.ui.json {
+        let families = families.into_iter().map(FamilyOutput::from).collect();
+        return context.ui.json_data(&MachineMetricsOutput { families });
+    }
+    let text = text(families).map_err(|error| CommandError::from_error(Exit::Internal, &error))?;
+    context.ui.foreign(&text)
+}

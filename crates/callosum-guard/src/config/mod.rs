@@ -89,8 +89,10 @@ pub struct Escalation {
     pub max_strikes: u8,
     /// Minutes between two interventions over the same; 1 to 60.
     pub cooldown_minutes: u8,
-    /// Where a person is told; `None` where nobody is.
+    /// Address that a notification of a person is posted to; `None` if none is.
     pub webhook: Option<String>,
+    /// Whether a person is notified on the desktop.
+    pub desktop: bool,
 }
 
 /// What the guard may cost.
@@ -151,6 +153,7 @@ impl Default for Config {
                 max_strikes: 4,
                 cooldown_minutes: 5,
                 webhook: None,
+                desktop: false,
             },
             performance: Performance {
                 max_latency_ms: 300,
@@ -233,6 +236,10 @@ impl Config {
             (
                 "escalation.human_notification.webhook",
                 theirs.webhook.is_some() && theirs.webhook != ours.webhook,
+            ),
+            (
+                "escalation.human_notification.desktop",
+                theirs.desktop && !ours.desktop,
             ),
             (
                 "safety.require_confirmation",

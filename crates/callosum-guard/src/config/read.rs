@@ -240,25 +240,28 @@ impl Sheet {
         self.known(
             "escalation.human_notification.",
             told,
-            &["enabled", "webhook"],
+            &["enabled", "webhook", "desktop"],
         );
-        let before = escalation.webhook.clone();
+        let (before, desktop) = (escalation.webhook.clone(), escalation.desktop);
         let enabled = self.truth(
             told,
             "escalation.human_notification.enabled",
-            before.is_some(),
+            before.is_some() || desktop,
         );
+        let key = "escalation.human_notification.desktop";
+        let desktop = self.truth(told, key, desktop);
         let webhook = told.get("webhook").and_then(Value::as_str);
         let webhook = webhook.or(before.as_deref()).unwrap_or("");
         let address = webhook.starts_with("https://") || webhook.starts_with("http://");
-        if enabled && !address {
+        if enabled && !address && !(desktop && webhook.is_empty()) {
             self.problem(
                 "escalation.human_notification.webhook",
                 told.get("webhook"),
-                "an address that begins with https:// or http://, since it is enabled",
+                "an address that begins with https:// or http://, since it is enabled (or `desktop: true` without one)",
             );
         }
-        config.escalation.webhook = enabled.then(|| webhook.to_owned());
+        config.escalation.webhook = (enabled && address).then(|| webhook.to_owned());
+        config.escalation.desktop = enabled && desktop;
 
         let part = self.optional(top, "performance", &empty);
         self.known("performance.", part, &["max_latency_ms", "max_memory_mb"]);

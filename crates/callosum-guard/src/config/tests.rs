@@ -95,7 +95,7 @@ fn values_out_of_range_are_named_with_the_range() {
         (
             "enabled: false",
             "enabled: true",
-            "`escalation.human_notification.webhook` is \"\", allowed is an address that begins with https:// or http://, since it is enabled",
+            "`escalation.human_notification.webhook` is \"\", allowed is an address that begins with https:// or http://, since it is enabled (or `desktop: true` without one)",
         ),
     ] {
         assert_eq!(problems(&SEED.replace(from, to)), [problem], "{to}");

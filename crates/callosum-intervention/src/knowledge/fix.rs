@@ -42,11 +42,11 @@ pub struct Fix {
     pub confirmed: bool,
 }
 
-const COLUMNS: &str = "id, error_signature, error_type, commands, files, note, client, learned_at, worked, failed, \
+pub(super) const COLUMNS: &str = "id, error_signature, error_type, commands, files, note, client, learned_at, worked, failed, \
      seconds, confirmed, normalized";
 
 impl Fix {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let list = |text: String| serde_json::from_str(&text).unwrap_or_default();
         let (worked, seconds): (u32, i64) = (row.get(8)?, row.get(10)?);
         Ok(Self {
@@ -171,18 +171,6 @@ impl RecallDb {
         Ok(fixes)
     }
 
-    /// Returns how many errors of a project have a fix that is offered.
-    pub fn fixed_errors(&self, project: &str) -> Result<u32, RecallError> {
-        self.read(|connection| {
-            connection.query_row(
-                "SELECT count(DISTINCT error_signature) FROM fix \
-                 WHERE project = ?1 AND (confirmed OR failed <= worked)",
-                [project],
-                |row| row.get(0),
-            )
-        })
-    }
-
     /// Counts that a fix helped or did not, as a person says. Returns whether there is such a fix.
     pub fn judge_fix(&self, id: i64, project: &str, has_worked: bool) -> Result<bool, RecallError> {
         let sql = if has_worked {
@@ -221,7 +209,7 @@ impl RecallDb {
 }
 
 /// Returns the words of a text that are in quotation marks, in order.
-fn quoted_names(text: &str) -> Vec<&str> {
+pub(super) fn quoted_names(text: &str) -> Vec<&str> {
     text.split(['\'', '"', '`']).skip(1).step_by(2).collect()
 }
 

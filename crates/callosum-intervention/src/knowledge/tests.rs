@@ -91,7 +91,7 @@ fn a_fix_of_one_client_is_offered_to_another() {
     // It helps again, in another session.
     teach(&folder, &place("codex", "s2"), "requests", 100);
     assert_eq!(known(&wanted, "/p").unwrap().worked, 2);
-    assert_eq!(database.fixed_errors("/p").unwrap(), 1);
+    assert_eq!(database.known_failures("/p").unwrap().len(), 1);
     let listed = database.list(Some("/p"), None, 9).unwrap();
     assert_eq!(
         (listed[0].success_count, listed[0].occurrence_count),

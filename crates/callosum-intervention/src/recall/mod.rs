@@ -15,7 +15,7 @@ mod tests;
 pub(crate) use self::record::cut;
 pub use self::{
     query::{SentFacts, SentMessage, SentRecord},
-    record::{ErrorRecord, Place, Recorded},
+    record::{ErrorRecord, Place, Recorded, Violation},
     signature::Signature,
     similar::{Similar, THRESHOLD, similarity},
     store::{Condition, RecallDb, RecallError},

@@ -72,6 +72,21 @@ pub struct ErrorRecord {
     pub expires_at: String,
 }
 
+/// A violation of a pattern, with the seed's names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// Its type, such as `scope_drift`.
+    pub pattern_type: String,
+    /// What was done.
+    pub details: String,
+    /// The session, as the client names it.
+    pub session: String,
+    /// When, in UTC.
+    pub timestamp: String,
+    /// Whether it was kept from happening.
+    pub is_prevented: bool,
+}
+
 /// The columns of an [`ErrorRecord`], for queries.
 pub(super) const COLUMNS: &str = "error_signature, project, error_type, file_path, message, first_seen, last_seen, \
      occurrence_count, intervention_count, success_count, last_intervention, last_client, last_command, expires_at";
@@ -180,7 +195,7 @@ impl RecallDb {
         })
     }
 
-    /// Records a violation of a pattern (Seed CAKE §3), such as `scope_drift`.
+    /// Records a violation of a pattern (Seed CAKE §3), such as `scope_drift`. The same details count once in a session.
     pub fn record_violation(
         &self,
         pattern_type: &str,
@@ -192,7 +207,8 @@ impl RecallDb {
         self.write(|transaction| {
             transaction.execute(
                 "INSERT INTO pattern_violations (pattern_type, details, project, session, timestamp, prevented) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                 SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM pattern_violations \
+                 WHERE pattern_type = ?1 AND details = ?2 AND project = ?3 AND session = ?4)",
                 params![
                     pattern_type,
                     cut(details),
@@ -206,14 +222,28 @@ impl RecallDb {
         })
     }
 
-    /// Returns how often each pattern was violated in a project, by type.
-    pub fn violations(&self, project: &str) -> Result<Vec<(String, u32)>, RecallError> {
+    /// Returns the violations of a project since a time, the latest first; at most `limit`.
+    pub fn violations(
+        &self,
+        project: &str,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Violation>, RecallError> {
         self.read(|connection| {
             let mut query = connection.prepare(
-                "SELECT pattern_type, count(*) FROM pattern_violations WHERE project = ?1 GROUP BY pattern_type",
+                "SELECT pattern_type, details, session, timestamp, prevented FROM pattern_violations \
+                 WHERE project = ?1 AND timestamp >= ?2 ORDER BY id DESC LIMIT ?3",
             )?;
             query
-                .query_map([project], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .query_map(params![project, since.to_string(), limit], |row| {
+                    Ok(Violation {
+                        pattern_type: row.get(0)?,
+                        details: row.get(1)?,
+                        session: row.get(2)?,
+                        timestamp: row.get(3)?,
+                        is_prevented: row.get(4)?,
+                    })
+                })?
                 .collect()
         })
     }

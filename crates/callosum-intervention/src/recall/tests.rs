@@ -268,7 +268,9 @@ fn a_file_of_the_first_version_is_upgraded() {
         .unwrap();
     let database = open(&path);
     let mut sent = Vec::new();
-    database.each_intervention(|facts| sent.push(facts)).unwrap();
+    database
+        .each_intervention(|facts| sent.push(facts))
+        .unwrap();
     assert_eq!(sent.len(), 1);
     assert_eq!((sent[0].level, sent[0].score), (2, None));
     assert_eq!(database.list(None, None, 9).unwrap().len(), 1);

@@ -11,7 +11,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{context::Context, recall::watcher, text_input};
-use crate::ui::{CommandError, Exit};
+use crate::{
+    config::GuardConfig,
+    intervention::person::{self, Notice},
+    ui::{CommandError, Exit},
+};
 
 /// Check and render the messages that agents get about errors
 ///
@@ -36,6 +40,21 @@ Examples:
   $ callosum operator say --event event.json
   $ callosum operator say --event - < event.json")]
     Say(SayArgs),
+    /// Send a test notification
+    ///
+    /// Uses the webhook and the desktop as `escalation.human_notification` of the user's `cake_config.yaml` has it. An agent that
+    /// ran into the same error for the `escalation.max_strikes`-th time causes one by itself.
+    #[command(after_long_help = "\
+Examples:
+  $ callosum operator notify")]
+    Notify(NotifyArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct NotifyArgs {
+    /// Notice that waits to be delivered; hooks use this
+    #[arg(value_name = "ID", hide = true)]
+    id: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -100,7 +119,46 @@ pub(super) fn run(context: &Context, command: &OperatorCommand) -> Result<(), Co
     match command {
         OperatorCommand::Check(args) => check(context, args),
         OperatorCommand::Say(args) => say(context, args),
+        OperatorCommand::Notify(args) => notify(context, args),
     }
+}
+
+fn notify(context: &Context, args: &NotifyArgs) -> Result<(), CommandError> {
+    let homes = &context.project.homes;
+    let user = homes.cake_config();
+    let escalation = GuardConfig::load(&context.disk, Some(&user), &[])
+        .config
+        .escalation;
+    if !person::is_enabled(&escalation) {
+        return Err(CommandError::new(
+            Exit::No,
+            format!(
+                "notifications are off: `escalation.human_notification` of `{}` names no webhook and no desktop",
+                user.display()
+            ),
+        )
+        .hint("docs/interventions.md has an example"));
+    }
+    let deliver = |notice: &Notice| {
+        person::deliver(&context.environment, &escalation, &context.cancel, notice)
+    };
+    let delivered = match &args.id {
+        Some(id) => person::deliver_stored(&context.disk, homes, id, deliver),
+        None => deliver(&Notice {
+            id: context.ids.uuid_v4(),
+            timestamp: context.clock.now().to_string(),
+            project: context.tree().to_string_lossy().into_owned(),
+            client: "callosum".to_owned(),
+            session: "test".to_owned(),
+            error_type: "TestNotification".to_owned(),
+            file_path: None,
+            message: "this is a test".to_owned(),
+            strikes: 0,
+        }),
+    };
+    delivered.map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    context.ui.say("notified");
+    Ok(())
 }
 
 fn operator() -> Result<Operator, CommandError> {

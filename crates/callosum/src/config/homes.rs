@@ -126,6 +126,11 @@ impl Homes {
         self.machine.join("recall.db")
     }
 
+    /// Notices for a person that wait to be delivered (`docs/formats/recall.md`).
+    pub(crate) fn notices(&self) -> PathBuf {
+        self.machine.join("notices")
+    }
+
     /// Marks of sessions with errors that are not fixed yet (`docs/formats/recall.md`).
     pub(crate) fn open_errors(&self) -> PathBuf {
         self.machine.join("open-errors")

@@ -176,8 +176,7 @@ impl Counts {
             "mesh_let_go_total",
             "Connections that were closed at once and taken all the same, since this user is alone on the machine",
         );
-        let log_errors =
-            Family::counter("mesh_log_errors_total", "Failed reads of the log");
+        let log_errors = Family::counter("mesh_log_errors_total", "Failed reads of the log");
         let mut families = vec![
             events,
             publishes,
@@ -197,8 +196,7 @@ impl Counts {
         ];
         families.extend(self.changes.families());
         if let Some(bytes) = gauges.resident_bytes {
-            let resident =
-                Family::gauge("process_resident_memory_bytes", "Memory of the daemon");
+            let resident = Family::gauge("process_resident_memory_bytes", "Memory of the daemon");
             families.push(resident.of(Value::Integer(bytes)));
         }
         families
@@ -250,7 +248,10 @@ pub(super) fn sink_families(sinks: &[SinkStatus]) -> Vec<Family> {
             "mesh_sink_passed_over_total",
             "Events that a sink refused by themselves, and does not have",
         ),
-        Family::gauge("mesh_sink_up", "Whether the last delivery to a sink succeeded"),
+        Family::gauge(
+            "mesh_sink_up",
+            "Whether the last delivery to a sink succeeded",
+        ),
     ];
     for sink in sinks {
         let counts = [

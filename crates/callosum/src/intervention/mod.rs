@@ -6,9 +6,12 @@
 //!
 //! Which way it fails: an agent is never kept from anything by a fault of ours. Whoever calls gets the error and goes on.
 
+mod digest;
 mod message;
 mod open_errors;
+pub(crate) mod person;
 mod project_facts;
+mod scope_drift;
 
 use std::{
     path::{Path, PathBuf},
@@ -25,10 +28,15 @@ use callosum_intervention::{
     classify::{Facts, Interventions, Rules, classify},
     knowledge::{Fix, Learned, Observation},
     recall::{self, Place, RecallDb, RecallError, Recorded, Signature},
+    scope::SCOPE_DRIFT,
 };
 use jiff::Timestamp;
 
-use self::open_errors::OpenErrors;
+use self::{
+    open_errors::OpenErrors,
+    person::{Notice, NotifyError},
+    scope_drift::ScopeError,
+};
 use crate::{
     config::{Environment, EnvironmentError, GuardConfig, Homes, HomesError},
     metrics::SentMessage,
@@ -52,6 +60,12 @@ pub(crate) enum WatchError {
     /// A file of the state folder cannot be used.
     #[error(transparent)]
     Disk(#[from] callosum_host::DiskError),
+    /// The task of a session is unknown.
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
+    /// A person cannot be notified.
+    #[error(transparent)]
+    Notify(#[from] NotifyError),
 }
 
 /// A command that an agent ran.
@@ -79,8 +93,6 @@ pub(crate) struct Runner<'a> {
 pub(crate) struct Message {
     /// The operator's message, and the known fix below.
     pub(crate) text: String,
-    /// Whether a person should look at it, because messages have not helped.
-    pub(crate) needs_person: bool,
 }
 
 /// One error of an output, and what is known about it.
@@ -289,17 +301,20 @@ impl Watcher {
         })
     }
 
-    /// Takes in that a file was written.
+    /// Takes in that files were written. `paths` are absolute.
     pub(crate) fn after_edit(
         &self,
         runner: Runner<'_>,
         paths: &[String],
         now: Timestamp,
     ) -> Result<(), WatchError> {
+        if self.config.interventions.mode == InterventionMode::Off {
+            return Ok(());
+        }
+        let drifts = self.drifts(runner, paths)?;
         let open_errors = OpenErrors::of_session(&self.homes, runner.client, runner.session);
-        if self.config.interventions.mode == InterventionMode::Off
-            || !open_errors.any(&self.disk)?
-        {
+        let has_open_errors = open_errors.any(&self.disk)?;
+        if drifts.is_empty() && !has_open_errors {
             return Ok(());
         }
         let place = Place {
@@ -309,7 +324,10 @@ impl Watcher {
             command: String::new(),
         };
         let database = self.database(now)?;
-        for path in paths {
+        for drift in &drifts {
+            database.record_violation(SCOPE_DRIFT, &mask(drift).text, &place, false, now)?;
+        }
+        for path in paths.iter().filter(|_| has_open_errors) {
             let inner = Path::new(path).strip_prefix(&self.root).ok();
             let path = inner.map_or_else(|| path.clone(), |inner| inner.display().to_string());
             let observation = Observation::Edit {
@@ -351,6 +369,13 @@ impl Watcher {
         if !decided.intervention_required {
             return Ok(None);
         }
+        // A message that comes late keeps the agent for longer than it is worth.
+        let performance = &self.config.performance;
+        let is_late = started.elapsed() > Duration::from_millis(performance.max_latency_ms.into());
+        let resident = callosum_host::machine::resident_bytes().unwrap_or(0);
+        if is_late || resident > u64::from(performance.max_memory_mb) << 20 {
+            return Ok(None);
+        }
         let Some((text, score)) = self.text(seen, recorded, decided.level, now) else {
             return Ok(None);
         };
@@ -370,10 +395,24 @@ impl Watcher {
             took_us: u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX),
         };
         database.record_intervention(&sent, now)?;
-        Ok(Some(Message {
-            text,
-            needs_person: decided.needs_person,
-        }))
+        // Strikes beyond the limit notify no one again.
+        let strikes = recorded.interventions + 1;
+        let is_limit = strikes == u32::from(self.config.escalation.max_strikes);
+        if decided.needs_person && is_limit && person::is_enabled(&self.config.escalation) {
+            let notice = Notice {
+                id,
+                timestamp: now.to_string(),
+                project: place.project.clone(),
+                client: place.client.clone(),
+                session: place.session.clone(),
+                error_type: seen.event.error_type.clone(),
+                file_path: seen.event.file_path.clone(),
+                message: seen.event.message.clone(),
+                strikes,
+            };
+            person::start(&self.disk, &self.environment, &self.homes, &notice)?;
+        }
+        Ok(Some(Message { text }))
     }
 }
 

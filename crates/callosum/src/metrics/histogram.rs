@@ -53,10 +53,7 @@ impl Histogram {
 
     /// Returns how many observations fall into each bucket, without those of the buckets below.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
-        self.bounds
-            .iter()
-            .copied()
-            .zip(self.counts.iter().copied())
+        self.bounds.iter().copied().zip(self.counts.iter().copied())
     }
 
     /// Returns how many observations do not exceed each bound.

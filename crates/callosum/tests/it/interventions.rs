@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use crate::neighbours::is_silent;
 
 /// What Python prints if a module is missing.
-const MISSING: &str = "Traceback (most recent call last):\n  File \"app.py\", line 3, in <module>\n    import requests\n\
+pub(crate) const MISSING: &str = "Traceback (most recent call last):\n  File \"app.py\", line 3, in <module>\n    import requests\n\
                        ModuleNotFoundError: No module named 'requests'\n";
 
 /// Tells a client's hook that a command has ended, in the client's own form.
-fn after(
+pub(crate) fn after(
     env: &TestEnv,
     client: &str,
     session: &str,
@@ -42,12 +42,14 @@ fn after(
         _ => event["tool_response"] = json!({"stdout": output, "stderr": "", "interrupted": false}),
     }
     let hook = env.callosum().arguments(["hook", client, word]);
+    // Each hook is a process: the ids of a test would be those of the hook before.
+    let hook = hook.without("CALLOSUM_TEST_IDS");
     hook.input(event.to_string()).run()
 }
 
 /// Returns what the model is sent.
 #[track_caller]
-fn context(output: &Output) -> String {
+pub(crate) fn context(output: &Output) -> String {
     assert_eq!((output.stderr.as_str(), output.code), ("", 0));
     let said = output.json();
     let text = said["hookSpecificOutput"]["additionalContext"].as_str();

@@ -107,6 +107,8 @@ mod hostile_programs;
 /// `init`: what is created, and what is left alone.
 mod init;
 mod instructing;
+/// What people and later sessions learn about errors: notifications, start lines, metrics.
+mod intervention_reports;
 /// Errors of agents' commands: recorded, answered, fixed.
 mod interventions;
 /// What the hook keeps of the tree before something runs that may lose work.

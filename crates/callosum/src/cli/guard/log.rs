@@ -188,7 +188,11 @@ impl DecisionOutput {
         };
         GuardDecision {
             at,
-            session: self.agent_id.as_deref().or(self.session_id.as_deref()).unwrap_or_default(),
+            session: self
+                .agent_id
+                .as_deref()
+                .or(self.session_id.as_deref())
+                .unwrap_or_default(),
             operation,
             verdict: &self.verdict,
             rule: self.rule.as_deref().unwrap_or_default(),

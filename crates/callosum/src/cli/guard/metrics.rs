@@ -181,7 +181,7 @@ pub(super) fn run(context: &Context, args: &MetricsArgs) -> Result<(), CommandEr
     if context.ui.json {
         return context.ui.json_data(&MetricsOutput::from(&metrics));
     }
-    let text =
-        text(metrics.families()).map_err(|error| CommandError::from_error(Exit::Internal, &error))?;
+    let text = text(metrics.families())
+        .map_err(|error| CommandError::from_error(Exit::Internal, &error))?;
     context.ui.foreign(&text)
 }

@@ -189,6 +189,12 @@ pub(super) fn observe(
         .as_ref()
         .map(|ground| kept(ground, client, moment, &said));
     let (own, handed) = kept.unwrap_or((Done::Nothing, Vec::new()));
+    let own = if moment == Moment::Begin {
+        let lines = errors_at_start(&environment, client, &said, &own);
+        own.followed_by(&lines)
+    } else {
+        own
+    };
     let own = match about_errors {
         Some(message) => Done::Context(message).after(own),
         None => own,
@@ -247,6 +253,24 @@ pub(super) fn observe(
         }
     }
     reply
+}
+
+/// Returns the lines about errors that a session starts with. Failures of ours are on the trail.
+fn errors_at_start(
+    environment: &Environment,
+    client: &'static Client,
+    said: &Said,
+    own: &Done,
+) -> String {
+    let task = match own {
+        Done::Context(text) => text.as_str(),
+        Done::Nothing | Done::Tell(_) | Done::Block(_) => "",
+    };
+    tool_errors::at_start(environment, said.folder.as_deref(), task).unwrap_or_else(|error| {
+        let unfound = Unfound::of(environment.clone(), error.into());
+        unfound.tell(client.program, Moment::Begin.word());
+        String::new()
+    })
 }
 
 /// Answers our plugin in a client without hooks: what its model is sent about the errors of a tool.

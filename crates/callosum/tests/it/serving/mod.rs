@@ -19,7 +19,7 @@ mod life;
 /// What Prometheus reads.
 mod metrics;
 /// What is passed on to places outside.
-mod sinks;
+pub(crate) mod sinks;
 /// Whom it does not answer.
 mod strangers;
 /// A client that goes on by itself.

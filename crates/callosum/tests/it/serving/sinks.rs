@@ -17,14 +17,14 @@ use super::daemon::{Daemon, event};
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A Discord that answers as it is told to, and remembers what it was posted.
-struct Discord {
-    address: SocketAddr,
+pub(crate) struct Discord {
+    pub(crate) address: SocketAddr,
     posted: Arc<Mutex<Vec<(Instant, Value)>>>,
 }
 
 impl Discord {
     /// The first posts are answered with these, the others with 204.
-    fn start(listener: TcpListener, answers: &[&'static str]) -> Self {
+    pub(crate) fn start(listener: TcpListener, answers: &[&'static str]) -> Self {
         let address = listener.local_addr().unwrap();
         let posted = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&posted);
@@ -57,7 +57,7 @@ impl Discord {
         Self { address, posted }
     }
 
-    fn wait_for(&self, count: usize) -> Vec<(Instant, Value)> {
+    pub(crate) fn wait_for(&self, count: usize) -> Vec<(Instant, Value)> {
         let began = Instant::now();
         loop {
             let posted = self.posted.lock().unwrap().clone();

@@ -46,6 +46,40 @@ impl Store {
         self.clean_after(retention, PATIENCE)
     }
 
+    /// Removes the links of snapshots to errors that are resolved, so that they are kept no longer than others.
+    ///
+    /// `is_resolved` gets a snapshot and the signature of an error. Returns how many links were removed. Locks nothing
+    /// and writes nothing if there are none.
+    pub fn unlink_errors(
+        &self,
+        mut is_resolved: impl FnMut(&Snapshot, &str) -> bool,
+    ) -> Result<usize, SnapshotError> {
+        let mut changed = Vec::new();
+        let mut removed = 0;
+        for snapshot in self.list()? {
+            let mut left = snapshot.clone();
+            left.linked_errors
+                .retain(|error| !is_resolved(&snapshot, error));
+            let count = snapshot.linked_errors.len() - left.linked_errors.len();
+            if count > 0 {
+                removed += count;
+                changed.push(left);
+            }
+        }
+        if changed.is_empty() {
+            return Ok(0);
+        }
+        let _locks = self.lock(PATIENCE)?;
+        let disk = &self.surroundings.disk;
+        for snapshot in changed {
+            // One that was let go meanwhile stays gone.
+            if disk.exists(&self.note(&snapshot.snapshot_id))? {
+                self.write_note(&snapshot)?;
+            }
+        }
+        Ok(removed)
+    }
+
     fn clean_after(
         &self,
         retention: &Retention,

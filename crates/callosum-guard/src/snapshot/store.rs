@@ -221,7 +221,7 @@ impl Store {
         Ok(snapshot)
     }
 
-    fn write_note(&self, snapshot: &Snapshot) -> Result<(), DiskError> {
+    pub(super) fn write_note(&self, snapshot: &Snapshot) -> Result<(), DiskError> {
         let disk = &self.surroundings.disk;
         disk.create_dir_all(&self.notes())?;
         let mut note =

@@ -1,5 +1,6 @@
 //! [`KnownFailure`]: an error of a project whose fix is known, and which of them matter for a task.
 
+use jiff::Timestamp;
 use rusqlite::params;
 
 use super::{
@@ -81,6 +82,19 @@ impl RecallDb {
             }
         }
         Ok(failures)
+    }
+}
+
+impl RecallDb {
+    /// Whether a fix of an error was learned at this time or later, in any project.
+    pub fn is_fixed_since(&self, signature: &str, since: Timestamp) -> Result<bool, RecallError> {
+        self.read(|connection| {
+            connection.query_row(
+                "SELECT EXISTS (SELECT 1 FROM fix WHERE error_signature = ?1 AND learned_at >= ?2)",
+                params![signature, since.to_string()],
+                |row| row.get(0),
+            )
+        })
     }
 }
 

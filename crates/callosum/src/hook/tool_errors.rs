@@ -78,7 +78,11 @@ fn watch(
 ) -> Result<Option<String>, WatchError> {
     let watcher = Watcher::new(disk, environment, root)?;
     let now = environment.clock()?.now();
-    let runner = Runner { client, session };
+    let runner = Runner {
+        client,
+        session,
+        reads_messages: true,
+    };
     match &event.action {
         Action::Shell(command) => {
             let result = ToolResult::read(&fields(bytes).unwrap_or_default());

@@ -7,6 +7,7 @@
 //! Which way it fails: an agent is never kept from anything by a fault of ours. Whoever calls gets the error and goes on.
 
 mod digest;
+mod error_snapshot;
 mod message;
 mod open_errors;
 pub(crate) mod person;
@@ -86,6 +87,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) client: &'a str,
     /// The session, as the client names it.
     pub(crate) session: &'a str,
+    /// Whether it reads messages; else errors are only recorded.
+    pub(crate) reads_messages: bool,
 }
 
 /// What an agent is sent about an error.
@@ -288,7 +291,7 @@ impl Watcher {
         let (episodes, learned) = database.observe(&observation, &place, now)?;
         open_errors.set(&self.disk, !episodes.is_empty())?;
         let message = match (first, seen.first()) {
-            (Some(recorded), Some(seen)) => {
+            (Some(recorded), Some(seen)) if runner.reads_messages => {
                 self.message_about(&database, &place, (seen, &recorded), (now, started))?
             }
             _ => None,
@@ -397,8 +400,11 @@ impl Watcher {
         database.record_intervention(&sent, now)?;
         // Strikes beyond the limit notify no one again.
         let strikes = recorded.interventions + 1;
-        let is_limit = strikes == u32::from(self.config.escalation.max_strikes);
-        if decided.needs_person && is_limit && person::is_enabled(&self.config.escalation) {
+        if !decided.needs_person || strikes != u32::from(self.config.escalation.max_strikes) {
+            return Ok(Some(Message { text }));
+        }
+        self.take_snapshot(&recorded.signature, &seen.event.error_type)?;
+        if person::is_enabled(&self.config.escalation) {
             let notice = Notice {
                 id,
                 timestamp: now.to_string(),

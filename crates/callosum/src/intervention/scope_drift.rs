@@ -45,7 +45,9 @@ impl Watcher {
         runner: Runner<'_>,
         edited: &[String],
     ) -> Result<Vec<String>, ScopeError> {
-        let Runner { client, session } = runner;
+        let Runner {
+            client, session, ..
+        } = runner;
         let folder = self.homes.mesh();
         if !machine_mesh::is_begun(&self.disk, &folder)? {
             return Ok(Vec::new());

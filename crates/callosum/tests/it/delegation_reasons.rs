@@ -281,3 +281,31 @@ fn too_few_threads_are_an_error_and_no_panic() {
         assert!(code == Some(0) || said.contains("error"), "{most}: {said}");
     }
 }
+
+/// CAKE-WATCH-1: what an executor printed before it failed is recorded, and a known fix is printed with the failure.
+#[test]
+fn the_errors_of_a_failed_executor_are_read() {
+    let env = two_languages();
+    let program = script(
+        &env,
+        "broken",
+        "case \"$1\" in --version) echo 1.0; exit;; esac\ncat >/dev/null\n\
+         printf 'Traceback (most recent call last):\\n  File \"app.py\", line 3, in <module>\\n    import requests\\n' >&2\n\
+         echo \"ModuleNotFoundError: No module named 'requests'\" >&2\nexit 1",
+    );
+    let options = ["--protocol", "text", "--confinement", "off"];
+    register_with(&env, "broken", &program, &options);
+    let ask = ["delegate", "what is this", "--executor", "broken"];
+    env.run(ask).ended_with(1);
+    let errors = env.run(["recall", "list", "--json"]).success().json();
+    let error = &errors["errors"][0];
+    assert_eq!(error["error_type"], "ModuleNotFoundError", "{errors}");
+    assert_eq!(error["last_client"], "broken");
+    assert_eq!(error["intervention_count"], 0);
+    let signature = error["error_signature"].as_str().unwrap();
+    let fix = ["recall", "fix", signature, "--run", "pip install requests"];
+    env.run(fix).success();
+    let failed = env.run(ask).ended_with(1);
+    let line = "known fix: `pip install requests` (confirmed by a person)";
+    assert!(failed.stderr.contains(line), "{}", failed.stderr);
+}

@@ -239,3 +239,45 @@ fn reactions_and_messages_are_counted() {
             .any(|family| family["name"] == "cake_voice_similarity")
     );
 }
+
+/// CAKE-SNAP-1: at the last strike a snapshot is taken and linked to the error; it is kept until the error is fixed.
+#[test]
+fn a_snapshot_is_linked_to_an_error_until_it_is_fixed() {
+    let env = TestEnv::new();
+    env.git_init_with_work();
+    configure(&env, "interventions: all\nescalation: {max_strikes: 1}\n");
+    context(&after(&env, "claude", "s1", "python app.py", MISSING, true));
+    let list = || {
+        let listed = env.run(["snapshot", "list", "--json"]).success().json();
+        listed["snapshots"].as_array().unwrap().clone()
+    };
+    let began = std::time::Instant::now();
+    while list().is_empty() {
+        assert!(began.elapsed().as_secs() < 60, "no snapshot is taken");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let error = env.run(["recall", "list", "--json"]).success().json();
+    let signature = error["errors"][0]["error_signature"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(list()[0]["linked_errors"], json!([signature]));
+    let clean = ["snapshot", "clean", "--hours", "0"];
+    env.run(clean).success();
+    assert_eq!(list().len(), 1, "it is kept while the error is open");
+    for (command, output, failed) in [
+        ("pip install requests", "", false),
+        ("python app.py", "", false),
+    ] {
+        is_silent(
+            "claude",
+            &after(&env, "claude", "s1", command, output, failed),
+        );
+    }
+    let later = env.callosum().arguments(clean);
+    later
+        .env("CALLOSUM_TEST_CLOCK", "2026-01-02T05:04:05Z")
+        .run()
+        .success();
+    assert_eq!(list(), [Value::Null; 0]);
+}

@@ -19,7 +19,8 @@ use super::{
     whole::Whole,
 };
 use crate::{
-    cli::{context::Context, failure::ErrorOutput},
+    cli::{context::Context, failure::ErrorOutput, watch::fix_line},
+    intervention::{Ran, Runner, Watcher},
     ui::{CommandError, Exit, Ui, many, thousands},
 };
 
@@ -134,7 +135,47 @@ fn tell_task(
     for line in details.lines() {
         ui.say(&format!("  {line}"));
     }
+    for fix in known_fixes(context, task) {
+        ui.say(&format!("  known fix: {fix}"));
+    }
     Ok(())
+}
+
+/// Records the errors that an executor printed before it failed, and returns the fixes that are known for them.
+fn known_fixes(context: &Context, task: &TaskReport) -> Vec<String> {
+    let Some(printed) = task
+        .failures
+        .last()
+        .and_then(|last| last.details.as_deref())
+    else {
+        return Vec::new();
+    };
+    let session = task.task_id.as_ref().map(ToString::to_string);
+    let runner = Runner {
+        client: &task.executor,
+        session: session.as_deref().unwrap_or_default(),
+        reads_messages: false,
+    };
+    let ran = Ran {
+        command: &task.executor,
+        output: printed.as_bytes(),
+        has_failed: Some(true),
+    };
+    let watcher = Watcher::new(&context.disk, &context.environment, context.tree());
+    let outcome =
+        watcher.and_then(|watcher| watcher.after_command(runner, ran, context.clock.now()));
+    match outcome {
+        Ok(outcome) => {
+            let fixes = outcome.seen.iter().filter_map(|seen| seen.fix.as_ref());
+            fixes.map(fix_line).collect()
+        }
+        Err(error) => {
+            context
+                .ui
+                .warn(&format!("its errors are not recorded: {error}"), None);
+            Vec::new()
+        }
+    }
 }
 
 /// Why a task came to nothing, with `name` before it, and what there is to say of its tries.

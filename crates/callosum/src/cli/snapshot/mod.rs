@@ -12,7 +12,7 @@ use callosum_guard::snapshot::{NotCovered, Retention, SnapshotError, Store, Surr
 use clap::{Args, Subcommand};
 
 pub(super) use self::output::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput};
-use super::{context::Context, store::disk_failed};
+use super::{context::Context, recall, store::disk_failed};
 use crate::{
     config::GuardConfig,
     ui::{CommandError, Exit, Table, many, shown_time, thousands},
@@ -340,18 +340,54 @@ pub(super) fn keep_within(context: &Context, store: &Store) {
     if !guard.broken.is_empty() {
         return;
     }
-    match store.keep_within(&retention(&guard)) {
+    let cleaned = unlink_fixed(context, store)
+        .map_err(|error| error.one_line())
+        .and_then(|()| {
+            let cleaned = store.keep_within(&retention(&guard));
+            cleaned.map_err(|error| explained(&error).one_line())
+        });
+    match cleaned {
         Ok(cleaned) => {
             let removed = many(cleaned.removed.len() as u64, "old snapshot");
             context.ui.detail(&format!("{removed} removed"));
         }
-        Err(error) => {
-            let what = explained(&error).one_line();
+        Err(what) => {
             let hint = Some("callosum snapshot clean");
             context
                 .ui
                 .warn(&format!("old snapshots stay: {what}"), hint);
         }
+    }
+}
+
+/// Removes the links to errors whose fix was learned after the snapshot was taken.
+fn unlink_fixed(context: &Context, store: &Store) -> Result<(), CommandError> {
+    let all = store.list().map_err(|error| explained(&error))?;
+    if all.iter().all(|snapshot| snapshot.linked_errors.is_empty()) {
+        return Ok(());
+    }
+    let watcher = recall::watcher(context)?;
+    let now = context.clock.now();
+    if !context
+        .disk
+        .exists(&watcher.database_path())
+        .map_err(|error| disk_failed(&error))?
+    {
+        return Ok(());
+    }
+    let database = watcher.database(now).map_err(recall::failed)?;
+    let mut failure = None;
+    let removed = store.unlink_errors(|snapshot, signature| {
+        let fixed = database.is_fixed_since(signature, snapshot.timestamp);
+        fixed.unwrap_or_else(|error| {
+            failure = Some(error);
+            false
+        })
+    });
+    removed.map_err(|error| explained(&error))?;
+    match failure {
+        Some(error) => Err(recall::failed(error)),
+        None => Ok(()),
     }
 }
 
@@ -372,6 +408,7 @@ fn clean(context: &Context, store: &Store, args: &CleanArgs) -> Result<(), Comma
     if let Some(bytes) = args.max_bytes {
         retention.bytes = bytes;
     }
+    unlink_fixed(context, store)?;
     let cleaned = store.clean(&retention).map_err(|error| explained(&error))?;
     if context.ui.json {
         return context.ui.json_data(&CleanOutput {

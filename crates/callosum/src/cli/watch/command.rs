@@ -190,6 +190,7 @@ pub(crate) fn run_watched(environment: &Environment, watched: Watched<'_>, ui: U
     let runner = Runner {
         client: watched.agent,
         session: SESSION,
+        reads_messages: false,
     };
     let events = diagnosis.events.clone();
     let outcome = watcher.and_then(|watcher| {
@@ -340,7 +341,7 @@ fn report(ui: Ui, exit_code: u8, outcome: &Outcome, skipped_bytes: u64) {
 }
 
 /// Returns a fix on one line.
-fn fix_line(fix: &Fix) -> String {
+pub(crate) fn fix_line(fix: &Fix) -> String {
     let commands = fix
         .commands
         .iter()

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(crate) use self::{
-    command::{WatchOutput, Watched, launch, run_watched},
+    command::{WatchOutput, Watched, fix_line, launch, run_watched},
     evaluate::WatchTestOutput,
 };
 use crate::{

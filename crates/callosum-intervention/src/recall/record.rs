@@ -5,13 +5,16 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use serde::Serialize;
 
-use super::{RecallDb, RecallError, Signature};
+use super::{RecallDb, RecallError, Signature, index};
 
 /// Longest stored message and command, in bytes.
 const LONGEST: usize = 500;
 
 /// Widest span of the ids of errors in one database; past it the oldest are removed with the expired ones.
 const WIDEST_SPAN: u32 = 100_000;
+
+/// Errors that one record removes at most, so that the first record of a morning is not slow.
+const MOST_EXPIRED: u32 = 25;
 
 /// Where an error happened, and who hit it. The caller has masked secrets in `command` before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,9 +158,10 @@ impl RecallDb {
                         expires
                     ],
                 )?;
-                transaction.execute(
-                    "INSERT INTO error_text (rowid, normalized) VALUES (?1, ?2)",
-                    params![transaction.last_insert_rowid(), signature.normalized],
+                index::insert(
+                    transaction,
+                    transaction.last_insert_rowid(),
+                    &signature.normalized,
                 )?;
             }
             let occurrences = transaction.query_row(
@@ -232,11 +236,12 @@ impl RecallDb {
     }
 }
 
-/// Moves the counts of at most 100 expired or surplus errors to the totals, and removes the errors.
+/// Moves the counts of at most [`MOST_EXPIRED`] expired or surplus errors to the totals, and removes the errors.
 fn expire(transaction: &Transaction<'_>, at: &str) -> rusqlite::Result<u32> {
-    let mut expired: Vec<i64> = transaction
-        .prepare_cached("SELECT id FROM error_memory WHERE expires_at < ?1 LIMIT 100")?
-        .query_map([at], |row| row.get(0))?
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let mut expired: Vec<(i64, String)> = transaction
+        .prepare_cached("SELECT id, normalized FROM error_memory WHERE expires_at < ?1 LIMIT ?2")?
+        .query_map(params![at, MOST_EXPIRED], read)?
         .collect::<rusqlite::Result<_>>()?;
     // Ids only grow, so the span of ids bounds the number of rows without counting them.
     let span: u32 = transaction.query_row(
@@ -247,11 +252,11 @@ fn expire(transaction: &Transaction<'_>, at: &str) -> rusqlite::Result<u32> {
     )?;
     if expired.is_empty() && span > WIDEST_SPAN {
         expired = transaction
-            .prepare_cached("SELECT id FROM error_memory ORDER BY last_seen LIMIT 100")?
-            .query_map([], |row| row.get(0))?
+            .prepare_cached("SELECT id, normalized FROM error_memory ORDER BY last_seen LIMIT ?1")?
+            .query_map([MOST_EXPIRED], read)?
             .collect::<rusqlite::Result<_>>()?;
     }
-    for id in &expired {
+    for (id, normalized) in &expired {
         transaction.execute(
             "INSERT INTO error_total SELECT error_signature, project, error_type, occurrence_count, \
              intervention_count, success_count, first_seen, last_seen FROM error_memory WHERE id = ?1 \
@@ -260,7 +265,7 @@ fn expire(transaction: &Transaction<'_>, at: &str) -> rusqlite::Result<u32> {
              success_count = success_count + excluded.success_count, last_seen = excluded.last_seen",
             [id],
         )?;
-        transaction.execute("DELETE FROM error_text WHERE rowid = ?1", [id])?;
+        index::remove(transaction, *id, normalized)?;
         transaction.execute("DELETE FROM error_memory WHERE id = ?1", [id])?;
     }
     Ok(expired.len() as u32)

@@ -14,7 +14,7 @@ const MOST_OF_A_KEY: u32 = 64;
 /// Errors that all keys return at most. A search of frequent keys stops there, the most selective keys being first.
 const MOST_OF_ALL: usize = 3_000;
 
-/// What a shared set of words counts, beside a pair of runs: it covers the whole text but one word.
+/// Weight of a shared set of words; a pair of runs counts 1. A set covers the whole text but one word.
 const WEIGHT_OF_A_SET: u32 = 3;
 
 /// Errors that are indexed when a file of version 1 is opened, the latest ones. It takes a hook about 50 ms, once; older

@@ -235,7 +235,7 @@ fn check_keys(database: &RecallDb) {
     assert!(found == expected, "{} {}", found.len(), expected.len());
 }
 
-/// CAKE-RCL-1: an error that is forgotten, expires or is surplus leaves no keys.
+/// CAKE-RCL-1: an error that is forgotten or expires leaves no keys.
 #[test]
 fn a_removed_error_leaves_no_keys() {
     let folder = TempDir::new().unwrap();
@@ -267,17 +267,49 @@ fn a_removed_error_leaves_no_keys() {
     left(2);
     assert_eq!(database.expire(at(25 * 3600)).unwrap(), 2);
     left(0);
-    // Ids far apart are those of a database with many errors between them.
-    let first = record("first", "/a", 100 * 3600);
-    database
-        .write(|transaction| {
-            transaction.execute("UPDATE sqlite_sequence SET seq = seq + 200000", [])
-        })
-        .unwrap();
-    record("second", "/a", 100 * 3600 + 1);
-    record("third", "/a", 100 * 3600 + 2);
-    check_keys(&database);
-    assert!(database.named(&first, None).unwrap().is_empty());
+}
+
+/// CAKE-RCL-1: past 100,000 errors the oldest are removed with their keys, and one that comes back is not among them.
+#[test]
+fn surplus_errors_are_removed_with_their_keys() {
+    let folder = TempDir::new().unwrap();
+    let database = open(&folder);
+    let record = |name: &str, second: i64| {
+        let event = event(
+            "KeyError",
+            "app.py",
+            &format!("no column {name} in the table"),
+        );
+        database
+            .record(&event, &place("/a"), at(second))
+            .unwrap()
+            .occurrences
+    };
+    // Ids far apart are those of a database that had many errors between them.
+    let skip = |ids: i64| {
+        let sql = "UPDATE sqlite_sequence SET seq = seq + ?1";
+        database
+            .write(|transaction| transaction.execute(sql, [ids]))
+            .unwrap();
+    };
+    record("lasting", 0);
+    record("old", 0);
+    for round in 1..5 {
+        skip(60_000);
+        record(&format!("new{}", "x".repeat(round as usize)), round);
+        assert_eq!(record("lasting", round), round as u32 + 1);
+        check_keys(&database);
+    }
+    let mut left: Vec<String> = database
+        .list(None, None, 9)
+        .unwrap()
+        .into_iter()
+        .map(|error| error.message)
+        .collect();
+    left.sort();
+    let named =
+        ["lasting", "newxxx", "newxxxx"].map(|name| format!("no column {name} in the table"));
+    assert_eq!(left, named);
 }
 
 /// CAKE-RCL-1: errors that a full disk costs leave no keys.

@@ -218,7 +218,7 @@ mod tests {
             prop_assert!(is_shared(&changed, &text), "{changed} | {text}");
         }
 
-        /// CAKE-RCL-1: two texts of which two words were replaced share a key.
+        /// CAKE-RCL-1: two texts that differ in two replaced words share a key.
         #[test]
         fn two_replaced_words_leave_a_key(
             mut words in prop::collection::vec("[a-z]{1,9}", 5..40),

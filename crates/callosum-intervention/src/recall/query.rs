@@ -27,7 +27,7 @@ pub struct SentRecord {
     pub text: String,
     /// When it was sent, in UTC.
     pub at: String,
-    /// Whether it helped; `None` while that is open.
+    /// Whether it helped; `None` until that is known.
     pub success: Option<bool>,
 }
 
@@ -199,7 +199,7 @@ impl RecallDb {
     }
 }
 
-/// A message that an agent was sent.
+/// A message that an agent received.
 #[derive(Clone, Copy, Debug)]
 pub struct SentMessage<'a> {
     /// Its id, unique on the machine.

@@ -12,7 +12,7 @@ use super::{
 /// The seed's threshold of similarity.
 pub const THRESHOLD: f64 = 0.85;
 
-/// Characters of candidates that one search compares at most: a hundred candidates or two, fewer if texts are long.
+/// Characters of candidates that one search compares at most: 160 candidates, or fewer if texts are long.
 const MOST_COMPARED: usize = 25_600;
 
 /// An error that reads like another.
@@ -36,7 +36,7 @@ impl RecallDb {
         limit: usize,
     ) -> Result<Vec<Similar>, RecallError> {
         let pattern = Pattern::new(normalized);
-        let most = (MOST_COMPARED / normalized.len().max(1)).clamp(64, 256);
+        let most = (MOST_COMPARED / normalized.len().max(1)).clamp(48, 160);
         self.read(|connection| {
             let mut text =
                 connection.prepare_cached("SELECT normalized FROM error_memory WHERE id = ?1")?;

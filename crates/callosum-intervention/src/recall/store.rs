@@ -23,19 +23,19 @@ use super::{
 /// Connections that are kept open at most (Seed CAKE §3, `max_connections`).
 const MOST_CONNECTIONS: usize = 5;
 
-/// How long one try waits for another process that writes.
+/// Longest wait of one try for another process that writes.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Tries of a write that finds the file locked (Seed CAKE §3).
 const TRIES: u32 = 3;
 
-/// Rows that a full disk costs at once.
+/// Errors that are removed at once when the disk is full.
 const ROTATED: u32 = 500;
 
 /// Errors whose keys are removed in one transaction on a full disk. Small ones need little of the log.
 const ROTATED_KEYS: usize = 25;
 
-/// Why the database cannot be used.
+/// The reason that the database cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RecallError {
     /// SQLite refused.
@@ -43,7 +43,7 @@ pub enum RecallError {
     Database {
         /// Its file.
         path: PathBuf,
-        /// Why.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
     /// A newer Callosum wrote it.
@@ -284,7 +284,7 @@ fn rotate(connection: &mut Connection) -> rusqlite::Result<()> {
     };
     truncate(connection)?;
     let oldest: Vec<(i64, String)> = connection
-        .prepare("SELECT id, normalized FROM error_memory ORDER BY last_seen LIMIT ?1")?
+        .prepare("SELECT id, normalized FROM error_memory ORDER BY expires_at LIMIT ?1")?
         .query_map([ROTATED], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -315,7 +315,7 @@ fn is_code(error: &rusqlite::Error, code: ErrorCode) -> bool {
     error.sqlite_error_code() == Some(code)
 }
 
-/// Whether the file is damaged, or is no database at all.
+/// Returns whether the file is damaged, or is no database at all.
 fn is_corrupt(error: &RecallError) -> bool {
     let RecallError::Database { source, .. } = error else {
         return false;
@@ -325,7 +325,7 @@ fn is_corrupt(error: &RecallError) -> bool {
         .any(|code| is_code(source, *code))
 }
 
-/// Whether the file can be read at most.
+/// Returns whether the file can be read at most.
 fn is_unwritable(error: &RecallError) -> bool {
     let RecallError::Database { source, .. } = error else {
         return false;

@@ -9,7 +9,7 @@ use super::{SuggestedFix, confidence};
 /// Highest level; more strikes do not raise it (Seed CAKE §1).
 const TOP_LEVEL: u32 = 4;
 
-/// Which errors get a message.
+/// The errors that get a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Interventions {
@@ -25,7 +25,7 @@ pub enum Interventions {
 /// Thresholds of the classifier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// Which errors get a message.
+    /// The errors that get a message.
     pub mode: Interventions,
     /// Confidence that a high error must exceed, from 0 to 1.
     pub high_confidence: f64,
@@ -65,7 +65,7 @@ pub struct Facts {
     pub strikes: u32,
 }
 
-/// What an error is, and whether it gets a message (Seed CAKE §2).
+/// The class of an error, and whether it gets a message (Seed CAKE §2).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Classification {
     /// The class of the error.
@@ -174,7 +174,7 @@ fn decide(
     }
 }
 
-/// Whether the last message is more recent than the cooldown. A message from further in the future than the cooldown is
+/// Returns whether the last message is more recent than the cooldown. A message from further in the future than the cooldown is
 /// a clock that was set back, and does not count.
 fn is_cooling_down(facts: &Facts, rules: &Rules) -> bool {
     let cooldown = SignedDuration::from_secs(i64::from(rules.cooldown_minutes) * 60);

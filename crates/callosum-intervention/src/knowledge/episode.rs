@@ -56,7 +56,7 @@ pub struct Learned {
     pub files: Vec<String>,
     /// Seconds from the error to the success.
     pub seconds: i64,
-    /// How often the command failed with this error.
+    /// Number of times the command failed with this error.
     pub attempts: u32,
 }
 
@@ -76,7 +76,7 @@ struct Episode {
 }
 
 impl Episodes {
-    /// Whether no error is open.
+    /// Returns whether no error is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }

@@ -26,15 +26,15 @@ pub struct Fix {
     pub commands: Vec<String>,
     /// Files that were changed.
     pub files: Vec<String>,
-    /// What a person wrote about it.
+    /// The note that a person wrote about it.
     pub note: Option<String>,
     /// The client whose session showed it.
     pub client: String,
     /// When it was learned, in UTC.
     pub learned_at: String,
-    /// How often it helped.
+    /// Number of times it helped.
     pub worked: u32,
-    /// How often it did not.
+    /// Number of times it did not help.
     pub failed: u32,
     /// Mean seconds from the error to the success.
     pub mean_seconds: u32,
@@ -65,7 +65,7 @@ impl Fix {
         })
     }
 
-    /// Whether it may be proposed: it did not fail more often than it helped, or a person confirmed it.
+    /// Returns whether it may be proposed: it did not fail more often than it helped, or a person confirmed it.
     pub fn is_offered(&self) -> bool {
         self.confirmed || self.failed <= self.worked
     }
@@ -238,7 +238,7 @@ pub struct PersonalFix<'a> {
     pub project: &'a str,
     /// Commands that fix it.
     pub commands: &'a [String],
-    /// What else there is to say.
+    /// A note about it.
     pub note: Option<&'a str>,
 }
 

@@ -327,7 +327,7 @@ pub fn error_name(error_type: &str) -> &str {
         .map_or(error_type, |found| PHRASES[found].1)
 }
 
-/// Whether this is the phrase of a listed type.
+/// Returns whether this is the phrase of a listed type.
 pub fn is_phrase(name: &str) -> bool {
     PHRASES.iter().any(|(_, phrase)| *phrase == name)
 }
@@ -398,7 +398,7 @@ fn line_number(text: &str) -> Option<u32> {
     (u32::to_string(&number) == text).then_some(number)
 }
 
-/// Whether the text is plain words of a command: no quotes, no expansion, no second command. A word ends with no dot,
+/// Returns whether the text is plain words of a command: no quotes, no expansion, no second command. A word ends with no dot,
 /// unless it is `./...`, or the folder `.` as the last word.
 pub fn is_command_text(text: &str) -> bool {
     let is_word = |word: &str| {
@@ -411,7 +411,7 @@ pub fn is_command_text(text: &str) -> bool {
     text.split(' ').all(is_word) && !text.contains(". ") && text.len() <= 160
 }
 
-/// Whether the text is a path as a message writes it.
+/// Returns whether the text is a path as a message writes it.
 pub fn is_path_text(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 200
@@ -423,7 +423,7 @@ pub fn is_path_text(text: &str) -> bool {
         && (text.contains(['/', '.']) || BARE_FILES.contains(&text))
 }
 
-/// Whether the text is the name of a test as a message writes it.
+/// Returns whether the text is the name of a test as a message writes it.
 pub fn is_test_name(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 120
@@ -434,7 +434,7 @@ pub fn is_test_name(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"_:./-#$".contains(&byte))
 }
 
-/// Whether the text is a class of errors: an identifier in ASCII, of at most 80 letters.
+/// Returns whether the text is a class of errors: an identifier in ASCII, of at most 80 letters.
 pub fn is_error_class(text: &str) -> bool {
     text.len() <= 80
         && text.starts_with(|first: char| first.is_ascii_alphabetic())

@@ -235,7 +235,7 @@ pub(crate) fn check_clause(clause: &Clause, surroundings: &Surroundings<'_>) -> 
     }
 }
 
-/// Whether the class is listed, or is named as classes of errors usually are.
+/// Returns whether the class is listed, or is named as classes of errors usually are.
 fn is_usual_class(name: &str) -> bool {
     callosum_diagnose::error_type::is_listed(name)
         || ["Error", "Exception", "Warning"]

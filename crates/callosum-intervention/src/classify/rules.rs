@@ -106,7 +106,7 @@ fn in_capitals<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::O
 /// Critical errors always get one. High errors need more than the threshold of confidence, medium ones the repeats or a
 /// known fix; low ones are only logged. The mode `repeat` also asks high errors to come back or to have a known fix.
 /// A known fix replaces the repeats of a medium error in every mode: a failed test that someone has already fixed here is
-/// what the memory is for. An event whose type is no class is low.
+/// what the memory is for. An event whose type is not a class is low.
 pub fn classify(
     event: &ErrorEvent,
     facts: &Facts,
@@ -269,7 +269,7 @@ mod tests {
         assert!(classify(&loose, &facts(5), &below, None).intervention_required);
     }
 
-    /// CAKE-CLS-1: the cooldown silences all but critical errors, ends exactly on time, and outlives no clock change.
+    /// CAKE-CLS-1: the cooldown silences all but critical errors, ends exactly on time, and does not outlast a clock change.
     #[test]
     fn the_cooldown_silences_until_its_last_second() {
         for (last, silent) in [
@@ -323,7 +323,7 @@ mod tests {
         }
     }
 
-    /// CAKE-CLS-1: an event whose type is no class is low, and the seed's names and capitals are written.
+    /// CAKE-CLS-1: an event whose type is not a class is low, and the seed's names and capitals are written.
     #[test]
     fn an_invalid_event_is_low_and_the_form_is_the_seeds() {
         let mut odd = event(Severity::Critical);

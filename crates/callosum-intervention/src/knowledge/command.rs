@@ -61,7 +61,7 @@ fn normal_form(command: &str) -> String {
         }
         rest = after.trim_start();
     }
-    // What a pipe goes into shows a part of what the command prints.
+    // The reader behind a pipe shows a part of the output.
     let rest = match rest.split_once('|') {
         Some((before, after)) if !after.starts_with('|') && is_reader(after) => before,
         _ => rest,
@@ -165,7 +165,7 @@ mod tests {
         assert!(!same_command("", ""));
     }
 
-    /// CAKE-KNOW-1: a command that only reads is no part of a fix.
+    /// CAKE-KNOW-1: a command that only reads is not part of a fix.
     #[test]
     fn what_only_reads_is_told_from_what_changes() {
         for command in [

@@ -13,7 +13,7 @@ const MOST_OPEN: usize = 8;
 /// Most steps that are kept of one episode.
 const MOST_STEPS: usize = 20;
 
-/// An error that is older than this teaches nothing any more.
+/// An error that is older than this no longer teaches anything.
 const LONGEST: jiff::SignedDuration = jiff::SignedDuration::from_hours(8);
 
 /// Something a session did.
@@ -115,10 +115,10 @@ impl Episodes {
     ) -> Vec<Learned> {
         let mut learned = Vec::new();
         self.open.retain(|episode| {
-            // The same command may fail with another error now: this one is gone all the same.
+            // The same command may fail with another error now: this error is gone in any case.
             let is_over =
                 same_command(&episode.command, text) && !errors.contains(&episode.signature);
-            // One that fails without an error that is known says nothing.
+            // A failure without a known error teaches nothing.
             if !is_over || (has_failed && errors.is_empty()) {
                 return true;
             }

@@ -149,7 +149,7 @@ impl RecallDb {
         let best = exact.or_else(|| {
             offered()
                 .filter(|(_, text)| {
-                    // Another missing module reads much alike, and has another fix.
+                    // The error of another missing module is similar, but has another fix.
                     quoted_names(normalized) == quoted_names(text)
                         && similarity(normalized, text) >= THRESHOLD
                 })
@@ -183,7 +183,7 @@ impl RecallDb {
         })
     }
 
-    /// Counts that a fix helped or did not, as a person says. Returns whether there is such a fix.
+    /// Counts a person's verdict on a fix. Returns whether there is such a fix.
     pub fn judge_fix(&self, id: i64, project: &str, has_worked: bool) -> Result<bool, RecallError> {
         let sql = if has_worked {
             "UPDATE fix SET worked = worked + 1, confirmed = 1 WHERE id = ?1 AND project = ?2"

@@ -21,14 +21,14 @@ const WEIGHT_OF_A_SET: u32 = 3;
 /// errors are found by all other means until they expire.
 const MOST_REBUILT: u32 = 2_000;
 
-/// Adds the keys of an error.
+/// Adds the keys of an error. Some may exist if a full disk kept them and the id is used again.
 pub(super) fn insert(
     transaction: &Transaction<'_>,
     error: i64,
     normalized: &str,
 ) -> rusqlite::Result<()> {
-    let mut query =
-        transaction.prepare_cached("INSERT INTO error_key (key, error) VALUES (?1, ?2)")?;
+    let mut query = transaction
+        .prepare_cached("INSERT OR IGNORE INTO error_key (key, error) VALUES (?1, ?2)")?;
     for key in Keys::stored(normalized).into_sorted() {
         query.execute(params![key, error])?;
     }

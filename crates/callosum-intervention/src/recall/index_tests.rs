@@ -140,8 +140,8 @@ fn the_index_finds_what_comparing_all_finds() {
     let mut numbers = Numbers(26);
     let errors: Vec<Parts> = (0..1_000).map(|_| Parts::new(&mut numbers)).collect();
     let mut stored: Vec<Signature> = Vec::new();
-    for (second, error) in errors.iter().enumerate() {
-        let recorded = database.record(&error.event(), &place("/a"), at(second as i64));
+    for (second, error) in (0..).zip(&errors) {
+        let recorded = database.record(&error.event(), &place("/a"), at(second));
         recorded.unwrap();
         stored.push(Signature::of_event(&error.event()));
     }
@@ -406,7 +406,7 @@ fn a_file_of_version_1_is_upgraded() {
             .map(|one| one.record.error_signature)
     };
     let signature = found("accjj").unwrap();
-    // An error that was not indexed is forgotten all the same.
+    // An error without keys can be forgotten, too.
     assert_eq!(found("aaaah"), None);
     let old = event("KeyError", "app.py", "no column aaaah in the table");
     let old = database.record(&old, &place("/a"), at(5)).unwrap();

@@ -274,7 +274,7 @@ fn a_full_disk_costs_the_oldest_errors() {
     assert_eq!(left[0].last_seen, at(2_999).to_string());
 }
 
-/// CAKE-RCL-1: another process that holds the file for long is an error after three tries, and no wait without end.
+/// CAKE-RCL-1: another process that holds the file for long is an error after three tries, and the wait ends.
 #[test]
 fn a_file_that_stays_locked_is_an_error() {
     let folder = TempDir::new().unwrap();

@@ -34,7 +34,7 @@ const USUAL_TARGETS: &str = "\
     all build check ci clean compile coverage docs fmt format generate lint spec test tests typecheck unit \
     verify";
 
-/// Parts of a target's name that say that it changes more than the working copy.
+/// Parts of a target's name that show that it changes more than the working copy.
 const NEVER_TARGETS: &str = "\
     clobber delete deploy destroy distclean drop eject flush nuke prod production prune publish purge push release \
     reset wipe";

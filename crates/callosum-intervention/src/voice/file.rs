@@ -33,7 +33,7 @@ const SYSTEM: [&str; 12] = [
 const KEYS: [&str; 7] = ["asc", "gpg", "jks", "key", "p12", "pem", "pfx"];
 
 /// Returns whether a message may name the file: it is the event's, or the file to edit of a known fix, or a manifest that exists.
-/// Without an event, any existing file will do.
+/// Without an event, any existing file passes.
 ///
 /// # Errors
 /// The reason, for the verdict.

@@ -75,7 +75,7 @@ impl Gate {
     /// Returns the gate with the built-in corpus.
     ///
     /// # Errors
-    /// As [`Corpus::built_in`].
+    /// The same as for [`Corpus::built_in`].
     pub fn built_in() -> Result<Self, CorruptedCorpus> {
         Corpus::built_in().map(Self::new)
     }

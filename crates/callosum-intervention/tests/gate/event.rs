@@ -54,7 +54,7 @@ fn messages_about_the_event_pass() {
         "Try git stash. See output.",
         "Check src/cart.rs:42. See output.",
     ] {
-        // `./run.sh` exists, but is not the file of the event: a program is no reference.
+        // `./run.sh` exists, but is not the file of the event: a program is not a reference.
         let event = (!rest.contains("run.sh")).then_some(EVENT);
         let text = format!("Operator (CAKE): Stop. {rest}");
         let found = check_under(event, &text);

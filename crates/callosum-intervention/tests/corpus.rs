@@ -60,7 +60,7 @@ fn the_corpus_has_the_seeds_examples_and_every_template() {
     assert!(templates.sentences().count() > 100 && !templates.version().is_empty());
 }
 
-/// CAKE-VOICE-1: a file that is no corpus, was changed, or is of another embedder is a typed error.
+/// CAKE-VOICE-1: a file that is not a corpus, was changed, or is of another embedder is a typed error.
 #[test]
 fn broken_files_are_corrupted() {
     let stored = stored();

@@ -29,7 +29,7 @@ const EXACT: [&str; 13] = [
 /// | an exception class of its own, without a place | 0.75 |
 /// | another listed type (`BuildError`, `GitError`), or the bare class `Error`, without a place | 0.70 |
 /// | no message | 0.20 less |
-/// | a type that is no class | 0 |
+/// | a type that is not a class | 0 |
 ///
 /// The numbers order the formats; they are not measured frequencies. Only their position to the threshold counts
 /// (0.8, Seed CAKE §2).

@@ -19,7 +19,7 @@ pub enum Ecosystem {
 /// Most characters of a name.
 const LONGEST: usize = 100;
 
-/// Popular names, for which a name one edit away is more likely a typo, or an attack on typos, than a package.
+/// Popular names, for which a name one edit away is more likely a typo, or an attack that uses typos, than a package.
 const POPULAR: [&str; 55] = [
     "aiohttp",
     "anyhow",
@@ -78,7 +78,7 @@ const POPULAR: [&str; 55] = [
     "webpack",
 ];
 
-/// Whether this is the name of a package: no version, no address, no option and no path.
+/// Returns whether this is the name of a package: no version, no address, no option and no path.
 pub fn is_package_name(name: &str, ecosystem: Ecosystem) -> bool {
     if name.is_empty() || name.len() > LONGEST || !name.is_ascii() {
         return false;
@@ -102,7 +102,7 @@ pub fn is_package_name(name: &str, ecosystem: Ecosystem) -> bool {
     }
 }
 
-/// Whether the text is letters, digits and the given marks, begins and ends with a letter or digit, and has no two marks
+/// Returns whether the text is letters, digits and the given marks, begins and ends with a letter or digit, and has no two marks
 /// in a row.
 fn is_plain(text: &str, marks: &str) -> bool {
     let mut was_mark = true;
@@ -116,7 +116,7 @@ fn is_plain(text: &str, marks: &str) -> bool {
     !was_mark
 }
 
-/// Whether the name is one edit away from a popular one, and is none itself. Costs 55 comparisons of short texts.
+/// Returns whether the name is one edit away from a popular one, and is not popular itself. Costs 55 comparisons of short texts.
 pub fn resembles_popular(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.len() >= 5
@@ -131,7 +131,7 @@ pub fn resembles_popular(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// CAKE-CLS-1: a name that could be an option, a path, an address or a second command is none.
+    /// CAKE-CLS-1: a name that could be an option, a path, an address or a second command is refused.
     #[test]
     fn hostile_names_are_no_packages() {
         for hostile in [

@@ -9,7 +9,7 @@ use super::{SuggestedFix, confidence};
 /// Highest level; more strikes do not raise it (Seed CAKE §1).
 const TOP_LEVEL: u32 = 4;
 
-/// Which errors get a message.
+/// The errors that get a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Interventions {
@@ -25,7 +25,7 @@ pub enum Interventions {
 /// Thresholds of the classifier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// Which errors get a message.
+    /// The errors that get a message.
     pub mode: Interventions,
     /// Confidence that a high error must exceed, from 0 to 1.
     pub high_confidence: f64,
@@ -65,7 +65,7 @@ pub struct Facts {
     pub strikes: u32,
 }
 
-/// What an error is, and whether it gets a message (Seed CAKE §2).
+/// The class of an error, and whether it gets a message (Seed CAKE §2).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Classification {
     /// The class of the error.
@@ -106,7 +106,7 @@ fn in_capitals<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::O
 /// Critical errors always get one. High errors need more than the threshold of confidence, medium ones the repeats or a
 /// known fix; low ones are only logged. The mode `repeat` also asks high errors to come back or to have a known fix.
 /// A known fix replaces the repeats of a medium error in every mode: a failed test that someone has already fixed here is
-/// what the memory is for. An event whose type is no class is low.
+/// what the memory is for. An event whose type is not a class is low.
 pub fn classify(
     event: &ErrorEvent,
     facts: &Facts,
@@ -174,7 +174,7 @@ fn decide(
     }
 }
 
-/// Whether the last message is more recent than the cooldown. A message from further in the future than the cooldown is
+/// Returns whether the last message is more recent than the cooldown. A message from further in the future than the cooldown is
 /// a clock that was set back, and does not count.
 fn is_cooling_down(facts: &Facts, rules: &Rules) -> bool {
     let cooldown = SignedDuration::from_secs(i64::from(rules.cooldown_minutes) * 60);
@@ -269,7 +269,7 @@ mod tests {
         assert!(classify(&loose, &facts(5), &below, None).intervention_required);
     }
 
-    /// CAKE-CLS-1: the cooldown silences all but critical errors, ends exactly on time, and outlives no clock change.
+    /// CAKE-CLS-1: the cooldown silences all but critical errors, ends exactly on time, and does not outlast a clock change.
     #[test]
     fn the_cooldown_silences_until_its_last_second() {
         for (last, silent) in [
@@ -323,7 +323,7 @@ mod tests {
         }
     }
 
-    /// CAKE-CLS-1: an event whose type is no class is low, and the seed's names and capitals are written.
+    /// CAKE-CLS-1: an event whose type is not a class is low, and the seed's names and capitals are written.
     #[test]
     fn an_invalid_event_is_low_and_the_form_is_the_seeds() {
         let mut odd = event(Severity::Critical);

@@ -114,7 +114,7 @@ fn quoted_after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
     Some(&name[..name.find(quote)?])
 }
 
-/// Whether the name may be installed: a package name of the registry, and no likely typo.
+/// Returns whether the name may be installed: a package name of the registry, and no likely typo.
 fn is_installable(name: &str, ecosystem: Ecosystem) -> bool {
     is_package_name(name, ecosystem) && !resembles_popular(name)
 }
@@ -274,7 +274,7 @@ fn lint_fix(event: &ErrorEvent) -> Option<String> {
     }
 }
 
-/// Whether this is a code like `F401`, which ruff and flake8 print.
+/// Returns whether this is a code like `F401`, which ruff and flake8 print.
 fn is_ruff_code(code: &str) -> bool {
     let digits = code.trim_start_matches(|letter: char| letter.is_ascii_uppercase());
     digits.len() < code.len()
@@ -282,7 +282,7 @@ fn is_ruff_code(code: &str) -> bool {
         && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether this is a rule of ESLint, as `no-unused-vars`.
+/// Returns whether this is a rule of ESLint, as `no-unused-vars`.
 fn is_plain_rule(code: &str) -> bool {
     code.bytes()
         .all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'/' | b'@'))
@@ -328,7 +328,7 @@ fn single_test(event: &ErrorEvent, project: &Project) -> Option<String> {
     None
 }
 
-/// Whether the path is relative, inside the project, and safe to write unquoted.
+/// Returns whether the path is relative, inside the project, and safe to write unquoted.
 fn is_plain_path(path: &str) -> bool {
     !path.is_empty()
         && path.len() <= 200
@@ -339,7 +339,7 @@ fn is_plain_path(path: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-'))
 }
 
-/// Whether the name of a test is safe to write unquoted.
+/// Returns whether the name of a test is safe to write unquoted.
 fn is_plain_test(test: &str) -> bool {
     !test.is_empty()
         && test.len() <= 120
@@ -350,7 +350,7 @@ fn is_plain_test(test: &str) -> bool {
         })
 }
 
-/// Whether the file has one of the extensions.
+/// Returns whether the file has one of the extensions.
 fn has_extension(file: &str, extensions: &[&str]) -> bool {
     file.rsplit_once('.')
         .is_some_and(|(_, extension)| extensions.contains(&extension))

@@ -61,7 +61,7 @@ fn normal_form(command: &str) -> String {
         }
         rest = after.trim_start();
     }
-    // What a pipe goes into shows a part of what the command prints.
+    // The reader behind a pipe shows a part of the output.
     let rest = match rest.split_once('|') {
         Some((before, after)) if !after.starts_with('|') && is_reader(after) => before,
         _ => rest,
@@ -83,13 +83,13 @@ fn normal_form(command: &str) -> String {
     words.join(" ")
 }
 
-/// Whether two command lines run the same thing.
+/// Returns whether two command lines run the same thing.
 pub fn same_command(one: &str, other: &str) -> bool {
     let one = normal_form(one);
     !one.is_empty() && one == normal_form(other)
 }
 
-/// Whether a command line can change something: at least one of its commands is not known to only read.
+/// Returns whether a command line can change something: at least one of its commands is not known to only read.
 pub fn changes_something(command: &str) -> bool {
     command
         .split(['|', ';', '\n'])
@@ -99,7 +99,7 @@ pub fn changes_something(command: &str) -> bool {
         .any(|part| !is_reader(part) || writes_a_file(part))
 }
 
-/// Whether output is redirected to a file.
+/// Returns whether output is redirected to a file.
 fn writes_a_file(part: &str) -> bool {
     let mut words = part.split_whitespace().peekable();
     while let Some(word) = words.next() {
@@ -120,7 +120,7 @@ fn writes_a_file(part: &str) -> bool {
     false
 }
 
-/// Whether the program of a command only reads.
+/// Returns whether the program of a command only reads.
 fn is_reader(part: &str) -> bool {
     let mut words = part.split_whitespace().filter(|word| !word.contains('='));
     let Some(program) = words.next() else {
@@ -165,7 +165,7 @@ mod tests {
         assert!(!same_command("", ""));
     }
 
-    /// CAKE-KNOW-1: a command that only reads is no part of a fix.
+    /// CAKE-KNOW-1: a command that only reads is not part of a fix.
     #[test]
     fn what_only_reads_is_told_from_what_changes() {
         for command in [

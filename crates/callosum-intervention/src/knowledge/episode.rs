@@ -13,7 +13,7 @@ const MOST_OPEN: usize = 8;
 /// Most steps that are kept of one episode.
 const MOST_STEPS: usize = 20;
 
-/// An error that is older than this teaches nothing any more.
+/// An error that is older than this no longer teaches anything.
 const LONGEST: jiff::SignedDuration = jiff::SignedDuration::from_hours(8);
 
 /// Something a session did.
@@ -56,7 +56,7 @@ pub struct Learned {
     pub files: Vec<String>,
     /// Seconds from the error to the success.
     pub seconds: i64,
-    /// How often the command failed with this error.
+    /// Number of times the command failed with this error.
     pub attempts: u32,
 }
 
@@ -76,7 +76,7 @@ struct Episode {
 }
 
 impl Episodes {
-    /// Whether no error is open.
+    /// Returns whether no error is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -115,10 +115,10 @@ impl Episodes {
     ) -> Vec<Learned> {
         let mut learned = Vec::new();
         self.open.retain(|episode| {
-            // The same command may fail with another error now: this one is gone all the same.
+            // The same command may fail with another error now: this error is gone in any case.
             let is_over =
                 same_command(&episode.command, text) && !errors.contains(&episode.signature);
-            // One that fails without an error that is known says nothing.
+            // A failure without a known error teaches nothing.
             if !is_over || (has_failed && errors.is_empty()) {
                 return true;
             }

@@ -26,15 +26,15 @@ pub struct Fix {
     pub commands: Vec<String>,
     /// Files that were changed.
     pub files: Vec<String>,
-    /// What a person wrote about it.
+    /// The note that a person wrote about it.
     pub note: Option<String>,
     /// The client whose session showed it.
     pub client: String,
     /// When it was learned, in UTC.
     pub learned_at: String,
-    /// How often it helped.
+    /// Number of times it helped.
     pub worked: u32,
-    /// How often it did not.
+    /// Number of times it did not help.
     pub failed: u32,
     /// Mean seconds from the error to the success.
     pub mean_seconds: u32,
@@ -65,7 +65,7 @@ impl Fix {
         })
     }
 
-    /// Whether it may be proposed: it did not fail more often than it helped, or a person confirmed it.
+    /// Returns whether it may be proposed: it did not fail more often than it helped, or a person confirmed it.
     pub fn is_offered(&self) -> bool {
         self.confirmed || self.failed <= self.worked
     }
@@ -149,7 +149,7 @@ impl RecallDb {
         let best = exact.or_else(|| {
             offered()
                 .filter(|(_, text)| {
-                    // Another missing module reads much alike, and has another fix.
+                    // The error of another missing module is similar, but has another fix.
                     quoted_names(normalized) == quoted_names(text)
                         && similarity(normalized, text) >= THRESHOLD
                 })
@@ -171,7 +171,7 @@ impl RecallDb {
         Ok(fixes)
     }
 
-    /// Counts that a fix helped or did not, as a person says. Returns whether there is such a fix.
+    /// Counts a person's verdict on a fix. Returns whether there is such a fix.
     pub fn judge_fix(&self, id: i64, project: &str, has_worked: bool) -> Result<bool, RecallError> {
         let sql = if has_worked {
             "UPDATE fix SET worked = worked + 1, confirmed = 1 WHERE id = ?1 AND project = ?2"
@@ -226,7 +226,7 @@ pub struct PersonalFix<'a> {
     pub project: &'a str,
     /// Commands that fix it.
     pub commands: &'a [String],
-    /// What else there is to say.
+    /// A note about it.
     pub note: Option<&'a str>,
 }
 

@@ -9,7 +9,7 @@ use crate::recall::{RecallDb, RecallError};
 /// Most messages of each kind that are listed.
 const MOST_LISTED: u32 = 10;
 
-/// What is known about a type of error, with the seed's names.
+/// The history of a type of error, with the seed's names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct InterventionHistory {
     /// Messages after which the error went away, most often first.
@@ -18,11 +18,11 @@ pub struct InterventionHistory {
     pub failed_attempts: Vec<String>,
     /// Mean seconds from the message to the success; `None` if none succeeded.
     pub avg_resolution_time: Option<f64>,
-    /// What happens when messages do not help.
+    /// The steps that follow when messages do not help.
     pub escalation_patterns: EscalationPatterns,
 }
 
-/// What happens when messages do not help.
+/// The steps that follow when messages do not help.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EscalationPatterns {
     /// The highest level that was reached, from 1 to 4; 0 if no message was sent.

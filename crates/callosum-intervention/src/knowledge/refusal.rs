@@ -13,7 +13,7 @@ use super::same_command;
 /// How long a session that does nothing after a refusal is waited for. Then its turn has ended.
 const QUIET: SignedDuration = SignedDuration::from_mins(10);
 
-/// What a session did after a refusal.
+/// The reaction of a session to a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reaction {
@@ -27,7 +27,7 @@ pub enum Reaction {
     AskedUser,
 }
 
-/// What follows a refused command.
+/// The commands that follow a refused one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<'a> {
     /// The session runs this command next.
@@ -58,7 +58,7 @@ pub fn reaction(refused: &str, alternative: Option<&str>, next: Next<'_>) -> Rea
     }
 }
 
-/// Whether a command does what a refused one would have: it has the same program, or names the same target.
+/// Returns whether a command does what a refused one would have: it has the same program, or names the same target.
 fn is_way_around(refused: &str, next: &str) -> bool {
     let words = |command: &str| -> Vec<String> {
         command
@@ -83,7 +83,7 @@ fn is_way_around(refused: &str, next: &str) -> bool {
     has_program || has_target
 }
 
-/// How often each reaction followed the refusals of a rule.
+/// The number of each reaction to the refusals of a rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Reactions {
     /// The rule.

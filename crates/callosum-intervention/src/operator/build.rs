@@ -38,7 +38,7 @@ pub struct Operator {
     gate: Gate,
 }
 
-/// A message, or the finding that there is none.
+/// A message, or the result that there is none.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Intervention {
     /// The message; `None` for a system error.
@@ -67,7 +67,7 @@ pub enum InterventionType {
     SystemError,
 }
 
-/// Reason for which no message can be built.
+/// The reason that no message can be built.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
     /// The context is out of range.

@@ -72,10 +72,10 @@ pub enum Fix {
     Edit(String),
 }
 
-/// Reason for which a text is no context.
+/// The reason that a text is not a context.
 #[derive(Debug, thiserror::Error)]
 pub enum ContextError {
-    /// It is no JSON object of this form.
+    /// It is not a JSON object of this form.
     #[error("not an event of an error: {0}")]
     Form(#[from] serde_json::Error),
     /// A number is out of its range.

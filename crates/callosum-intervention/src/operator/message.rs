@@ -184,7 +184,7 @@ pub struct Message {
     pub reference: Clause,
 }
 
-/// Reason for which a text is no clause or message.
+/// The reason that a text is not a clause or message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
     /// It does not open with the prefix and `Stop.`.
@@ -193,13 +193,13 @@ pub enum ParseError {
     /// It is longer than [`LONGEST`].
     #[error("the message is longer than {LONGEST} bytes")]
     Length,
-    /// It has not exactly two clauses after `Stop.`.
+    /// It does not have exactly two clauses after `Stop.`.
     #[error("{0} sentences instead of 3")]
     Sentences(usize),
-    /// A sentence has no verb of the list at its beginning.
+    /// A sentence does not begin with a listed verb.
     #[error("{0:?} does not begin with Run, Check, Fix, Try or See")]
     Verb(String),
-    /// The object fits no slot of the verb.
+    /// The object does not fit a slot of the verb.
     #[error("{0:?} is no object of {1:?}")]
     Object(String, Verb),
 }
@@ -241,7 +241,7 @@ impl Clause {
     /// Reads a sentence without its full stop.
     ///
     /// # Errors
-    /// The verb is none of the list, or the rest is no object of it.
+    /// The verb is not listed, or the rest is not an object of it.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         let first = text.split(' ').next().unwrap_or_default();
         let verb = Verb::ALL
@@ -327,7 +327,7 @@ pub fn error_name(error_type: &str) -> &str {
         .map_or(error_type, |found| PHRASES[found].1)
 }
 
-/// Whether this is the phrase of a listed type.
+/// Returns whether this is the phrase of a listed type.
 pub fn is_phrase(name: &str) -> bool {
     PHRASES.iter().any(|(_, phrase)| *phrase == name)
 }
@@ -337,7 +337,7 @@ pub fn word(text: &str) -> Option<&'static str> {
     WORDS.into_iter().find(|word| *word == text)
 }
 
-/// Returns the path in the form that a message writes: without `./` unless the name could be read as a class.
+/// Returns the path in the form that a message writes: without `./` unless the name can be read as a class.
 pub fn written_path(path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     if path.contains(['/', '.']) || BARE_FILES.contains(&path) {
@@ -398,7 +398,7 @@ fn line_number(text: &str) -> Option<u32> {
     (u32::to_string(&number) == text).then_some(number)
 }
 
-/// Whether the text is plain words of a command: no quotes, no expansion, no second command. A word ends with no dot,
+/// Returns whether the text is plain words of a command: no quotes, no expansion, no second command. A word ends with no dot,
 /// unless it is `./...`, or the folder `.` as the last word.
 pub fn is_command_text(text: &str) -> bool {
     let is_word = |word: &str| {
@@ -411,7 +411,7 @@ pub fn is_command_text(text: &str) -> bool {
     text.split(' ').all(is_word) && !text.contains(". ") && text.len() <= 160
 }
 
-/// Whether the text is a path as a message writes it.
+/// Returns whether the text is a path as a message writes it.
 pub fn is_path_text(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 200
@@ -423,7 +423,7 @@ pub fn is_path_text(text: &str) -> bool {
         && (text.contains(['/', '.']) || BARE_FILES.contains(&text))
 }
 
-/// Whether the text is the name of a test as a message writes it.
+/// Returns whether the text is the name of a test as a message writes it.
 pub fn is_test_name(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 120
@@ -434,7 +434,7 @@ pub fn is_test_name(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"_:./-#$".contains(&byte))
 }
 
-/// Whether the text is a class of errors: an identifier in ASCII, of at most 80 letters.
+/// Returns whether the text is a class of errors: an identifier in ASCII, of at most 80 letters.
 pub fn is_error_class(text: &str) -> bool {
     text.len() <= 80
         && text.starts_with(|first: char| first.is_ascii_alphabetic())

@@ -36,13 +36,13 @@ pub struct Templates {
     types: BTreeMap<String, String>,
 }
 
-/// Reason for which templates cannot be used.
+/// The reason that templates cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
     /// The file is not of the form.
     #[error("the templates are not of their form: {0}")]
     Form(#[from] serde_json::Error),
-    /// A sentence without placeholders is no clause.
+    /// A sentence without placeholders is not a clause.
     #[error("a template is no clause: {0}")]
     Clause(#[from] ParseError),
     /// A sentence has a placeholder that does not exist.
@@ -81,7 +81,7 @@ impl Templates {
     /// Reads wordings, and checks each placeholder and sentence.
     ///
     /// # Errors
-    /// The text is not of the form, or a sentence is no clause.
+    /// The text is not of the form, or a sentence is not a clause.
     pub fn load(json: &str) -> Result<Self, TemplateError> {
         let templates: Self = serde_json::from_str(json)?;
         let values = Values::default();

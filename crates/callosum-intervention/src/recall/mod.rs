@@ -2,6 +2,9 @@
 //!
 //! Start with [`RecallDb`]. [`Signature`] is the identity of an error. Fixes are in [`crate::knowledge`].
 
+mod distance;
+mod index;
+mod keys;
 mod query;
 mod record;
 mod schema;
@@ -9,6 +12,8 @@ mod signature;
 mod similar;
 mod store;
 
+#[cfg(test)]
+mod index_tests;
 #[cfg(test)]
 mod tests;
 

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::{
-    RecallDb, RecallError,
+    RecallDb, RecallError, index,
     record::{COLUMNS, ErrorRecord},
 };
 
@@ -28,7 +28,7 @@ pub struct SentRecord {
     pub text: String,
     /// When it was sent, in UTC.
     pub at: String,
-    /// Whether it helped; `None` while that is open.
+    /// Whether it helped; `None` until that is known.
     pub success: Option<bool>,
 }
 
@@ -122,11 +122,16 @@ impl RecallDb {
     pub fn forget(&self, signature: &str, project: &str) -> Result<bool, RecallError> {
         self.write(|transaction| {
             let key = params![signature, project];
-            transaction.execute(
-                "DELETE FROM error_text WHERE rowid IN \
-                 (SELECT id FROM error_memory WHERE error_signature = ?1 AND project = ?2)",
-                key,
-            )?;
+            let known: Option<(i64, String)> = transaction
+                .query_row(
+                    "SELECT id, normalized FROM error_memory WHERE error_signature = ?1 AND project = ?2",
+                    key,
+                    |row| Ok((row.get(0)?, row.get(1)?)),
+                )
+                .optional()?;
+            if let Some((id, normalized)) = known {
+                index::remove(transaction, id, &normalized)?;
+            }
             let mut removed = 0;
             for table in ["error_memory", "error_total", "fix", "intervention"] {
                 let sql =
@@ -140,8 +145,9 @@ impl RecallDb {
     /// Removes everything about a project, and returns how many errors that were.
     pub fn forget_project(&self, project: &str) -> Result<usize, RecallError> {
         self.write(|transaction| {
+            // Reads the whole index once, which is faster than a look-up for each key of thousands of errors.
             transaction.execute(
-                "DELETE FROM error_text WHERE rowid IN (SELECT id FROM error_memory WHERE project = ?1)",
+                "DELETE FROM error_key WHERE error IN (SELECT id FROM error_memory WHERE project = ?1)",
                 [project],
             )?;
             let removed =
@@ -218,7 +224,7 @@ impl RecallDb {
     }
 }
 
-/// A message that an agent was sent.
+/// A message that an agent received.
 #[derive(Clone, Copy, Debug)]
 pub struct SentMessage<'a> {
     /// Its id, unique on the machine.

@@ -5,15 +5,21 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use serde::Serialize;
 
-use super::{RecallDb, RecallError, Signature};
+use super::{RecallDb, RecallError, Signature, index};
 
 /// Longest stored message and command, in bytes.
 const LONGEST: usize = 500;
 
-/// Widest span of the ids of errors in one database; past it the oldest are removed with the expired ones.
+/// Widest span of the ids of errors in one database; past it those with the lowest ids are removed with the expired ones.
 const WIDEST_SPAN: u32 = 100_000;
 
-/// Where an error happened, and who hit it. The caller has masked secrets in `command` before.
+/// Ids that lie between an error and the latest one before the error gets a new id when it is seen again.
+const MOST_BEHIND: u32 = WIDEST_SPAN / 2;
+
+/// Errors that one record removes at most, so that the first record of a morning is not slow.
+const MOST_EXPIRED: u32 = 25;
+
+/// The project, client, session and command of an error. The caller has masked secrets in `command` before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The root of the project.
@@ -26,16 +32,16 @@ pub struct Place {
     pub command: String,
 }
 
-/// What is known about an error once it is recorded.
+/// The counts of an error after it is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
     /// Its signature.
     pub signature: String,
-    /// How often it was seen in this project within the TTL, this time included.
+    /// Number of times it was seen in this project within the TTL, this time included.
     pub occurrences: u32,
-    /// How many messages about it this session was sent. Another session has not read them.
+    /// Number of messages about it that this session received. Other sessions have not read them.
     pub interventions: u32,
-    /// When this session was sent the last one.
+    /// Time of the last message to this session.
     pub last_intervention_at: Option<Timestamp>,
 }
 
@@ -56,11 +62,11 @@ pub struct ErrorRecord {
     pub first_seen: String,
     /// When it was seen last, in UTC.
     pub last_seen: String,
-    /// How often it was seen.
+    /// Number of times it was seen.
     pub occurrence_count: u32,
-    /// How many messages were sent about it.
+    /// Number of messages about it.
     pub intervention_count: u32,
-    /// How often it went away.
+    /// Number of times it went away.
     pub success_count: u32,
     /// The last message.
     pub last_intervention: Option<String>,
@@ -151,6 +157,7 @@ impl RecallDb {
                         command
                     ],
                 )?;
+                renew(transaction, id, &signature.normalized)?;
             } else {
                 transaction.execute(
                     "INSERT INTO error_memory (error_signature, project, error_type, file_path, message, normalized, \
@@ -170,9 +177,10 @@ impl RecallDb {
                         expires
                     ],
                 )?;
-                transaction.execute(
-                    "INSERT INTO error_text (rowid, normalized) VALUES (?1, ?2)",
-                    params![transaction.last_insert_rowid(), signature.normalized],
+                index::insert(
+                    transaction,
+                    transaction.last_insert_rowid(),
+                    &signature.normalized,
                 )?;
             }
             let occurrences = transaction.query_row(
@@ -262,26 +270,24 @@ impl RecallDb {
     }
 }
 
-/// Moves the counts of at most 100 expired or surplus errors to the totals, and removes the errors.
+/// Moves the counts of at most [`MOST_EXPIRED`] expired or surplus errors to the totals, and removes the errors.
 fn expire(transaction: &Transaction<'_>, at: &str) -> rusqlite::Result<u32> {
-    let mut expired: Vec<i64> = transaction
-        .prepare_cached("SELECT id FROM error_memory WHERE expires_at < ?1 LIMIT 100")?
-        .query_map([at], |row| row.get(0))?
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let mut expired: Vec<(i64, String)> = transaction
+        .prepare_cached("SELECT id, normalized FROM error_memory WHERE expires_at < ?1 LIMIT ?2")?
+        .query_map(params![at, MOST_EXPIRED], read)?
         .collect::<rusqlite::Result<_>>()?;
-    // Ids only grow, so the span of ids bounds the number of rows without counting them.
-    let span: u32 = transaction.query_row(
-        // Apart, each is one look at the table's end; together they read every row.
-        "SELECT coalesce((SELECT max(id) FROM error_memory) - (SELECT min(id) FROM error_memory) + 1, 0)",
-        [],
-        |row| row.get(0),
-    )?;
-    if expired.is_empty() && span > WIDEST_SPAN {
+    if expired.is_empty() {
+        // Ids only grow, so their span bounds the number of rows without counting them.
         expired = transaction
-            .prepare_cached("SELECT id FROM error_memory ORDER BY last_seen LIMIT 100")?
-            .query_map([], |row| row.get(0))?
+            .prepare_cached(
+                "SELECT id, normalized FROM error_memory \
+                 WHERE id <= (SELECT max(id) FROM error_memory) - ?1 ORDER BY id LIMIT ?2",
+            )?
+            .query_map([WIDEST_SPAN, MOST_EXPIRED], read)?
             .collect::<rusqlite::Result<_>>()?;
     }
-    for id in &expired {
+    for (id, normalized) in &expired {
         transaction.execute(
             "INSERT INTO error_total SELECT error_signature, project, error_type, occurrence_count, \
              intervention_count, success_count, first_seen, last_seen FROM error_memory WHERE id = ?1 \
@@ -290,10 +296,28 @@ fn expire(transaction: &Transaction<'_>, at: &str) -> rusqlite::Result<u32> {
              success_count = success_count + excluded.success_count, last_seen = excluded.last_seen",
             [id],
         )?;
-        transaction.execute("DELETE FROM error_text WHERE rowid = ?1", [id])?;
+        index::remove(transaction, *id, normalized)?;
         transaction.execute("DELETE FROM error_memory WHERE id = ?1", [id])?;
     }
     Ok(expired.len() as u32)
+}
+
+/// Gives an error that was seen again a new id if its own is low.
+///
+/// Otherwise an error that keeps coming back is removed as surplus.
+fn renew(transaction: &Transaction<'_>, id: i64, normalized: &str) -> rusqlite::Result<()> {
+    let latest: i64 = transaction
+        .prepare_cached("SELECT max(id) FROM error_memory")?
+        .query_row([], |row| row.get(0))?;
+    if latest - id > MOST_BEHIND.into() {
+        index::remove(transaction, id, normalized)?;
+        transaction.execute(
+            "UPDATE error_memory SET id = ?2 WHERE id = ?1",
+            [id, latest + 1],
+        )?;
+        index::insert(transaction, latest + 1, normalized)?;
+    }
+    Ok(())
 }
 
 /// Returns text of at most [`LONGEST`] bytes, cut at a character.

@@ -107,7 +107,7 @@ fn push_masked(word: &str, into: &mut String) {
     let mut was_digit = false;
     let mut before = ' ';
     for letter in word.chars() {
-        // A digit that belongs to a name (`utf8`, `E0308`) stays: it tells errors apart.
+        // A digit that belongs to a name (`utf8`, `E0308`) stays: it distinguishes errors.
         let is_number = letter.is_ascii_digit() && (was_digit || !before.is_alphanumeric());
         if !is_number {
             into.push(letter);

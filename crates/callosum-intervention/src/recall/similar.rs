@@ -1,25 +1,19 @@
-//! Errors that read alike: candidates by their words, ranked by edit distance (Seed CAKE §3, `get_similar_errors`).
+//! Errors that read alike: candidates by shared keys, ranked by edit distance (Seed CAKE §3, `get_similar_errors`).
 
-use std::collections::{BTreeMap, HashSet};
-
-use rusqlite::{Connection, params};
+use rusqlite::OptionalExtension as _;
 
 use super::{
     RecallDb, RecallError,
+    distance::Pattern,
+    index,
     record::{COLUMNS, ErrorRecord},
 };
 
 /// The seed's threshold of similarity.
 pub const THRESHOLD: f64 = 0.85;
 
-/// Most candidates that one search of the index returns.
-const MOST_CANDIDATES: u32 = 24;
-
-/// Most words of a text that the index is asked for.
-const MOST_WORDS: usize = 6;
-
-/// Words that may differ between two similar errors: the longest ones are left out in turn.
-const MOST_LEFT_OUT: usize = 3;
+/// Characters of candidates that one search compares at most: 160 candidates, or fewer if texts are long.
+const MOST_COMPARED: usize = 25_600;
 
 /// An error that reads like another.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,19 +27,25 @@ pub struct Similar {
 impl RecallDb {
     /// Returns the errors whose normalized text is at least `threshold` like this one, most similar first.
     ///
-    /// The index finds the latest errors that share all long words but one; [`strsim`] ranks them.
+    /// The index finds the latest errors that share a key (see [`super::keys`]), those that share most first. Of texts that
+    /// differ in one word it finds all, and of similar ones nearly all, unless hundreds of errors share each key.
     pub fn similar(
         &self,
         normalized: &str,
         threshold: f64,
         limit: usize,
     ) -> Result<Vec<Similar>, RecallError> {
+        let pattern = Pattern::new(normalized);
+        let most = (MOST_COMPARED / normalized.len().max(1)).clamp(48, 160);
         self.read(|connection| {
-            let mut ranked: Vec<(f64, i64)> = candidates(connection, normalized)?
-                .into_iter()
-                .map(|(id, text)| (similarity(normalized, &text), id))
-                .filter(|(score, _)| *score >= threshold)
-                .collect();
+            let mut text =
+                connection.prepare_cached("SELECT normalized FROM error_memory WHERE id = ?1")?;
+            let mut ranked: Vec<(f64, i64)> = Vec::new();
+            for id in index::candidates(connection, normalized, most)? {
+                let text: Option<String> = text.query_row([id], |row| row.get(0)).optional()?;
+                let score = text.and_then(|text| pattern.similarity(&text, threshold));
+                ranked.extend(score.map(|score| (score, id)));
+            }
             ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
             ranked.truncate(limit);
             let sql = format!("SELECT {COLUMNS} FROM error_memory WHERE id = ?1");
@@ -68,44 +68,5 @@ pub fn similarity(one: &str, other: &str) -> f64 {
     if long > 0 && (short as f64) / (long as f64) < THRESHOLD / 2.0 {
         return 0.0;
     }
-    strsim::normalized_levenshtein(one, other)
-}
-
-/// Returns the ids and texts of errors that share long words with a text.
-fn candidates(
-    connection: &Connection,
-    normalized: &str,
-) -> rusqlite::Result<BTreeMap<i64, String>> {
-    let mut words: Vec<&str> = normalized
-        .split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| word.chars().count() >= 3)
-        .collect();
-    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
-    let mut seen = HashSet::new();
-    words.retain(|word| seen.insert(*word));
-    words.truncate(MOST_WORDS);
-    // A conjunction is answered by the shortest list of the index.
-    let mut forms: Vec<Vec<&str>> = vec![words.clone()];
-    for left_out in 0..words.len().min(MOST_LEFT_OUT) {
-        let mut some = words.clone();
-        some.remove(left_out);
-        forms.push(some);
-    }
-    let mut query = connection.prepare_cached(
-        "SELECT error_memory.id, error_memory.normalized FROM error_text \
-         JOIN error_memory ON error_memory.id = error_text.rowid \
-         WHERE error_text MATCH ?1 ORDER BY error_text.rowid DESC LIMIT ?2",
-    )?;
-    let mut found = BTreeMap::new();
-    for form in forms.iter().filter(|form| !form.is_empty()) {
-        let text: Vec<String> = form.iter().map(|word| format!("\"{word}\"")).collect();
-        let rows = query.query_map(params![text.join(" AND "), MOST_CANDIDATES], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        for row in rows {
-            let (id, text) = row?;
-            found.insert(id, text);
-        }
-    }
-    Ok(found)
+    Pattern::new(one).similarity(other, 0.0).unwrap_or(0.0)
 }

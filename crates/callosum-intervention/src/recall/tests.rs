@@ -248,34 +248,6 @@ fn a_newer_file_is_left_alone() {
     assert!(matches!(error, RecallError::Newer { found: 99, .. }));
 }
 
-/// CAKE-RCL-1: a file of version 1 is brought to this version, with what it holds.
-#[test]
-fn a_file_of_the_first_version_is_upgraded() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("recall.db");
-    let database = open(&path);
-    database
-        .record(&event("KeyError", "'id'"), &place("/a"), at(0))
-        .unwrap();
-    drop(database);
-    let old = "ALTER TABLE intervention DROP COLUMN severity; ALTER TABLE intervention DROP COLUMN score; \
-               ALTER TABLE intervention DROP COLUMN took_us; PRAGMA user_version=1; \
-               INSERT INTO intervention (id, error_signature, project, session, client, error_type, level, text, at) \
-               VALUES ('m', 's', '/a', 's', 'c', 'KeyError', 2, 't', '2026-01-02T03:04:05Z');";
-    rusqlite::Connection::open(&path)
-        .unwrap()
-        .execute_batch(old)
-        .unwrap();
-    let database = open(&path);
-    let mut sent = Vec::new();
-    database
-        .each_intervention(|facts| sent.push(facts))
-        .unwrap();
-    assert_eq!(sent.len(), 1);
-    assert_eq!((sent[0].level, sent[0].score), (2, None));
-    assert_eq!(database.list(None, None, 9).unwrap().len(), 1);
-}
-
 /// CAKE-RCL-1: on a full disk the oldest errors make room for the new one.
 #[test]
 fn a_full_disk_costs_the_oldest_errors() {
@@ -302,7 +274,7 @@ fn a_full_disk_costs_the_oldest_errors() {
     assert_eq!(left[0].last_seen, at(2_999).to_string());
 }
 
-/// CAKE-RCL-1: another process that holds the file for long is an error after three tries, and no wait without end.
+/// CAKE-RCL-1: another process that holds the file for long is an error after three tries, and the wait ends.
 #[test]
 fn a_file_that_stays_locked_is_an_error() {
     let folder = TempDir::new().unwrap();

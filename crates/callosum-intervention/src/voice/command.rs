@@ -34,12 +34,12 @@ const USUAL_TARGETS: &str = "\
     all build check ci clean compile coverage docs fmt format generate lint spec test tests typecheck unit \
     verify";
 
-/// Parts of a target's name that say that it changes more than the working copy.
+/// Parts of a target's name that show that it changes more than the working copy.
 const NEVER_TARGETS: &str = "\
     clobber delete deploy destroy distclean drop eject flush nuke prod production prune publish purge push release \
     reset wipe";
 
-/// Whether a message may name the command.
+/// Returns whether a message may name the command.
 ///
 /// # Errors
 /// The reason, for the verdict.
@@ -112,12 +112,12 @@ fn forms(program: &str) -> Option<impl Iterator<Item = &'static str>> {
         .map(|forms| forms.split(" | "))
 }
 
-/// Whether the word is in a list of words.
+/// Returns whether the word is in a list of words.
 fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// Whether a command that adds a package is a fix of the event, or adds only names that the error's message has. Without
+/// Returns whether a command that adds a package is a fix of the event, or adds only names that the error's message has. Without
 /// an event, and for an event without a message and a fix, there is nothing to compare with.
 fn is_asked_for(
     program: &str,
@@ -157,7 +157,7 @@ fn is_asked_for(
     added.all(|name| named.contains(&&*name))
 }
 
-/// Whether a program that adds packages is one of the language that the error is of, as far as its class or file shows.
+/// Returns whether a program that adds packages is one of the language that the error is of, as far as its class or file shows.
 fn is_of_ecosystem(program: &str, event: EventFacts<'_>) -> bool {
     const PYTHON: [&str; 9] = [
         "conda", "pdm", "pip", "pip3", "pipenv", "poetry", "python", "python3", "uv",
@@ -203,7 +203,7 @@ fn named_in(message: &str) -> Vec<&str> {
     names
 }
 
-/// Whether every test that a command selects is the one that failed, or is named by the error. Without an event, and for a
+/// Returns whether every test that a command selects is the one that failed, or is named by the error. Without an event, and for a
 /// fix of the event, there is nothing to compare with.
 fn is_test_of_event(arguments: &[&str], command: &str, surroundings: &Surroundings<'_>) -> bool {
     const SELECTING: [&str; 6] = ["-k", "-run", "-t", "--tests", "--test", "--filter"];
@@ -233,7 +233,7 @@ fn is_test_of_event(arguments: &[&str], command: &str, surroundings: &Surroundin
     selected.chain(named).all(is_known)
 }
 
-/// Whether an argument stays in the project and takes nothing from an address.
+/// Returns whether an argument stays in the project and takes nothing from an address.
 fn is_safe(argument: &str) -> bool {
     !argument.starts_with('/')
         && !argument.contains("=/")
@@ -242,7 +242,7 @@ fn is_safe(argument: &str) -> bool {
         && !argument.split(['/', '=', ':']).any(|part| part == "..")
 }
 
-/// Whether the arguments have the form.
+/// Returns whether the arguments have the form.
 fn fits(
     form: &str,
     program: &str,
@@ -294,7 +294,7 @@ fn fits(
     rest.is_empty()
 }
 
-/// Whether this is the name of a package, module or class, with an optional version, and no typo of a popular one. A name
+/// Returns whether this is the name of a package, module or class, with an optional version, and no typo of a popular one. A name
 /// with a slash is one of npm's scopes, or for `go` one of its hosts, not a repository or a folder.
 fn is_name(argument: &str, program: &str) -> bool {
     let (name, version) = match argument.get(1..).and_then(|rest| rest.find(['@', '='])) {
@@ -320,7 +320,7 @@ fn is_name(argument: &str, program: &str) -> bool {
                 .any(|ecosystem| is_package_name(name, *ecosystem)))
 }
 
-/// Whether this is a word that a test runner or compiler takes: a name, a test, a pattern of Go packages.
+/// Returns whether this is a word that a test runner or compiler takes: a name, a test, a pattern of Go packages.
 fn is_word(argument: &str) -> bool {
     let inner = argument.strip_prefix("./").unwrap_or(argument);
     matches!(argument, "." | "./...")
@@ -328,7 +328,7 @@ fn is_word(argument: &str) -> bool {
             && !inner.contains(['=', '@', '+'])
 }
 
-/// Whether this is a file of the project, with an optional test after `::`, or the folder itself.
+/// Returns whether this is a file of the project, with an optional test after `::`, or the folder itself.
 fn is_file(argument: &str, command: &str, surroundings: &Surroundings<'_>) -> bool {
     let file = argument.split("::").next().unwrap_or(argument);
     argument == "." || check_argument_file(file, command, surroundings).is_ok()
@@ -358,7 +358,7 @@ fn check_argument_file(
     })
 }
 
-/// Whether this is the target of a build tool whose name says nothing of a deployment.
+/// Returns whether this is the target of a build tool whose name says nothing of a deployment.
 fn is_target(argument: &str) -> bool {
     argument.starts_with(|first: char| first.is_ascii_alphanumeric())
         && argument

@@ -51,7 +51,7 @@ pub struct CorpusMessage {
     pub embedding: Vec<f32>,
 }
 
-/// Reason for which a corpus cannot be used.
+/// The reason that a corpus cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("corrupted corpus: {0}")]
 pub struct CorruptedCorpus(String);
@@ -100,7 +100,7 @@ impl Corpus {
     /// Reads a corpus file's text and verifies it.
     ///
     /// # Errors
-    /// The text is no corpus, is of another embedder, does not match its hash, has a vector that is not its text's, or has
+    /// The text is not a corpus, is of another embedder, does not match its hash, has a vector that is not its text's, or has
     /// a message that is not in the operator's form.
     pub fn load(json: &str) -> Result<Self, CorruptedCorpus> {
         let corrupted = |reason: String| CorruptedCorpus(reason);

@@ -32,8 +32,8 @@ const SYSTEM: [&str; 12] = [
 /// Extensions of files that hold keys.
 const KEYS: [&str; 7] = ["asc", "gpg", "jks", "key", "p12", "pem", "pfx"];
 
-/// Whether a message may name the file: it is the event's, or the file to edit of a known fix, or a manifest that exists.
-/// Without an event, any existing file will do.
+/// Returns whether a message may name the file: it is the event's, or the file to edit of a known fix, or a manifest that exists.
+/// Without an event, any existing file passes.
 ///
 /// # Errors
 /// The reason, for the verdict.
@@ -85,7 +85,7 @@ pub(super) fn check_file(file: &str, surroundings: &Surroundings<'_>) -> Result<
     }
 }
 
-/// Whether the name is one of a file with keys, passwords or tokens.
+/// Returns whether the name is one of a file with keys, passwords or tokens.
 fn is_secret(file: &str) -> bool {
     let lower = file.to_lowercase();
     lower.split('/').any(|part| {

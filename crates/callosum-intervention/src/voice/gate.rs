@@ -75,7 +75,7 @@ impl Gate {
     /// Returns the gate with the built-in corpus.
     ///
     /// # Errors
-    /// As [`Corpus::built_in`].
+    /// The same as for [`Corpus::built_in`].
     pub fn built_in() -> Result<Self, CorruptedCorpus> {
         Corpus::built_in().map(Self::new)
     }
@@ -235,7 +235,7 @@ pub(crate) fn check_clause(clause: &Clause, surroundings: &Surroundings<'_>) -> 
     }
 }
 
-/// Whether the class is listed, or is named as classes of errors usually are.
+/// Returns whether the class is listed, or is named as classes of errors usually are.
 fn is_usual_class(name: &str) -> bool {
     callosum_diagnose::error_type::is_listed(name)
         || ["Error", "Exception", "Warning"]

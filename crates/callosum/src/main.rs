@@ -2,7 +2,7 @@
 //!
 //! Start with [`cli`], which has one file per command. `config` knows settings, homes, the root and
 //! trust; `committed` asks git what was, and `renames` where it is now; `daemon` serves who connects; `hook` and `mcp` answer coding agents and `registration` tells them to
-//! ask; `undo` keeps what they change, `intervention` the errors that they hit, and `metrics` counts both; `transcript` reads how full their contexts are; `ui` is the only room that writes to the
+//! ask; `undo` keeps what they change, `intervention` the errors that they hit; `metrics` counts both, and `logging` writes the log file of long commands; `transcript` reads how full their contexts are; `ui` is the only room that writes to the
 //! terminal. This crate only translates: what is decided, run and kept, the crates below decide, run
 //! and keep.
 
@@ -16,6 +16,7 @@ mod config;
 mod daemon;
 mod hook;
 mod intervention;
+mod logging;
 mod machine_mesh;
 mod mcp;
 mod metrics;

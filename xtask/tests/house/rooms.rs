@@ -19,6 +19,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("nix", &["callosum-host"]),
     ("owo-colors", &["callosum"]),
     ("prometheus-client", &["callosum"]),
+    ("tracing-subscriber", &["callosum-log"]),
     // Spoken to servers of tools by the processes that do, and to clients by our own server.
     ("rmcp", &["callosum", "callosum-agents"]),
     // The search index, which can be thrown away, and the recall database.

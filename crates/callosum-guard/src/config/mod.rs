@@ -129,8 +129,8 @@ pub struct Database {
 pub struct Logging {
     /// `DEBUG`, `INFO`, `WARNING` or `ERROR`.
     pub level: String,
-    /// The file; `~` is for the reader to replace.
-    pub file: String,
+    /// The file; `~` is for the reader to replace. `None` if the machine's state folder has it.
+    pub file: Option<String>,
     /// Mebibytes after which another file is begun.
     pub max_size_mb: u32,
 }
@@ -170,7 +170,7 @@ impl Default for Config {
             },
             logging: Logging {
                 level: "INFO".to_owned(),
-                file: "~/.cake/cake.log".to_owned(),
+                file: None,
                 max_size_mb: 100,
             },
             snapshot: Snapshot {
@@ -218,11 +218,7 @@ impl Config {
     /// The keys of a project's file under this one that do not count, because they would loosen
     /// it, or are not the project's to say.
     pub fn passes_over(&self, project: &Config) -> Vec<&'static str> {
-        let standing = Config::default();
         let (ours, theirs) = (&self.escalation, &project.escalation);
-        // The defaults, written out, are no attempt to change anything.
-        let is_other =
-            |theirs: &str, ours: &str, standing: &str| theirs != ours && theirs != standing;
         [
             ("strictness", project.strictness < self.strictness),
             (
@@ -256,11 +252,7 @@ impl Config {
             ("interventions", project.interventions != self.interventions),
             (
                 "logging.file",
-                is_other(
-                    &project.logging.file,
-                    &self.logging.file,
-                    &standing.logging.file,
-                ),
+                project.logging.file.is_some() && project.logging.file != self.logging.file,
             ),
             (
                 "worktrees",

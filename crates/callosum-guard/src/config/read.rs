@@ -327,7 +327,11 @@ impl Sheet {
                 "DEBUG, INFO, WARNING or ERROR",
             );
         }
-        self.text(part, "logging.file", &mut logging.file);
+        if part.contains_key("file") {
+            let mut file = String::new();
+            self.text(part, "logging.file", &mut file);
+            logging.file = Some(file).filter(|file| !file.is_empty());
+        }
         logging.max_size_mb =
             self.number(part, "logging.max_size_mb", 1, 100_000, logging.max_size_mb);
 

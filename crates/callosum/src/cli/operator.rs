@@ -14,6 +14,7 @@ use super::{context::Context, recall::watcher, text_input};
 use crate::{
     config::GuardConfig,
     intervention::person::{self, Notice},
+    logging,
     ui::{CommandError, Exit},
 };
 
@@ -129,6 +130,12 @@ fn notify(context: &Context, args: &NotifyArgs) -> Result<(), CommandError> {
     let escalation = GuardConfig::load(&context.disk, Some(&user), &[])
         .config
         .escalation;
+    // The process that a hook starts has no one to print to.
+    if let Err(error) = logging::start(&context.disk, &context.environment) {
+        context
+            .ui
+            .warn(&format!("nothing is logged: {error}"), None);
+    }
     if !person::is_enabled(&escalation) {
         return Err(CommandError::new(
             Exit::No,
@@ -156,6 +163,10 @@ fn notify(context: &Context, args: &NotifyArgs) -> Result<(), CommandError> {
             strikes: 0,
         }),
     };
+    match &delivered {
+        Ok(()) => tracing::info!(id = args.id, "notified a person"),
+        Err(error) => tracing::error!(id = args.id, %error, "could not notify a person"),
+    }
     delivered.map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
     context.ui.say("notified");
     Ok(())

@@ -53,6 +53,14 @@ impl Environment {
         self.get(name).map(PathBuf::from)
     }
 
+    /// Returns a path of a configuration, with `~/` as the home folder.
+    pub(crate) fn at_home(&self, path: &str) -> PathBuf {
+        match (path.strip_prefix("~/"), self.path("HOME")) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(path),
+        }
+    }
+
     /// Every variable, by name.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.variables

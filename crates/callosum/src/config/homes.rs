@@ -126,6 +126,11 @@ impl Homes {
         self.machine.join("recall.db")
     }
 
+    /// The log file of long-running commands, unless `logging.file` names another.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.machine.join("cake.log")
+    }
+
     /// Notices for a person that wait to be delivered (`docs/formats/recall.md`).
     pub(crate) fn notices(&self) -> PathBuf {
         self.machine.join("notices")

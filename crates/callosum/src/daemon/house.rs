@@ -201,7 +201,14 @@ impl House {
         match tokio::task::spawn_blocking(move || guard()).await {
             Ok(Ok(guard)) => families.extend(guard),
             // The others are worth as much without them.
-            Ok(Err(_)) | Err(_) => self.hub.counts.unreadable(),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "metrics of guard and operator cannot be read");
+                self.hub.counts.unreadable();
+            }
+            Err(error) => {
+                tracing::error!(%error, "reading the metrics of guard and operator failed");
+                self.hub.counts.unreadable();
+            }
         }
         text(families)
     }

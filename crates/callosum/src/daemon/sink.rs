@@ -270,6 +270,7 @@ impl Work {
             }));
         }
         let words: String = words.chars().take(LONGEST_REASON).collect();
+        tracing::warn!(status, %words, "a sink refused events");
         let is_of_content = matches!(status, 400 | 413 | 422);
         let count = self.refused.as_ref().map_or(0, |refused| refused.count);
         // A few that it refuses by themselves say nothing of the place, also where nothing comes after them.

@@ -174,10 +174,7 @@ fn database_path(config: &Config, homes: &Homes, environment: &Environment) -> P
     let Some(path) = &config.database.path else {
         return homes.recall();
     };
-    match (path.strip_prefix("~/"), environment.path("HOME")) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(path),
-    }
+    environment.at_home(path)
 }
 
 impl Watcher {

@@ -115,6 +115,8 @@ mod interventions;
 mod keeping;
 /// Looking at the ledger and the journal, and finding out what was done to them.
 mod ledger;
+/// The log file of long-running commands.
+mod logging;
 /// The tools of the program, for coding agents.
 mod mcp;
 /// The program as a server of tools, spoken to by a test.

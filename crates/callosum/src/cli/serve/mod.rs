@@ -27,6 +27,7 @@ use crate::{
         Addresses, Instance, ServeError, Serving, Setting, Unserved, Wish, ask, is_held,
         may_be_there, noted_pid, running, serve,
     },
+    logging,
     ui::{CommandError, Exit, Ui, shell_word},
 };
 
@@ -206,6 +207,12 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
     let Some(instance) = instance else {
         return Err(served_already(ground));
     };
+    if let Err(error) = logging::start(&ground.disk, &ground.environment) {
+        ground.ui.warn(
+            &format!("nothing is logged: {error}"),
+            Some("callosum doctor"),
+        );
+    }
     let explained = |error| explain::environment(&error);
     let (ui, is_watched) = (ground.ui, how.failure_to.is_none());
     let setting = Setting {
@@ -233,6 +240,10 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         matrix: MatrixFile::open(&ground.disk, ground.homes.user_config.clone())
             .map_err(|error| unusable(&error).hint(edit_configuration(ground)))?,
         warn: Box::new(move |reason| {
+            tracing::warn!(
+                reason,
+                "the configuration cannot be used; the one before still holds"
+            );
             if is_watched {
                 let what = format!("what was configured last still holds: {reason}");
                 ui.warn(&what, Some("callosum doctor"));
@@ -241,12 +252,21 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         cancel,
     };
     let mut told = Ok(());
-    serve(instance, setting, |serving| {
+    let served = serve(instance, setting, |serving| {
+        tracing::info!(pid = std::process::id(), "the daemon serves");
+        for unserved in &serving.unserved {
+            let (what, address, reason) = (&unserved.what, &unserved.address, &unserved.reason);
+            tracing::error!(%what, %address, %reason, "an address cannot be served");
+        }
         if is_watched {
             told = tell(ground, serving);
         }
-    })
-    .map_err(|error| failed(&error))?;
+    });
+    match &served {
+        Ok(()) => tracing::info!("the daemon has ended"),
+        Err(error) => tracing::error!(%error, "the daemon failed"),
+    }
+    served.map_err(|error| failed(&error))?;
     told
 }
 

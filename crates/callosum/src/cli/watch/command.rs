@@ -19,6 +19,7 @@ use super::EventOutput;
 use crate::{
     config::{Environment, Project, Told},
     intervention::{Outcome, Ran, Runner, WatchError, Watcher},
+    logging,
     ui::{Ui, many, thousands},
 };
 
@@ -197,7 +198,16 @@ pub(crate) fn run_watched(environment: &Environment, watched: Watched<'_>, ui: U
         let now = environment.clock()?.now();
         watcher.after_diagnosis(runner, ran, diagnosis, now)
     });
+    let log = logging::start(&disk, environment);
+    if let Err(error) = &log {
+        ui.warn(
+            &format!("nothing is logged: {error}"),
+            Some("callosum doctor"),
+        );
+    }
+    tracing::debug!(command = %ran.command, exit_code, errors = events.len(), skipped_bytes, "watched");
     let outcome = outcome.unwrap_or_else(|error| {
+        tracing::error!(%error, "errors are not recorded");
         ui.warn(
             &format!("errors are not recorded: {}", causes(&error)),
             Some("callosum doctor"),

@@ -15,14 +15,14 @@ use serde_json::Value;
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A daemon that serves; killed when this is dropped.
-pub(super) struct Daemon<'a> {
+pub(crate) struct Daemon<'a> {
     env: &'a TestEnv,
     pub(super) serving: Value,
 }
 
 impl<'a> Daemon<'a> {
     /// One that serves all.
-    pub(super) fn start(env: &'a TestEnv) -> Self {
+    pub(crate) fn start(env: &'a TestEnv) -> Self {
         Self::with(env, &["--rate", "1000000"])
     }
 

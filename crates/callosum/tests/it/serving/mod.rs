@@ -7,7 +7,7 @@ mod board;
 /// The bus over WebSocket.
 mod bus;
 /// A daemon of a test's own.
-mod daemon;
+pub(crate) mod daemon;
 /// Six who edit the bridge file at once.
 mod editors;
 /// Events over HTTP.

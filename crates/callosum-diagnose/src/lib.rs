@@ -22,5 +22,5 @@ mod tool;
 pub use crate::{
     event::{ErrorEvent, Severity, StreamSource},
     patterns::{PatternError, Patterns},
-    reader::{Diagnosis, OutputReader, read},
+    reader::{Diagnosis, OutputReader, each_reader, read},
 };

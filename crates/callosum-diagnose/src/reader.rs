@@ -206,6 +206,42 @@ pub fn read(output: &[u8], source: StreamSource, timestamp: &str) -> Diagnosis {
     reader.finish()
 }
 
+/// Calls `each` with the name of every stage and reader, and a function that runs it over the output and counts its findings.
+///
+/// For `benches/reader.rs`, which measures them one by one. The output is one window, whatever its length.
+#[doc(hidden)]
+pub fn each_reader(output: &[u8], mut each: impl FnMut(&str, &dyn Fn() -> usize)) {
+    let split = || {
+        let mut lines = Vec::new();
+        let mut splitter = LineSplitter::default();
+        splitter.push(output, |line| lines.push(line));
+        lines.extend(splitter.finish());
+        lines
+    };
+    let mut lines = split();
+    each("(lines)", &|| split().len());
+    each("(copy)", &|| lines.clone().len());
+    each("(copy and prefixes)", &|| {
+        let mut lines = lines.clone();
+        strip_prefixes(&mut lines);
+        lines.len()
+    });
+    strip_prefixes(&mut lines);
+    each("(copy and quotes)", &|| {
+        let mut lines = lines.clone();
+        blank_quotes(&mut lines);
+        lines.len()
+    });
+    blank_quotes(&mut lines);
+    for (name, read) in READERS {
+        each(name, &|| {
+            let mut found = Vec::new();
+            read(&lines, &mut found);
+            found.len()
+        });
+    }
+}
+
 /// Returns the findings of every reader, without those that begin in lines that an earlier reader claimed.
 pub(crate) fn find(lines: &[Line]) -> Vec<Finding> {
     find_with(lines, &Patterns::default())

@@ -64,14 +64,40 @@ fn build_line(text: &mut String, number: usize, random: &mut Random) {
     let (one, two, low) = (random.word(), random.word(), random.below(60));
     // Each tool prints a block of lines.
     let result = match number / 50 % 8 {
-        0 => write!(text, "   Compiling {one}-{two} v0.{low}.{} (/home/dev/app/crates/{one})", low / 3),
-        1 => write!(text, "2026-03-02T10:{low:02}:07.{number:06}Z  INFO app::{one}: {two} finished request_id={number} took={low}ms"),
-        2 => write!(text, "[{:3}%] Building CXX object src/{one}/CMakeFiles/{one}.dir/{two}_{number}.cpp.o", number % 100),
+        0 => write!(
+            text,
+            "   Compiling {one}-{two} v0.{low}.{} (/home/dev/app/crates/{one})",
+            low / 3
+        ),
+        1 => write!(
+            text,
+            "2026-03-02T10:{low:02}:07.{number:06}Z  INFO app::{one}: {two} finished request_id={number} took={low}ms"
+        ),
+        2 => write!(
+            text,
+            "[{:3}%] Building CXX object src/{one}/CMakeFiles/{one}.dir/{two}_{number}.cpp.o",
+            number % 100
+        ),
         3 => write!(text, "test {one}::tests::{two}_is_read_{number} ... ok"),
-        4 => write!(text, "  ✓ {one} › {two} updates the {} ({low} ms)", random.word()),
-        5 => write!(text, "tests/test_{one}.py::test_{two}_{number} PASSED                          [{:3}%]", number % 100),
-        6 => write!(text, "gcc -O2 -Wall -Iinclude -DNDEBUG -c -o build/{one}/{two}_{number}.o src/{one}/{two}_{number}.c"),
-        _ => write!(text, "GET /api/{one}/{number}?{two}={low} HTTP/1.1 200 {} \"Mozilla/5.0\"", number % 9_000),
+        4 => write!(
+            text,
+            "  ✓ {one} › {two} updates the {} ({low} ms)",
+            random.word()
+        ),
+        5 => write!(
+            text,
+            "tests/test_{one}.py::test_{two}_{number} PASSED                          [{:3}%]",
+            number % 100
+        ),
+        6 => write!(
+            text,
+            "gcc -O2 -Wall -Iinclude -DNDEBUG -c -o build/{one}/{two}_{number}.o src/{one}/{two}_{number}.c"
+        ),
+        _ => write!(
+            text,
+            "GET /api/{one}/{number}?{two}={low} HTTP/1.1 200 {} \"Mozilla/5.0\"",
+            number % 9_000
+        ),
     };
     result.expect("a string takes any text");
 }
@@ -108,18 +134,21 @@ fn kinds() -> Vec<(&'static str, String)> {
             }),
         ),
         ("words", text(|text, _, random| words(text, 72, random))),
-        (
-            "one short line again",
-            text(|text, _, _| text.push('y')),
-        ),
+        ("one short line again", text(|text, _, _| text.push('y'))),
         (
             "short lines",
             text(|text, number, random| {
                 write!(text, "{} {}", random.word(), number % 1_000).expect("text");
             }),
         ),
-        ("long lines", text(|text, _, random| words(text, 2_000, random))),
-        ("endless lines", text(|text, _, random| words(text, 100_000, random))),
+        (
+            "long lines",
+            text(|text, _, random| words(text, 2_000, random)),
+        ),
+        (
+            "endless lines",
+            text(|text, _, random| words(text, 100_000, random)),
+        ),
         (
             "an error per 1,000 lines",
             text(|text, number, random| {
@@ -149,7 +178,10 @@ fn main() {
     let only = std::env::args().skip(1).find(|word| !word.starts_with('-'));
     let kinds = kinds();
     for (name, text) in &kinds {
-        if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+        if only
+            .as_ref()
+            .is_some_and(|only| !name.contains(only.as_str()))
+        {
             continue;
         }
         let mut events = 0;

@@ -18,6 +18,7 @@ mod prefix;
 mod quoted;
 mod reader;
 mod tool;
+mod window;
 
 pub use crate::{
     event::{ErrorEvent, Severity, StreamSource},

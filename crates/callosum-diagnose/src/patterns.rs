@@ -87,13 +87,13 @@ impl Patterns {
             return;
         }
         for (at, line) in lines.iter().enumerate() {
-            if claimed[at] || line.text.is_empty() {
+            if claimed[at] || line.text().is_empty() {
                 continue;
             }
             found.extend(
                 self.list
                     .iter()
-                    .find_map(|(regex, name)| finding(at, &line.text, regex, name)),
+                    .find_map(|(regex, name)| finding(at, line.text(), regex, name)),
             );
         }
     }

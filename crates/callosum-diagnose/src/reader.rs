@@ -1,7 +1,5 @@
 //! [`OutputReader`]: reads a stream of tool output and reports its errors.
 
-use std::collections::VecDeque;
-
 use crate::{
     error_type::is_class,
     event::{ErrorEvent, Severity, StreamSource},
@@ -11,6 +9,7 @@ use crate::{
     prefix::strip_prefixes,
     quoted::blank_quotes,
     tool::READERS,
+    window::Window,
 };
 
 /// Lines that the readers see at once.
@@ -45,7 +44,7 @@ pub struct OutputReader {
     timestamp: String,
     splitter: LineSplitter,
     patterns: Patterns,
-    window: VecDeque<Line>,
+    window: Vec<Line>,
     window_bytes: usize,
     /// Lines at the start of the window that belong to findings of the window before.
     claimed: usize,
@@ -61,7 +60,7 @@ impl OutputReader {
             timestamp: timestamp.into(),
             splitter: LineSplitter::default(),
             patterns: Patterns::default(),
-            window: VecDeque::new(),
+            window: Vec::new(),
             window_bytes: 0,
             claimed: 0,
             findings: Vec::new(),
@@ -104,8 +103,8 @@ impl OutputReader {
     }
 
     fn add(&mut self, line: Line) {
-        self.window_bytes += line.text.len();
-        self.window.push_back(line);
+        self.window_bytes += line.raw().len();
+        self.window.push(line);
         if self.window.len() >= WINDOW || self.window_bytes >= WINDOW_BYTES {
             self.read_window(false);
         }
@@ -113,16 +112,19 @@ impl OutputReader {
 
     /// Reports the findings of the window that begin before the overlap, or all at the end.
     fn read_window(&mut self, is_end: bool) {
-        let lines = self.window.make_contiguous();
+        let lines = &mut self.window;
         let settled = if is_end {
             lines.len()
         } else {
             lines.len() - OVERLAP.min(lines.len() / 2)
         };
-        let mut seen = lines.to_vec();
-        strip_prefixes(&mut seen);
-        blank_quotes(&mut seen);
-        let found = find_with(&seen, &self.patterns);
+        // The window before may have seen the first lines as part of something that ends before them.
+        for line in &mut lines[..] {
+            line.restore();
+        }
+        strip_prefixes(lines);
+        blank_quotes(lines);
+        let found = find_with(lines, &self.patterns);
         let mut claimed = settled;
         for finding in found {
             if finding.first < self.claimed || finding.first >= settled {
@@ -133,7 +135,7 @@ impl OutputReader {
             self.report(finding, last);
         }
         self.window.drain(..settled);
-        self.window_bytes = self.window.iter().map(|line| line.text.len()).sum();
+        self.window_bytes = self.window.iter().map(|line| line.raw().len()).sum();
         self.claimed = claimed - settled;
     }
 
@@ -162,14 +164,14 @@ impl OutputReader {
             };
         }
         let mut text = String::new();
-        for line in self.window.range(finding.first..=last) {
+        for line in &self.window[finding.first..=last] {
             if text.len() > LONGEST_RAW {
                 break;
             }
             if !text.is_empty() {
                 text.push('\n');
             }
-            text.push_str(&line.text);
+            text.push_str(line.raw());
         }
         self.findings.push((finding, cut(&text, LONGEST_RAW)));
     }
@@ -233,10 +235,12 @@ pub fn each_reader(output: &[u8], mut each: impl FnMut(&str, &dyn Fn() -> usize)
         lines.len()
     });
     blank_quotes(&mut lines);
+    each("(window)", &|| Window::new(&lines).len());
+    let window = Window::new(&lines);
     for (name, read) in READERS {
         each(name, &|| {
             let mut found = Vec::new();
-            read(&lines, &mut found);
+            read(&window, &mut found);
             found.len()
         });
     }
@@ -252,8 +256,9 @@ fn find_with(lines: &[Line], patterns: &Patterns) -> Vec<Finding> {
     let mut accepted: Vec<Finding> = Vec::new();
     let mut claimed = vec![false; lines.len()];
     let mut found = Vec::new();
+    let window = Window::new(lines);
     for (_, read) in READERS {
-        read(lines, &mut found);
+        read(&window, &mut found);
         let start = accepted.len();
         for finding in found.drain(..) {
             // A damaged output may put anything where a format has a class.

@@ -5,11 +5,10 @@ use std::borrow::Cow;
 use super::{
     kubectl,
     scan::{
-        Words, between, ends_any, mentions, mentions_any, number, place, quoted, reason,
-        starts_any, text,
+        between, ends_any, mentions, mentions_any, number, place, quoted, reason, starts_any, text,
     },
 };
-use crate::{Severity, finding::Finding, line::Line, reader::find};
+use crate::{Severity, finding::Finding, line::Line, reader::find, window::Window};
 
 /// Lines before the last message of a build in which its steps are read.
 const LONGEST_BUILD: usize = 400;
@@ -18,9 +17,8 @@ const LONGEST_BUILD: usize = 400;
 const LONGEST_STEP: usize = 200;
 
 /// Reads Docker and kubectl.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("failed to solve") || words.has("dockerfile parse error") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("failed to solve") || lines.has("dockerfile parse error") {
         read_builds(lines, found);
     }
     for at in 0..lines.len() {
@@ -159,10 +157,10 @@ fn build_error(
 fn step_error(step: &[Line], message: &str) -> (Cow<'static, str>, String, Option<String>) {
     let plain: Vec<Line> = step
         .iter()
-        .map(|line| Line::new(without_time(&line.text)))
+        .map(|line| Line::new(without_time(line.text())))
         .collect();
     for line in &plain {
-        let line = line.text.as_str();
+        let line = line.text();
         if let Some(package) = line.trim().strip_suffix(" (no such package):") {
             return (
                 "DependencyError".into(),
@@ -196,13 +194,13 @@ fn step_error(step: &[Line], message: &str) -> (Cow<'static, str>, String, Optio
         return (inner.error_type, inner.message, inner.module);
     }
     for line in &plain {
-        if let Some(name) = line.text.strip_suffix(": not found")
-            && line.text.starts_with("/bin/")
+        if let Some(name) = line.text().strip_suffix(": not found")
+            && line.text().starts_with("/bin/")
         {
             let program = name.rsplit(": ").next().unwrap_or(name);
             return (
                 "CommandNotFound".into(),
-                line.text.clone(),
+                line.text().to_owned(),
                 Some(program.to_owned()),
             );
         }
@@ -217,7 +215,7 @@ fn step_error(step: &[Line], message: &str) -> (Cow<'static, str>, String, Optio
     let printed = plain
         .iter()
         .rev()
-        .map(|line| line.text.trim())
+        .map(|line| line.text().trim())
         .find(|line| !line.is_empty());
     let whole = printed.map_or_else(|| message.to_owned(), |line| format!("{message}: {line}"));
     (name.into(), whole, None)

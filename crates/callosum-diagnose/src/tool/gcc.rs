@@ -1,9 +1,9 @@
 //! GCC, Clang, MSVC and analyzers that print as they do: `file:2:12: error: text`, and errors of the drivers.
 
 use super::scan::{
-    between, has, mentions, mentions_any, number, place_before, quoted, reason, starts_any, text,
+    between, mentions, mentions_any, number, place_before, quoted, reason, starts_any, text,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Endings of files of C, C++ and the other languages of these compilers.
 const ENDINGS: &[&str] = &[
@@ -43,11 +43,8 @@ const DRIVERS: &[&str] = &[
 const BLOCK: usize = 12;
 
 /// Reads messages of compilers.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if !(has(lines, "rror")
-        || has(lines, "warning")
-        || has(lines, "style:")
-        || has(lines, "exhausted"))
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if !(lines.has("rror") || lines.has("warning") || lines.has("style:") || lines.has("exhausted"))
     {
         return;
     }

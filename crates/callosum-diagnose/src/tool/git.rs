@@ -1,9 +1,7 @@
 //! Git: `fatal: `, `error: `, conflicts, rejected pushes and whitespace checks.
 
-use super::scan::{
-    between, has, mentions, mentions_any, place, place_before, quoted, starts_any, text,
-};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{between, mentions, mentions_any, place, place_before, quoted, starts_any, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Most lines of one error with its hints and its list of files.
 const BLOCK: usize = 40;
@@ -242,7 +240,7 @@ const NETWORK: &[&str] = &[
 ];
 
 /// Reads git's errors.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     const WORDS: [&str; 15] = [
         "fatal: ",
         "error: ",
@@ -260,13 +258,13 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
         "ERROR: ",
         "stash entries",
     ];
-    if !(WORDS.iter().any(|word| has(lines, word))
-        || has(lines, "at EOF.")
-        || has(lines, "Aborting commit"))
+    if !(WORDS.iter().any(|word| lines.has(word))
+        || lines.has("at EOF.")
+        || lines.has("Aborting commit"))
     {
         return;
     }
-    let is_patch_warning = has(lines, "whitespace errors.") && has(lines, "warning: ");
+    let is_patch_warning = lines.has("whitespace errors.") && lines.has("warning: ");
     let mut at = 0;
     while at < lines.len() {
         let line = text(lines, at).trim_end();
@@ -322,11 +320,11 @@ fn rejected(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
             .iter()
             .rev()
             .take(20)
-            .any(|line| line.text.starts_with("From "))
+            .any(|line| line.text().starts_with("From "))
             && !lines[at..]
                 .iter()
                 .take(20)
-                .any(|line| mentions(&line.text, "failed to push"));
+                .any(|line| mentions(line.text(), "failed to push"));
     let name = if is_fetch {
         "GitError"
     } else {
@@ -353,7 +351,7 @@ fn rejected(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
         .iter()
         .rev()
         .take(12)
-        .filter_map(|line| line.text.strip_prefix("remote: "))
+        .filter_map(|line| line.text().strip_prefix("remote: "))
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();

@@ -3,28 +3,27 @@
 use super::{
     go_test,
     scan::{
-        Words, ends_any, mentions, mentions_any, number, place, place_before, quoted, reason,
-        starts_any, text,
+        ends_any, mentions, mentions_any, number, place, place_before, quoted, reason, starts_any,
+        text,
     },
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Lines of a panic's goroutines that are read.
 const LONGEST_TRACE: usize = 400;
 
 /// Reads the tools of Go and the programs that they run.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has(".go:") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has(".go:") {
         read_places(lines, found);
     }
-    if words.has("goroutine ") || words.has("DATA RACE") || words.has("SIGSEGV: ") {
+    if lines.has("goroutine ") || lines.has("DATA RACE") || lines.has("SIGSEGV: ") {
         read_panics(lines, found);
     }
-    if words.has("--- FAIL: ") {
+    if lines.has("--- FAIL: ") {
         go_test::read_tests(lines, found);
     }
-    if words.has("\t[no test files]") || words.has("[no tests to run]") {
+    if lines.has("\t[no test files]") || lines.has("[no tests to run]") {
         go_test::read_no_tests(lines, found);
     }
     read_messages(lines, found);

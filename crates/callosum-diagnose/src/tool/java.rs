@@ -3,12 +3,11 @@
 use super::{
     passing::is_passing,
     scan::{
-        Words, class_and_message, ends_any, has, indent, is_exception, is_path, mentions,
-        mentions_any, named, number, on_one_line, place, place_before, quoted, starts_any, text,
-        without_scheme,
+        class_and_message, ends_any, indent, is_exception, is_path, mentions, mentions_any,
+        named, number, on_one_line, place, place_before, quoted, starts_any, text, without_scheme,
     },
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Lines of a message between the class and the first frame.
 const LONGEST_MESSAGE: usize = 30;
@@ -68,15 +67,14 @@ const LIBRARIES: &[&str] = &[
 ];
 
 /// Reads compilers, stack traces, JUnit and the JVM.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has(".java:") || words.has(".kt:") || words.has(".kt: (") || words.has(".kts:") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has(".java:") || lines.has(".kt:") || lines.has(".kt: (") || lines.has(".kts:") {
         read_compiler(lines, found);
     }
-    if words.has("\tat ") || words.has("    at ") || words.has("Caused by: ") {
+    if lines.has("\tat ") || lines.has("    at ") || lines.has("Caused by: ") {
         read_traces(lines, found);
     }
-    if words.has("=> ") && words.has("MethodSource [") {
+    if lines.has("=> ") && lines.has("MethodSource [") {
         read_launcher(lines, found);
     }
     read_virtual_machine(lines, found);
@@ -130,9 +128,9 @@ fn read_launcher(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads `A.java:3: error: …` of javac, `A.kt:2:13: error: …` of kotlinc, and `e: file:///A.kt:2:13 …` of Gradle.
-fn read_compiler(lines: &[Line], found: &mut Vec<Finding>) {
-    let is_strict = has(lines, "error: warnings found and -Werror specified")
-        || has(lines, "warnings found and -Werror specified");
+fn read_compiler(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    let is_strict = lines.has("error: warnings found and -Werror specified")
+        || lines.has("warnings found and -Werror specified");
     for at in 0..lines.len() {
         let line = text(lines, at);
         let Some((file, number, is_error, message)) = compiler_message(line) else {
@@ -369,14 +367,14 @@ fn header(lines: &[Line], at: usize) -> Option<(usize, bool)> {
 /// Returns the first frame after a header, if only lines of a message are between.
 fn first_frame(lines: &[Line], from: usize, depth: usize) -> Option<usize> {
     for (at, line) in lines.iter().enumerate().skip(from).take(LONGEST_MESSAGE) {
-        if frame(&line.text).is_some() {
+        if frame(line.text()).is_some() {
             return Some(at);
         }
-        let trimmed = line.text.trim_start();
+        let trimmed = line.text().trim_start();
         if starts_any(
             trimmed,
             &["Caused by: ", "[ERROR]", "[INFO]", "Exception in thread "],
-        ) || (depth > 0 && !trimmed.is_empty() && indent(&line.text) < depth)
+        ) || (depth > 0 && !trimmed.is_empty() && indent(line.text()) < depth)
         {
             return None;
         }
@@ -403,8 +401,8 @@ fn chain(lines: &[Line], at: usize, name_at: usize) -> (Vec<Exception<'_>>, usiz
         let mut has_frames = false;
         let mut library = None;
         for (below, line) in lines.iter().enumerate().skip(line_at + 1) {
-            let trimmed = line.text.trim_start();
-            if let Some(frame) = frame(&line.text) {
+            let trimmed = line.text().trim_start();
+            if let Some(frame) = frame(line.text()) {
                 has_frames = true;
                 last = below;
                 if frame.is_project && exception.place.is_none() {
@@ -450,7 +448,7 @@ fn is_message(lines: &[Line], at: usize) -> bool {
 /// Moves `last` over a suppressed exception, which is not part of the chain.
 fn skip_suppressed(lines: &[Line], from: usize, last: &mut usize) {
     for (at, line) in lines.iter().enumerate().skip(from + 1) {
-        if frame(&line.text).is_none() && !line.text.trim_start().starts_with("... ") {
+        if frame(line.text()).is_none() && !line.text().trim_start().starts_with("... ") {
             return;
         }
         *last = at;

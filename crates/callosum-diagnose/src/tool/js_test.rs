@@ -5,29 +5,28 @@ use std::borrow::Cow;
 use super::{
     node::{error_type, frame, header, is_project, missing_module},
     scan::{
-        Words, between, indent, is_exception, mentions, mentions_any, number, on_one_line, place,
-        quoted, starts_any, text,
+        between, indent, is_exception, mentions, mentions_any, number, on_one_line, place, quoted,
+        starts_any, text,
     },
     tsc,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Lines of one failure that are read.
 const LONGEST_FAILURE: usize = 200;
 
 /// Reads Jest, Vitest, Mocha and `node --test`.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("  ● ") || words.has("● ") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("  ● ") || lines.has("● ") {
         read_jest(lines, found);
     }
-    if words.has("FAIL ") && words.has("❯") || words.has("⎯⎯") {
+    if lines.has("FAIL ") && lines.has("❯") || lines.has("⎯⎯") {
         read_vitest(lines, found);
     }
-    if words.has(" failing") {
+    if lines.has(" failing") {
         read_mocha(lines, found);
     }
-    if words.has("✖ ") {
+    if lines.has("✖ ") {
         read_node_test(lines, found);
     }
     read_no_tests(lines, found);

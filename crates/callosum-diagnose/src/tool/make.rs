@@ -1,29 +1,28 @@
 //! Build tools of C: make, CMake and CTest, Ninja, Meson and configure scripts.
 
 use super::scan::{
-    between, has, mentions, mentions_any, number, on_one_line, place_before, quoted, starts_any,
-    text,
+    between, mentions, mentions_any, number, on_one_line, place_before, quoted, starts_any, text,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Most lines of a message of CMake.
 const BLOCK: usize = 60;
 
 /// Reads errors of build tools.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "***") || has(lines, "ake") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("***") || lines.has("ake") {
         make(lines, found);
     }
-    if has(lines, "CMake ") || has(lines, "CMakeCache") || has(lines, " is not a directory") {
+    if lines.has("CMake ") || lines.has("CMakeCache") || lines.has(" is not a directory") {
         cmake(lines, found);
     }
-    if has(lines, " Test ") && has(lines, "Test #") || has(lines, "No tests were found!!!") {
+    if lines.has(" Test ") && lines.has("Test #") || lines.has("No tests were found!!!") {
         ctest(lines, found);
     }
-    if has(lines, "ninja: ") || has(lines, "FAILED: ") {
+    if lines.has("ninja: ") || lines.has("FAILED: ") {
         ninja(lines, found);
     }
-    if has(lines, "ERROR: ") || has(lines, "configure: error") || has(lines, "pkg-config") {
+    if lines.has("ERROR: ") || lines.has("configure: error") || lines.has("pkg-config") {
         configure(lines, found);
     }
 }
@@ -172,7 +171,7 @@ fn of_make(lines: &[Line], at: usize, body: &str) -> Option<Finding> {
     finding.is_consequence = finding.module.is_some()
         && lines[..at].iter().any(|line| {
             finding.module.as_deref().is_some_and(|file| {
-                line.text
+                line.text()
                     .ends_with(&format!("{file}: No such file or directory"))
             })
         });
@@ -422,12 +421,12 @@ fn ctest(lines: &[Line], found: &mut Vec<Finding>) {
     }
 }
 
-fn ninja(lines: &[Line], found: &mut Vec<Finding>) {
+fn ninja(lines: &Window<'_>, found: &mut Vec<Finding>) {
     for at in 0..lines.len() {
         let line = text(lines, at).trim_end();
         if let Some(target) = line.strip_prefix("FAILED: ") {
             let command = text(lines, at + 1);
-            let is_ninja = has(lines, "ninja: ")
+            let is_ninja = lines.has("ninja: ")
                 || command.starts_with('/')
                 || command.starts_with("cd ")
                 || command.starts_with(": && ");

@@ -51,10 +51,10 @@ mod tap;
 mod terraform;
 mod tsc;
 
-use crate::{finding::Finding, line::Line};
+use crate::{finding::Finding, window::Window};
 
 /// Reads the errors of one family of tools from a window of lines.
-pub(crate) type Reader = fn(&[Line], &mut Vec<Finding>);
+pub(crate) type Reader = fn(&Window<'_>, &mut Vec<Finding>);
 
 /// Every reader with its name, exact formats first.
 pub(crate) const READERS: &[(&str, Reader)] = &[

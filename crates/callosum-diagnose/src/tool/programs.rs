@@ -1,8 +1,8 @@
 //! Programs of a shell: coreutils, grep, sed, awk, tar, curl, wget, ssh, psql, openssl, package managers, and `perror`'s
 //! `program: file: reason`.
 
-use super::scan::{between, has, mentions, mentions_any, number, quoted, reason, starts_any, text};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{between, mentions, mentions_any, number, quoted, reason, starts_any, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Programs whose own messages are read in all forms.
 const PROGRAMS: &[&str] = &[
@@ -150,7 +150,7 @@ const RUNNERS: &[&str] = &[
 ];
 
 /// Reads errors of programs.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     const WORDS: [&str; 28] = [
         "o such file",
         "denied",
@@ -181,9 +181,9 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
         "Connection ",
         "SASL",
     ];
-    if !WORDS.iter().any(|word| has(lines, word))
-        && !has(lines, "expression #")
-        && !has(lines, "memory")
+    if !WORDS.iter().any(|word| lines.has(word))
+        && !lines.has("expression #")
+        && !lines.has("memory")
     {
         return;
     }

@@ -4,26 +4,26 @@ use std::borrow::Cow;
 
 use super::{
     python_traceback::{is_projects, missing_name},
-    scan::{bare_class, class_and_message, has, named, on_one_line, place_before, quoted, text},
+    scan::{bare_class, class_and_message, named, on_one_line, place_before, quoted, text},
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads pytest, pytest-cov and coverage.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     let start = found.len();
-    if has(lines, " FAILURES ") || has(lines, " ERRORS ") {
+    if lines.has(" FAILURES ") || lines.has(" ERRORS ") {
         read_sections(lines, found);
     }
-    if has(lines, "conftest '") {
+    if lines.has("conftest '") {
         read_conftest(lines, found);
     }
-    if found.len() == start && (has(lines, "FAILED ") || has(lines, "ERROR ")) {
+    if found.len() == start && (lines.has("FAILED ") || lines.has("ERROR ")) {
         read_summary(lines, found);
     }
-    if has(lines, "ERROR: ") || has(lines, ": error: ") {
+    if lines.has("ERROR: ") || lines.has(": error: ") {
         read_usage(lines, found);
     }
-    if has(lines, "overage") {
+    if lines.has("overage") {
         read_coverage(lines, found);
     }
     if found.len() == start {

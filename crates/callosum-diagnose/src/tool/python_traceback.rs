@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::scan::{bare_class, class_and_message, has, named, on_one_line, quoted, text};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{bare_class, class_and_message, named, on_one_line, quoted, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Opens every traceback.
 const TRACEBACK: &str = "Traceback (most recent call last):";
@@ -33,17 +33,17 @@ const LIBRARIES: [&str; 8] = [
 const LONGEST: usize = 3_000;
 
 /// Reads tracebacks, syntax errors and warnings of Python.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, TRACEBACK) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has(TRACEBACK) {
         read_tracebacks(lines, found);
     }
-    if has(lines, "Error: ") && has(lines, "File \"") {
+    if lines.has("Error: ") && lines.has("File \"") {
         read_syntax_errors(lines, found);
     }
-    if has(lines, "Warning: ") {
+    if lines.has("Warning: ") {
         read_warnings(lines, found);
     }
-    if has(lines, "ython") || has(lines, "(char ") {
+    if lines.has("ython") || lines.has("(char ") {
         read_interpreter(lines, found);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Cargo's own errors are in [`cargo`](super::cargo), panics and tests in [`cargo_test`](super::cargo_test).
 
-use super::scan::{has, indent, mentions, mentions_any, number, on_one_line, place, quoted, text};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{indent, mentions, mentions_any, number, on_one_line, place, quoted, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Most lines of a message before its place.
 const MESSAGE: usize = 12;
@@ -12,16 +12,16 @@ const MESSAGE: usize = 12;
 const BLOCK: usize = 120;
 
 /// Reads messages of the compiler and its tools.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "--> ") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("--> ") {
         for at in 0..lines.len() {
             found.extend(message(lines, at));
         }
     }
-    if has(lines, ".rs:") {
+    if lines.has(".rs:") {
         short(lines, found);
     }
-    if has(lines, "Diff in ") {
+    if lines.has("Diff in ") {
         differences(lines, found);
     }
 }

@@ -1,11 +1,11 @@
 //! Shells: bash, dash, zsh and fish, ShellCheck, and the prompts of Windows.
 
-use super::scan::{between, has, mentions, mentions_any, number, quoted, reason, starts_any, text};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{between, mentions, mentions_any, number, quoted, reason, starts_any, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads errors of shells.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "SC") && (has(lines, "In ") || has(lines, "[SC")) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("SC") && (lines.has("In ") || lines.has("[SC")) {
         shellcheck(lines, found);
     }
     const WORDS: [&str; 22] = [
@@ -32,7 +32,7 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
         "readonly",
         "allocate memory",
     ];
-    if !WORDS.iter().any(|word| has(lines, word)) {
+    if !WORDS.iter().any(|word| lines.has(word)) {
         return;
     }
     for at in 0..lines.len() {

@@ -3,10 +3,10 @@
 use memchr::memmem::Finder;
 
 use super::scan::{is_path, number, place, quoted, text};
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads `tsc` and tools that print as it does.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     let finder = Finder::new(" TS");
     for at in 0..lines.len() {
         let line = text(lines, at);

@@ -237,10 +237,10 @@ pub fn each_reader(output: &[u8], mut each: impl FnMut(&str, &dyn Fn() -> usize)
     blank_quotes(&mut lines);
     each("(window)", &|| Window::new(&lines).len());
     let window = Window::new(&lines);
-    for (name, read) in READERS {
-        each(name, &|| {
+    for reader in READERS {
+        each(reader.name, &|| {
             let mut found = Vec::new();
-            read(&window, &mut found);
+            (reader.read)(&window, &mut found);
             found.len()
         });
     }
@@ -257,8 +257,11 @@ fn find_with(lines: &[Line], patterns: &Patterns) -> Vec<Finding> {
     let mut claimed = vec![false; lines.len()];
     let mut found = Vec::new();
     let window = Window::new(lines);
-    for (_, read) in READERS {
-        read(&window, &mut found);
+    for reader in READERS {
+        if !(reader.words.is_empty() || window.may_have_any(reader.words)) {
+            continue;
+        }
+        (reader.read)(&window, &mut found);
         let start = accepted.len();
         for finding in found.drain(..) {
             // A damaged output may put anything where a format has a class.

@@ -105,28 +105,22 @@ const BUILD: &[&str] = &[
 
 /// Reads Cargo's errors.
 pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
-    if lines.has("error: ") || lines.has("error[E") {
-        for at in 0..lines.len() {
-            let line = text(lines, at).trim_end();
-            if let Some(message) = line.strip_prefix("error: ") {
-                found.extend(error(lines, at, message));
-            } else if let Some(rest) = line.strip_prefix("error[E") {
-                found.extend(without_place(lines, at, rest));
-            }
+    for at in lines.lines_with(&["error: ", "error[E"]) {
+        let line = text(lines, at).trim_end();
+        if let Some(message) = line.strip_prefix("error: ") {
+            found.extend(error(lines, at, message));
+        } else if let Some(rest) = line.strip_prefix("error[E") {
+            found.extend(without_place(lines, at, rest));
         }
     }
-    if lines.has("warning: ") {
-        for at in 0..lines.len() {
-            if let Some(message) = text(lines, at).strip_prefix("warning: ") {
-                found.extend(warning(at, message));
-            }
+    for at in lines.lines_with(&["warning: "]) {
+        if let Some(message) = text(lines, at).strip_prefix("warning: ") {
+            found.extend(warning(at, message));
         }
     }
-    if lines.has("Error: ") {
-        for at in 0..lines.len() {
-            if let Some(message) = text(lines, at).strip_prefix("Error: ") {
-                found.extend(returned(lines, at, message));
-            }
+    for at in lines.lines_with(&["Error: "]) {
+        if let Some(message) = text(lines, at).strip_prefix("Error: ") {
+            found.extend(returned(lines, at, message));
         }
     }
 }

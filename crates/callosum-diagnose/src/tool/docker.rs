@@ -16,12 +16,49 @@ const LONGEST_BUILD: usize = 400;
 /// Lines of a failed step that other readers see.
 const LONGEST_STEP: usize = 200;
 
+/// A line that starts an error has one of these.
+const STARTS: &[&str] = &[
+    "docker: ",
+    "Cannot connect to the Docker daemon",
+    "error during connect: ",
+    "permission denied while trying",
+    "Error response from daemon: ",
+    "unable to prepare context: ",
+    "unknown ",
+    "\"docker ",
+    "invalid ",
+    "must specify at least one container source",
+    "context \"",
+    "Get \"http",
+    "Head \"http",
+    "Post \"http",
+    "DEPRECATED: ",
+    "Error: No such ",
+    "validating ",
+    "yaml: ",
+    "no configuration file provided",
+    "no such service: ",
+    "service \"",
+    "dependency failed to start: ",
+    "env file ",
+    "compose",
+    "he connection to the server ",
+    "Unable to connect to the server: ",
+    "Error from server",
+    "\" is invalid: ",
+    "Error: unknown ",
+    "resource mapping not found",
+    "Error in configuration: ",
+    "\"command failed\" err=",
+    "error: ",
+];
+
 /// Reads Docker and kubectl.
 pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     if lines.has("failed to solve") || lines.has("dockerfile parse error") {
         read_builds(lines, found);
     }
-    for at in 0..lines.len() {
+    for at in lines.lines_with(STARTS) {
         let line = text(lines, at);
         let Some(first) = line.as_bytes().first() else {
             continue;

@@ -39,16 +39,30 @@ const DRIVERS: &[&str] = &[
     "flang",
 ];
 
+/// Without one of these there is no message.
+pub(super) const WORDS: &[&str] = &["rror", "warning", "style:", "exhausted"];
+
+/// A line that starts a message has one of these.
+const STARTS: &[&str] = &[
+    "rror",
+    "arning",
+    "style: ",
+    "sorry, unimplemented: ",
+    "performance: ",
+    "portability: ",
+    "information: ",
+    "virtual memory exhausted",
+];
+
 /// Most lines that a message's source and notes take.
 const BLOCK: usize = 12;
 
 /// Reads messages of compilers.
 pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
-    if !(lines.has("rror") || lines.has("warning") || lines.has("style:") || lines.has("exhausted"))
-    {
+    if !lines.has_any(WORDS) {
         return;
     }
-    for at in 0..lines.len() {
+    for at in lines.lines_with(STARTS) {
         let line = text(lines, at);
         if let Some(finding) = message(lines, at, line)
             .or_else(|| msvc(at, line))

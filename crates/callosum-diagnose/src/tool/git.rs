@@ -239,34 +239,60 @@ const NETWORK: &[&str] = &[
     "Empty reply from server",
 ];
 
+/// Without one of these there is no error.
+pub(super) const WORDS: &[&str] = &[
+    "fatal: ",
+    "error: ",
+    "CONFLICT (",
+    "! [re",
+    "whitespace.",
+    "conflict marker",
+    "not a git command",
+    "tracking information",
+    "not currently on a branch",
+    "detection failed",
+    "identity unknown",
+    "spaces.",
+    "indent.",
+    "ERROR: ",
+    "stash entries",
+    "at EOF.",
+    "Aborting commit",
+];
+
+/// A line that starts an error has one of these.
+const STARTS: &[&str] = &[
+    "fatal: ",
+    "error: ",
+    "CONFLICT (",
+    "! [re",
+    "trailing whitespace.",
+    "in indent.",
+    "with spaces.",
+    "leftover conflict marker",
+    "blank line at EOF.",
+    "git: '",
+    "There is no tracking information",
+    "You are not currently on a branch.",
+    "Patch format detection failed.",
+    "No stash entries found.",
+    "Aborting commit due to ",
+    "ERROR: Repository not found",
+    "identity unknown",
+    "*** Please tell me who you are.",
+];
+
 /// Reads git's errors.
 pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
-    const WORDS: [&str; 15] = [
-        "fatal: ",
-        "error: ",
-        "CONFLICT (",
-        "! [re",
-        "whitespace.",
-        "conflict marker",
-        "not a git command",
-        "tracking information",
-        "not currently on a branch",
-        "detection failed",
-        "identity unknown",
-        "spaces.",
-        "indent.",
-        "ERROR: ",
-        "stash entries",
-    ];
-    if !(WORDS.iter().any(|word| lines.has(word))
-        || lines.has("at EOF.")
-        || lines.has("Aborting commit"))
-    {
+    if !lines.has_any(WORDS) {
         return;
     }
     let is_patch_warning = lines.has("whitespace errors.") && lines.has("warning: ");
-    let mut at = 0;
-    while at < lines.len() {
+    let mut next = 0;
+    for at in lines.lines_with(STARTS) {
+        if at < next {
+            continue;
+        }
         let line = text(lines, at).trim_end();
         let finding = conflict(at, line)
             .or_else(|| rejected(lines, at, line))
@@ -274,10 +300,9 @@ pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
             .or_else(|| sentence(lines, at, line))
             .or_else(|| marked(lines, at, line));
         if let Some(finding) = finding {
-            at = finding.last;
+            next = finding.last + 1;
             found.push(finding);
         }
-        at += 1;
     }
 }
 

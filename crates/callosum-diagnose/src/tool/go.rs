@@ -323,8 +323,32 @@ fn read_panics(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads messages of the `go` command, and the last words of programs.
-fn read_messages(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_messages(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    const WORDS: &[&str] = &[
+        "go: ",
+        ": unknown command",
+        "stat ",
+        "package ",
+        "flag provided but not defined: ",
+        "no required module provides ",
+        "no Go files in ",
+        "named files must be .go files",
+        "no go files listed",
+        "runtime.main_main",
+        "missing go.sum entry",
+        "malformed module path",
+        "module declares its path",
+        "cannot find module providing ",
+        "found packages ",
+    ];
+    let mut starts = lines.lines_with(WORDS);
+    // The last words of a program are above `exit status 1`, or at the end of the output.
+    let exits = lines.lines_with(&["exit status "]);
+    starts.extend(exits.iter().filter_map(|at| at.checked_sub(1)));
+    starts.extend(lines.len().saturating_sub(2)..lines.len());
+    starts.sort_unstable();
+    starts.dedup();
+    for at in starts {
         let line = text(lines, at);
         let Some(first) = line.as_bytes().first() else {
             continue;

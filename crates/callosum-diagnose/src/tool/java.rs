@@ -3,8 +3,8 @@
 use super::{
     passing::is_passing,
     scan::{
-        class_and_message, ends_any, indent, is_exception, is_path, mentions, mentions_any,
-        named, number, on_one_line, place, place_before, quoted, starts_any, text, without_scheme,
+        class_and_message, ends_any, indent, is_exception, is_path, mentions, mentions_any, named,
+        number, on_one_line, place, place_before, quoted, starts_any, text, without_scheme,
     },
 };
 use crate::{Severity, finding::Finding, line::Line, window::Window};
@@ -571,15 +571,28 @@ fn report(
 }
 
 /// Reads what javac and the JVM print without a place.
-fn read_virtual_machine(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_virtual_machine(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    const WORDS: &[&str] = &[
+        "error: ",
+        "Error: ",
+        "Error opening zip file",
+        "Error occurred during initialization of VM",
+        "no main manifest attribute, in ",
+        "Unrecognized VM option ",
+        "Unrecognized option: -",
+        "warning: ",
+        "A fatal error has been detected by the Java",
+        "insufficient memory for the Java",
+        "Terminating due to java.lang",
+    ];
+    for at in lines.lines_with(WORDS) {
         let line = text(lines, at);
-        let Some(first) = line.as_bytes().first() else {
+        let is_start = matches!(
+            line.as_bytes().first(),
+            Some(b'e' | b'E' | b'O' | b'J' | b'w' | b'n' | b'#' | b'T' | b'U' | b' ')
+        );
+        if !is_start {
             continue;
-        };
-        match first {
-            b'e' | b'E' | b'O' | b'J' | b'w' | b'n' | b'#' | b'T' | b'U' | b' ' => {}
-            _ => continue,
         }
         if let Some(finding) = virtual_machine_message(lines, at, line) {
             found.push(finding);

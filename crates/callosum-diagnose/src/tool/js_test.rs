@@ -33,15 +33,14 @@ pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
 }
 
 /// Reads runs that found no test, and coverage below its threshold.
-fn read_no_tests(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_no_tests(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&[
+        "No test",
+        "Could not find '/",
+        "Jest: ",
+        "ERROR: Coverage for ",
+    ]) {
         let line = text(lines, at);
-        let Some(first) = line.as_bytes().first() else {
-            continue;
-        };
-        if !matches!(first, b'C' | b'N' | b'E' | b'J' | b' ') {
-            continue;
-        }
         if starts_any(
             line,
             &[

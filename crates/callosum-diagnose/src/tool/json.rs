@@ -17,7 +17,7 @@ const LONGEST: usize = 2 * 1024 * 1024;
 const MOST_CUT: usize = 3;
 
 /// Keys of the shapes that the readers know. Text without one is not parsed.
-const KEYS: [&str; 31] = [
+pub(super) const KEYS: &[&str] = &[
     "\"reason\":",
     "\"$message_type\"",
     "\"Action\":",
@@ -63,10 +63,7 @@ pub(super) struct Document {
 
 /// Reads the reports of compilers, linters and test runners.
 pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
-    if !lines.iter().any(|line| starts_document(line.text())) {
-        return;
-    }
-    if !KEYS.iter().any(|key| lines.has(key)) {
+    if !lines.has_any(KEYS) || !lines.iter().any(|line| starts_document(line.text())) {
         return;
     }
     let mut documents = Vec::new();

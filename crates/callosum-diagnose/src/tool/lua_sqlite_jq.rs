@@ -6,12 +6,12 @@ use crate::{Severity, finding::Finding, line::Line, window::Window};
 /// Reads Lua, SQLite and jq.
 pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     if lines.has("lua") {
-        for at in 0..lines.len() {
+        for at in lines.lines_with(&["lua"]) {
             found.extend(lua(lines, at));
         }
     }
     if lines.has("rror") || lines.has("jq: ") {
-        for at in 0..lines.len() {
+        for at in lines.lines_with(&["rror", "jq: "]) {
             let line = text(lines, at);
             found.extend(jq(at, line).or_else(|| sqlite(lines, at, line)));
         }

@@ -44,8 +44,15 @@ fn is_makefile(file: &str) -> bool {
         || name == "build.make"
 }
 
-fn make(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn make(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&[
+        "***",
+        "make:",
+        "make[",
+        "make.exe",
+        "warning: ",
+        "No such file or directory",
+    ]) {
         let line = text(lines, at).trim_end();
         let finding = match after_make(line) {
             Some(body) => of_make(lines, at, body),
@@ -210,8 +217,8 @@ fn is_cmake_own(file: &str) -> bool {
         || starts_any(file, &["/usr/", "/opt/"])
 }
 
-fn cmake(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn cmake(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["CMake ", "Error: "]) {
         let line = text(lines, at).trim_end();
         if let Some(rest) = line.strip_prefix("CMake ") {
             found.extend(of_cmake(lines, at, rest));
@@ -337,8 +344,8 @@ fn cmake_type(message: &str, head: &str) -> &'static str {
     "BuildError"
 }
 
-fn ctest(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn ctest(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&[" Test ", "No tests were found!!!"]) {
         let line = text(lines, at).trim_end();
         if line.trim() == "No tests were found!!!" {
             found.push(Finding::new(
@@ -422,7 +429,7 @@ fn ctest(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 fn ninja(lines: &Window<'_>, found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+    for at in lines.lines_with(&["FAILED: ", "ninja: "]) {
         let line = text(lines, at).trim_end();
         if let Some(target) = line.strip_prefix("FAILED: ") {
             let command = text(lines, at + 1);
@@ -478,8 +485,8 @@ fn ninja(lines: &Window<'_>, found: &mut Vec<Finding>) {
 }
 
 /// Reads Meson, configure scripts and pkg-config.
-fn configure(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn configure(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["configure: error: ", "pkg-config search path", "ERROR: "]) {
         let line = text(lines, at).trim_end();
         if let Some(message) = line.strip_prefix("configure: error: ") {
             let is_missing = mentions_any(

@@ -14,7 +14,11 @@ pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     if lines.has("[ERROR] ") || lines.has("[WARNING] ") || lines.has("[FATAL] ") {
         read_maven(lines, found);
     }
-    for at in 0..lines.len() {
+    for at in lines.lines_with(&[
+        "Unable to parse command line options: ",
+        "Unknown command-line option '",
+        "POM file ",
+    ]) {
         let line = text(lines, at);
         if line.starts_with("Unable to parse command line options: ")
             || line.starts_with("Unknown command-line option '")

@@ -7,12 +7,14 @@ use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads messages of `perl`.
 pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
-    if lines.has(" line ") {
-        for at in 0..lines.len() {
-            found.extend(message(lines, at));
-        }
+    for at in lines.lines_with(&[" line "]) {
+        found.extend(message(lines, at));
     }
-    for at in 0..lines.len() {
+    for at in lines.lines_with(&[
+        "Out of memory",
+        "Unrecognized switch: -",
+        "Can't open perl script ",
+    ]) {
         let line = text(lines, at);
         if line.starts_with("Out of memory in perl:") || line == "Out of memory!" {
             found.push(Finding::new(

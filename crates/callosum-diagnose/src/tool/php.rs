@@ -409,8 +409,19 @@ fn read_testdox(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads Composer, `php` itself, and the boxes in which Symfony's console prints an exception.
-fn read_console(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_console(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    const WORDS: &[&str] = &[
+        "Could not open input file: ",
+        "Composer could not find ",
+        "Your requirements could not ",
+        "Your lock file does not ",
+        "- Required package \"",
+        ".php line ",
+        "  Command \"",
+        "  The \"--",
+        "  [",
+    ];
+    for at in lines.lines_with(WORDS) {
         let line = text(lines, at);
         let Some(first) = line.as_bytes().first() else {
             continue;

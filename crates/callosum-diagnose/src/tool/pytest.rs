@@ -302,8 +302,8 @@ fn file_of_summary<'a>(lines: &'a [Line], from: usize, test: &str) -> Option<&'a
 }
 
 /// Reads `ImportError while loading conftest`.
-fn read_conftest(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_conftest(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["while loading conftest '"]) {
         let line = text(lines, at);
         let Some((class, rest)) = line.split_once(" while loading conftest '") else {
             continue;
@@ -345,11 +345,14 @@ fn read_conftest(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads `FAILED path::test - reason` of a run without tracebacks (`--tb=no`).
-fn read_summary(lines: &[Line], found: &mut Vec<Finding>) {
-    let is_pytest = (0..lines.len()).any(|at| {
-        heading(text(lines, at), '=').is_some_and(|words| words == "short test summary info")
-    });
-    for at in 0..lines.len() {
+fn read_summary(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    let is_pytest = lines
+        .lines_with(&["short test summary info"])
+        .into_iter()
+        .any(|at| {
+            heading(text(lines, at), '=').is_some_and(|words| words == "short test summary info")
+        });
+    for at in lines.lines_with(&["FAILED ", "ERROR "]) {
         let line = text(lines, at);
         let (is_error, rest) = match line.strip_prefix("FAILED ") {
             Some(rest) => (false, rest),
@@ -381,8 +384,8 @@ fn read_summary(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads errors of the command line and of the configuration.
-fn read_usage(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_usage(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["ERROR: ", ": error: "]) {
         let line = text(lines, at);
         if let Some(rest) = line.strip_prefix("ERROR: ") {
             let path = ["file or directory not found: ", "not found: "]
@@ -435,8 +438,8 @@ fn read_usage(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads a coverage below its limit.
-fn read_coverage(lines: &[Line], found: &mut Vec<Finding>) {
-    let at = (0..lines.len()).find(|&at| {
+fn read_coverage(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    let at = lines.lines_with(&["overage"]).into_iter().find(|&at| {
         let line = text(lines, at);
         line.starts_with("FAIL Required test coverage of ")
             || line.starts_with("Coverage failure: ")

@@ -394,8 +394,21 @@ fn read_rake(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads Bundler and `gem`.
-fn read_bundler(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_bundler(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    const WORDS: &[&str] = &[
+        "Could not ",
+        "Bundler could not ",
+        "Your Ruby version is ",
+        "Your bundle is locked to ",
+        "The gemspecs for path gems changed",
+        "The dependencies in your gemfile changed",
+        "bundler: command not found: ",
+        "[!] There was an error parsing",
+        "An error occurred while installing ",
+        "Gem::Ext::BuildError: ",
+        "[DEPRECATED] ",
+    ];
+    for at in lines.lines_with(WORDS) {
         let line = text(lines, at);
         let Some(first) = line.as_bytes().first() else {
             continue;

@@ -14,7 +14,7 @@ pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
         read_diagnostics(lines, found);
     }
     if lines.has(" has no command named ") {
-        for at in 0..lines.len() {
+        for at in lines.lines_with(&[" has no command named "]) {
             let line = text(lines, at);
             if starts_any(
                 line,
@@ -34,7 +34,7 @@ pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
         ("No state file was found!", "BuildError"),
         ("Workspace \"", "BuildError"),
     ] {
-        for at in 0..lines.len() {
+        for at in lines.lines_with(&[start]) {
             let line = text(lines, at);
             let is_workspace = name != "BuildError"
                 || start.ends_with('!')

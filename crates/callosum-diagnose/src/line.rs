@@ -6,7 +6,7 @@ use memchr::{memchr, memchr2};
 const LONGEST: usize = 16 * 1024;
 
 /// One line of output, without terminal sequences.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     raw: String,
     /// Where the text that readers see starts.
@@ -30,6 +30,18 @@ impl Line {
     /// The text as printed.
     pub(crate) fn raw(&self) -> &str {
         &self.raw
+    }
+
+    /// Takes over the text of another line. It does not allocate if the text fits.
+    pub(crate) fn replace(&mut self, raw: &str) {
+        self.raw.clear();
+        self.raw.push_str(raw);
+        self.start = 0;
+    }
+
+    /// Bytes that the line can hold without allocating.
+    pub(crate) fn capacity(&self) -> usize {
+        self.raw.capacity()
     }
 
     /// Hides so many bytes at the start of the text from readers.
@@ -63,14 +75,14 @@ pub(crate) struct LineSplitter {
 
 impl LineSplitter {
     /// Adds bytes and calls `each` with every line that they complete.
-    pub(crate) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Line)) {
+    pub(crate) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(&str)) {
         let mut rest = bytes;
         while let Some(at) = memchr(b'\n', rest) {
             match plain(&rest[..at]).filter(|_| !self.is_begun) {
-                Some(text) => each(Line::new(text)),
+                Some(text) => each(text),
                 None => {
                     self.extend(&rest[..at]);
-                    each(self.take());
+                    each(&self.take());
                 }
             }
             rest = &rest[at + 1..];
@@ -79,7 +91,7 @@ impl LineSplitter {
     }
 
     /// Returns the last line if the stream does not end with a line feed.
-    pub(crate) fn finish(&mut self) -> Option<Line> {
+    pub(crate) fn finish(&mut self) -> Option<String> {
         self.is_begun.then(|| self.take())
     }
 
@@ -106,7 +118,7 @@ impl LineSplitter {
             .extend_from_slice(&part[..part.len().min(room)]);
     }
 
-    fn take(&mut self) -> Line {
+    fn take(&mut self) -> String {
         let text = String::from_utf8_lossy(&self.partial);
         let text = if text.contains('\u{1b}') {
             strip_sequences(&text)
@@ -116,7 +128,7 @@ impl LineSplitter {
         self.partial.clear();
         self.is_returned = false;
         self.is_begun = false;
-        Line::new(text)
+        text
     }
 }
 
@@ -169,9 +181,9 @@ mod tests {
         let mut splitter = LineSplitter::default();
         let mut lines = Vec::new();
         for part in parts {
-            splitter.push(part, |line| lines.push(line.raw));
+            splitter.push(part, |line| lines.push(line.to_owned()));
         }
-        lines.extend(splitter.finish().map(|line| line.raw));
+        lines.extend(splitter.finish());
         lines
     }
 
@@ -199,10 +211,10 @@ mod tests {
         let mut splitter = LineSplitter::default();
         let mut lines = Vec::new();
         for _ in 0..1000 {
-            splitter.push(&[0xff; 1000], |line| lines.push(line.raw));
+            splitter.push(&[0xff; 1000], |line| lines.push(line.to_owned()));
             assert!(splitter.partial.len() <= LONGEST);
         }
-        splitter.push(b"\nnext\n", |line| lines.push(line.raw));
+        splitter.push(b"\nnext\n", |line| lines.push(line.to_owned()));
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[1], "next");
     }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::memchr2;
 
 use crate::line::Line;
 
@@ -30,9 +30,10 @@ pub(crate) fn strip_prefixes(lines: &mut [Line]) {
     for _ in 0..PASSES {
         let mut is_stripped = false;
         is_stripped |= strip(lines, full_stamp_length, 1);
-        for length in [stamp_length, column_length, name_length, task_length] {
-            is_stripped |= strip(lines, length, FEWEST);
-        }
+        is_stripped |= strip(lines, stamp_length, FEWEST);
+        is_stripped |= strip(lines, column_length, FEWEST);
+        is_stripped |= strip(lines, name_length, FEWEST);
+        is_stripped |= strip(lines, task_length, FEWEST);
         if !is_stripped {
             return;
         }
@@ -40,12 +41,15 @@ pub(crate) fn strip_prefixes(lines: &mut [Line]) {
 }
 
 /// Removes the prefix that `length` measures from each run of lines that have it, and returns whether there was one.
-fn strip(lines: &mut [Line], length: fn(&str) -> Option<usize>, fewest: usize) -> bool {
+fn strip(lines: &mut [Line], length: impl Fn(&str) -> Option<usize>, fewest: usize) -> bool {
     let mut is_stripped = false;
     let mut lengths = Vec::new();
     for at in 0..=lines.len() {
         if let Some(length) = lines.get(at).and_then(|line| length(line.text())) {
             lengths.push(length);
+            continue;
+        }
+        if lengths.is_empty() {
             continue;
         }
         let start = at - lengths.len();
@@ -143,6 +147,10 @@ fn pattern(bytes: &[u8], at: usize, form: &[u8]) -> Option<usize> {
 
 /// Returns the length of `name  | ` and `name\tstep\t`, as Compose and `gh run view --log` print them.
 fn column_length(text: &str) -> Option<usize> {
+    if !text.as_bytes().first()?.is_ascii_alphabetic() {
+        return None;
+    }
+    memchr2(b'|', b'\t', text.as_bytes())?;
     let name = word_length(text)?;
     let rest = &text[name..];
     let spaces = rest.len() - rest.trim_start_matches(' ').len();
@@ -151,7 +159,6 @@ fn column_length(text: &str) -> Option<usize> {
         return Some(bar + usize::from(text[bar..].starts_with(' ')));
     }
     // Job, step and time stamp, divided by tabs.
-    memchr(b'\t', text.as_bytes())?;
     let mut columns = text.splitn(3, '\t');
     let job = columns.next()?;
     let step = columns.next()?;

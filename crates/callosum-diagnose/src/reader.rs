@@ -21,6 +21,9 @@ const OVERLAP: usize = 400;
 /// Bytes that the readers see at once, so that long lines take no more memory than short ones.
 const WINDOW_BYTES: usize = 1 << 20;
 
+/// Longest line whose memory is used again, in bytes, so that spare lines take at most 1 MiB.
+const LONGEST_SPARE: usize = 256;
+
 /// Most events of one stream. The reader counts the rest.
 const MOST_EVENTS: usize = 200;
 
@@ -46,6 +49,8 @@ pub struct OutputReader {
     patterns: Patterns,
     window: Vec<Line>,
     window_bytes: usize,
+    /// Lines that were read, whose memory the next ones take.
+    spare: Vec<Line>,
     /// Lines at the start of the window that belong to findings of the window before.
     claimed: usize,
     findings: Vec<(Finding, String)>,
@@ -62,6 +67,7 @@ impl OutputReader {
             patterns: Patterns::default(),
             window: Vec::new(),
             window_bytes: 0,
+            spare: Vec::new(),
             claimed: 0,
             findings: Vec::new(),
             more: 0,
@@ -85,7 +91,7 @@ impl OutputReader {
     /// Reads the end of the stream and returns its errors.
     pub fn finish(mut self) -> Diagnosis {
         if let Some(line) = self.splitter.finish() {
-            self.add(line);
+            self.add(&line);
         }
         self.read_window(true);
         let mut findings = std::mem::take(&mut self.findings);
@@ -102,8 +108,10 @@ impl OutputReader {
         }
     }
 
-    fn add(&mut self, line: Line) {
-        self.window_bytes += line.raw().len();
+    fn add(&mut self, text: &str) {
+        let mut line = self.spare.pop().unwrap_or_default();
+        line.replace(text);
+        self.window_bytes += text.len();
         self.window.push(line);
         if self.window.len() >= WINDOW || self.window_bytes >= WINDOW_BYTES {
             self.read_window(false);
@@ -134,7 +142,9 @@ impl OutputReader {
             claimed = claimed.max(last + 1);
             self.report(finding, last);
         }
-        self.window.drain(..settled);
+        let read = self.window.drain(..settled);
+        self.spare
+            .extend(read.filter(|line| line.capacity() <= LONGEST_SPARE));
         self.window_bytes = self.window.iter().map(|line| line.raw().len()).sum();
         self.claimed = claimed - settled;
     }
@@ -216,8 +226,8 @@ pub fn each_reader(output: &[u8], mut each: impl FnMut(&str, &dyn Fn() -> usize)
     let split = || {
         let mut lines = Vec::new();
         let mut splitter = LineSplitter::default();
-        splitter.push(output, |line| lines.push(line));
-        lines.extend(splitter.finish());
+        splitter.push(output, |line| lines.push(Line::new(line)));
+        lines.extend(splitter.finish().map(Line::new));
         lines
     };
     let mut lines = split();

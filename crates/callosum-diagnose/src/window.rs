@@ -11,7 +11,7 @@ use memchr::memmem::Finder;
 use crate::line::Line;
 
 /// Bits of the hash of a gram. The table takes 16 KiB, half of a first-level cache.
-const BITS: u32 = 14;
+const BITS: u32 = 16;
 
 /// The lines that readers see at once.
 pub(crate) struct Window<'a> {

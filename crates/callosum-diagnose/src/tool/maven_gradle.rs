@@ -36,7 +36,7 @@ pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     if lines.has("* What went wrong:") {
         read_gradle(lines, found);
     }
-    if lines.has("> ") && lines.has(" FAILED") {
+    if lines.has(" FAILED") && lines.has("> ") {
         read_gradle_tests(lines, found);
     }
 }

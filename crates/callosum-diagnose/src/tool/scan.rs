@@ -258,8 +258,8 @@ pub(super) mod tests {
     pub(in crate::tool) fn lines(text: &str) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut splitter = LineSplitter::default();
-        splitter.push(text.as_bytes(), |line| lines.push(line));
-        lines.extend(splitter.finish());
+        splitter.push(text.as_bytes(), |line| lines.push(Line::new(line)));
+        lines.extend(splitter.finish().map(Line::new));
         lines
     }
 

@@ -76,7 +76,7 @@ const STARTS: &[&str] = &[
 
 /// Reads errors of shells.
 pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
-    if lines.has("SC") && lines.has_any(&["In ", "[SC"]) {
+    if lines.has_any(&["In ", "[SC"]) && lines.has("SC") {
         shellcheck(lines, found);
     }
     if !lines.has_any(WORDS) {

@@ -1,9 +1,12 @@
 //! [`Line`] and [`LineSplitter`]: the lines of a stream of bytes as a person sees them in a terminal.
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr_iter, memchr2};
 
 /// Longest line that is kept, in bytes. The rest of a longer line is dropped.
 const LONGEST: usize = 16 * 1024;
+
+/// Bytes that are looked at once for whether they are plain.
+const BLOCK: usize = 16 * 1024;
 
 /// One line of output, without terminal sequences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,18 +79,24 @@ pub(crate) struct LineSplitter {
 impl LineSplitter {
     /// Adds bytes and calls `each` with every line that they complete.
     pub(crate) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(&str)) {
-        let mut rest = bytes;
-        while let Some(at) = memchr(b'\n', rest) {
-            match plain(&rest[..at]).filter(|_| !self.is_begun) {
-                Some(text) => each(text),
-                None => {
-                    self.extend(&rest[..at]);
-                    each(&self.take());
+        for block in bytes.chunks(BLOCK) {
+            // Most blocks are plain. To see it once for all lines takes a third of the time.
+            let plain = plain(block);
+            let mut start = 0;
+            for end in memchr_iter(b'\n', block) {
+                match plain {
+                    Some(plain) if !self.is_begun && end - start <= LONGEST => {
+                        each(&plain[start..end]);
+                    }
+                    _ => {
+                        self.extend(&block[start..end]);
+                        each(&self.take());
+                    }
                 }
+                start = end + 1;
             }
-            rest = &rest[at + 1..];
+            self.extend(&block[start..]);
         }
-        self.extend(rest);
     }
 
     /// Returns the last line if the stream does not end with a line feed.
@@ -132,10 +141,9 @@ impl LineSplitter {
     }
 }
 
-/// Returns the text of a line that is printed as it is: valid, short, and without a control sequence.
+/// Returns the text of bytes that are printed as they are: valid, without control sequences and carriage returns.
 fn plain(bytes: &[u8]) -> Option<&str> {
-    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-    if bytes.len() > LONGEST || memchr2(b'\r', 0x1b, bytes).is_some() {
+    if memchr2(b'\r', 0x1b, bytes).is_some() {
         return None;
     }
     std::str::from_utf8(bytes).ok()

@@ -91,7 +91,7 @@ pub(super) fn read_go(all: &[Line], found: &mut Vec<Finding>) {
             if !part.ends_with('\n')
                 && let Some(last) = lines.last_mut()
             {
-                last.push_str("\u{0}");
+                last.push('\u{0}');
             }
         }
     }

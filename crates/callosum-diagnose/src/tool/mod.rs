@@ -17,12 +17,22 @@ mod abort;
 mod annotations;
 mod cargo;
 mod cargo_test;
+mod coreutils;
+mod databases;
 mod docker;
 mod gcc;
 mod git;
+mod git_merges;
+mod git_messages;
+mod git_remotes;
 mod go;
+mod go_command;
+mod go_panics;
 mod go_test;
 mod java;
+mod java_traces;
+mod java_vm;
+mod jest;
 mod js_build;
 mod js_lint;
 mod js_test;
@@ -35,8 +45,12 @@ mod linker;
 mod lua_sqlite_jq;
 mod make;
 mod maven_gradle;
+mod mocha;
+mod network_clients;
 mod node;
+mod node_test;
 mod npm;
+mod package_managers;
 mod passing;
 mod perl;
 mod php;
@@ -53,9 +67,14 @@ mod shell;
 mod tap;
 mod terraform;
 mod tsc;
+mod vitest;
 
 #[cfg(test)]
 #[path = "../../tests/recorded/mod.rs"]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the rows are read as a test's own files"
+)]
 mod recorded;
 
 use crate::{finding::Finding, window::Window};

@@ -104,6 +104,11 @@ impl LineSplitter {
         self.is_begun.then(|| self.take())
     }
 
+    /// Whether a line has begun and not ended.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.is_begun
+    }
+
     fn extend(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         self.is_begun |= !rest.is_empty();

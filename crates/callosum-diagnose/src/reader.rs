@@ -1,5 +1,7 @@
 //! [`OutputReader`]: reads a stream of tool output and reports its errors.
 
+use memchr::memchr;
+
 use crate::{
     error_type::is_class,
     event::{ErrorEvent, Severity, StreamSource},
@@ -23,6 +25,12 @@ const WINDOW_BYTES: usize = 1 << 20;
 
 /// Longest line whose memory is used again, in bytes, so that spare lines take at most 1 MiB.
 const LONGEST_SPARE: usize = 256;
+
+/// Bytes that are split at once, between looks for a line that repeats.
+const BLOCK: usize = 64 << 10;
+
+/// Bytes that are compared at once.
+const STEP: usize = 1 << 10;
 
 /// Most events of one stream. The reader counts the rest.
 const MOST_EVENTS: usize = 200;
@@ -51,10 +59,64 @@ pub struct OutputReader {
     window_bytes: usize,
     /// Lines that were read, whose memory the next ones take.
     spare: Vec<Line>,
+    /// The only line of the window before, if the next window may be the same.
+    repeat: Option<Repeat>,
     /// Lines at the start of the window that belong to findings of the window before.
     claimed: usize,
     findings: Vec<(Finding, String)>,
     more: usize,
+}
+
+/// A line that filled a window without an error. Another window of it has none either, so its lines are only counted.
+#[derive(Debug)]
+struct Repeat {
+    /// The line with its line feed.
+    line: String,
+    /// Lines after which the window is as it was.
+    cycle: usize,
+    /// Lines since then.
+    more: usize,
+}
+
+impl Repeat {
+    fn new(line: &str, cycle: usize) -> Self {
+        Self {
+            line: format!("{line}\n"),
+            cycle,
+            more: 0,
+        }
+    }
+
+    fn is_line(&self, text: &str) -> bool {
+        self.line.strip_suffix('\n') == Some(text)
+    }
+
+    fn add(&mut self, count: usize) {
+        self.more = (self.more + count) % self.cycle;
+    }
+
+    /// Counts the lines at the start of the bytes, and returns their length.
+    fn count(&mut self, bytes: &[u8]) -> usize {
+        let line = self.line.as_bytes();
+        if !bytes.starts_with(line) {
+            return 0;
+        }
+        // Bytes that are those of one line before go on repeating it.
+        let mut same = line.len();
+        for (next, before) in bytes[line.len()..].chunks(STEP).zip(bytes.chunks(STEP)) {
+            if next == &before[..next.len()] {
+                same += next.len();
+                continue;
+            }
+            let pairs = next.iter().zip(before);
+            same += pairs.take_while(|(next, before)| next == before).count();
+            break;
+        }
+        let count = same / line.len();
+        let length = count * line.len();
+        self.add(count);
+        length
+    }
 }
 
 impl OutputReader {
@@ -68,6 +130,7 @@ impl OutputReader {
             window: Vec::new(),
             window_bytes: 0,
             spare: Vec::new(),
+            repeat: None,
             claimed: 0,
             findings: Vec::new(),
             more: 0,
@@ -83,9 +146,35 @@ impl OutputReader {
 
     /// Reads the next bytes of the stream, divided anywhere.
     pub fn push(&mut self, bytes: &[u8]) {
+        for block in bytes.chunks(BLOCK) {
+            let rest = self.count_repeats(block);
+            self.split(rest);
+        }
+    }
+
+    fn split(&mut self, bytes: &[u8]) {
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.push(bytes, |line| self.add(line));
         self.splitter = splitter;
+    }
+
+    /// Counts the lines at the start of the bytes that repeat the window, and returns the bytes behind them.
+    fn count_repeats<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let mut rest = bytes;
+        if self.repeat.is_some()
+            && self.splitter.is_begun()
+            && let Some(end) = memchr(b'\n', rest)
+        {
+            self.split(&rest[..=end]);
+            rest = &rest[end + 1..];
+        }
+        match &mut self.repeat {
+            Some(repeat) if !self.splitter.is_begun() => {
+                let length = repeat.count(rest);
+                &rest[length..]
+            }
+            _ => rest,
+        }
     }
 
     /// Reads the end of the stream and returns its errors.
@@ -93,6 +182,7 @@ impl OutputReader {
         if let Some(line) = self.splitter.finish() {
             self.add(&line);
         }
+        self.add_repeats();
         self.read_window(true);
         let mut findings = std::mem::take(&mut self.findings);
         drop_consequences(&mut findings);
@@ -109,6 +199,26 @@ impl OutputReader {
     }
 
     fn add(&mut self, text: &str) {
+        if let Some(repeat) = &mut self.repeat
+            && repeat.is_line(text)
+        {
+            repeat.add(1);
+            return;
+        }
+        self.add_repeats();
+        self.add_line(text);
+    }
+
+    /// Adds the lines that were only counted.
+    fn add_repeats(&mut self) {
+        if let Some(repeat) = self.repeat.take() {
+            for _ in 0..repeat.more {
+                self.add_line(&repeat.line[..repeat.line.len() - 1]);
+            }
+        }
+    }
+
+    fn add_line(&mut self, text: &str) {
         let mut line = self.spare.pop().unwrap_or_default();
         line.replace(text);
         self.window_bytes += text.len();
@@ -133,6 +243,9 @@ impl OutputReader {
         strip_prefixes(lines);
         blank_quotes(lines);
         let found = find_with(lines, &self.patterns);
+        if found.is_empty() && lines.iter().all(|line| line.raw() == lines[0].raw()) {
+            self.repeat = lines.first().map(|line| Repeat::new(line.raw(), settled));
+        }
         let mut claimed = settled;
         for finding in found {
             if finding.first < self.claimed || finding.first >= settled {

@@ -18,7 +18,7 @@ const LONGEST: usize = 1_000;
 /// Largest compiled pattern, in bytes.
 const SIZE: usize = 1 << 20;
 
-/// Why a pattern is skipped.
+/// The reason that a pattern is skipped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// It is not a regular expression, or too large a one.

@@ -11,7 +11,7 @@ use crate::line::Line;
 /// The mark of an error in the log of a step of GitHub Actions.
 const ERROR_MARK: &str = "##[error]";
 
-/// Fewest lines in a row with a prefix that make it one, unless the whole output has it.
+/// Fewest lines in a row that must have a prefix, unless the whole output has it.
 const FEWEST: usize = 3;
 
 /// Passes over the lines: a time stamp, a name and a second time stamp.
@@ -20,7 +20,7 @@ const PASSES: usize = 3;
 /// Removes time stamps and names that lines in a row start with.
 ///
 /// A prefix is removed from runs of at least three lines, or of two if they are the whole output, and a time stamp of
-/// RFC 3339 from every line. One line that starts as if with a name keeps it. Cost: a look at the first bytes of each line.
+/// RFC 3339 from every line. A single line that seems to start with a name keeps it. Cost: it reads the first bytes of each line.
 pub(crate) fn strip_prefixes(lines: &mut [Line]) {
     for line in lines.iter_mut() {
         if line.text().starts_with(ERROR_MARK) {

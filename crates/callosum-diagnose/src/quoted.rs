@@ -11,7 +11,7 @@ const BLOCK: usize = 400;
 
 /// Empties each line that only quotes output, so that no reader takes it for an error.
 ///
-/// Cost: a look at the first bytes of each line, and a search for the ends of blocks that begin.
+/// Cost: it reads the first bytes of each line, and searches for the end of each block that begins.
 pub(crate) fn blank_quotes(lines: &mut [Line]) {
     passing_tests(lines);
     let mut at = 0;
@@ -372,7 +372,7 @@ fn is_hit(file: &str, text: &str, mark: u8) -> bool {
         }
 }
 
-/// Empties what test runs that passed have printed.
+/// Empties the output of test runs that passed.
 fn passing_tests(lines: &mut [Line]) {
     passes_section(lines);
     let mut start: Option<usize> = None;
@@ -422,7 +422,7 @@ fn passing_tests(lines: &mut [Line]) {
     }
 }
 
-/// Empties the section in which pytest's `-rP` and `-rA` show what tests that passed have printed.
+/// Empties the section in which pytest's `-rP` and `-rA` show the output of tests that passed.
 fn passes_section(lines: &mut [Line]) {
     let is_heading =
         |line: &str| line.len() > 20 && line.starts_with("===") && line.ends_with("===");

@@ -23,7 +23,7 @@ const OVERLAP: usize = 400;
 /// Bytes that the readers see at once, so that long lines take no more memory than short ones.
 const WINDOW_BYTES: usize = 1 << 20;
 
-/// Longest line whose memory is used again, in bytes, so that spare lines take at most 1 MiB.
+/// Longest line whose memory is reused, in bytes, so that spare lines take at most 1 MiB.
 const LONGEST_SPARE: usize = 256;
 
 /// Bytes that are split at once, between looks for a line that repeats.
@@ -44,11 +44,11 @@ const LONGEST_MESSAGE: usize = 512;
 pub struct Diagnosis {
     /// The errors, the one to act on first: errors before warnings, then in the order of the output.
     pub events: Vec<ErrorEvent>,
-    /// How many more errors the stream had than are listed.
+    /// Errors of the stream that are not listed.
     pub more: usize,
 }
 
-/// Reads a stream of tool output in bounded memory (about 1 MiB).
+/// Reads a stream of tool output in bounded memory (about 2 MiB).
 #[derive(Debug)]
 pub struct OutputReader {
     source: StreamSource,
@@ -57,7 +57,7 @@ pub struct OutputReader {
     patterns: Patterns,
     window: Vec<Line>,
     window_bytes: usize,
-    /// Lines that were read, whose memory the next ones take.
+    /// Old lines, kept so that new ones can reuse their memory.
     spare: Vec<Line>,
     /// The only line of the window before, if the next window may be the same.
     repeat: Option<Repeat>,
@@ -101,7 +101,7 @@ impl Repeat {
         if !bytes.starts_with(line) {
             return 0;
         }
-        // Bytes that are those of one line before go on repeating it.
+        // While the bytes equal those one line earlier, they repeat the line.
         let mut same = line.len();
         for (next, before) in bytes[line.len()..].chunks(STEP).zip(bytes.chunks(STEP)) {
             if next == &before[..next.len()] {
@@ -236,7 +236,7 @@ impl OutputReader {
         } else {
             lines.len() - OVERLAP.min(lines.len() / 2)
         };
-        // The window before may have seen the first lines as part of something that ends before them.
+        // The overlap was stripped and blanked as part of the window before; this one decides again.
         for line in &mut lines[..] {
             line.restore();
         }
@@ -302,7 +302,7 @@ impl OutputReader {
     fn event(&self, finding: Finding, raw: String) -> ErrorEvent {
         let message = finding.message.replace(['\n', '\r'], " ");
         let message = cut(&message, LONGEST_MESSAGE);
-        // Lines that are blank say less than the message.
+        // The message is better than blank lines.
         let raw = if raw.is_empty() {
             format!("{}: {message}", finding.error_type)
         } else {
@@ -333,7 +333,7 @@ pub fn read(output: &[u8], source: StreamSource, timestamp: &str) -> Diagnosis {
 
 /// Calls `each` with the name of every stage and reader, and a function that runs it over the output and counts its findings.
 ///
-/// For `benches/reader.rs`, which measures them one by one. The output is one window, whatever its length.
+/// For `benches/reader.rs`, which measures them one by one. The whole output is one window.
 #[doc(hidden)]
 pub fn each_reader(output: &[u8], mut each: impl FnMut(&str, &dyn Fn() -> usize)) {
     let split = || {
@@ -403,7 +403,7 @@ fn find_with(lines: &[Line], patterns: &Patterns) -> Vec<Finding> {
     accepted
 }
 
-/// Removes what only follows from an error that is reported, and all consequences but one if there is no other error.
+/// Removes consequences of errors that are reported. If there are only consequences, it keeps the first.
 fn drop_consequences(findings: &mut Vec<(Finding, String)>) {
     let mut has_error = findings
         .iter()

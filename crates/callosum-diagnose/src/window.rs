@@ -1,8 +1,8 @@
 //! [`Window`]: the lines that readers see at once, and the words that they may have.
 //!
 //! Dozens of readers look for hundreds of words in each window, and most windows have none of them. So one pass over the
-//! text notes its grams (three bytes in a row, hashed). A word with a gram that no line has is nowhere, which takes a
-//! few nanoseconds to see. Only a word that may be there is searched for.
+//! text records its grams (three bytes in a row, hashed). A window without a gram of a word cannot have the word; that
+//! check takes a few nanoseconds. Only the other words are searched for.
 
 use std::ops::Deref;
 
@@ -117,7 +117,7 @@ impl Deref for Window<'_> {
     }
 }
 
-/// A set of grams: two of 128 bits for each. A set of another text may seem to be part of it, but never the reverse.
+/// A set of grams, each with two of 128 bits (a Bloom filter): it may seem to have a gram of a word, but never misses one.
 #[derive(Clone, Copy, Default)]
 struct Grams {
     low: u64,
@@ -173,7 +173,7 @@ mod tests {
         text.lines().map(Line::new).collect()
     }
 
-    /// CAKE-WATCH-1: a word is found in the lines that have it, whatever its length, and nowhere else.
+    /// CAKE-WATCH-1: a word of any length is found in the lines that have it, and nowhere else.
     #[test]
     fn words_are_found_in_their_lines() {
         let lines = lines("error: x\n\nab\nan error\nterror\u{2716}\n");

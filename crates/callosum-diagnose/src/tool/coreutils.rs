@@ -144,7 +144,7 @@ const PROGRAMS: &[&str] = &[
     "vi",
 ];
 
-/// Programs that run another one: what they do not find is a command.
+/// Programs that run another one. If they do not find it, a command is missing.
 const RUNNERS: &[&str] = &[
     "env", "xargs", "nohup", "timeout", "nice", "time", "setsid", "stdbuf", "watch", "strace",
     "gdb", "exec", "ionice", "unshare", "entr", "parallel", "doas", "flock", "su-exec", "gosu",
@@ -188,7 +188,7 @@ pub(super) fn of_program(lines: &[Line], at: usize, line: &str) -> Option<Findin
     system(lines, at, program, body, is_known)
 }
 
-/// Reads what a program that runs another one says.
+/// Reads the errors of a program that runs another one.
 fn runner(at: usize, base: &str, body: &str) -> Option<Finding> {
     let missing = |name: &str| {
         let mut finding = high(at, "CommandNotFound", body);

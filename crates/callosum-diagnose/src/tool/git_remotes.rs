@@ -46,7 +46,7 @@ pub(super) fn rejected(lines: &[Line], at: usize, line: &str) -> Option<Finding>
         last += 1;
     }
     // A server explains its refusal in lines that start with `remote: `.
-    let said: Vec<&str> = lines[..at]
+    let reasons: Vec<&str> = lines[..at]
         .iter()
         .rev()
         .take(12)
@@ -55,7 +55,7 @@ pub(super) fn rejected(lines: &[Line], at: usize, line: &str) -> Option<Finding>
         .filter(|line| !line.is_empty())
         .collect();
     let mut message = spec.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some(first) = said.last().filter(|_| status == "mote rejected") {
+    if let Some(first) = reasons.last().filter(|_| status == "mote rejected") {
         message = format!("{message}: {first}");
     }
     let mut finding = Finding::new(at, last, name, Severity::High, message);

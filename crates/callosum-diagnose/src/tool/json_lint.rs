@@ -26,7 +26,7 @@ pub(super) fn read(documents: &[Document], found: &mut Vec<Finding>) {
     }
 }
 
-/// Where a linter puts the file, the line and the code of a problem, as JSON pointers (RFC 6901); empty if nowhere.
+/// JSON pointers (RFC 6901) to the file, line and code of a problem. An empty pointer means that the entry has none.
 #[derive(Clone, Copy)]
 struct Keys {
     file: &'static str,

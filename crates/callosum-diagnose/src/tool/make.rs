@@ -204,7 +204,7 @@ fn of_makefile(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
         finding.module = Some(missing.to_owned());
         return Some(finding);
     }
-    // `$(warning text)` has no mark of its own; a target below tells it from a search hit only with make's own lines.
+    // `$(warning text)` has no mark of its own. Without make's own lines it looks like a search hit.
     let _ = lines;
     None
 }

@@ -16,7 +16,7 @@ pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// Returns what npm says in a line of an error.
+/// Returns the text of a line of an npm error.
 fn npm_error(line: &str) -> Option<&str> {
     let rest = line
         .strip_prefix("npm error")
@@ -193,7 +193,7 @@ fn npm_plain(whole: &str) -> Option<&'static str> {
     None
 }
 
-/// Returns the line that says most.
+/// Returns the most specific line.
 fn npm_summary(code: Option<&str>, start: &str, parts: &[&str]) -> String {
     let telling = parts.iter().copied().find(|part| {
         !part.is_empty()

@@ -131,14 +131,17 @@ fn read_part(lines: &[Line], (first, end): (usize, usize), name: &str, found: &m
     let mut links = Vec::new();
     for at in first + 1..captured {
         let line = text(lines, at);
-        if let Some(said) = line.strip_prefix('E').filter(|said| said.starts_with(' ')) {
-            let said = said.trim();
-            if let Some((class, message)) = class_and_message(said)
-                && !said.contains(" = ")
+        if let Some(detail) = line
+            .strip_prefix('E')
+            .filter(|detail| detail.starts_with(' '))
+        {
+            let detail = detail.trim();
+            if let Some((class, message)) = class_and_message(detail)
+                && !detail.contains(" = ")
             {
                 exceptions.push((class, message, at));
             }
-            if let Some(frame) = said.strip_prefix("File \"")
+            if let Some(frame) = detail.strip_prefix("File \"")
                 && let Some((file, number)) = frame.split_once("\", line ")
                 && let Ok(number) = number.trim().parse::<u32>()
             {
@@ -150,7 +153,7 @@ fn read_part(lines: &[Line], (first, end): (usize, usize), name: &str, found: &m
                 });
             }
             if reason.is_none_or(|(_, before)| before + 1 < at && !is_more(lines, before, at)) {
-                reason = Some((said, at));
+                reason = Some((detail, at));
             }
         } else if line.contains("The above exception was the direct cause")
             || line.contains("During handling of the above exception")
@@ -231,10 +234,10 @@ fn read_part(lines: &[Line], (first, end): (usize, usize), name: &str, found: &m
     };
     let message = match (exception, reason) {
         (Some((_, message, _)), _) if !message.is_empty() => message,
-        (_, Some((said, _))) => said,
+        (_, Some((detail, _))) => detail,
         _ => text(lines, first + 1),
     };
-    let all = reason.map_or("", |(said, _)| said);
+    let all = reason.map_or("", |(detail, _)| detail);
     let mut missing = None;
     let error_type: Cow<'static, str> = if let Some(fixture) = all
         .strip_prefix("fixture ")
@@ -315,8 +318,8 @@ fn read_conftest(lines: &Window<'_>, found: &mut Vec<Finding>) {
         let mut exception = None;
         for below in at + 1..end {
             let line = text(lines, below);
-            if let Some(said) = line.strip_prefix("E ") {
-                exception = exception.or_else(|| class_and_message(said.trim()));
+            if let Some(detail) = line.strip_prefix("E ") {
+                exception = exception.or_else(|| class_and_message(detail.trim()));
             } else if let Some((file, number, _)) = place_before(line)
                 && is_projects(file)
                 && !line.starts_with(' ')

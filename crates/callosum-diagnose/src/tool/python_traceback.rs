@@ -84,7 +84,7 @@ fn frame(line: &str) -> Option<Frame<'_>> {
     })
 }
 
-/// What is above a traceback of unittest.
+/// The header above a traceback of unittest.
 struct UnitTest {
     name: String,
     /// Whether an assertion failed, as opposed to another exception.
@@ -345,7 +345,7 @@ fn read_warnings(lines: &Window<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// Reads what the interpreter and `json.tool` say without a traceback.
+/// Reads errors of the interpreter and of `json.tool` that have no traceback.
 fn read_interpreter(lines: &Window<'_>, found: &mut Vec<Finding>) {
     for at in lines.lines_with(&[
         ": can't open file ",

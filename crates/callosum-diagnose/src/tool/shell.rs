@@ -148,7 +148,7 @@ fn of_bash(at: usize, line: &str) -> Option<Finding> {
             return None;
         }
         let finding = tail(at, body)?;
-        // A command line's own file is the one that is missing; a script's line says where.
+        // For a command line, the missing file is the place; for a script, its line is.
         if is_shell(script) && !is_command {
             return Some(finding);
         }

@@ -120,12 +120,12 @@ fn result(lines: &Window<'_>, at: usize) -> Option<Finding> {
     Some(finding)
 }
 
-/// Whether Perl's own comments tell of the failures; standard error may come before standard output.
+/// Whether Perl's own comments report the failures. Standard error may come before standard output.
 fn is_perl(lines: &Window<'_>) -> bool {
     lines.has("#   Failed test")
 }
 
-/// The parts of a YAML block that tell what failed.
+/// The parts of a YAML block that describe the failure.
 #[derive(Default)]
 struct Block {
     message: String,

@@ -1,6 +1,6 @@
 //! [`Line`] and [`LineSplitter`]: the lines of a stream of bytes as a person sees them in a terminal.
 
-use memchr::{memchr, memchr_iter, memchr2};
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 /// Longest line that is kept, in bytes. The rest of a longer line is dropped.
 const LONGEST: usize = 16 * 1024;
@@ -79,8 +79,13 @@ pub(crate) struct LineSplitter {
 impl LineSplitter {
     /// Adds bytes and calls `each` with every line that they complete.
     pub(crate) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(&str)) {
-        for block in bytes.chunks(BLOCK) {
-            // Most blocks are plain. To see it once for all lines takes a third of the time.
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            // A block ends with a line if it can, so that it does not end within a character.
+            let block = &rest[..rest.len().min(BLOCK)];
+            let block = memrchr(b'\n', block).map_or(block, |end| &block[..=end]);
+            rest = &rest[block.len()..];
+            // Most blocks are plain. Checking a block takes less time than checking each of its lines.
             let plain = plain(block);
             let mut start = 0;
             for end in memchr_iter(b'\n', block) {

@@ -1,11 +1,11 @@
-//! Errors in what tools print: their names, and the events that report them.
+//! Errors in the output of tools: their names, and the events that report them.
 //!
 //! Start with [`OutputReader`], which reads a stream, and [`ErrorEvent`], which it reports. [`error_type`] is the closed
 //! list of types. `tool` has a reader for each family of tools.
 //! `tests/outputs` holds recorded outputs of real tools with the events that they call for; the readers are measured
 //! against it.
 //!
-//! What is deliberately not here: what follows from an error. Pure: nothing is read, run or timed.
+//! This crate does not decide what to do about an error. It is pure: it reads no file, runs nothing and asks no clock.
 
 #![forbid(unsafe_code)]
 
@@ -18,9 +18,10 @@ mod prefix;
 mod quoted;
 mod reader;
 mod tool;
+mod window;
 
 pub use crate::{
     event::{ErrorEvent, Severity, StreamSource},
     patterns::{PatternError, Patterns},
-    reader::{Diagnosis, OutputReader, read},
+    reader::{Diagnosis, OutputReader, each_reader, read},
 };

@@ -1,51 +1,66 @@
 //! [`Line`] and [`LineSplitter`]: the lines of a stream of bytes as a person sees them in a terminal.
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
 /// Longest line that is kept, in bytes. The rest of a longer line is dropped.
 const LONGEST: usize = 16 * 1024;
 
+/// Bytes that are looked at once for whether they are plain.
+const BLOCK: usize = 16 * 1024;
+
 /// One line of output, without terminal sequences.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// Its text; empty if a quoting context was found around it.
-    pub(crate) text: String,
-    /// The pairs of bytes that the text may have. A text that is cut afterwards has fewer.
-    pairs: u128,
+    raw: String,
+    /// Where the text that readers see starts.
+    start: usize,
 }
 
 impl Line {
     /// Returns a line of this text.
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        let text = text.into();
-        let pairs = pairs(&text);
-        Self { text, pairs }
-    }
-
-    /// Adds text at the end.
-    pub(crate) fn push_str(&mut self, text: &str) {
-        self.text.push_str(text);
-        self.pairs = pairs(&self.text);
-    }
-
-    /// Whether a word with these [`pairs`] can be in the text. Cost: about 1 ns, against 50 ns for a search.
-    pub(crate) fn can_have(&self, word: u128) -> bool {
-        self.pairs & word == word
-    }
-}
-
-/// Returns one of 128 bits for each pair of neighboring bytes.
-pub(crate) fn pairs(text: &str) -> u128 {
-    let mut bits = 0;
-    let mut before = 0_u8;
-    for (at, byte) in text.bytes().enumerate() {
-        if at > 0 {
-            let bit = before.wrapping_mul(29) ^ byte.wrapping_mul(5);
-            bits |= 1_u128 << (bit & 127);
+    pub(crate) fn new(raw: impl Into<String>) -> Self {
+        Self {
+            raw: raw.into(),
+            start: 0,
         }
-        before = byte;
     }
-    bits
+
+    /// The text that readers see, without prefixes; empty if the line only quotes an error.
+    pub(crate) fn text(&self) -> &str {
+        &self.raw[self.start..]
+    }
+
+    /// The text as printed.
+    pub(crate) fn raw(&self) -> &str {
+        &self.raw
+    }
+
+    /// Takes over the text of another line. It does not allocate if the text fits.
+    pub(crate) fn replace(&mut self, raw: &str) {
+        self.raw.clear();
+        self.raw.push_str(raw);
+        self.start = 0;
+    }
+
+    /// Bytes that the line can hold without allocating.
+    pub(crate) fn capacity(&self) -> usize {
+        self.raw.capacity()
+    }
+
+    /// Hides so many bytes at the start of the text from readers.
+    pub(crate) fn skip(&mut self, length: usize) {
+        self.start += length;
+    }
+
+    /// Hides the whole text from readers.
+    pub(crate) fn blank(&mut self) {
+        self.start = self.raw.len();
+    }
+
+    /// Shows the whole text again.
+    pub(crate) fn restore(&mut self) {
+        self.start = 0;
+    }
 }
 
 /// Splits bytes into lines, wherever the reads divide them.
@@ -63,19 +78,40 @@ pub(crate) struct LineSplitter {
 
 impl LineSplitter {
     /// Adds bytes and calls `each` with every line that they complete.
-    pub(crate) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Line)) {
+    pub(crate) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(&str)) {
         let mut rest = bytes;
-        while let Some(at) = memchr(b'\n', rest) {
-            self.extend(&rest[..at]);
-            each(self.take());
-            rest = &rest[at + 1..];
+        while !rest.is_empty() {
+            // A block ends with a line if it can, so that it does not end within a character.
+            let block = &rest[..rest.len().min(BLOCK)];
+            let block = memrchr(b'\n', block).map_or(block, |end| &block[..=end]);
+            rest = &rest[block.len()..];
+            // Most blocks are plain. Checking a block takes less time than checking each of its lines.
+            let plain = plain(block);
+            let mut start = 0;
+            for end in memchr_iter(b'\n', block) {
+                match plain {
+                    Some(plain) if !self.is_begun && end - start <= LONGEST => {
+                        each(&plain[start..end]);
+                    }
+                    _ => {
+                        self.extend(&block[start..end]);
+                        each(&self.take());
+                    }
+                }
+                start = end + 1;
+            }
+            self.extend(&block[start..]);
         }
-        self.extend(rest);
     }
 
     /// Returns the last line if the stream does not end with a line feed.
-    pub(crate) fn finish(&mut self) -> Option<Line> {
+    pub(crate) fn finish(&mut self) -> Option<String> {
         self.is_begun.then(|| self.take())
+    }
+
+    /// Whether a line has begun and not ended.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.is_begun
     }
 
     fn extend(&mut self, bytes: &[u8]) {
@@ -101,7 +137,7 @@ impl LineSplitter {
             .extend_from_slice(&part[..part.len().min(room)]);
     }
 
-    fn take(&mut self) -> Line {
+    fn take(&mut self) -> String {
         let text = String::from_utf8_lossy(&self.partial);
         let text = if text.contains('\u{1b}') {
             strip_sequences(&text)
@@ -111,8 +147,16 @@ impl LineSplitter {
         self.partial.clear();
         self.is_returned = false;
         self.is_begun = false;
-        Line::new(text)
+        text
     }
+}
+
+/// Returns the text of bytes that are printed as they are: valid, without control sequences and carriage returns.
+fn plain(bytes: &[u8]) -> Option<&str> {
+    if memchr2(b'\r', 0x1b, bytes).is_some() {
+        return None;
+    }
+    std::str::from_utf8(bytes).ok()
 }
 
 /// Returns text without CSI, OSC and two-character escape sequences (ECMA-48).
@@ -155,9 +199,9 @@ mod tests {
         let mut splitter = LineSplitter::default();
         let mut lines = Vec::new();
         for part in parts {
-            splitter.push(part, |line| lines.push(line.text));
+            splitter.push(part, |line| lines.push(line.to_owned()));
         }
-        lines.extend(splitter.finish().map(|line| line.text));
+        lines.extend(splitter.finish());
         lines
     }
 
@@ -185,10 +229,10 @@ mod tests {
         let mut splitter = LineSplitter::default();
         let mut lines = Vec::new();
         for _ in 0..1000 {
-            splitter.push(&[0xff; 1000], |line| lines.push(line.text));
+            splitter.push(&[0xff; 1000], |line| lines.push(line.to_owned()));
             assert!(splitter.partial.len() <= LONGEST);
         }
-        splitter.push(b"\nnext\n", |line| lines.push(line.text));
+        splitter.push(b"\nnext\n", |line| lines.push(line.to_owned()));
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[1], "next");
     }

@@ -18,7 +18,7 @@ const LONGEST: usize = 1_000;
 /// Largest compiled pattern, in bytes.
 const SIZE: usize = 1 << 20;
 
-/// Why a pattern is skipped.
+/// The reason that a pattern is skipped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// It is not a regular expression, or too large a one.
@@ -87,13 +87,13 @@ impl Patterns {
             return;
         }
         for (at, line) in lines.iter().enumerate() {
-            if claimed[at] || line.text.is_empty() {
+            if claimed[at] || line.text().is_empty() {
                 continue;
             }
             found.extend(
                 self.list
                     .iter()
-                    .find_map(|(regex, name)| finding(at, &line.text, regex, name)),
+                    .find_map(|(regex, name)| finding(at, line.text(), regex, name)),
             );
         }
     }

@@ -4,9 +4,14 @@
 
 use std::ops::Range;
 
+use memchr::memchr2;
+
 use crate::line::Line;
 
-/// Fewest lines in a row with a prefix that make it one, unless the whole output has it.
+/// The mark of an error in the log of a step of GitHub Actions.
+const ERROR_MARK: &str = "##[error]";
+
+/// Fewest lines in a row that must have a prefix, unless the whole output has it.
 const FEWEST: usize = 3;
 
 /// Passes over the lines: a time stamp, a name and a second time stamp.
@@ -15,19 +20,20 @@ const PASSES: usize = 3;
 /// Removes time stamps and names that lines in a row start with.
 ///
 /// A prefix is removed from runs of at least three lines, or of two if they are the whole output, and a time stamp of
-/// RFC 3339 from every line. One line that starts as if with a name keeps it. Cost: a look at the first bytes of each line.
+/// RFC 3339 from every line. A single line that seems to start with a name keeps it. Cost: it reads the first bytes of each line.
 pub(crate) fn strip_prefixes(lines: &mut [Line]) {
     for line in lines.iter_mut() {
-        if let Some(rest) = line.text.strip_prefix("##[error]") {
-            line.text = rest.to_owned();
+        if line.text().starts_with(ERROR_MARK) {
+            line.skip(ERROR_MARK.len());
         }
     }
     for _ in 0..PASSES {
         let mut is_stripped = false;
         is_stripped |= strip(lines, full_stamp_length, 1);
-        for length in [stamp_length, column_length, name_length, task_length] {
-            is_stripped |= strip(lines, length, FEWEST);
-        }
+        is_stripped |= strip(lines, stamp_length, FEWEST);
+        is_stripped |= strip(lines, column_length, FEWEST);
+        is_stripped |= strip(lines, name_length, FEWEST);
+        is_stripped |= strip(lines, task_length, FEWEST);
         if !is_stripped {
             return;
         }
@@ -35,26 +41,25 @@ pub(crate) fn strip_prefixes(lines: &mut [Line]) {
 }
 
 /// Removes the prefix that `length` measures from each run of lines that have it, and returns whether there was one.
-fn strip(lines: &mut [Line], length: fn(&str) -> Option<usize>, fewest: usize) -> bool {
+fn strip(lines: &mut [Line], length: impl Fn(&str) -> Option<usize>, fewest: usize) -> bool {
     let mut is_stripped = false;
-    let mut at = 0;
-    while at < lines.len() {
-        if length(&lines[at].text).is_none() {
-            at += 1;
+    let mut lengths = Vec::new();
+    for at in 0..=lines.len() {
+        if let Some(length) = lines.get(at).and_then(|line| length(line.text())) {
+            lengths.push(length);
             continue;
         }
-        let start = at;
-        while at < lines.len() && length(&lines[at].text).is_some() {
-            at += 1;
+        if lengths.is_empty() {
+            continue;
         }
-        if at - start >= fewest || (at - start > 1 && is_rest_empty(lines, start..at)) {
+        let start = at - lengths.len();
+        if lengths.len() >= fewest || (lengths.len() > 1 && is_rest_empty(lines, start..at)) {
             is_stripped = true;
-            for line in &mut lines[start..at] {
-                if let Some(length) = length(&line.text) {
-                    line.text.drain(..length);
-                }
+            for (line, length) in lines[start..at].iter_mut().zip(&lengths) {
+                line.skip(*length);
             }
         }
+        lengths.clear();
     }
     is_stripped
 }
@@ -63,7 +68,7 @@ fn is_rest_empty(lines: &[Line], run: Range<usize>) -> bool {
     lines[..run.start]
         .iter()
         .chain(&lines[run.end..])
-        .all(|line| line.text.is_empty())
+        .all(|line| line.text().is_empty())
 }
 
 /// Returns the length of a time stamp of RFC 3339 in UTC, which no tool starts a message with.
@@ -79,7 +84,11 @@ fn full_stamp_length(text: &str) -> Option<usize> {
 /// `Mar 02 10:00:00 ` of `ts`. Not `2026/03/02 10:00:00`, which Go programs print themselves.
 fn stamp_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    let is_bracketed = bytes.first() == Some(&b'[');
+    let first = bytes.first()?;
+    if !(first.is_ascii_digit() || first.is_ascii_uppercase() || *first == b'[') {
+        return None;
+    }
+    let is_bracketed = *first == b'[';
     let start = usize::from(is_bracketed);
     let mut at = start;
     if let Some(after) = pattern(bytes, at, b"dddd-dd-dd") {
@@ -138,6 +147,10 @@ fn pattern(bytes: &[u8], at: usize, form: &[u8]) -> Option<usize> {
 
 /// Returns the length of `name  | ` and `name\tstep\t`, as Compose and `gh run view --log` print them.
 fn column_length(text: &str) -> Option<usize> {
+    if !text.as_bytes().first()?.is_ascii_alphabetic() {
+        return None;
+    }
+    memchr2(b'|', b'\t', text.as_bytes())?;
     let name = word_length(text)?;
     let rest = &text[name..];
     let spaces = rest.len() - rest.trim_start_matches(' ').len();
@@ -211,27 +224,34 @@ fn task_length(text: &str) -> Option<usize> {
         "check-types",
         "compile",
     ];
-    let end = text
-        .find(": ")
-        .or_else(|| text.strip_suffix(':').map(str::len))?;
-    let name = &text[..end];
-    let (package, task) = name.rsplit_once([':', ' '])?;
-    let is_package = !package.is_empty()
-        && package.bytes().all(|byte| {
+    let package = text
+        .bytes()
+        .take_while(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'@' | b'.' | b'_' | b'/' | b'-')
-        });
-    (is_package && TASKS.contains(&task)).then(|| (end + 2).min(text.len()))
+        })
+        .count();
+    if package == 0 || !matches!(text.as_bytes().get(package), Some(b':' | b' ')) {
+        return None;
+    }
+    let rest = &text[package + 1..];
+    TASKS.iter().find_map(|task| {
+        let end = rest.strip_prefix(task)?.strip_prefix(':')?;
+        let is_end = end.is_empty() || end.starts_with(' ');
+        is_end.then(|| text.len() - end.len() + usize::from(!end.is_empty()))
+    })
 }
 
 /// Returns the length of a name of letters, digits and `._/-` that starts with a letter.
 fn word_length(text: &str) -> Option<usize> {
-    text.starts_with(|letter: char| letter.is_ascii_alphabetic())
-        .then(|| {
-            text.find(|letter: char| {
-                !(letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '/' | '-'))
+    let bytes = text.as_bytes();
+    bytes.first()?.is_ascii_alphabetic().then(|| {
+        bytes
+            .iter()
+            .take_while(|byte| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/' | b'-')
             })
-            .unwrap_or(text.len())
-        })
+            .count()
+    })
 }
 
 #[cfg(test)]
@@ -241,7 +261,7 @@ mod tests {
     fn stripped(text: &str) -> Vec<String> {
         let mut lines: Vec<Line> = text.lines().map(Line::new).collect();
         strip_prefixes(&mut lines);
-        lines.into_iter().map(|line| line.text).collect()
+        lines.iter().map(|line| line.text().to_owned()).collect()
     }
 
     /// CAKE-WATCH-1: time stamps, containers and jobs before every line are no part of it.

@@ -2,7 +2,7 @@
 //!
 //! Start with [`blank_quotes`]. It empties lines and never removes one, so that findings keep their place.
 
-use memchr::{memchr3, memmem::find};
+use memchr::{memchr, memchr_iter, memchr3, memmem::find};
 
 use crate::line::Line;
 
@@ -11,7 +11,7 @@ const BLOCK: usize = 400;
 
 /// Empties each line that only quotes output, so that no reader takes it for an error.
 ///
-/// Cost: a look at the first bytes of each line, and a search for the ends of blocks that begin.
+/// Cost: it reads the first bytes of each line, and searches for the end of each block that begins.
 pub(crate) fn blank_quotes(lines: &mut [Line]) {
     passing_tests(lines);
     let mut at = 0;
@@ -22,8 +22,8 @@ pub(crate) fn blank_quotes(lines: &mut [Line]) {
             at = end;
             continue;
         }
-        if is_quoted_line(&lines[at].text) {
-            lines[at].text.clear();
+        if is_quoted_line(lines[at].text()) {
+            lines[at].blank();
         }
         at += 1;
     }
@@ -31,13 +31,13 @@ pub(crate) fn blank_quotes(lines: &mut [Line]) {
 
 fn blank(lines: &mut [Line]) {
     for line in lines {
-        line.text.clear();
+        line.blank();
     }
 }
 
 /// Returns the end of the quoted block that begins at a line, or the line itself if none does.
 fn block_end(lines: &[Line], at: usize) -> usize {
-    let line = lines[at].text.as_str();
+    let line = lines[at].text();
     match line.as_bytes().first() {
         Some(b'@') => hunk_end(lines, at),
         Some(b'c') if is_commit(line) => message_end(lines, at),
@@ -52,14 +52,14 @@ fn block_end(lines: &[Line], at: usize) -> usize {
 
 /// Returns the end of the hunk of a diff: as many lines as its head counts.
 fn hunk_end(lines: &[Line], at: usize) -> usize {
-    let line = &lines[at].text;
+    let line = lines[at].text();
     if line.starts_with("@@@ -") {
         // A merge's hunk counts each parent; its lines have a mark or a space.
         let length = lines[at + 1..]
             .iter()
             .take_while(|line| {
                 matches!(
-                    line.text.as_bytes().first(),
+                    line.text().as_bytes().first(),
                     Some(b' ' | b'+' | b'-' | b'\\')
                 )
             })
@@ -71,7 +71,7 @@ fn hunk_end(lines: &[Line], at: usize) -> usize {
     };
     let mut end = at + 1;
     while end < lines.len() && (old > 0 || new > 0) {
-        match lines[end].text.as_bytes().first() {
+        match lines[end].text().as_bytes().first() {
             Some(b' ') | None => {
                 old = old.saturating_sub(1);
                 new = new.saturating_sub(1);
@@ -127,11 +127,11 @@ fn message_end(lines: &[Line], at: usize) -> usize {
         .any(|word| line.starts_with(word))
     };
     let mut end = at + 1;
-    if end >= lines.len() || !is_head(&lines[end].text) {
+    if end >= lines.len() || !is_head(lines[end].text()) {
         return at;
     }
     while end < lines.len() {
-        let line = &lines[end].text;
+        let line = lines[end].text();
         if !(line.is_empty() || line.starts_with("    ") || is_head(line)) {
             break;
         }
@@ -152,13 +152,13 @@ fn mail_end(lines: &[Line], at: usize) -> usize {
     lines[at..]
         .iter()
         .take(BLOCK)
-        .position(|line| line.text == "---")
+        .position(|line| line.text() == "---")
         .map_or(at, |length| at + length)
 }
 
 /// Returns the end of a block of code in Markdown. Without its closing line there is none.
 fn fence_end(lines: &[Line], at: usize) -> usize {
-    let open = lines[at].text.trim_start();
+    let open = lines[at].text().trim_start();
     let mark = if open.starts_with("~~~") {
         "~~~"
     } else {
@@ -171,13 +171,13 @@ fn fence_end(lines: &[Line], at: usize) -> usize {
     lines[at + 1..]
         .iter()
         .take(BLOCK)
-        .position(|line| line.text.trim() == mark)
+        .position(|line| line.text().trim() == mark)
         .map_or(at, |length| at + length + 2)
 }
 
 /// Returns the end of an example in a docstring: the next empty line.
 fn doctest_end(lines: &[Line], at: usize) -> usize {
-    let code = &lines[at].text.trim_start()[4..];
+    let code = &lines[at].text().trim_start()[4..];
     // lld and rustc's notes have the same mark.
     if code.starts_with(' ') || code.starts_with("referenced by") || code.starts_with("defined at")
     {
@@ -186,18 +186,18 @@ fn doctest_end(lines: &[Line], at: usize) -> usize {
     lines[at..]
         .iter()
         .take(BLOCK)
-        .position(|line| line.text.trim().is_empty())
+        .position(|line| line.text().trim().is_empty())
         .map_or(at, |length| at + length)
 }
 
 /// Returns the end of a string of several lines in a listing of source: `TEXT = """`, `cat <<'EOF'`, `r#"`.
 fn literal_end(lines: &[Line], at: usize) -> usize {
-    let line = lines[at].text.as_str();
+    let line = lines[at].text();
     if memchr3(b'"', b'\'', b'<', line.as_bytes()).is_none() {
         return at;
     }
     for mark in ["\"\"\"", "'''"] {
-        if let Some(start) = line.find(mark)
+        if let Some(start) = find_mark(line, mark)
             && !line[start + 3..].contains(mark)
         {
             let before = line[..start].trim_end_matches(['r', 'R', 'f', 'b', 'u', ' ']);
@@ -207,7 +207,8 @@ fn literal_end(lines: &[Line], at: usize) -> usize {
             }
         }
     }
-    if let Some(start) = line.find("r#\"")
+    if memchr(b'#', line.as_bytes()).is_some()
+        && let Some(start) = find_mark(line, "r#\"")
         && !line[start + 3..].contains("\"#")
         && line[..start]
             .trim_end()
@@ -215,7 +216,7 @@ fn literal_end(lines: &[Line], at: usize) -> usize {
     {
         return close(lines, at, |line| line.contains("\"#"));
     }
-    if let Some(start) = line.find("<<") {
+    if let Some(start) = find_mark(line, "<<") {
         let word = line[start + 2..]
             .trim_start_matches('-')
             .trim_matches(['\'', '"', ' ', '\\']);
@@ -232,12 +233,18 @@ fn literal_end(lines: &[Line], at: usize) -> usize {
     at
 }
 
+/// Returns where a mark is first. For marks of a few rare bytes it is faster than a search for any word.
+fn find_mark(line: &str, mark: &str) -> Option<usize> {
+    let (line, mark) = (line.as_bytes(), mark.as_bytes());
+    memchr_iter(mark[0], line).find(|at| line[*at..].starts_with(mark))
+}
+
 /// Returns the line behind the one that closes a block.
 fn close(lines: &[Line], at: usize, is_end: impl Fn(&str) -> bool) -> usize {
     lines[at + 1..]
         .iter()
         .take(BLOCK)
-        .position(|line| is_end(&line.text))
+        .position(|line| is_end(line.text()))
         .map_or(at, |length| at + length + 2)
 }
 
@@ -365,13 +372,13 @@ fn is_hit(file: &str, text: &str, mark: u8) -> bool {
         }
 }
 
-/// Empties what test runs that passed have printed.
+/// Empties the output of test runs that passed.
 fn passing_tests(lines: &mut [Line]) {
     passes_section(lines);
     let mut start: Option<usize> = None;
     let mut has_failed = false;
     for at in 0..lines.len() {
-        let line = lines[at].text.as_str();
+        let line = lines[at].text();
         match line.as_bytes().first() {
             // libtest: `running 2 tests` to `test result: ok.`
             Some(b'r') if is_libtest_start(line) => (start, has_failed) = (Some(at), false),
@@ -415,17 +422,17 @@ fn passing_tests(lines: &mut [Line]) {
     }
 }
 
-/// Empties the section in which pytest's `-rP` and `-rA` show what tests that passed have printed.
+/// Empties the section in which pytest's `-rP` and `-rA` show the output of tests that passed.
 fn passes_section(lines: &mut [Line]) {
     let is_heading =
         |line: &str| line.len() > 20 && line.starts_with("===") && line.ends_with("===");
     let mut is_passes = false;
     for line in lines {
-        if is_heading(&line.text) {
-            is_passes = line.text.trim_matches('=') == " PASSES ";
+        if is_heading(line.text()) {
+            is_passes = line.text().trim_matches('=') == " PASSES ";
         }
         if is_passes {
-            line.text.clear();
+            line.blank();
         }
     }
 }
@@ -457,8 +464,8 @@ mod tests {
         let mut lines: Vec<Line> = text.lines().map(Line::new).collect();
         blank_quotes(&mut lines);
         lines
-            .into_iter()
-            .map(|line| line.text)
+            .iter()
+            .map(|line| line.text().to_owned())
             .filter(|line| !line.is_empty())
             .collect()
     }

@@ -129,6 +129,28 @@ fn an_error_at_the_edge_of_a_window_is_whole() {
     }
 }
 
+/// CAKE-WATCH-1: an error among thousands of repeats of one line is read as it is among other lines.
+#[test]
+fn repeats_of_a_line_hide_no_error() {
+    let error = "error[E0308]: mismatched types\n --> src/main.rs:2:18\n";
+    for line in ["y", "", "caf\u{e9} \u{2713}", "src/a.c:1:2: note: x"] {
+        for before in [3_999, 4_000, 7_600, 7_601, 20_000] {
+            let same = format!("{line}\n").repeat(before);
+            let text = format!("{same}{error}{same}{line}x\n{same}{line}");
+            let expected = whole(text.as_bytes());
+            assert_eq!(expected.events.len(), 1, "{line} {before}");
+            assert_eq!(expected.events[0].line_number, Some(2));
+            for size in [1, 7, 4_096, 70_000] {
+                assert_eq!(
+                    divided(text.as_bytes(), size),
+                    expected,
+                    "{line} {before} {size}"
+                );
+            }
+        }
+    }
+}
+
 /// CAKE-WATCH-1: an endless line, many long lines and bytes that are no text hide no error behind them.
 #[test]
 fn long_lines_and_binary_bytes_hide_no_error() {

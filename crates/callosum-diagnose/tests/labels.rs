@@ -41,7 +41,7 @@ fn the_set_is_large_and_every_id_names_one_row() {
     assert!(unrecorded * 10 <= rows.len(), "{unrecorded}");
 }
 
-/// CAKE-WATCH-1: a label has a type that can be reported, a severity, and a file and line that stand in the output.
+/// CAKE-WATCH-1: a label has a type that can be reported, a severity, and a file and line that the output contains.
 #[test]
 fn every_label_is_one_that_a_reader_can_report() {
     for (file, row) in rows() {

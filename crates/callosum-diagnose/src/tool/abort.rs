@@ -1,20 +1,18 @@
 //! Programs that end by themselves: sanitizers, uncaught C++ exceptions, `assert`, the checks of the C library, and the
 //! signals that a shell reports.
 
-use super::scan::{
-    between, has, mentions, mentions_any, number, place, place_before, starts_any, text,
-};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{between, mentions, mentions_any, number, place, place_before, starts_any, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Most lines of a sanitizer's report.
 const REPORT: usize = 120;
 
 /// Reads sanitizers' reports, aborts and signals.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "Sanitizer") || has(lines, ": runtime error: ") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("Sanitizer") || lines.has(": runtime error: ") {
         sanitizers(lines, found);
     }
-    if has(lines, "==") && has(lines, "Memcheck") || has(lines, "==    at 0x") {
+    if lines.has("==") && lines.has("Memcheck") || lines.has("==    at 0x") {
         valgrind(lines, found);
     }
     const WORDS: [&str; 16] = [
@@ -35,13 +33,13 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
         "loating point exception",
         "pure virtual",
     ];
-    if !(WORDS.iter().any(|word| has(lines, word))
-        || has(lines, "Out of memory")
-        || has(lines, "breakpoint trap"))
+    if !(WORDS.iter().any(|word| lines.has(word))
+        || lines.has("Out of memory")
+        || lines.has("breakpoint trap"))
     {
         return;
     }
-    let is_ctest = has(lines, "Test project ");
+    let is_ctest = lines.has("Test project ");
     for at in 0..lines.len() {
         let line = text(lines, at).trim_end();
         if let Some(finding) = exception(lines, at, line)

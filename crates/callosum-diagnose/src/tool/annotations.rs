@@ -1,12 +1,11 @@
 //! Annotations for CI services: `::error file=…::message` of GitHub and `##vso[task.logissue …]` of Azure.
 
-use super::scan::{Words, between, mentions, on_one_line, text, without_scheme};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{between, mentions, on_one_line, text, without_scheme};
+use crate::{Severity, finding::Finding, window::Window};
 
 /// Reads annotations that name a file.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if !(words.has("::error ") || words.has("::warning ") || words.has("##vso[task.logissue")) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if !(lines.has("::error ") || lines.has("::warning ") || lines.has("##vso[task.logissue")) {
         return;
     }
     for at in 0..lines.len() {

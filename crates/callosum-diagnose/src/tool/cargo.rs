@@ -1,9 +1,7 @@
 //! Cargo without a place in the source: manifests, dependencies, options, child processes; and errors that `main` returns.
 
-use super::scan::{
-    between, has, mentions, mentions_any, on_one_line, quoted, reason, starts_any, text,
-};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{between, mentions, mentions_any, on_one_line, quoted, reason, starts_any, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Most lines of a chain of causes.
 const CHAIN: usize = 60;
@@ -106,29 +104,23 @@ const BUILD: &[&str] = &[
 ];
 
 /// Reads Cargo's errors.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "error: ") || has(lines, "error[E") {
-        for at in 0..lines.len() {
-            let line = text(lines, at).trim_end();
-            if let Some(message) = line.strip_prefix("error: ") {
-                found.extend(error(lines, at, message));
-            } else if let Some(rest) = line.strip_prefix("error[E") {
-                found.extend(without_place(lines, at, rest));
-            }
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["error: ", "error[E"]) {
+        let line = text(lines, at).trim_end();
+        if let Some(message) = line.strip_prefix("error: ") {
+            found.extend(error(lines, at, message));
+        } else if let Some(rest) = line.strip_prefix("error[E") {
+            found.extend(without_place(lines, at, rest));
         }
     }
-    if has(lines, "warning: ") {
-        for at in 0..lines.len() {
-            if let Some(message) = text(lines, at).strip_prefix("warning: ") {
-                found.extend(warning(at, message));
-            }
+    for at in lines.lines_with(&["warning: "]) {
+        if let Some(message) = text(lines, at).strip_prefix("warning: ") {
+            found.extend(warning(at, message));
         }
     }
-    if has(lines, "Error: ") {
-        for at in 0..lines.len() {
-            if let Some(message) = text(lines, at).strip_prefix("Error: ") {
-                found.extend(returned(lines, at, message));
-            }
+    for at in lines.lines_with(&["Error: "]) {
+        if let Some(message) = text(lines, at).strip_prefix("Error: ") {
+            found.extend(returned(lines, at, message));
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{
     rustc::is_external,
-    scan::{has, mentions, mentions_any, on_one_line, place, text},
+    scan::{mentions, mentions_any, on_one_line, place, text},
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Most lines of the message of a panic.
 const MESSAGE: usize = 40;
@@ -45,20 +45,19 @@ const RUNTIME: &[&str] = &[
 ];
 
 /// Reads panics and failures of tests.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let has_panic = has(lines, "panicked at ") || has(lines, "has overflowed its stack");
-    let has_test =
-        has(lines, " stdout ----") || has(lines, "test result: ") || has(lines, "FAILED");
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    let has_panic = lines.has("panicked at ") || lines.has("has overflowed its stack");
+    let has_test = lines.has(" stdout ----") || lines.has("test result: ") || lines.has("FAILED");
     if has_panic || has_test {
         libtest(lines, found);
     }
-    if has(lines, "memory allocation of ") || has(lines, "fatal runtime error: ") {
+    if lines.has("memory allocation of ") || lines.has("fatal runtime error: ") {
         aborts(lines, found);
     }
-    if has(lines, "Nextest run") || has(lines, "Starting ") && has(lines, "Summary [") {
+    if lines.has("Nextest run") || lines.has("Starting ") && lines.has("Summary [") {
         nextest(lines, found);
     }
-    if has(lines, " filtered out") {
+    if lines.has(" filtered out") {
         found.extend(none_ran(lines));
     }
 }
@@ -175,7 +174,7 @@ fn kind_in_test(message: &str) -> &'static str {
 fn has_passed(lines: &[Line], test: &str) -> bool {
     !test.is_empty()
         && lines.iter().any(|line| {
-            line.text
+            line.text()
                 .strip_prefix("test ")
                 .and_then(|rest| rest.strip_prefix(test))
                 .is_some_and(|rest| {

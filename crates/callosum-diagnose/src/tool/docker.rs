@@ -5,11 +5,10 @@ use std::borrow::Cow;
 use super::{
     kubectl,
     scan::{
-        Words, between, ends_any, mentions, mentions_any, number, place, quoted, reason,
-        starts_any, text,
+        between, ends_any, mentions, mentions_any, number, place, quoted, reason, starts_any, text,
     },
 };
-use crate::{Severity, finding::Finding, line::Line, reader::find};
+use crate::{Severity, finding::Finding, line::Line, reader::find, window::Window};
 
 /// Lines before the last message of a build in which its steps are read.
 const LONGEST_BUILD: usize = 400;
@@ -17,13 +16,49 @@ const LONGEST_BUILD: usize = 400;
 /// Lines of a failed step that other readers see.
 const LONGEST_STEP: usize = 200;
 
+/// A line that starts an error has one of these.
+const STARTS: &[&str] = &[
+    "docker: ",
+    "Cannot connect to the Docker daemon",
+    "error during connect: ",
+    "permission denied while trying",
+    "Error response from daemon: ",
+    "unable to prepare context: ",
+    "unknown ",
+    "\"docker ",
+    "invalid ",
+    "must specify at least one container source",
+    "context \"",
+    "Get \"http",
+    "Head \"http",
+    "Post \"http",
+    "DEPRECATED: ",
+    "Error: No such ",
+    "validating ",
+    "yaml: ",
+    "no configuration file provided",
+    "no such service: ",
+    "service \"",
+    "dependency failed to start: ",
+    "env file ",
+    "compose",
+    "he connection to the server ",
+    "Unable to connect to the server: ",
+    "Error from server",
+    "\" is invalid: ",
+    "Error: unknown ",
+    "resource mapping not found",
+    "Error in configuration: ",
+    "\"command failed\" err=",
+    "error: ",
+];
+
 /// Reads Docker and kubectl.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("failed to solve") || words.has("dockerfile parse error") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("failed to solve") || lines.has("dockerfile parse error") {
         read_builds(lines, found);
     }
-    for at in 0..lines.len() {
+    for at in lines.lines_with(STARTS) {
         let line = text(lines, at);
         let Some(first) = line.as_bytes().first() else {
             continue;
@@ -159,10 +194,10 @@ fn build_error(
 fn step_error(step: &[Line], message: &str) -> (Cow<'static, str>, String, Option<String>) {
     let plain: Vec<Line> = step
         .iter()
-        .map(|line| Line::new(without_time(&line.text)))
+        .map(|line| Line::new(without_time(line.text())))
         .collect();
     for line in &plain {
-        let line = line.text.as_str();
+        let line = line.text();
         if let Some(package) = line.trim().strip_suffix(" (no such package):") {
             return (
                 "DependencyError".into(),
@@ -196,13 +231,13 @@ fn step_error(step: &[Line], message: &str) -> (Cow<'static, str>, String, Optio
         return (inner.error_type, inner.message, inner.module);
     }
     for line in &plain {
-        if let Some(name) = line.text.strip_suffix(": not found")
-            && line.text.starts_with("/bin/")
+        if let Some(name) = line.text().strip_suffix(": not found")
+            && line.text().starts_with("/bin/")
         {
             let program = name.rsplit(": ").next().unwrap_or(name);
             return (
                 "CommandNotFound".into(),
-                line.text.clone(),
+                line.text().to_owned(),
                 Some(program.to_owned()),
             );
         }
@@ -217,7 +252,7 @@ fn step_error(step: &[Line], message: &str) -> (Cow<'static, str>, String, Optio
     let printed = plain
         .iter()
         .rev()
-        .map(|line| line.text.trim())
+        .map(|line| line.text().trim())
         .find(|line| !line.is_empty());
     let whole = printed.map_or_else(|| message.to_owned(), |line| format!("{message}: {line}"));
     (name.into(), whole, None)

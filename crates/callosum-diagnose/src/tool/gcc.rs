@@ -1,9 +1,9 @@
 //! GCC, Clang, MSVC and analyzers that print as they do: `file:2:12: error: text`, and errors of the drivers.
 
 use super::scan::{
-    between, has, mentions, mentions_any, number, place_before, quoted, reason, starts_any, text,
+    between, mentions, mentions_any, number, place_before, quoted, reason, starts_any, text,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Endings of files of C, C++ and the other languages of these compilers.
 const ENDINGS: &[&str] = &[
@@ -39,19 +39,30 @@ const DRIVERS: &[&str] = &[
     "flang",
 ];
 
+/// Without one of these there is no message.
+pub(super) const WORDS: &[&str] = &["rror", "warning", "style:", "exhausted"];
+
+/// A line that starts a message has one of these.
+const STARTS: &[&str] = &[
+    "rror",
+    "arning",
+    "style: ",
+    "sorry, unimplemented: ",
+    "performance: ",
+    "portability: ",
+    "information: ",
+    "virtual memory exhausted",
+];
+
 /// Most lines that a message's source and notes take.
 const BLOCK: usize = 12;
 
 /// Reads messages of compilers.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if !(has(lines, "rror")
-        || has(lines, "warning")
-        || has(lines, "style:")
-        || has(lines, "exhausted"))
-    {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if !lines.has_any(WORDS) {
         return;
     }
-    for at in 0..lines.len() {
+    for at in lines.lines_with(STARTS) {
         let line = text(lines, at);
         if let Some(finding) = message(lines, at, line)
             .or_else(|| msvc(at, line))

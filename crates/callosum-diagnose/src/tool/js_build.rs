@@ -3,34 +3,33 @@
 use super::{
     node::missing_module,
     scan::{
-        Words, mentions, mentions_any, number, on_one_line, place, quoted, starts_any, text,
+        mentions, mentions_any, number, on_one_line, place, quoted, starts_any, text,
         without_scheme,
     },
     tsc,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Lines below a message in which its place is looked for.
 const REACH: usize = 12;
 
 /// Reads esbuild, webpack, Vite, Rollup, Rolldown and Next.js.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("[ERROR] ") || words.has("▲ [WARNING] ") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("[ERROR] ") || lines.has("▲ [WARNING] ") {
         read_esbuild(lines, found);
     }
-    if words.has("ERROR in") || words.has("WARNING in") || words.has("[webpack-cli] ") {
+    if lines.has("ERROR in") || lines.has("WARNING in") || lines.has("[webpack-cli] ") {
         read_webpack(lines, found);
     }
-    if words.has("error during build:")
-        || words.has("Build failed")
-        || words.has("[vite]")
-        || words.has("[!] ")
-        || words.has("failed to load config from")
+    if lines.has("error during build:")
+        || lines.has("Build failed")
+        || lines.has("[vite]")
+        || lines.has("[!] ")
+        || lines.has("failed to load config from")
     {
         read_vite(lines, found);
     }
-    if words.has("Failed to compile") || words.has("Type error: ") {
+    if lines.has("Failed to compile") || lines.has("Type error: ") {
         read_next(lines, found);
     }
 }

@@ -1,35 +1,34 @@
 //! Linters and formatters of JavaScript and CSS: ESLint, Stylelint, Prettier and Biome.
 
 use super::scan::{
-    Words, class_and_message, has, is_exception, is_path, mentions, mentions_any, named, number,
-    place, quoted, starts_any, text,
+    class_and_message, is_exception, is_path, mentions, mentions_any, named, number, place, quoted,
+    starts_any, text,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads ESLint, Stylelint, Prettier and Biome.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("✖") || words.has("×") || words.has(" problem") || words.has("⚠") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("✖") || lines.has("×") || lines.has(" problem") || lines.has("⚠") {
         read_stylish(lines, found);
     }
-    if words.has("Oops! Something went wrong")
-        || words.has("ESLint")
-        || words.has("Invalid option '")
+    if lines.has("Oops! Something went wrong")
+        || lines.has("ESLint")
+        || lines.has("Invalid option '")
     {
         read_eslint_failure(lines, found);
     }
-    if words.has(", col ")
-        || words.has(" [Error/")
-        || words.has(") [error]")
-        || words.has("): error ")
-        || words.has(" problem")
+    if lines.has(", col ")
+        || lines.has(" [Error/")
+        || lines.has(") [error]")
+        || lines.has("): error ")
+        || lines.has(" problem")
     {
         read_eslint_lines(lines, found);
     }
-    if words.has("[error] ") || words.has("[warn] ") {
+    if lines.has("[error] ") || lines.has("[warn] ") {
         read_prettier(lines, found);
     }
-    if words.has(" ━━━") {
+    if lines.has(" ━━━") {
         read_biome(lines, found);
     }
 }
@@ -255,9 +254,9 @@ fn lint(
     finding
 }
 
-fn read_prettier(lines: &[Line], found: &mut Vec<Finding>) {
+fn read_prettier(lines: &Window<'_>, found: &mut Vec<Finding>) {
     let is_check =
-        has(lines, "Code style issues") || has(lines, "Error occurred when checking code style");
+        lines.has("Code style issues") || lines.has("Error occurred when checking code style");
     for at in 0..lines.len() {
         let line = text(lines, at);
         if let Some(file) = line.strip_prefix("[warn] ") {

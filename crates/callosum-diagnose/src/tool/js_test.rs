@@ -1,48 +1,48 @@
-//! Test runners of JavaScript: Jest, Vitest, Mocha and `node --test`.
+//! Test runners of JavaScript: what they share, and runs without a test.
+//!
+//! Each has a file: `jest`, `vitest`, `mocha` and `node_test`.
 
 use std::borrow::Cow;
 
 use super::{
-    node::{error_type, frame, header, is_project, missing_module},
-    scan::{
-        Words, between, indent, is_exception, mentions, mentions_any, number, on_one_line, place,
-        quoted, starts_any, text,
-    },
-    tsc,
+    jest::read_jest,
+    mocha::read_mocha,
+    node::{error_type, frame, header, is_project},
+    node_test::read_node_test,
+    scan::{is_exception, mentions, mentions_any, on_one_line, quoted, starts_any, text},
+    vitest::read_vitest,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Lines of one failure that are read.
-const LONGEST_FAILURE: usize = 200;
+pub(super) const LONGEST_FAILURE: usize = 200;
 
 /// Reads Jest, Vitest, Mocha and `node --test`.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("  ● ") || words.has("● ") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("  ● ") || lines.has("● ") {
         read_jest(lines, found);
     }
-    if words.has("FAIL ") && words.has("❯") || words.has("⎯⎯") {
+    if lines.has("FAIL ") && lines.has("❯") || lines.has("⎯⎯") {
         read_vitest(lines, found);
     }
-    if words.has(" failing") {
+    if lines.has(" failing") {
         read_mocha(lines, found);
     }
-    if words.has("✖ ") {
+    if lines.has("✖ ") {
         read_node_test(lines, found);
     }
     read_no_tests(lines, found);
 }
 
 /// Reads runs that found no test, and coverage below its threshold.
-fn read_no_tests(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_no_tests(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&[
+        "No test",
+        "Could not find '/",
+        "Jest: ",
+        "ERROR: Coverage for ",
+    ]) {
         let line = text(lines, at);
-        let Some(first) = line.as_bytes().first() else {
-            continue;
-        };
-        if !matches!(first, b'C' | b'N' | b'E' | b'J' | b' ') {
-            continue;
-        }
         if starts_any(
             line,
             &[
@@ -75,19 +75,19 @@ fn read_no_tests(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// A failed test, before it is a finding.
-struct Failure<'a> {
-    first: usize,
-    last: usize,
-    name: Cow<'static, str>,
-    severity: Severity,
-    message: String,
-    place: Option<(&'a str, Option<u32>)>,
-    module: Option<String>,
-    test: String,
+pub(super) struct Failure<'a> {
+    pub(super) first: usize,
+    pub(super) last: usize,
+    pub(super) name: Cow<'static, str>,
+    pub(super) severity: Severity,
+    pub(super) message: String,
+    pub(super) place: Option<(&'a str, Option<u32>)>,
+    pub(super) module: Option<String>,
+    pub(super) test: String,
 }
 
 impl Failure<'_> {
-    fn report(self, found: &mut Vec<Finding>) {
+    pub(super) fn report(self, found: &mut Vec<Finding>) {
         let mut finding = Finding::new(
             self.first,
             self.last,
@@ -105,7 +105,7 @@ impl Failure<'_> {
 }
 
 /// Whether the message is a failed expectation.
-fn is_expectation(class: &str, message: &str) -> bool {
+pub(super) fn is_expectation(class: &str, message: &str) -> bool {
     matches!(
         class,
         "AssertionError" | "JestAssertionError" | "ExpectationFailed"
@@ -147,537 +147,11 @@ pub(super) fn test_type(message: &str, code: Option<&str>) -> Cow<'static, str> 
 }
 
 /// Returns the first frame of the project in the lines.
-fn project_frame(lines: &[Line], from: usize, to: usize) -> Option<(&str, Option<u32>)> {
+pub(super) fn project_frame(lines: &[Line], from: usize, to: usize) -> Option<(&str, Option<u32>)> {
     (from..to)
         .filter_map(|at| frame(text(lines, at)).and_then(super::node::Frame::place))
         .find(|(file, _)| is_project(file))
         .map(|(file, line)| (file, Some(line)))
-}
-
-/// Reads Jest: `FAIL file`, then a block `  ● test` for each failure.
-fn read_jest(lines: &[Line], found: &mut Vec<Finding>) {
-    let mut file = None;
-    let mut seen: Vec<(String, Option<&str>)> = Vec::new();
-    let mut at = 0;
-    while at < lines.len() {
-        let line = text(lines, at);
-        let trimmed = line.trim_start();
-        if let Some(rest) = trimmed.strip_prefix("FAIL ") {
-            // A project's name may come first, a time last.
-            file = rest
-                .split_whitespace()
-                .find(|word| word.contains('.') && !word.starts_with('('));
-        } else if starts_any(trimmed, &["PASS ", "Test Suites:"]) {
-            file = None;
-        }
-        let Some(name) = line
-            .strip_prefix("  ● ")
-            .or_else(|| line.strip_prefix("● "))
-        else {
-            at += 1;
-            continue;
-        };
-        let mut end = at + 1;
-        while end < lines.len() && end - at < LONGEST_FAILURE {
-            let next = text(lines, end);
-            if starts_any(
-                next,
-                &[
-                    "  ● ",
-                    "● ",
-                    "FAIL ",
-                    "PASS ",
-                    " FAIL ",
-                    " PASS ",
-                    "Test Suites:",
-                    "Summary of all",
-                ],
-            ) {
-                break;
-            }
-            end += 1;
-        }
-        let is_known = seen
-            .iter()
-            .any(|(known, place)| known == name && *place == file);
-        if starts_any(
-            name,
-            &[
-                "Validation Error:",
-                "Unrecognized CLI Parameter",
-                "Validation Warning:",
-            ],
-        ) {
-            jest_validation(lines, at, end, found);
-        } else if !is_known && !name.starts_with("Console") {
-            seen.push((name.to_owned(), file));
-            if let Some(failure) = jest_failure(lines, at, end, name, file) {
-                failure.report(found);
-            }
-        }
-        at = end;
-    }
-}
-
-fn jest_validation(lines: &[Line], at: usize, end: usize, found: &mut Vec<Finding>) {
-    let message = (at + 1..end)
-        .map(|at| text(lines, at).trim())
-        .find(|line| !line.is_empty())
-        .unwrap_or_default();
-    if text(lines, at).contains("Validation Warning") {
-        found.push(Finding::new(
-            at,
-            end - 1,
-            "BuildWarning",
-            Severity::Low,
-            message,
-        ));
-        return;
-    }
-    let is_missing = mentions(message, "was not found") || mentions(message, " not found");
-    let name = if is_missing {
-        "DependencyError"
-    } else {
-        "TestUsageError"
-    };
-    let mut finding = Finding::new(at, end - 1, name, Severity::High, message);
-    if is_missing {
-        finding.module = message
-            .split_whitespace()
-            .nth(1)
-            .map(|word| word.trim_matches(['"', '\'', '.', ',']).to_owned());
-    }
-    found.push(finding);
-}
-
-fn jest_failure<'a>(
-    lines: &'a [Line],
-    at: usize,
-    end: usize,
-    name: &str,
-    file: Option<&'a str>,
-) -> Option<Failure<'a>> {
-    let is_suite = name.starts_with("Test suite failed to run");
-    let mut start = (at + 1..end).find(|at| !text(lines, *at).trim().is_empty())?;
-    // The reason of a file that does not parse comes last.
-    let details = (start..end).find(|at| text(lines, *at).trim() == "Details:");
-    if let Some(details) = details {
-        start = (details + 1..end).find(|at| !text(lines, *at).trim().is_empty())?;
-    }
-    let message = text(lines, start).trim();
-    let own_file = file.map(|file| (file.strip_prefix("./").unwrap_or(file), None));
-    let frame = project_frame(lines, start, end);
-    let last = (at..end)
-        .rev()
-        .find(|at| !text(lines, *at).trim().is_empty())
-        .unwrap_or(at);
-    let mut failure = Failure {
-        first: at,
-        last,
-        name: test_type(message, None),
-        severity: if is_suite {
-            Severity::High
-        } else {
-            Severity::Medium
-        },
-        message: jest_message(lines, start, end),
-        place: frame.or(own_file),
-        module: missing_module(message).map(str::to_owned),
-        test: name.trim().to_owned(),
-    };
-    let is_plain = failure.name == "TestFailure"
-        && header(message).is_none()
-        && !starts_any(
-            message,
-            &[
-                "expect(", "thrown: ", "assert.", "assert(", "Expected", "Snapshot", "Failed",
-            ],
-        );
-    if is_plain {
-        // Jest prints an `Error` without its class.
-        failure.name = error_type("Error", None, message);
-    }
-    if !is_suite {
-        return Some(failure);
-    }
-    if details.is_some()
-        && let Some((file, line)) = place(message)
-        && let Some(error) =
-            (start..end).find(|at| text(lines, *at).trim().starts_with("SyntaxError: "))
-    {
-        failure.name = "SyntaxError".into();
-        text(lines, error).trim().clone_into(&mut failure.message);
-        failure.place = Some((file, Some(line)));
-        return Some(failure);
-    }
-    if let Some(finding) =
-        (start..end).find_map(|at| tsc::message(lines, at, text(lines, at).trim()))
-    {
-        failure.name = finding.error_type;
-        failure.message = finding.message;
-        let line = (start..end).find(|at| {
-            mentions(text(lines, *at), "error TS") || mentions(text(lines, *at), "TS")
-        })?;
-        let location = text(lines, line).trim().split(" - ").next().and_then(place);
-        failure.place = location
-            .map(|(file, line)| (file, Some(line)))
-            .or(failure.place);
-        return Some(failure);
-    }
-    if let Some(rest) = jest_message(lines, start, end)
-        .split("Could not locate module ")
-        .nth(1)
-    {
-        failure.module = rest.split(' ').next().map(str::to_owned);
-        failure.name = "DependencyError".into();
-        return Some(failure);
-    }
-    if failure.module.is_some() {
-        failure.name = "DependencyError".into();
-        let source = message
-            .rsplit_once(" from ")
-            .and_then(|(_, from)| quoted(from));
-        if let Some(source) = source {
-            failure.place = match frame {
-                Some((file, line)) if source.ends_with(file) || file.ends_with(source) => {
-                    Some((file, line))
-                }
-                _ => Some((source, pointed_line(lines, start, end))),
-            };
-        }
-    } else if let Some(rest) = message.strip_prefix("SyntaxError: ") {
-        failure.name = "SyntaxError".into();
-        let line = rest
-            .rsplit_once('(')
-            .and_then(|(_, place)| number(place))
-            .map(|(line, _)| line);
-        let named = rest
-            .split_once(": ")
-            .map(|(file, _)| file)
-            .filter(|file| file.contains('.') && !file.contains(' '));
-        if let Some(file) = named {
-            failure.place = Some((file, line.or_else(|| pointed_line(lines, start, end))));
-        } else if let Some(location) = (start..end)
-            .filter_map(|at| place(text(lines, at).trim()))
-            .find(|(file, _)| is_project(file))
-        {
-            failure.place = Some((location.0, Some(location.1)));
-        }
-    } else if mentions(message, "must contain at least one test") {
-        failure.name = "NoTestsRan".into();
-    }
-    Some(failure)
-}
-
-/// Returns the line that a code frame points at (`> 4 | …`).
-fn pointed_line(lines: &[Line], from: usize, to: usize) -> Option<u32> {
-    (from..to).find_map(|at| {
-        let rest = text(lines, at).trim_start().strip_prefix('>')?;
-        let (line, rest) = number(rest.trim_start())?;
-        rest.trim_start().starts_with('|').then_some(line)
-    })
-}
-
-/// Returns the lines of a message up to the source or the stack.
-fn jest_message(lines: &[Line], start: usize, end: usize) -> String {
-    let mut message = String::new();
-    for at in start..end.min(start + 16) {
-        let line = text(lines, at);
-        let trimmed = line.trim();
-        let is_source = trimmed.starts_with('>')
-            || number(trimmed).is_some_and(|(_, rest)| rest.trim_start().starts_with('|'));
-        if frame(line).is_some() || is_source {
-            break;
-        }
-        message.push_str(trimmed);
-        message.push(' ');
-    }
-    message
-}
-
-/// Reads Vitest: ` FAIL  file > test`, the error at the start of a line, and frames with `❯`.
-fn read_vitest(lines: &[Line], found: &mut Vec<Finding>) {
-    let mut at = 0;
-    while at < lines.len() {
-        let line = text(lines, at).trim_end();
-        let is_unhandled = line.starts_with('⎯')
-            && mentions_any(line, &["Unhandled ", "Startup Error", "Uncaught Exception"]);
-        let name = line.strip_prefix(" FAIL  ");
-        if name.is_none() && !is_unhandled {
-            at += 1;
-            continue;
-        }
-        // Tests that fail alike are listed one below the other.
-        let mut start = at + 1;
-        while start < lines.len()
-            && (text(lines, start).starts_with(" FAIL  ") || text(lines, start).trim().is_empty())
-        {
-            start += 1;
-        }
-        if text(lines, start).starts_with("Vitest caught ") {
-            start = (start..lines.len())
-                .find(|at| {
-                    header(text(lines, *at)).is_some_and(|header| is_exception(header.class))
-                })
-                .unwrap_or(start);
-        }
-        let mut end = start;
-        while end < lines.len() && end - start < LONGEST_FAILURE {
-            let next = text(lines, end);
-            if next.starts_with('⎯') || (end > start && next.starts_with(" FAIL  ")) {
-                break;
-            }
-            end += 1;
-        }
-        if start < end && !text(lines, start).starts_with('⎯') {
-            let name = name.unwrap_or("");
-            vitest_failure(lines, at, start, end, name, is_unhandled).report(found);
-        }
-        at = end.max(at + 1);
-        if text(lines, at).starts_with('⎯')
-            && !mentions_any(text(lines, at), &["Unhandled ", "Failed ", "Uncaught "])
-        {
-            at += 1;
-        }
-    }
-}
-
-fn vitest_failure<'a>(
-    lines: &'a [Line],
-    at: usize,
-    start: usize,
-    end: usize,
-    name: &str,
-    is_unhandled: bool,
-) -> Failure<'a> {
-    let message = text(lines, start).trim();
-    let is_suite = is_unhandled || (mentions(name, " [ ") && name.trim_end().ends_with(']'));
-    let mut place = (start..end)
-        .filter_map(|at| text(lines, at).trim_start().strip_prefix("❯ "))
-        .filter_map(|frame| super::scan::place(frame.rsplit(' ').next()?))
-        .find(|(file, _)| is_project(file))
-        .map(|(file, line)| (file, Some(line)));
-    let module = missing_module(message).map(str::to_owned);
-    let mut kind = test_type(message, None);
-    if place.is_none() || mentions(message, "Failed to resolve import ") {
-        // `  File: /w/a.ts:1:16` of Vite, `/w/a.ts:2:3: ERROR: …` of esbuild.
-        for at in start..end {
-            let line = text(lines, at).trim();
-            let location = line
-                .strip_prefix("File: ")
-                .or_else(|| line.split_once(": ERROR: ").map(|(place, _)| place));
-            if let Some((file, line)) = location
-                .and_then(super::scan::place)
-                .filter(|(file, _)| is_project(file))
-            {
-                place = Some((file, Some(line)));
-            }
-        }
-        if let Some(source) = message
-            .split_once("\" from \"")
-            .and_then(|(_, from)| from.split('"').next())
-        {
-            place = Some((source, place.and_then(|(_, line)| line)));
-        }
-    }
-    if module.is_some()
-        && let Some((_, rest)) = message.rsplit_once(") in ")
-        && let Some(file) = rest.split(". Does ").next()
-    {
-        place = Some((file, place.and_then(|(_, line)| line)));
-    }
-    if mentions(message, "Transform failed with ") {
-        kind = "SyntaxError".into();
-    }
-    let own = name
-        .split(" > ")
-        .next()
-        .unwrap_or_default()
-        .split(" [ ")
-        .next()
-        .unwrap_or_default();
-    if place.is_none() && !own.is_empty() {
-        place = text(lines, at)
-            .find(own)
-            .map(|from| &text(lines, at)[from..from + own.len()])
-            .map(|file| (file, None));
-    }
-    let last = (at..end)
-        .rev()
-        .find(|at| !text(lines, *at).trim().is_empty())
-        .unwrap_or(at);
-    Failure {
-        first: at,
-        last,
-        name: kind,
-        severity: if is_suite {
-            Severity::High
-        } else {
-            Severity::Medium
-        },
-        message: message.to_owned(),
-        place,
-        module,
-        test: name.trim().to_owned(),
-    }
-}
-
-/// Reads Mocha: `  2 failing`, then a block `  1) title` for each failure.
-fn read_mocha(lines: &[Line], found: &mut Vec<Finding>) {
-    let Some(summary) = (0..lines.len()).find(|at| {
-        let line = text(lines, *at);
-        line.starts_with("  ")
-            && number(line.trim()).is_some_and(|(_, rest)| rest.trim_end() == " failing")
-    }) else {
-        return;
-    };
-    let is_start = |at: usize| {
-        let line = text(lines, at);
-        indent(line) == 2
-            && number(line.trim_start()).is_some_and(|(_, rest)| rest.starts_with(") "))
-    };
-    let mut at = summary + 1;
-    while at < lines.len() {
-        if !is_start(at) {
-            at += 1;
-            continue;
-        }
-        let mut end = at + 1;
-        while end < lines.len() && end - at < LONGEST_FAILURE && !is_start(end) {
-            if !text(lines, end).is_empty()
-                && !text(lines, end).starts_with(' ')
-                && text(lines, end - 1).trim().is_empty()
-                && frame(text(lines, end - 1)).is_some()
-            {
-                break;
-            }
-            end += 1;
-        }
-        if let Some(failure) = mocha_failure(lines, at, end) {
-            failure.report(found);
-        }
-        at = end;
-    }
-}
-
-fn mocha_failure(lines: &[Line], at: usize, end: usize) -> Option<Failure<'_>> {
-    // The titles end with a colon.
-    let title_end = (at..end.min(at + 12)).find(|at| text(lines, *at).trim_end().ends_with(':'))?;
-    let titles: Vec<&str> = (at..=title_end)
-        .map(|at| text(lines, at).trim().trim_end_matches(':'))
-        .collect();
-    let test = titles.join(" ");
-    let test = test
-        .split_once(") ")
-        .map_or(test.as_str(), |(_, test)| test);
-    let start = (title_end + 1..end).find(|at| !text(lines, *at).trim().is_empty())?;
-    let message = text(lines, start).trim();
-    let name = test_type(message, None);
-    let mut place = project_frame(lines, start, end);
-    if name == "TestTimeout" {
-        let file = between(message, "(/", ")").and_then(|inner| {
-            let from = message.find(inner)?;
-            message.get(from - 1..from + inner.len())
-        });
-        if let Some(file) = file {
-            place = Some((file, None));
-        }
-    }
-    let last = (at..end)
-        .rev()
-        .find(|at| !text(lines, *at).trim().is_empty())
-        .unwrap_or(at);
-    let mut whole = message.to_owned();
-    for below in start + 1..last.min(start + 8) {
-        if frame(text(lines, below)).is_some()
-            || text(lines, below).trim().starts_with("+ expected")
-        {
-            break;
-        }
-        whole.push(' ');
-        whole.push_str(text(lines, below).trim());
-    }
-    Some(Failure {
-        first: at,
-        last,
-        name,
-        severity: Severity::Medium,
-        message: whole,
-        place,
-        module: missing_module(message).map(str::to_owned),
-        test: test.to_owned(),
-    })
-}
-
-/// Reads `node --test`: `✖ test (1.2ms)` and the error below it, in the run or in the list of failures.
-fn read_node_test(lines: &[Line], found: &mut Vec<Finding>) {
-    let mut failures: Vec<Failure<'_>> = Vec::new();
-    for at in 0..lines.len() {
-        let line = text(lines, at);
-        let depth = indent(line);
-        let Some(rest) = line.trim_start().strip_prefix("✖ ") else {
-            continue;
-        };
-        let Some((name, time)) = rest.rsplit_once(" (") else {
-            continue;
-        };
-        let time = time.split(')').next().unwrap_or_default();
-        if !time.ends_with("ms") || mentions_any(rest, &["# TODO", "# SKIP"]) {
-            continue;
-        }
-        let mut end = at + 1;
-        while end < lines.len() && end - at < LONGEST_FAILURE {
-            let next = text(lines, end);
-            if !next.trim().is_empty() && indent(next) <= depth {
-                break;
-            }
-            end += 1;
-        }
-        let Some(start) = (at + 1..end).find(|at| !text(lines, *at).trim().is_empty()) else {
-            continue;
-        };
-        let message = text(lines, start).trim();
-        let is_file = message == "'test failed'";
-        if is_file
-            || mentions_any(message, &["subtest failed", "subtests failed"])
-            || starts_any(message, &["✖", "✔", "▶"])
-        {
-            continue;
-        }
-        let location = at
-            .checked_sub(1)
-            .and_then(|above| text(lines, above).trim().strip_prefix("test at "))
-            .and_then(place)
-            .map(|(file, line)| (file, Some(line)));
-        let frame = project_frame(lines, start, end);
-        if let Some(known) = failures.iter_mut().find(|known| known.test == name) {
-            known.place = known.place.or(location);
-            continue;
-        }
-        let code = (start..end).find_map(|at| {
-            text(lines, at)
-                .trim()
-                .strip_prefix("code: ")
-                .and_then(quoted)
-        });
-        let last = (at..end)
-            .rev()
-            .find(|at| !text(lines, *at).trim().is_empty())
-            .unwrap_or(at);
-        failures.push(Failure {
-            first: at,
-            last,
-            name: test_type(message.trim_matches('\''), code),
-            severity: Severity::Medium,
-            message: jest_message(lines, start, end),
-            place: frame.or(location),
-            module: missing_module(message).map(str::to_owned),
-            test: name.to_owned(),
-        });
-    }
-    for failure in failures {
-        failure.report(found);
-    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::{
     json_lint, json_test,
-    scan::{Words, mentions, text},
+    scan::{mentions, text},
 };
-use crate::{finding::Finding, line::Line};
+use crate::{finding::Finding, line::Line, window::Window};
 
 /// Longest document, in bytes. A longer one is cut, and its start is read.
 const LONGEST: usize = 2 * 1024 * 1024;
@@ -17,7 +17,7 @@ const LONGEST: usize = 2 * 1024 * 1024;
 const MOST_CUT: usize = 3;
 
 /// Keys of the shapes that the readers know. Text without one is not parsed.
-const KEYS: [&str; 31] = [
+pub(super) const KEYS: &[&str] = &[
     "\"reason\":",
     "\"$message_type\"",
     "\"Action\":",
@@ -62,12 +62,8 @@ pub(super) struct Document {
 }
 
 /// Reads the reports of compilers, linters and test runners.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if !lines.iter().any(|line| starts_document(&line.text)) {
-        return;
-    }
-    let words = Words::new(lines);
-    if !KEYS.iter().any(|key| words.has(key)) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if !lines.has_any(KEYS) || !lines.iter().any(|line| starts_document(line.text())) {
         return;
     }
     let mut documents = Vec::new();
@@ -129,14 +125,14 @@ fn document(lines: &[Line], first: usize, cut: &mut usize) -> Option<Document> {
     let mut whole = String::new();
     let mut last = first;
     for (at, line) in lines.iter().enumerate().skip(first) {
-        if whole.len() + line.text.len() > LONGEST {
+        if whole.len() + line.text().len() > LONGEST {
             break;
         }
-        depth.add(&line.text);
-        whole.push_str(&line.text);
+        depth.add(line.text());
+        whole.push_str(line.text());
         whole.push('\n');
         last = at;
-        if depth.is_closed() || (at == first && is_whole_line(&line.text)) {
+        if depth.is_closed() || (at == first && is_whole_line(line.text())) {
             break;
         }
     }

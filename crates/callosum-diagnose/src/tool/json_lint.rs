@@ -26,6 +26,48 @@ pub(super) fn read(documents: &[Document], found: &mut Vec<Finding>) {
     }
 }
 
+/// JSON pointers (RFC 6901) to the file, line and code of a problem. An empty pointer means that the entry has none.
+#[derive(Clone, Copy)]
+struct Keys {
+    file: &'static str,
+    line: &'static str,
+    code: &'static str,
+}
+
+const fn keys(file: &'static str, line: &'static str, code: &'static str) -> Keys {
+    Keys { file, line, code }
+}
+
+const BANDIT: Keys = keys("/filename", "/line_number", "/test_id");
+const BIOME: Keys = keys("/location/path", "/location/start/line", "/category");
+const ESLINT: Keys = keys("", "/line", "/ruleId");
+const GCC: Keys = keys(
+    "/locations/0/caret/file",
+    "/locations/0/caret/line",
+    "/option",
+);
+const GITLAB: Keys = keys("/location/path", "/location/lines/begin", "/check_name");
+const GOLANGCI: Keys = keys("/Pos/Filename", "/Pos/Line", "/FromLinter");
+const MYPY: Keys = keys("/file", "/line", "/code");
+const PHP: Keys = keys("", "/line", "");
+const PYLINT: Keys = keys("/path", "/line", "");
+const PYRIGHT: Keys = keys("/file", "/range/start/line", "/rule");
+const RDJSON: Keys = keys(
+    "/location/path",
+    "/location/range/start/line",
+    "/code/value",
+);
+const RUBOCOP: Keys = keys("", "/location/line", "/cop_name");
+const RUFF: Keys = keys("/filename", "/location/row", "/code");
+const SARIF: Keys = keys(
+    "/locations/0/physicalLocation/artifactLocation/uri",
+    "/locations/0/physicalLocation/region/startLine",
+    "/ruleId",
+);
+const SHELLCHECK: Keys = keys("/file", "/line", "");
+const STYLELINT: Keys = keys("", "/line", "/rule");
+const TERRAFORM: Keys = keys("/range/filename", "/range/start/line", "");
+
 /// One problem of a report.
 struct Problem<'a> {
     name: Cow<'static, str>,
@@ -36,7 +78,26 @@ struct Problem<'a> {
     code: Option<String>,
 }
 
-impl Problem<'_> {
+impl<'a> Problem<'a> {
+    fn new(
+        entry: &'a Value,
+        keys: Keys,
+        (name, severity): (&'static str, Severity),
+        message: &'a str,
+    ) -> Self {
+        let at = |pointer: &str| entry.pointer(pointer);
+        Self {
+            name: name.into(),
+            severity,
+            message,
+            file: at(keys.file).and_then(Value::as_str),
+            line: at(keys.line)
+                .and_then(Value::as_u64)
+                .and_then(|line| u32::try_from(line).ok()),
+            code: at(keys.code).and_then(Value::as_str).map(str::to_owned),
+        }
+    }
+
     fn report(self, (first, last): (usize, usize), found: &mut Vec<Finding>) {
         let mut finding = Finding::new(
             first,
@@ -157,29 +218,19 @@ fn pyright(entry: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
     if level == "information" {
         return;
     }
-    let rule = string(entry, &["rule"]);
     let is_error = level == "error";
     // Errors of the parser have no rule.
-    let is_syntax = is_error && rule.is_none() && !mentions(message, "is not ");
-    Problem {
-        name: if is_syntax {
-            "SyntaxError"
-        } else {
-            "TypeCheckError"
-        }
-        .into(),
-        severity: if is_error {
-            Severity::High
-        } else {
-            Severity::Low
-        },
-        message,
-        file: string(entry, &["file"]).or_else(|| string(entry, &["uri"])),
-        // The only lines here that count from 0.
-        line: line_number(entry, &["range", "start", "line"]).map(|line| line + 1),
-        code: rule.map(str::to_owned),
-    }
-    .report(lines, found);
+    let is_syntax = is_error && string(entry, &["rule"]).is_none() && !mentions(message, "is not ");
+    let kind = match (is_syntax, is_error) {
+        (true, _) => ("SyntaxError", Severity::High),
+        (false, true) => ("TypeCheckError", Severity::High),
+        (false, false) => ("TypeCheckError", Severity::Low),
+    };
+    let mut problem = Problem::new(entry, PYRIGHT, kind, message);
+    problem.file = problem.file.or_else(|| string(entry, &["uri"]));
+    // The only lines here that count from 0.
+    problem.line = problem.line.map(|line| line + 1);
+    problem.report(lines, found);
 }
 
 /// Reads a diagnostic of Terraform, of Biome or of the `rdjson` form.
@@ -187,65 +238,44 @@ fn diagnostic(entry: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
     if let Some(summary) = string(entry, &["summary"]) {
         let detail = string(entry, &["detail"]).unwrap_or_default();
         let is_error = string(entry, &["severity"]) == Some("error");
-        let (name, severity) = if is_error {
-            (
-                super::terraform::kind(summary, &format!("{summary} {detail}")),
-                Severity::High,
-            )
+        let kind = if is_error {
+            let whole = format!("{summary} {detail}");
+            (super::terraform::kind(summary, &whole), Severity::High)
         } else if mentions(summary, "eprecated") {
             ("DeprecationWarning", Severity::Low)
         } else {
             ("BuildWarning", Severity::Low)
         };
-        Problem {
-            name: name.into(),
-            severity,
-            message: &format!("{summary}: {detail}"),
-            file: string(entry, &["range", "filename"]),
-            line: line_number(entry, &["range", "start", "line"]),
-            code: None,
-        }
-        .report(lines, found);
+        let message = format!("{summary}: {detail}");
+        Problem::new(entry, TERRAFORM, kind, &message).report(lines, found);
         return;
     }
     if let Some(category) = string(entry, &["category"]) {
-        let (name, severity) = match (category, string(entry, &["severity"])) {
+        let kind = match (category, string(entry, &["severity"])) {
             ("parse", _) => ("SyntaxError", Severity::High),
             (_, Some("error" | "fatal")) => ("LintError", Severity::Medium),
             _ => ("LintError", Severity::Low),
         };
-        Problem {
-            name: name.into(),
-            severity,
-            message: string(entry, &["description"])
-                .or_else(|| string(entry, &["message"]))
-                .unwrap_or(category),
-            file: string(entry, &["location", "path", "file"])
-                .or_else(|| string(entry, &["location", "path"])),
-            line: line_number(entry, &["location", "start", "line"]),
-            code: Some(category.to_owned()),
-        }
-        .report(lines, found);
+        let message = string(entry, &["description"])
+            .or_else(|| string(entry, &["message"]))
+            .unwrap_or(category);
+        let mut problem = Problem::new(entry, BIOME, kind, message);
+        problem.file = problem
+            .file
+            .or_else(|| string(entry, &["location", "path", "file"]));
+        problem.report(lines, found);
         return;
     }
     // rdjson.
-    let (Some(message), Some(file)) = (
-        string(entry, &["message"]),
-        string(entry, &["location", "path"]),
-    ) else {
+    let Some(message) = string(entry, &["message"]) else {
         return;
     };
     let code = string(entry, &["code", "value"]);
-    let (name, severity) = coded(code, string(entry, &["severity"]).unwrap_or("ERROR"));
-    Problem {
-        name: name.into(),
-        severity,
-        message,
-        file: Some(file),
-        line: line_number(entry, &["location", "range", "start", "line"]),
-        code: code.map(str::to_owned),
+    let kind = coded(code, string(entry, &["severity"]).unwrap_or("ERROR"));
+    let problem = Problem::new(entry, RDJSON, kind, message);
+    if problem.file.is_some() {
+        problem.report(lines, found);
     }
-    .report(lines, found);
 }
 
 /// Returns type and severity for the code of a lint; a file that does not parse has a code of its own.
@@ -269,16 +299,13 @@ fn sarif(value: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
             };
             let level = string(result, &["level"]).unwrap_or("warning");
             let code = string(result, &["ruleId"]);
-            let location = list(result, "locations")
-                .first()
-                .and_then(|location| location.get("physicalLocation"));
             let is_error = level == "error";
             let is_compiler = mentions(tool, "GNU")
                 || tool.starts_with("clang")
                 || tool == "rustc"
                 || tool == "MSVC";
             let is_types = matches!(tool, "mypy" | "pyright" | "Pyright" | "basedpyright");
-            let (name, severity) = match (is_compiler, is_types, is_error) {
+            let kind = match (is_compiler, is_types, is_error) {
                 (true, _, true) => ("CompileError", Severity::High),
                 (true, _, false) => ("CompileWarning", Severity::Low),
                 (_, true, true) => ("TypeCheckError", Severity::High),
@@ -288,18 +315,9 @@ fn sarif(value: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
                 }
                 _ => coded(code, level),
             };
-            if level == "none" {
-                continue;
+            if level != "none" {
+                Problem::new(result, SARIF, kind, message).report(lines, found);
             }
-            Problem {
-                name: name.into(),
-                severity,
-                message,
-                file: location.and_then(|location| string(location, &["artifactLocation", "uri"])),
-                line: location.and_then(|location| line_number(location, &["region", "startLine"])),
-                code: code.map(str::to_owned),
-            }
-            .report(lines, found);
         }
     }
 }
@@ -309,20 +327,12 @@ fn golangci(entry: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
     else {
         return;
     };
-    let (name, severity) = if linter == "typecheck" {
+    let kind = if linter == "typecheck" {
         ("CompileError", Severity::High)
     } else {
         ("LintError", Severity::Medium)
     };
-    Problem {
-        name: name.into(),
-        severity,
-        message,
-        file: string(entry, &["Pos", "Filename"]),
-        line: line_number(entry, &["Pos", "Line"]),
-        code: Some(linter.to_owned()),
-    }
-    .report(lines, found);
+    Problem::new(entry, GOLANGCI, kind, message).report(lines, found);
 }
 
 /// Reads RuboCop (`files` is a list) and PHPStan or PHP_CodeSniffer (`files` is an object).
@@ -333,20 +343,16 @@ fn files(value: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
                 continue;
             };
             let code = string(offense, &["cop_name"]);
-            let (name, severity) = match string(offense, &["severity"]) {
+            let kind = match string(offense, &["severity"]) {
                 Some("fatal") => ("SyntaxError", Severity::High),
                 level => coded(code, level.unwrap_or("error")),
             };
-            Problem {
-                name: name.into(),
-                severity,
-                message,
-                file: string(file, &["path"]),
-                line: line_number(offense, &["location", "line"])
-                    .or_else(|| line_number(offense, &["location", "start_line"])),
-                code: code.map(str::to_owned),
-            }
-            .report(lines, found);
+            let mut problem = Problem::new(offense, RUBOCOP, kind, message);
+            problem.file = string(file, &["path"]);
+            problem.line = problem
+                .line
+                .or_else(|| line_number(offense, &["location", "start_line"]));
+            problem.report(lines, found);
         }
     }
     let Some(files) = value.get("files").and_then(Value::as_object) else {
@@ -358,14 +364,11 @@ fn files(value: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
                 continue;
             };
             let code = string(entry, &["source"]).or_else(|| string(entry, &["identifier"]));
-            let (name, severity) = coded(code, string(entry, &["type"]).unwrap_or("error"));
+            let kind = coded(code, string(entry, &["type"]).unwrap_or("error"));
             Problem {
-                name: name.into(),
-                severity,
-                message,
                 file: Some(path),
-                line: line_number(entry, &["line"]),
                 code: code.map(str::to_owned),
+                ..Problem::new(entry, PHP, kind, message)
             }
             .report(lines, found);
         }
@@ -412,14 +415,11 @@ fn item(entry: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
     {
         for warning in list(entry, "warnings") {
             let code = string(warning, &["rule"]);
-            let (name, severity) = coded(code, string(warning, &["severity"]).unwrap_or("error"));
+            let kind = coded(code, string(warning, &["severity"]).unwrap_or("error"));
+            let message = string(warning, &["text"]).unwrap_or_default();
             Problem {
-                name: name.into(),
-                severity,
-                message: string(warning, &["text"]).unwrap_or_default(),
                 file: Some(path),
-                line: line_number(warning, &["line"]),
-                code: code.map(str::to_owned),
+                ..Problem::new(warning, STYLELINT, kind, message)
             }
             .report(lines, found);
         }
@@ -431,22 +431,17 @@ fn item(entry: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
 }
 
 fn eslint(path: &str, message: &Value, lines: (usize, usize), found: &mut Vec<Finding>) {
-    let rule = string(message, &["ruleId"]);
     let is_error = line_number(message, &["severity"]) == Some(2);
-    let text = string(message, &["message"]).unwrap_or_default();
     let is_fatal = message.get("fatal").and_then(Value::as_bool) == Some(true);
-    let (name, severity) = match (is_fatal, is_error) {
+    let kind = match (is_fatal, is_error) {
         (true, _) => ("SyntaxError", Severity::High),
         (false, true) => ("LintError", Severity::Medium),
         (false, false) => ("LintError", Severity::Low),
     };
+    let text = string(message, &["message"]).unwrap_or_default();
     Problem {
-        name: name.into(),
-        severity,
-        message: text,
         file: Some(path),
-        line: line_number(message, &["line"]),
-        code: rule.map(str::to_owned),
+        ..Problem::new(message, ESLINT, kind, text)
     }
     .report(lines, found);
 }
@@ -454,119 +449,77 @@ fn eslint(path: &str, message: &Value, lines: (usize, usize), found: &mut Vec<Fi
 /// Returns the problem of an entry that has its own file and line.
 fn problem(entry: &Value) -> Option<Problem<'_>> {
     // Ruff.
-    if let (Some(file), Some(message)) = (string(entry, &["filename"]), string(entry, &["message"]))
-        && let Some(line) = line_number(entry, &["location", "row"])
+    if let (Some(_), Some(message)) = (string(entry, &["filename"]), string(entry, &["message"]))
+        && line_number(entry, &["location", "row"]).is_some()
     {
-        let code = string(entry, &["code"]);
-        let (name, severity) = match code {
+        let kind = match string(entry, &["code"]) {
             None => ("SyntaxError", Severity::High),
             code => coded(code, string(entry, &["severity"]).unwrap_or("error")),
         };
-        return Some(Problem {
-            name: name.into(),
-            severity,
-            message,
-            file: Some(file),
-            line: Some(line),
-            code: code.map(str::to_owned),
-        });
+        return Some(Problem::new(entry, RUFF, kind, message));
     }
     // Pylint, in its two forms.
     let symbol = string(entry, &["message-id"]).or_else(|| string(entry, &["messageId"]));
-    if let (Some(code), Some(kind), Some(file)) =
+    if let (Some(code), Some(kind), Some(_)) =
         (symbol, string(entry, &["type"]), string(entry, &["path"]))
     {
-        let (name, severity) = coded(Some(code), kind);
+        let kind = coded(Some(code), kind);
         return Some(Problem {
-            name: name.into(),
-            severity,
-            message: string(entry, &["message"])?,
-            file: Some(file),
-            line: line_number(entry, &["line"]),
             code: Some(code.to_owned()),
+            ..Problem::new(entry, PYLINT, kind, string(entry, &["message"])?)
         });
     }
     // Bandit.
-    if let (Some(message), Some(file)) =
-        (string(entry, &["issue_text"]), string(entry, &["filename"]))
+    if let (Some(message), Some(_)) = (string(entry, &["issue_text"]), string(entry, &["filename"]))
     {
-        let (name, severity) = lint_level(string(entry, &["issue_severity"])?);
-        return Some(Problem {
-            name: name.into(),
-            severity,
-            message,
-            file: Some(file),
-            line: line_number(entry, &["line_number"]),
-            code: string(entry, &["test_id"]).map(str::to_owned),
-        });
+        let kind = lint_level(string(entry, &["issue_severity"])?);
+        return Some(Problem::new(entry, BANDIT, kind, message));
     }
     // GitLab's code quality.
     if let (Some(code), Some(message)) = (
         string(entry, &["check_name"]),
         string(entry, &["description"]),
     ) {
-        let (name, severity) = coded(Some(code), string(entry, &["severity"]).unwrap_or("major"));
-        return Some(Problem {
-            name: name.into(),
-            severity,
-            message,
-            file: string(entry, &["location", "path"]),
-            line: line_number(entry, &["location", "lines", "begin"])
-                .or_else(|| line_number(entry, &["location", "positions", "begin", "line"])),
-            code: Some(code.to_owned()),
-        });
+        let kind = coded(Some(code), string(entry, &["severity"]).unwrap_or("major"));
+        let mut problem = Problem::new(entry, GITLAB, kind, message);
+        problem.line = problem
+            .line
+            .or_else(|| line_number(entry, &["location", "positions", "begin", "line"]));
+        return Some(problem);
     }
     // GCC.
     if let (Some(kind), Some(message)) = (string(entry, &["kind"]), string(entry, &["message"]))
-        && let Some(location) = list(entry, "locations").first()
+        && !list(entry, "locations").is_empty()
     {
-        let (name, severity) = match kind {
+        let kind = match kind {
             "error" | "fatal error" => ("CompileError", Severity::High),
             "warning" => ("CompileWarning", Severity::Low),
             _ => return None,
         };
-        return Some(Problem {
-            name: name.into(),
-            severity,
-            message,
-            file: string(location, &["caret", "file"]),
-            line: line_number(location, &["caret", "line"]),
-            code: string(entry, &["option"]).map(str::to_owned),
-        });
+        return Some(Problem::new(entry, GCC, kind, message));
     }
-    let (file, message) = (string(entry, &["file"])?, string(entry, &["message"])?);
-    let line = line_number(entry, &["line"])?;
     // ShellCheck numbers its codes; mypy names them and has hints.
+    let message = string(entry, &["message"])?;
+    string(entry, &["file"])?;
+    line_number(entry, &["line"])?;
     if let Some(number) = line_number(entry, &["code"])
         && entry.get("endLine").is_some()
     {
-        let (name, severity) = lint_level(string(entry, &["level"])?);
+        let kind = lint_level(string(entry, &["level"])?);
         return Some(Problem {
-            name: name.into(),
-            severity,
-            message,
-            file: Some(file),
-            line: Some(line),
             code: Some(format!("SC{number}")),
+            ..Problem::new(entry, SHELLCHECK, kind, message)
         });
     }
     let level = string(entry, &["severity"])?;
     entry.get("hint")?;
-    let code = string(entry, &["code"]);
-    let (name, severity) = match (code, level) {
+    let kind = match (string(entry, &["code"]), level) {
         (Some("syntax"), _) => ("SyntaxError", Severity::High),
         (_, "error") => ("TypeCheckError", Severity::High),
         (_, "warning") => ("TypeCheckError", Severity::Low),
         _ => return None,
     };
-    Some(Problem {
-        name: name.into(),
-        severity,
-        message,
-        file: Some(file),
-        line: Some(line),
-        code: code.map(str::to_owned),
-    })
+    Some(Problem::new(entry, MYPY, kind, message))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::{
     node::{is_project, missing_module},
     scan::{bare_class, mentions, named, on_one_line, place},
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads the reports in the documents.
 pub(super) fn read(documents: &[Document], found: &mut Vec<Finding>) {
@@ -50,12 +50,12 @@ struct GoEvent<'a> {
 
 /// Reads `go test -json`: the output of each package is read as plain text.
 pub(super) fn read_go(all: &[Line], found: &mut Vec<Finding>) {
-    let mut packages: Vec<(Cow<'_, str>, Vec<Line>, Vec<usize>)> = Vec::new();
+    let mut packages: Vec<(Cow<'_, str>, Vec<String>, Vec<usize>)> = Vec::new();
     for (at, line) in all.iter().enumerate() {
-        if !is_go_event(&line.text) {
+        if !is_go_event(line.text()) {
             continue;
         }
-        let Ok(event) = serde_json::from_str::<GoEvent<'_>>(&line.text) else {
+        let Ok(event) = serde_json::from_str::<GoEvent<'_>>(line.text()) else {
             continue;
         };
         if !matches!(event.action, "output" | "build-output") {
@@ -79,25 +79,26 @@ pub(super) fn read_go(all: &[Line], found: &mut Vec<Finding>) {
             let text = part.trim_end_matches('\n');
             // One line may be printed in parts.
             match lines.last_mut() {
-                Some(last) if last.text.ends_with('\u{0}') => {
-                    last.text.pop();
+                Some(last) if last.ends_with('\u{0}') => {
+                    last.pop();
                     last.push_str(text);
                 }
                 _ => {
-                    lines.push(Line::new(text));
+                    lines.push(text.to_owned());
                     numbers.push(at);
                 }
             }
             if !part.ends_with('\n')
                 && let Some(last) = lines.last_mut()
             {
-                last.push_str("\u{0}");
+                last.push('\u{0}');
             }
         }
     }
-    for (_, lines, numbers) in &packages {
+    for (_, lines, numbers) in packages {
         let start = found.len();
-        go::read(lines, found);
+        let lines: Vec<Line> = lines.into_iter().map(Line::new).collect();
+        go::read(&Window::new(&lines), found);
         for finding in &mut found[start..] {
             finding.first = numbers.get(finding.first).copied().unwrap_or_default();
             finding.last = numbers
@@ -202,7 +203,7 @@ fn rspec(value: &Value, (first, last): (usize, usize), found: &mut Vec<Finding>)
     for message in list(value, "messages").iter().filter_map(Value::as_str) {
         let lines: Vec<Line> = message.lines().map(Line::new).collect();
         let start = found.len();
-        super::ruby::read(&lines, found);
+        super::ruby::read(&Window::new(&lines), found);
         for finding in &mut found[start..] {
             (finding.first, finding.last) = (first, last);
         }

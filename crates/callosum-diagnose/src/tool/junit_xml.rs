@@ -3,18 +3,17 @@
 use roxmltree::{Document, Node};
 
 use super::scan::{
-    Words, bare_class, class_and_message, ends_any, is_exception, mentions_any, named, on_one_line,
-    place, text,
+    bare_class, class_and_message, ends_any, is_exception, mentions_any, named, on_one_line, place,
+    text,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, window::Window};
 
 /// Longest report, in bytes.
 const LONGEST: usize = 2 * 1024 * 1024;
 
 /// Reads reports of tests and of lints.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if !(words.has("<testsuite") || words.has("<checkstyle")) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if !(lines.has("<testsuite") || lines.has("<checkstyle")) {
         return;
     }
     let mut at = 0;
@@ -37,10 +36,10 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
         let mut whole = String::new();
         let mut last = at;
         for (below, line) in lines.iter().enumerate().skip(at) {
-            whole.push_str(&line.text);
+            whole.push_str(line.text());
             whole.push('\n');
             last = below;
-            if line.text.contains(close) || whole.len() > LONGEST {
+            if line.text().contains(close) || whole.len() > LONGEST {
                 break;
             }
         }

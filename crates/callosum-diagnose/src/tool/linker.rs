@@ -1,13 +1,13 @@
 //! Linkers: GNU ld and gold, lld, mold, Apple's ld and MSVC's link, also below rustc's `linking with`.
 
-use super::scan::{between, has, mentions, mentions_any, place, quoted, reason, starts_any, text};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{between, mentions, mentions_any, place, quoted, reason, starts_any, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Most lines of rustc's message about a linker.
 const BLOCK: usize = 80;
 
 /// Reads errors of linkers.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     const WORDS: [&str; 9] = [
         "undefined ",
         "Undefined ",
@@ -19,7 +19,7 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
         "linking with",
         "LNK",
     ];
-    if !WORDS.iter().any(|word| has(lines, word)) {
+    if !WORDS.iter().any(|word| lines.has(word)) {
         return;
     }
     let mut at = 0;

@@ -1,20 +1,17 @@
 //! Small interpreters with a message each: Lua, SQLite's shell and jq.
 
-use super::scan::{
-    Words, mentions, mentions_any, number, place_before, quoted, reason, starts_any, text,
-};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{mentions, mentions_any, number, place_before, quoted, reason, starts_any, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads Lua, SQLite and jq.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("lua") {
-        for at in 0..lines.len() {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("lua") {
+        for at in lines.lines_with(&["lua"]) {
             found.extend(lua(lines, at));
         }
     }
-    if words.has("rror") || words.has("jq: ") {
-        for at in 0..lines.len() {
+    if lines.has("rror") || lines.has("jq: ") {
+        for at in lines.lines_with(&["rror", "jq: "]) {
             let line = text(lines, at);
             found.extend(jq(at, line).or_else(|| sqlite(lines, at, line)));
         }

@@ -1,29 +1,28 @@
 //! Build tools of C: make, CMake and CTest, Ninja, Meson and configure scripts.
 
 use super::scan::{
-    between, has, mentions, mentions_any, number, on_one_line, place_before, quoted, starts_any,
-    text,
+    between, mentions, mentions_any, number, on_one_line, place_before, quoted, starts_any, text,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Most lines of a message of CMake.
 const BLOCK: usize = 60;
 
 /// Reads errors of build tools.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "***") || has(lines, "ake") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("***") || lines.has("ake") {
         make(lines, found);
     }
-    if has(lines, "CMake ") || has(lines, "CMakeCache") || has(lines, " is not a directory") {
+    if lines.has("CMake ") || lines.has("CMakeCache") || lines.has(" is not a directory") {
         cmake(lines, found);
     }
-    if has(lines, " Test ") && has(lines, "Test #") || has(lines, "No tests were found!!!") {
+    if lines.has(" Test ") && lines.has("Test #") || lines.has("No tests were found!!!") {
         ctest(lines, found);
     }
-    if has(lines, "ninja: ") || has(lines, "FAILED: ") {
+    if lines.has("ninja: ") || lines.has("FAILED: ") {
         ninja(lines, found);
     }
-    if has(lines, "ERROR: ") || has(lines, "configure: error") || has(lines, "pkg-config") {
+    if lines.has("ERROR: ") || lines.has("configure: error") || lines.has("pkg-config") {
         configure(lines, found);
     }
 }
@@ -45,8 +44,15 @@ fn is_makefile(file: &str) -> bool {
         || name == "build.make"
 }
 
-fn make(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn make(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&[
+        "***",
+        "make:",
+        "make[",
+        "make.exe",
+        "warning: ",
+        "No such file or directory",
+    ]) {
         let line = text(lines, at).trim_end();
         let finding = match after_make(line) {
             Some(body) => of_make(lines, at, body),
@@ -172,7 +178,7 @@ fn of_make(lines: &[Line], at: usize, body: &str) -> Option<Finding> {
     finding.is_consequence = finding.module.is_some()
         && lines[..at].iter().any(|line| {
             finding.module.as_deref().is_some_and(|file| {
-                line.text
+                line.text()
                     .ends_with(&format!("{file}: No such file or directory"))
             })
         });
@@ -198,7 +204,7 @@ fn of_makefile(lines: &[Line], at: usize, line: &str) -> Option<Finding> {
         finding.module = Some(missing.to_owned());
         return Some(finding);
     }
-    // `$(warning text)` has no mark of its own; a target below tells it from a search hit only with make's own lines.
+    // `$(warning text)` has no mark of its own. Without make's own lines it looks like a search hit.
     let _ = lines;
     None
 }
@@ -211,8 +217,8 @@ fn is_cmake_own(file: &str) -> bool {
         || starts_any(file, &["/usr/", "/opt/"])
 }
 
-fn cmake(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn cmake(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["CMake ", "Error: "]) {
         let line = text(lines, at).trim_end();
         if let Some(rest) = line.strip_prefix("CMake ") {
             found.extend(of_cmake(lines, at, rest));
@@ -338,8 +344,8 @@ fn cmake_type(message: &str, head: &str) -> &'static str {
     "BuildError"
 }
 
-fn ctest(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn ctest(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&[" Test ", "No tests were found!!!"]) {
         let line = text(lines, at).trim_end();
         if line.trim() == "No tests were found!!!" {
             found.push(Finding::new(
@@ -422,12 +428,12 @@ fn ctest(lines: &[Line], found: &mut Vec<Finding>) {
     }
 }
 
-fn ninja(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn ninja(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["FAILED: ", "ninja: "]) {
         let line = text(lines, at).trim_end();
         if let Some(target) = line.strip_prefix("FAILED: ") {
             let command = text(lines, at + 1);
-            let is_ninja = has(lines, "ninja: ")
+            let is_ninja = lines.has("ninja: ")
                 || command.starts_with('/')
                 || command.starts_with("cd ")
                 || command.starts_with(": && ");
@@ -479,8 +485,8 @@ fn ninja(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads Meson, configure scripts and pkg-config.
-fn configure(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn configure(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["configure: error: ", "pkg-config search path", "ERROR: "]) {
         let line = text(lines, at).trim_end();
         if let Some(message) = line.strip_prefix("configure: error: ") {
             let is_missing = mentions_any(

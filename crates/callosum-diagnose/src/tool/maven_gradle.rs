@@ -1,21 +1,24 @@
 //! Maven and Gradle: errors of the build itself. Compilers and tests in their output are read by `java`.
 
 use super::scan::{
-    Words, between, ends_any, has, mentions, mentions_any, number, on_one_line, place, quoted,
-    reason, starts_any, text,
+    between, ends_any, mentions, mentions_any, number, on_one_line, place, quoted, reason,
+    starts_any, text,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Lines of a Gradle report that are read for its reason.
 const LONGEST_REPORT: usize = 40;
 
 /// Reads Maven and Gradle.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("[ERROR] ") || words.has("[WARNING] ") || words.has("[FATAL] ") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("[ERROR] ") || lines.has("[WARNING] ") || lines.has("[FATAL] ") {
         read_maven(lines, found);
     }
-    for at in 0..lines.len() {
+    for at in lines.lines_with(&[
+        "Unable to parse command line options: ",
+        "Unknown command-line option '",
+        "POM file ",
+    ]) {
         let line = text(lines, at);
         if line.starts_with("Unable to parse command line options: ")
             || line.starts_with("Unknown command-line option '")
@@ -30,16 +33,16 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
             );
         }
     }
-    if words.has("* What went wrong:") {
+    if lines.has("* What went wrong:") {
         read_gradle(lines, found);
     }
-    if words.has("> ") && words.has(" FAILED") {
+    if lines.has(" FAILED") && lines.has("> ") {
         read_gradle_tests(lines, found);
     }
 }
 
 /// Whether Maven printed the lines, and not another tool with the same levels.
-fn is_maven(lines: &[Line]) -> bool {
+fn is_maven(lines: &Window<'_>) -> bool {
     [
         "[INFO] Scanning for projects",
         "[INFO] BUILD ",
@@ -50,15 +53,15 @@ fn is_maven(lines: &[Line]) -> bool {
         "[INFO] Building ",
     ]
     .iter()
-    .any(|word| has(lines, word))
+    .any(|word| lines.has(word))
 }
 
-fn read_maven(lines: &[Line], found: &mut Vec<Finding>) {
+fn read_maven(lines: &Window<'_>, found: &mut Vec<Finding>) {
     if !is_maven(lines) {
         return;
     }
     let start = found.len();
-    let has_failed_tests = has(lines, "<<< FAILURE!") || has(lines, "<<< ERROR!");
+    let has_failed_tests = lines.has("<<< FAILURE!") || lines.has("<<< ERROR!");
     let project = (0..lines.len()).find_map(|at| {
         let line = text(lines, at);
         let rest = line.strip_prefix("[ERROR]")?.trim_start();
@@ -163,7 +166,7 @@ fn maven_place(lines: &[Line], at: usize, rest: &str, is_error: bool) -> Option<
 
 /// Returns the finding of an error of the build, unless it follows from another one.
 fn maven_error(
-    lines: &[Line],
+    lines: &Window<'_>,
     at: usize,
     rest: &str,
     project: Option<&str>,
@@ -202,7 +205,7 @@ fn maven_error(
         return None;
     }
     let is_consequence = mentions_any(message, &["There are test failures", "Compilation failure"])
-        && (has(lines, "<<< ") || has(lines, "COMPILATION ERROR"));
+        && (lines.has("<<< ") || lines.has("COMPILATION ERROR"));
     if is_consequence {
         return None;
     }
@@ -328,7 +331,7 @@ fn maven_artifact(message: &str) -> Option<&str> {
 }
 
 /// Reads the reports of failed Gradle builds.
-fn read_gradle(lines: &[Line], found: &mut Vec<Finding>) {
+fn read_gradle(lines: &Window<'_>, found: &mut Vec<Finding>) {
     for at in 0..lines.len() {
         if text(lines, at).trim_end() != "* What went wrong:" {
             continue;
@@ -382,7 +385,7 @@ fn gradle_message(reason: &[&str]) -> String {
 }
 
 /// Whether a compiler, a test or a program in the same output is the reason.
-fn is_gradle_consequence(lines: &[Line], reason: &[&str]) -> bool {
+fn is_gradle_consequence(lines: &Window<'_>, reason: &[&str]) -> bool {
     let whole = reason.join(" ");
     if mentions_any(
         &whole,
@@ -392,13 +395,13 @@ fn is_gradle_consequence(lines: &[Line], reason: &[&str]) -> bool {
             "Internal compiler error. See log",
         ],
     ) {
-        return has(lines, ": error: ") || has(lines, "e: ");
+        return lines.has(": error: ") || lines.has("e: ");
     }
     if mentions(&whole, "There were failing tests") {
-        return has(lines, " FAILED");
+        return lines.has(" FAILED");
     }
     if mentions(&whole, "finished with non-zero exit value") {
-        return has(lines, "Exception in thread ") || has(lines, ": error:");
+        return lines.has("Exception in thread ") || lines.has(": error:");
     }
     false
 }

@@ -5,25 +5,24 @@ use std::borrow::Cow;
 use super::{
     passing::is_passing,
     scan::{
-        Words, between, class_and_message, is_exception, mentions, named, on_one_line, place,
-        quoted, starts_any, text, without_scheme,
+        between, class_and_message, is_exception, mentions, named, on_one_line, place, quoted,
+        starts_any, text, without_scheme,
     },
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Lines of a message between the class and the first frame.
 const LONGEST_MESSAGE: usize = 40;
 
 /// Reads what Node.js prints when a program ends by an error.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("    at ") || words.has("Node.js v") || words.has("[AggregateError") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("    at ") || lines.has("Node.js v") || lines.has("[AggregateError") {
         read_errors(lines, found);
     }
-    if words.has("(node:") || words.has("node: ") {
+    if lines.has("(node:") || lines.has("node: ") {
         read_process(lines, found);
     }
-    if words.has("heap out of memory") || words.has("----- Native stack trace -----") {
+    if lines.has("heap out of memory") || lines.has("----- Native stack trace -----") {
         read_aborts(lines, found);
     }
 }
@@ -261,16 +260,16 @@ fn read_errors(lines: &[Line], found: &mut Vec<Finding>) {
 /// Returns the first frame after a header, if only a message is between.
 fn first_frame(lines: &[Line], at: usize, class: &str) -> Option<usize> {
     for (below, line) in lines.iter().enumerate().skip(at + 1).take(LONGEST_MESSAGE) {
-        if frame(&line.text).is_some() {
+        if frame(line.text()).is_some() {
             // A class without a telling name needs its frames right below.
             let is_telling = is_exception(class) || class.ends_with("Rejection");
             return (is_telling || below - at <= 3).then_some(below);
         }
-        let is_other = starts_any(&line.text, &["FAIL", "PASS", "Node.js v", "npm "])
+        let is_other = starts_any(line.text(), &["FAIL", "PASS", "Node.js v", "npm "])
             || (line
-                .text
+                .text()
                 .starts_with(|letter: char| letter.is_ascii_uppercase())
-                && header(&line.text).is_some_and(|header| is_exception(header.class)));
+                && header(line.text()).is_some_and(|header| is_exception(header.class)));
         if is_other {
             return None;
         }
@@ -319,7 +318,7 @@ fn chain<'a>(
 ) -> (Vec<Thrown<'a>>, usize) {
     let mut message = header.message.to_owned();
     for line in &lines[at + 1..frames.min(lines.len())] {
-        let part = line.text.trim();
+        let part = line.text().trim();
         if !part.is_empty() && !part.starts_with("- ") && part != "Require stack:" {
             message.push(' ');
             message.push_str(part);

@@ -1,23 +1,22 @@
 //! Package managers of JavaScript: npm, pnpm and Yarn.
 
-use super::scan::{Words, between, has, mentions, mentions_any, quoted, starts_any, text};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{between, has_below, mentions, mentions_any, quoted, starts_any, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads npm, pnpm and Yarn.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("npm ") || words.has("no test specified") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("npm ") || lines.has("no test specified") {
         read_npm(lines, found);
     }
-    if words.has("ERR_PNPM_") || words.has("ERROR  ") || words.has("WARN  ") {
+    if lines.has("ERR_PNPM_") || lines.has("ERROR  ") || lines.has("WARN  ") {
         read_pnpm(lines, found);
     }
-    if words.has("yarn ") || words.has("➤ YN") || words.has("Usage Error: ") {
+    if lines.has("yarn ") || lines.has("➤ YN") || lines.has("Usage Error: ") {
         read_yarn(lines, found);
     }
 }
 
-/// Returns what npm says in a line of an error.
+/// Returns the text of a line of an npm error.
 fn npm_error(line: &str) -> Option<&str> {
     let rest = line
         .strip_prefix("npm error")
@@ -54,7 +53,7 @@ fn read_npm(lines: &[Line], found: &mut Vec<Finding>) {
             finding.module = rest.split(": ").next().map(str::to_owned);
             found.push(finding);
         }
-        if line.starts_with("Unknown command: \"") && has(&lines[at..], "npm help") {
+        if line.starts_with("Unknown command: \"") && has_below(lines, at, "npm help") {
             let mut finding = Finding::new(at, at, "CommandNotFound", Severity::High, line);
             finding.module = quoted(line).map(str::to_owned);
             found.push(finding);
@@ -194,7 +193,7 @@ fn npm_plain(whole: &str) -> Option<&'static str> {
     None
 }
 
-/// Returns the line that says most.
+/// Returns the most specific line.
 fn npm_summary(code: Option<&str>, start: &str, parts: &[&str]) -> String {
     let telling = parts.iter().copied().find(|part| {
         !part.is_empty()

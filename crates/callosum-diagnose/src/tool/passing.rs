@@ -1,4 +1,4 @@
-//! Test runs that passed: what their tests print, stack traces included, is not an error.
+//! Test runs that passed: the output of their tests, stack traces included, has no error.
 
 use super::scan::{mentions, number, text};
 use crate::line::Line;

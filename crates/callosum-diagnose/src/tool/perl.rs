@@ -1,19 +1,20 @@
 //! Perl: `message at main.pl line 3.`, at compile time and at run time. Tests in Perl are read by `tap`.
 
 use super::scan::{
-    Words, between, ends_any, has, mentions, mentions_any, number, reason, starts_any, text,
+    between, ends_any, has_below, mentions, mentions_any, number, reason, starts_any, text,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads messages of `perl`.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has(" line ") {
-        for at in 0..lines.len() {
-            found.extend(message(lines, at));
-        }
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&[" line "]) {
+        found.extend(message(lines, at));
     }
-    for at in 0..lines.len() {
+    for at in lines.lines_with(&[
+        "Out of memory",
+        "Unrecognized switch: -",
+        "Can't open perl script ",
+    ]) {
         let line = text(lines, at);
         if line.starts_with("Out of memory in perl:") || line == "Out of memory!" {
             found.push(Finding::new(
@@ -59,7 +60,7 @@ fn located(line: &str) -> Option<(&str, &str, u32)> {
     (is_end && is_file && !message.is_empty() && line > 0).then_some((message, file, line))
 }
 
-fn message(lines: &[Line], at: usize) -> Option<Finding> {
+fn message(lines: &Window<'_>, at: usize) -> Option<Finding> {
     let line = text(lines, at);
     if line.starts_with(['#', ' ', '\t', '|']) {
         return None;
@@ -97,13 +98,14 @@ fn message(lines: &[Line], at: usize) -> Option<Finding> {
     });
     // `warn` prints as `die` does, but the program goes on.
     // Perl itself fails after it could not get memory.
-    if line.starts_with("panic: ") && has(lines, "Out of memory") {
+    if line.starts_with("panic: ") && lines.has("Out of memory") {
         return None;
     }
-    if name == "Panic" && !is_last && !has(&lines[at..], "Dubious, test returned ") {
+    if name == "Panic" && !is_last && !has_below(lines, at, "Dubious, test returned ") {
         return None;
     }
-    let is_passed = has(&lines[at..], "All tests successful.") || has(&lines[at..], "Result: PASS");
+    let is_passed =
+        has_below(lines, at, "All tests successful.") || has_below(lines, at, "Result: PASS");
     if !is_warning && is_passed {
         return None;
     }

@@ -1,22 +1,21 @@
 //! PHP: fatal errors, warnings, PHPUnit, Composer and the console boxes of Symfony.
 
 use super::scan::{
-    Words, class_and_message, ends_any, is_exception, mentions, mentions_any, named, number,
-    on_one_line, place, quoted, starts_any, text,
+    class_and_message, ends_any, is_exception, mentions, mentions_any, named, number, on_one_line,
+    place, quoted, starts_any, text,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads PHP and its tools.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has(" on line ") || words.has("Uncaught ") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has(" on line ") || lines.has("Uncaught ") {
         read_messages(lines, found);
     }
-    if words.has("PHPUnit ")
-        || words.has("could not be found in")
-        || words.has("Could not read \"")
-        || words.has("There was ")
-        || words.has("There were ")
+    if lines.has("PHPUnit ")
+        || lines.has("could not be found in")
+        || lines.has("Could not read \"")
+        || lines.has("There was ")
+        || lines.has("There were ")
     {
         read_phpunit(lines, found);
     }
@@ -410,8 +409,19 @@ fn read_testdox(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads Composer, `php` itself, and the boxes in which Symfony's console prints an exception.
-fn read_console(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_console(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    const WORDS: &[&str] = &[
+        "Could not open input file: ",
+        "Composer could not find ",
+        "Your requirements could not ",
+        "Your lock file does not ",
+        "- Required package \"",
+        ".php line ",
+        "  Command \"",
+        "  The \"--",
+        "  [",
+    ];
+    for at in lines.lines_with(WORDS) {
         let line = text(lines, at);
         let Some(first) = line.as_bytes().first() else {
             continue;

@@ -1,12 +1,12 @@
 //! Installing Python packages: pip, uv and poetry.
 
-use super::scan::{has, on_one_line, quoted, text};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{on_one_line, quoted, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads pip, uv and poetry.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     let start = found.len();
-    if has(lines, "ERROR: ") || has(lines, "error: ") {
+    if lines.has("ERROR: ") || lines.has("error: ") {
         for at in 0..lines.len() {
             let line = text(lines, at).trim_start();
             let finding = line
@@ -24,7 +24,7 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
             }
         }
     }
-    if has(lines, "No solution found when resolving") || has(lines, "ersion solving failed") {
+    if lines.has("No solution found when resolving") || lines.has("ersion solving failed") {
         read_resolvers(lines, found);
     }
 }

@@ -4,26 +4,26 @@ use std::borrow::Cow;
 
 use super::{
     python_traceback::{is_projects, missing_name},
-    scan::{bare_class, class_and_message, has, named, on_one_line, place_before, quoted, text},
+    scan::{bare_class, class_and_message, named, on_one_line, place_before, quoted, text},
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads pytest, pytest-cov and coverage.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
     let start = found.len();
-    if has(lines, " FAILURES ") || has(lines, " ERRORS ") {
+    if lines.has(" FAILURES ") || lines.has(" ERRORS ") {
         read_sections(lines, found);
     }
-    if has(lines, "conftest '") {
+    if lines.has("conftest '") {
         read_conftest(lines, found);
     }
-    if found.len() == start && (has(lines, "FAILED ") || has(lines, "ERROR ")) {
+    if found.len() == start && (lines.has("FAILED ") || lines.has("ERROR ")) {
         read_summary(lines, found);
     }
-    if has(lines, "ERROR: ") || has(lines, ": error: ") {
+    if lines.has("ERROR: ") || lines.has(": error: ") {
         read_usage(lines, found);
     }
-    if has(lines, "overage") {
+    if lines.has("overage") {
         read_coverage(lines, found);
     }
     if found.len() == start {
@@ -131,14 +131,17 @@ fn read_part(lines: &[Line], (first, end): (usize, usize), name: &str, found: &m
     let mut links = Vec::new();
     for at in first + 1..captured {
         let line = text(lines, at);
-        if let Some(said) = line.strip_prefix('E').filter(|said| said.starts_with(' ')) {
-            let said = said.trim();
-            if let Some((class, message)) = class_and_message(said)
-                && !said.contains(" = ")
+        if let Some(detail) = line
+            .strip_prefix('E')
+            .filter(|detail| detail.starts_with(' '))
+        {
+            let detail = detail.trim();
+            if let Some((class, message)) = class_and_message(detail)
+                && !detail.contains(" = ")
             {
                 exceptions.push((class, message, at));
             }
-            if let Some(frame) = said.strip_prefix("File \"")
+            if let Some(frame) = detail.strip_prefix("File \"")
                 && let Some((file, number)) = frame.split_once("\", line ")
                 && let Ok(number) = number.trim().parse::<u32>()
             {
@@ -150,7 +153,7 @@ fn read_part(lines: &[Line], (first, end): (usize, usize), name: &str, found: &m
                 });
             }
             if reason.is_none_or(|(_, before)| before + 1 < at && !is_more(lines, before, at)) {
-                reason = Some((said, at));
+                reason = Some((detail, at));
             }
         } else if line.contains("The above exception was the direct cause")
             || line.contains("During handling of the above exception")
@@ -231,10 +234,10 @@ fn read_part(lines: &[Line], (first, end): (usize, usize), name: &str, found: &m
     };
     let message = match (exception, reason) {
         (Some((_, message, _)), _) if !message.is_empty() => message,
-        (_, Some((said, _))) => said,
+        (_, Some((detail, _))) => detail,
         _ => text(lines, first + 1),
     };
-    let all = reason.map_or("", |(said, _)| said);
+    let all = reason.map_or("", |(detail, _)| detail);
     let mut missing = None;
     let error_type: Cow<'static, str> = if let Some(fixture) = all
         .strip_prefix("fixture ")
@@ -302,8 +305,8 @@ fn file_of_summary<'a>(lines: &'a [Line], from: usize, test: &str) -> Option<&'a
 }
 
 /// Reads `ImportError while loading conftest`.
-fn read_conftest(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_conftest(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["while loading conftest '"]) {
         let line = text(lines, at);
         let Some((class, rest)) = line.split_once(" while loading conftest '") else {
             continue;
@@ -315,8 +318,8 @@ fn read_conftest(lines: &[Line], found: &mut Vec<Finding>) {
         let mut exception = None;
         for below in at + 1..end {
             let line = text(lines, below);
-            if let Some(said) = line.strip_prefix("E ") {
-                exception = exception.or_else(|| class_and_message(said.trim()));
+            if let Some(detail) = line.strip_prefix("E ") {
+                exception = exception.or_else(|| class_and_message(detail.trim()));
             } else if let Some((file, number, _)) = place_before(line)
                 && is_projects(file)
                 && !line.starts_with(' ')
@@ -345,11 +348,14 @@ fn read_conftest(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads `FAILED path::test - reason` of a run without tracebacks (`--tb=no`).
-fn read_summary(lines: &[Line], found: &mut Vec<Finding>) {
-    let is_pytest = (0..lines.len()).any(|at| {
-        heading(text(lines, at), '=').is_some_and(|words| words == "short test summary info")
-    });
-    for at in 0..lines.len() {
+fn read_summary(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    let is_pytest = lines
+        .lines_with(&["short test summary info"])
+        .into_iter()
+        .any(|at| {
+            heading(text(lines, at), '=').is_some_and(|words| words == "short test summary info")
+        });
+    for at in lines.lines_with(&["FAILED ", "ERROR "]) {
         let line = text(lines, at);
         let (is_error, rest) = match line.strip_prefix("FAILED ") {
             Some(rest) => (false, rest),
@@ -381,8 +387,8 @@ fn read_summary(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads errors of the command line and of the configuration.
-fn read_usage(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_usage(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["ERROR: ", ": error: "]) {
         let line = text(lines, at);
         if let Some(rest) = line.strip_prefix("ERROR: ") {
             let path = ["file or directory not found: ", "not found: "]
@@ -435,8 +441,8 @@ fn read_usage(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads a coverage below its limit.
-fn read_coverage(lines: &[Line], found: &mut Vec<Finding>) {
-    let at = (0..lines.len()).find(|&at| {
+fn read_coverage(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    let at = lines.lines_with(&["overage"]).into_iter().find(|&at| {
         let line = text(lines, at);
         line.starts_with("FAIL Required test coverage of ")
             || line.starts_with("Coverage failure: ")

@@ -1,24 +1,22 @@
 //! Linters and type checkers of Python: mypy, pyright, ruff, flake8, pylint, bandit, black and isort.
 
-use super::scan::{has, number, on_one_line, place_before, quoted, text};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{number, on_one_line, place_before, quoted, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads their text formats; JSON and SARIF are read elsewhere.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, ".py") {
-        for at in 0..lines.len() {
-            let line = text(lines, at);
-            if !line.contains(".py") {
-                continue;
-            }
-            let finding = ruff_full(lines, at)
-                .or_else(|| placed(line, at))
-                .or_else(|| pyright(line, at))
-                .or_else(|| formatter(lines, at))
-                .or_else(|| annotation(line, at))
-                .or_else(|| bandit(lines, at));
-            found.extend(finding);
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&[".py"]) {
+        let line = text(lines, at);
+        if !line.contains(".py") {
+            continue;
         }
+        let finding = ruff_full(lines, at)
+            .or_else(|| placed(line, at))
+            .or_else(|| pyright(line, at))
+            .or_else(|| formatter(lines, at))
+            .or_else(|| annotation(line, at))
+            .or_else(|| bandit(lines, at));
+        found.extend(finding);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::scan::{bare_class, class_and_message, has, named, on_one_line, quoted, text};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{bare_class, class_and_message, named, on_one_line, quoted, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Opens every traceback.
 const TRACEBACK: &str = "Traceback (most recent call last):";
@@ -33,17 +33,17 @@ const LIBRARIES: [&str; 8] = [
 const LONGEST: usize = 3_000;
 
 /// Reads tracebacks, syntax errors and warnings of Python.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, TRACEBACK) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has(TRACEBACK) {
         read_tracebacks(lines, found);
     }
-    if has(lines, "Error: ") && has(lines, "File \"") {
+    if lines.has("Error: ") && lines.has("File \"") {
         read_syntax_errors(lines, found);
     }
-    if has(lines, "Warning: ") {
+    if lines.has("Warning: ") {
         read_warnings(lines, found);
     }
-    if has(lines, "ython") || has(lines, "(char ") {
+    if lines.has("ython") || lines.has("(char ") {
         read_interpreter(lines, found);
     }
 }
@@ -84,7 +84,7 @@ fn frame(line: &str) -> Option<Frame<'_>> {
     })
 }
 
-/// What is above a traceback of unittest.
+/// The header above a traceback of unittest.
 struct UnitTest {
     name: String,
     /// Whether an assertion failed, as opposed to another exception.
@@ -120,11 +120,14 @@ pub(super) fn is_rule(line: &str, mark: char) -> bool {
     line.len() >= 20 && line.chars().all(|letter| letter == mark)
 }
 
-fn read_tracebacks(lines: &[Line], found: &mut Vec<Finding>) {
-    let mut at = 0;
+fn read_tracebacks(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    let mut next = 0;
     let mut is_below_link = false;
     let start = found.len();
-    while at < lines.len() {
+    for at in lines.lines_with(&[TRACEBACK, LINKS[0], LINKS[1]]) {
+        if at < next {
+            continue;
+        }
         let line = text(lines, at);
         if LINKS.iter().any(|link| line.ends_with(link)) {
             // What came before led to what comes next.
@@ -138,7 +141,6 @@ fn read_tracebacks(lines: &[Line], found: &mut Vec<Finding>) {
             .map(|column| (column, true))
             .or_else(|| line.find(TRACEBACK).map(|column| (column, false)));
         let Some((column, is_group)) = header else {
-            at += 1;
             continue;
         };
         let own = if is_group {
@@ -148,7 +150,7 @@ fn read_tracebacks(lines: &[Line], found: &mut Vec<Finding>) {
             line[..column].to_owned()
         };
         let block = read_block(lines, at, &own, is_group);
-        let next = block.as_ref().map_or(at + 1, |finding| finding.last + 1);
+        next = block.as_ref().map_or(at + 1, |finding| finding.last + 1);
         if let Some(mut finding) = block {
             // Members of a group are drawn with bars.
             finding.is_secondary |= !is_group && own.trim_end().ends_with('|');
@@ -162,7 +164,6 @@ fn read_tracebacks(lines: &[Line], found: &mut Vec<Finding>) {
             is_below_link = false;
             found.push(finding);
         }
-        at = next;
     }
 }
 
@@ -278,8 +279,8 @@ pub(super) fn missing_name(class: &str, message: &str) -> Option<String> {
 }
 
 /// Reads syntax errors without a traceback: a place, the code, and the exception.
-fn read_syntax_errors(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_syntax_errors(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["File \""]) {
         let line = text(lines, at);
         let indented = line.trim_start();
         let Some(frame) = frame(indented).filter(|frame| !frame.has_function) else {
@@ -317,8 +318,8 @@ fn read_syntax_errors(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads `x.py:7: DeprecationWarning: message`.
-fn read_warnings(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_warnings(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["Warning: "]) {
         let line = text(lines, at).trim_start();
         let Some(middle) = line.find("Warning: ") else {
             continue;
@@ -344,9 +345,14 @@ fn read_warnings(lines: &[Line], found: &mut Vec<Finding>) {
     }
 }
 
-/// Reads what the interpreter and `json.tool` say without a traceback.
-fn read_interpreter(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+/// Reads errors of the interpreter and of `json.tool` that have no traceback.
+fn read_interpreter(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&[
+        ": can't open file ",
+        ": No module named ",
+        "Fatal Python error: ",
+        "(char ",
+    ]) {
         let line = text(lines, at);
         if let Some((program, rest)) = line.split_once(": can't open file ") {
             if is_interpreter(program)

@@ -3,41 +3,40 @@
 use super::{
     ruby_test,
     scan::{
-        Words, bare_class, class_and_message, mentions, mentions_any, named, on_one_line, place,
+        bare_class, class_and_message, mentions, mentions_any, named, on_one_line, place,
         place_before, quoted, starts_any, text,
     },
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Lines of one failure that are read.
 pub(super) const LONGEST_FAILURE: usize = 120;
 
 /// Reads Ruby and its tools.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has(":in `")
-        || words.has(":in '")
-        || words.has("Error)")
-        || words.has("syntax error")
-        || words.has(": warning: ")
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has(":in `")
+        || lines.has(":in '")
+        || lines.has("Error)")
+        || lines.has("syntax error")
+        || lines.has(": warning: ")
     {
         read_exceptions(lines, found);
     }
-    if words.has("Failure/Error: ")
-        || words.has("An error occurred while loading")
-        || words.has("No examples found.")
+    if lines.has("Failure/Error: ")
+        || lines.has("An error occurred while loading")
+        || lines.has("No examples found.")
     {
         ruby_test::read_rspec(lines, found);
     }
-    if words.has(") Failure:")
-        || words.has(") Error:")
-        || words.has("Failure: ")
-        || words.has("Failure:")
-        || words.has("Error:")
+    if lines.has(") Failure:")
+        || lines.has(") Error:")
+        || lines.has("Failure: ")
+        || lines.has("Failure:")
+        || lines.has("Error:")
     {
         ruby_test::read_minitest(lines, found);
     }
-    if words.has("rake aborted!") || words.has("No Rakefile found") {
+    if lines.has("rake aborted!") || lines.has("No Rakefile found") {
         read_rake(lines, found);
     }
     read_bundler(lines, found);
@@ -395,8 +394,21 @@ fn read_rake(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads Bundler and `gem`.
-fn read_bundler(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn read_bundler(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    const WORDS: &[&str] = &[
+        "Could not ",
+        "Bundler could not ",
+        "Your Ruby version is ",
+        "Your bundle is locked to ",
+        "The gemspecs for path gems changed",
+        "The dependencies in your gemfile changed",
+        "bundler: command not found: ",
+        "[!] There was an error parsing",
+        "An error occurred while installing ",
+        "Gem::Ext::BuildError: ",
+        "[DEPRECATED] ",
+    ];
+    for at in lines.lines_with(WORDS) {
         let line = text(lines, at);
         let Some(first) = line.as_bytes().first() else {
             continue;

@@ -3,11 +3,11 @@
 use super::{
     ruby::{LONGEST_FAILURE, frame, is_project, is_ruby_file},
     scan::{
-        bare_class, between, class_and_message, has, indent, mentions, named, number, on_one_line,
+        bare_class, between, class_and_message, indent, mentions, named, number, on_one_line,
         place, place_before, starts_any, text,
     },
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Returns the first place of the project in the lines, which begin with `# ` under RSpec.
 pub(super) fn project_place(lines: &[Line], from: usize, to: usize) -> Option<(&str, u32)> {
@@ -18,7 +18,7 @@ pub(super) fn project_place(lines: &[Line], from: usize, to: usize) -> Option<(&
 }
 
 /// Reads RSpec: failures, files that do not load, and runs without an example.
-pub(super) fn read_rspec(lines: &[Line], found: &mut Vec<Finding>) {
+pub(super) fn read_rspec(lines: &Window<'_>, found: &mut Vec<Finding>) {
     let mut is_pending = false;
     let mut at = 0;
     while at < lines.len() {
@@ -29,7 +29,7 @@ pub(super) fn read_rspec(lines: &[Line], found: &mut Vec<Finding>) {
         } else if line.starts_with("Failures:") {
             is_pending = false;
         } else if line.starts_with("No examples found.") {
-            let has_error = has(lines, "outside of examples") || has(lines, "An error occurred");
+            let has_error = lines.has("outside of examples") || lines.has("An error occurred");
             if !has_error {
                 found.push(Finding::new(at, at, "NoTestsRan", Severity::Low, line));
             }

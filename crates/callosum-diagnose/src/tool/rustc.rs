@@ -2,8 +2,8 @@
 //!
 //! Cargo's own errors are in [`cargo`](super::cargo), panics and tests in [`cargo_test`](super::cargo_test).
 
-use super::scan::{has, indent, mentions, mentions_any, number, on_one_line, place, quoted, text};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{indent, mentions, mentions_any, number, on_one_line, place, quoted, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Most lines of a message before its place.
 const MESSAGE: usize = 12;
@@ -12,16 +12,16 @@ const MESSAGE: usize = 12;
 const BLOCK: usize = 120;
 
 /// Reads messages of the compiler and its tools.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "--> ") {
-        for at in 0..lines.len() {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("--> ") {
+        for at in lines.lines_with(&["error", "warning"]) {
             found.extend(message(lines, at));
         }
     }
-    if has(lines, ".rs:") {
+    if lines.has(".rs:") {
         short(lines, found);
     }
-    if has(lines, "Diff in ") {
+    if lines.has("Diff in ") {
         differences(lines, found);
     }
 }
@@ -182,8 +182,8 @@ fn module(message: &str, code: Option<&str>) -> Option<String> {
 }
 
 /// Reads `src/main.rs:2:22: error[E0425]: text` of `--message-format=short`.
-fn short(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn short(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&[".rs:"]) {
         let line = text(lines, at);
         let Some((before, after)) = line.split_once(".rs:") else {
             continue;
@@ -215,8 +215,8 @@ fn short(lines: &[Line], found: &mut Vec<Finding>) {
 }
 
 /// Reads `Diff in src/main.rs:1:` and `Diff in src/main.rs at line 1:` of rustfmt.
-fn differences(lines: &[Line], found: &mut Vec<Finding>) {
-    for at in 0..lines.len() {
+fn differences(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&["Diff in "]) {
         let Some(rest) = text(lines, at).strip_prefix("Diff in ") else {
             continue;
         };

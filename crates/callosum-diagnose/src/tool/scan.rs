@@ -4,48 +4,19 @@ use std::borrow::Cow;
 
 use memchr::memmem::{Finder, find};
 
-use crate::{
-    error_type::is_class,
-    line::{Line, pairs},
-};
+use crate::{error_type::is_class, line::Line};
 
-/// The text of a window in one piece, in which a reader looks for its words.
-///
-/// One search of 50 KB takes a few microseconds. A search of each line takes ten times as long.
-pub(super) struct Words(String);
-
-impl Words {
-    /// Returns the text of the lines.
-    pub(super) fn new(lines: &[Line]) -> Self {
-        let length = lines.iter().map(|line| line.text.len() + 1).sum();
-        let mut text = String::with_capacity(length);
-        for line in lines {
-            text.push_str(&line.text);
-            text.push('\n');
-        }
-        Self(text)
-    }
-
-    /// Whether a line has the word.
-    pub(super) fn has(&self, word: &str) -> bool {
-        find(self.0.as_bytes(), word.as_bytes()).is_some()
-    }
-}
-
-/// Whether one of the lines has the word. Cost: about 1 ns for a line that cannot have it.
-pub(super) fn has(lines: &[Line], word: &str) -> bool {
-    let pairs = pairs(word);
-    let mut candidates = lines.iter().filter(|line| line.can_have(pairs)).peekable();
-    if candidates.peek().is_none() {
-        return false;
-    }
+/// Whether a line from this one on has the word.
+pub(super) fn has_below(lines: &[Line], at: usize, word: &str) -> bool {
     let finder = Finder::new(word);
-    candidates.any(|line| finder.find(line.text.as_bytes()).is_some())
+    lines[at..]
+        .iter()
+        .any(|line| finder.find(line.text().as_bytes()).is_some())
 }
 
 /// Returns the text of a line, empty after the last one.
 pub(super) fn text(lines: &[Line], at: usize) -> &str {
-    lines.get(at).map_or("", |line| line.text.as_str())
+    lines.get(at).map_or("", Line::text)
 }
 
 /// Whether the text has the word, searched as bytes.
@@ -280,22 +251,26 @@ pub(super) mod tests {
         Severity,
         finding::Finding,
         line::{Line, LineSplitter},
-        tool::Reader,
+        window::Window,
     };
 
     /// Returns the lines of a text.
     pub(in crate::tool) fn lines(text: &str) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut splitter = LineSplitter::default();
-        splitter.push(text.as_bytes(), |line| lines.push(line));
-        lines.extend(splitter.finish());
+        splitter.push(text.as_bytes(), |line| lines.push(Line::new(line)));
+        lines.extend(splitter.finish().map(Line::new));
         lines
     }
 
     /// Returns the findings of a reader, the one to act on first.
-    pub(in crate::tool) fn findings(reader: Reader, text: &str) -> Vec<Finding> {
+    pub(in crate::tool) fn findings(
+        reader: fn(&Window<'_>, &mut Vec<Finding>),
+        text: &str,
+    ) -> Vec<Finding> {
         let mut found = Vec::new();
-        reader(&lines(text), &mut found);
+        let lines = lines(text);
+        reader(&Window::new(&lines), &mut found);
         found.sort_by_key(|finding| finding.first);
         found.sort_by_key(|finding| (finding.severity == Severity::Low, finding.is_secondary));
         found
@@ -303,7 +278,7 @@ pub(super) mod tests {
 
     /// Returns type, file and line of the first finding of a reader.
     pub(in crate::tool) fn first(
-        reader: Reader,
+        reader: fn(&Window<'_>, &mut Vec<Finding>),
         text: &str,
     ) -> (String, Option<String>, Option<u32>) {
         let finding = findings(reader, text).into_iter().next();

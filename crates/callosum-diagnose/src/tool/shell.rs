@@ -1,41 +1,88 @@
 //! Shells: bash, dash, zsh and fish, ShellCheck, and the prompts of Windows.
 
-use super::scan::{between, has, mentions, mentions_any, number, quoted, reason, starts_any, text};
-use crate::{Severity, finding::Finding, line::Line};
+use super::scan::{between, mentions, mentions_any, number, quoted, reason, starts_any, text};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
+
+/// Without one of these there is no error of a shell.
+const WORDS: &[&str] = &[
+    "not found",
+    "unbound",
+    "not set",
+    "yntax error",
+    "unexpected",
+    "No such file",
+    "no such file",
+    "denied",
+    "no matches",
+    "parse error",
+    "ubstitution",
+    "cannot",
+    "Unknown command",
+    "(line ",
+    "not recognized",
+    "required file",
+    "bad interpreter",
+    "No space left",
+    "redirect",
+    "expected",
+    "readonly",
+    "allocate memory",
+];
+
+/// A line that starts an error has one of these.
+const STARTS: &[&str] = &[
+    "not found",
+    "unbound variable",
+    "not set",
+    "yntax error",
+    "unexpected ",
+    "ubstitution",
+    "operator expected",
+    "expression expected",
+    "condition expected",
+    "missing `]'",
+    "too many arguments",
+    "ambiguous redirect",
+    "division by 0",
+    "value too great for base",
+    "not a valid identifier",
+    "expecting ",
+    "Illegal number",
+    "bad variable name",
+    "bad array subscript",
+    "error token is",
+    "annot allocate memory",
+    "cannot ",
+    "an't open ",
+    "can't cd to ",
+    "bad interpreter",
+    "readonly variable",
+    "is read only",
+    "o such file",
+    "denied",
+    "No space left",
+    "not permitted",
+    "Read-only file system",
+    "no matches found: ",
+    "parse error",
+    "unmatched ",
+    "bad pattern",
+    "bad math expression",
+    "exec format error: ",
+    "fish: ",
+    " (line ",
+    "is not recognized as",
+];
 
 /// Reads errors of shells.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    if has(lines, "SC") && (has(lines, "In ") || has(lines, "[SC")) {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has_any(&["In ", "[SC"]) && lines.has("SC") {
         shellcheck(lines, found);
     }
-    const WORDS: [&str; 22] = [
-        "not found",
-        "unbound",
-        "not set",
-        "yntax error",
-        "unexpected",
-        "No such file",
-        "no such file",
-        "denied",
-        "no matches",
-        "parse error",
-        "ubstitution",
-        "cannot",
-        "Unknown command",
-        "(line ",
-        "not recognized",
-        "required file",
-        "bad interpreter",
-        "No space left",
-        "redirect",
-        "expected",
-        "readonly",
-        "allocate memory",
-    ];
-    if !WORDS.iter().any(|word| has(lines, word)) {
+    if !lines.has_any(WORDS) {
         return;
     }
-    for at in 0..lines.len() {
+    for at in lines.lines_with(STARTS) {
         let line = text(lines, at).trim_end();
         // `bash: line 1:` may follow a trace of `set -x`.
         let finding = of_bash(at, line)
@@ -101,7 +148,7 @@ fn of_bash(at: usize, line: &str) -> Option<Finding> {
             return None;
         }
         let finding = tail(at, body)?;
-        // A command line's own file is the one that is missing; a script's line says where.
+        // For a command line, the missing file is the place; for a script, its line is.
         if is_shell(script) && !is_command {
             return Some(finding);
         }

@@ -4,30 +4,27 @@ use std::borrow::Cow;
 
 use super::{
     node::is_project,
-    scan::{
-        Words, between, has, indent, mentions_any, number, on_one_line, place, starts_any, text,
-    },
+    scan::{between, indent, mentions_any, number, on_one_line, place, starts_any, text},
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Lines of the block below a result.
 const LONGEST_BLOCK: usize = 80;
 
 /// Reads TAP of Node, tape, Bats and Perl.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("not ok ") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("not ok ") {
         for at in 0..lines.len() {
             found.extend(result(lines, at));
         }
     }
-    if words.has("#   Failed test") {
+    if lines.has("#   Failed test") {
         read_perl(lines, found);
     }
 }
 
 /// Returns the finding of a failed result, unless its parts are the ones that failed.
-fn result(lines: &[Line], at: usize) -> Option<Finding> {
+fn result(lines: &Window<'_>, at: usize) -> Option<Finding> {
     let line = text(lines, at);
     let depth = indent(line);
     let rest = line.trim_start().strip_prefix("not ok ")?;
@@ -123,12 +120,12 @@ fn result(lines: &[Line], at: usize) -> Option<Finding> {
     Some(finding)
 }
 
-/// Whether Perl's own comments tell of the failures; standard error may come before standard output.
-fn is_perl(lines: &[Line]) -> bool {
-    has(lines, "#   Failed test")
+/// Whether Perl's own comments report the failures. Standard error may come before standard output.
+fn is_perl(lines: &Window<'_>) -> bool {
+    lines.has("#   Failed test")
 }
 
-/// The parts of a YAML block that tell what failed.
+/// The parts of a YAML block that describe the failure.
 #[derive(Default)]
 struct Block {
     message: String,

@@ -1,22 +1,20 @@
 //! Terraform and OpenTofu: `Error: title`, its place and its text, plain or in a box.
 
 use super::scan::{
-    Words, ends_any, has, mentions, mentions_any, number, on_one_line, quoted, reason, starts_any,
-    text,
+    ends_any, mentions, mentions_any, number, on_one_line, quoted, reason, starts_any, text,
 };
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Lines of one diagnostic that are read.
 const LONGEST: usize = 60;
 
 /// Reads Terraform and OpenTofu.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let words = Words::new(lines);
-    if words.has("Error: ") || words.has("Warning: ") {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    if lines.has("Error: ") || lines.has("Warning: ") {
         read_diagnostics(lines, found);
     }
-    if words.has(" has no command named ") {
-        for at in 0..lines.len() {
+    if lines.has(" has no command named ") {
+        for at in lines.lines_with(&[" has no command named "]) {
             let line = text(lines, at);
             if starts_any(
                 line,
@@ -36,7 +34,7 @@ pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
         ("No state file was found!", "BuildError"),
         ("Workspace \"", "BuildError"),
     ] {
-        for at in 0..lines.len() {
+        for at in lines.lines_with(&[start]) {
             let line = text(lines, at);
             let is_workspace = name != "BuildError"
                 || start.ends_with('!')
@@ -89,8 +87,8 @@ struct Diagnostic {
     place: Option<(String, u32)>,
 }
 
-fn read_diagnostics(lines: &[Line], found: &mut Vec<Finding>) {
-    let is_named = has(lines, "erraform") || has(lines, "OpenTofu") || has(lines, "tofu ");
+fn read_diagnostics(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    let is_named = lines.has("erraform") || lines.has("OpenTofu") || lines.has("tofu ");
     let mut all: Vec<Diagnostic> = Vec::new();
     let mut at = 0;
     while at < lines.len() {

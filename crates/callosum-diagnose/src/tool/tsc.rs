@@ -1,22 +1,17 @@
 //! The TypeScript compiler: `file(2,3): error TS2322: …`, its pretty form, and errors without a place.
 
-use memchr::memmem::Finder;
-
 use super::scan::{is_path, number, place, quoted, text};
-use crate::{Severity, finding::Finding, line::Line};
+use crate::{Severity, finding::Finding, line::Line, window::Window};
 
 /// Reads `tsc` and tools that print as it does.
-pub(super) fn read(lines: &[Line], found: &mut Vec<Finding>) {
-    let finder = Finder::new(" TS");
-    for at in 0..lines.len() {
+pub(super) fn read(lines: &Window<'_>, found: &mut Vec<Finding>) {
+    for at in lines.lines_with(&[" TS", "error TS"]) {
         let line = text(lines, at);
         // A test runner that passes a message on indents it, and reads it itself.
         if line.starts_with(' ') {
             continue;
         }
-        if line.starts_with("error TS") || finder.find(line.as_bytes()).is_some() {
-            found.extend(message(lines, at, line));
-        }
+        found.extend(message(lines, at, line));
     }
 }
 

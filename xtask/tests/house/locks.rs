@@ -19,7 +19,7 @@ enum Place {
 }
 
 /// Every source file that takes locks.
-const TAKERS: [(&str, Place); 30] = [
+const TAKERS: [(&str, Place); 31] = [
     ("callosum-arbiter/src/budget/account.rs", Place::Own),
     ("callosum-arbiter/src/circuit/store.rs", Place::Own),
     ("callosum-arbiter/src/delegation/reuse.rs", Place::Own),
@@ -34,6 +34,7 @@ const TAKERS: [(&str, Place); 30] = [
         Place::Covered(".cal_lock"),
     ),
     ("callosum-ledger/src/locks.rs", Place::Covered(".cal_lock")),
+    ("callosum-log/src/file.rs", Place::Handed),
     ("callosum-mesh/src/journal/open.rs", Place::Own),
     (
         "callosum-session/src/step/session.rs",

@@ -1,8 +1,8 @@
 //! Claude Code.
 
 use super::{
-    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit,
-    ToolServers, Version,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Rewriting, Telling,
+    TimeUnit, ToolServers, Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -105,6 +105,7 @@ pub(super) const CLIENT: Client = Client {
         asking: Asking::ByAnswer,
         denying: Denying::ByPermission,
         allowing: Allowing::BeforeTool,
+        rewriting: Rewriting::ByUpdatedInput,
         telling: Telling {
             person: true,
             model: true,

@@ -1,8 +1,8 @@
 //! Codex.
 
 use super::{
-    Acp, Allowing, Asking, Client, Denying, Home, Hooks, InnerSandbox, KeysIn, Login, Telling,
-    TimeUnit, ToolServers, Version,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, InnerSandbox, KeysIn, Login, Rewriting,
+    Telling, TimeUnit, ToolServers, Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -89,6 +89,7 @@ pub(super) const CLIENT: Client = Client {
         asking: Asking::Never,
         denying: Denying::ByExitCode,
         allowing: Allowing::AtPrompt("PermissionRequest"),
+        rewriting: Rewriting::ByUpdatedInput,
         telling: Telling {
             person: false,
             model: true,

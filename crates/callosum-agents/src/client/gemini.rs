@@ -1,8 +1,8 @@
 //! Gemini CLI.
 
 use super::{
-    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit,
-    ToolServers, Version,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Rewriting, Telling,
+    TimeUnit, ToolServers, Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -105,6 +105,7 @@ pub(super) const CLIENT: Client = Client {
         asking: Asking::Never,
         denying: Denying::ByDecision,
         allowing: Allowing::Never,
+        rewriting: Rewriting::ByToolInput,
         telling: Telling {
             person: true,
             model: false,

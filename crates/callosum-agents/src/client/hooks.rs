@@ -45,6 +45,8 @@ pub struct Hooks {
     pub denying: Denying,
     /// When an answer that allows a tool spares the person the client's own prompt.
     pub allowing: Allowing,
+    /// How it is given another command in place of the one that its model asked for.
+    pub rewriting: Rewriting,
     /// Who is told what an answer says that lets a tool run.
     pub telling: Telling,
     /// What a hook prints that only watches.
@@ -93,6 +95,17 @@ pub enum Allowing {
     /// Only as the client is about to prompt, at this event of its own.
     AtPrompt(&'static str),
     /// Never: the client prompts in any case.
+    Never,
+}
+
+/// How a client is given another command in place of the one that its model asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rewriting {
+    /// By `updatedInput` beside the permission.
+    ByUpdatedInput,
+    /// By `tool_input` in the answer.
+    ByToolInput,
+    /// Not at all, or it was not seen to.
     Never,
 }
 

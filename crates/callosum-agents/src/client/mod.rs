@@ -22,7 +22,7 @@ mod transcripts;
 mod version;
 
 pub use self::{
-    hooks::{Allowing, Asking, Denying, Hooks, Telling, TimeUnit},
+    hooks::{Allowing, Asking, Denying, Hooks, Rewriting, Telling, TimeUnit},
     key::{Key, KeysIn},
     standing::Standing,
     tool_servers::ToolServers,

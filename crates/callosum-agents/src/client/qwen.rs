@@ -1,8 +1,8 @@
 //! Qwen Code.
 
 use super::{
-    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Telling, TimeUnit,
-    ToolServers, Version,
+    Acp, Allowing, Asking, Client, Denying, Home, Hooks, KeysIn, Login, Rewriting, Telling,
+    TimeUnit, ToolServers, Version,
 };
 
 pub(super) const CLIENT: Client = Client {
@@ -102,6 +102,7 @@ pub(super) const CLIENT: Client = Client {
         asking: Asking::Never,
         denying: Denying::ByExitCode,
         allowing: Allowing::Never,
+        rewriting: Rewriting::Never,
         telling: Telling {
             person: false,
             model: false,

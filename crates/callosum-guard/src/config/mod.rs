@@ -113,6 +113,8 @@ pub struct Safety {
     pub audit_all_commands: bool,
     /// Whether the user's auto-allow may hold. It turns nothing on.
     pub auto_allow: bool,
+    /// Whether a refused command is replaced by a careful form of the same command.
+    pub rewrite: bool,
 }
 
 /// Where errors are remembered.
@@ -163,6 +165,7 @@ impl Default for Config {
                 require_confirmation: false,
                 audit_all_commands: true,
                 auto_allow: true,
+                rewrite: false,
             },
             database: Database {
                 path: None,
@@ -205,6 +208,7 @@ impl Config {
         self.safety.require_confirmation |= project.safety.require_confirmation;
         self.safety.audit_all_commands |= project.safety.audit_all_commands;
         self.safety.auto_allow &= project.safety.auto_allow;
+        self.safety.rewrite &= project.safety.rewrite;
         self.snapshot.retention_hours = self
             .snapshot
             .retention_hours
@@ -244,6 +248,10 @@ impl Config {
             (
                 "safety.audit_all_commands",
                 self.safety.audit_all_commands && !project.safety.audit_all_commands,
+            ),
+            (
+                "safety.rewrite",
+                project.safety.rewrite && !self.safety.rewrite,
             ),
             (
                 "database.path",

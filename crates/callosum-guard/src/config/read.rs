@@ -284,7 +284,12 @@ impl Sheet {
         self.known(
             "safety.",
             part,
-            &["require_confirmation", "audit_all_commands", "auto_allow"],
+            &[
+                "require_confirmation",
+                "audit_all_commands",
+                "auto_allow",
+                "rewrite",
+            ],
         );
         config.safety.require_confirmation = self.truth(
             part,
@@ -297,6 +302,7 @@ impl Sheet {
             base.safety.audit_all_commands,
         );
         config.safety.auto_allow = self.truth(part, "safety.auto_allow", base.safety.auto_allow);
+        config.safety.rewrite = self.truth(part, "safety.rewrite", base.safety.rewrite);
 
         let part = self.optional(top, "database", &empty);
         self.known("database.", part, &["path", "ttl_hours"]);

@@ -5,7 +5,7 @@
 //! standard error; two have a form of their own, which they show as a denial and not as a hook that
 //! failed. To be asked about is denied wherever nobody can be asked.
 
-use callosum_agents::client::{Allowing, Asking, Denying, Hooks};
+use callosum_agents::client::{Allowing, Asking, Denying, Hooks, Rewriting};
 use callosum_evidence::terminal::untagged;
 use serde_json::{Value, json};
 
@@ -149,6 +149,43 @@ impl Reply {
             }
         }
         Self::said(&Value::Object(said))
+    }
+
+    /// Returns the answer by which a client runs `input` in place of what its model asked for, and tells the model `note`.
+    /// `None` if it takes no other input. Where a person is asked, they are asked about the new command.
+    pub(crate) fn rewriting(
+        hooks: &Hooks,
+        input: &Value,
+        note: &str,
+        mode: Option<&str>,
+    ) -> Option<Self> {
+        let note = untagged(note);
+        let own = match hooks.rewriting {
+            Rewriting::Never => return None,
+            Rewriting::ByToolInput => {
+                json!({"hookEventName": hooks.before_tool, "tool_input": input})
+            }
+            Rewriting::ByUpdatedInput => {
+                let is_question = hooks.asking == Asking::ByAnswer && is_asked(mode);
+                let decision = if is_question { "ask" } else { "allow" };
+                json!({
+                    "hookEventName": hooks.before_tool,
+                    "permissionDecision": decision,
+                    "permissionDecisionReason": note,
+                    "updatedInput": input,
+                    "additionalContext": note,
+                })
+            }
+        };
+        let mut said = json!({"hookSpecificOutput": own});
+        if hooks.telling.person {
+            said["systemMessage"] = note.into();
+        }
+        let is_question = said["hookSpecificOutput"]["permissionDecision"] == "ask";
+        Some(Self {
+            is_question,
+            ..Self::said(&said)
+        })
     }
 
     /// The same, and that the tool runs without the client's own prompt. `None` if this client prompts whatever it is

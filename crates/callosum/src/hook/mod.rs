@@ -32,6 +32,7 @@ mod place;
 mod progress;
 mod record;
 mod repeated;
+mod rewrite;
 mod seen;
 mod session;
 pub(crate) mod skill;
@@ -185,7 +186,13 @@ impl Call<'_> {
         }
         let environment = Environment::from_process();
         let home = environment.path("HOME");
-        let event = read.and_then(|bytes| Event::read(&bytes));
+        let (bytes, event) = match read {
+            Ok(bytes) => {
+                let event = Event::read(&bytes);
+                (bytes, event)
+            }
+            Err(unreadable) => (Vec::new(), Err(unreadable)),
+        };
         let event = event.map(|event| event.at_home(home.as_deref()));
         let disk = Disk::real();
         let (event, judged, place) = match event {
@@ -271,6 +278,11 @@ impl Call<'_> {
             reply = Reply::with_note(hooks, &note);
             added = Some(note).filter(|_| hooks.is_some_and(|hooks| hooks.telling.model));
         }
+        let rewritten = self.rewritten(&event, &bytes, &judged, &place);
+        let rewritten = rewritten.map(|(other, command)| {
+            reply = other;
+            command
+        });
         let may_run = judged.verdict.decision == Decision::Allow || reply.is_question;
         if self.moment == Moment::BeforeTool && may_run {
             let about = (&*event, &about);
@@ -294,6 +306,7 @@ impl Call<'_> {
             judged: &judged,
             snapshot: snapshot.as_ref(),
             auto_allowed,
+            rewritten: rewritten.as_deref(),
             took,
         };
         // Who has answered in our stead has told the journal as well.
@@ -314,6 +327,37 @@ impl Call<'_> {
             }
         }
         reply
+    }
+
+    /// Returns the answer by which the client runs a careful form of a refused command, and that command; `None` unless the
+    /// user turned that on.
+    fn rewritten(
+        &self,
+        event: &Event,
+        bytes: &[u8],
+        judged: &Judged,
+        place: &Place,
+    ) -> Option<(Reply, String)> {
+        let hooks = self.known?.hooks.as_ref()?;
+        let Action::Shell(command) = &event.action else {
+            return None;
+        };
+        let is_on = place.guard.config.safety.rewrite && place.guard.broken.is_empty();
+        if !is_on || self.moment != Moment::BeforeTool || event.is_skill_line() {
+            return None;
+        }
+        let allows = |other: &str| {
+            let other = Action::Shell(other.to_owned());
+            Judged::of(&other, place, None, None).verdict.decision == Decision::Allow
+        };
+        let other = rewrite::alternative(command, &judged.verdict, allows)?;
+        let input = rewrite::input_with(&event::fields(bytes).unwrap_or_default(), other);
+        let rule = judged.verdict.rule.as_deref().unwrap_or_default();
+        let note = format!(
+            "Callosum ran `{other}` in place of `{command}` (rule {rule}, safety.rewrite)."
+        );
+        let reply = Reply::rewriting(hooks, &input, &note, event.mode.as_deref())?;
+        Some((reply, other.to_owned()))
     }
 
     /// Returns whether no other hook has recorded this answer. Of what simply passes, nothing is looked up.

@@ -73,6 +73,7 @@ impl Progress {
             judged: &Judged::failed(failure),
             snapshot: None,
             auto_allowed: false,
+            rewritten: None,
             took,
         };
         record::keep(client, &told, &place);

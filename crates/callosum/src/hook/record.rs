@@ -72,6 +72,8 @@ pub(super) struct Told<'a> {
     pub(super) snapshot: Option<&'a Kept>,
     /// Whether the client was told to run it without a prompt of its own.
     pub(super) auto_allowed: bool,
+    /// The command that the client was given in its place.
+    pub(super) rewritten: Option<&'a str>,
     /// From the start of the process to the decision.
     pub(super) took: Duration,
 }
@@ -132,6 +134,10 @@ fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
     );
     let list = |list: Vec<String>| (!list.is_empty()).then(|| list.into());
     add("permitted", list(judged.permitted.clone()));
+    add(
+        "rewritten_to",
+        told.rewritten.map(|other| masked(other).into()),
+    );
     add("auto_allowed", told.auto_allowed.then(|| true.into()));
     let passed_over = place.guard.passed_over.iter().map(ToString::to_string);
     let remarks = judged.remarks.iter().cloned().chain(passed_over);

@@ -173,6 +173,8 @@ mod recovering;
 mod repeated_hooks;
 /// Guards that gave nothing away, and take one order after another.
 mod reuse_of_guards;
+/// A careful form of a refused command in its place.
+mod rewriting;
 /// What a confined executor may not do to the machine, layer by layer.
 mod sandbox_layers;
 /// What `--json` prints, held against its published schemas.

@@ -53,10 +53,12 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<String> {
 }
 
 /// What examples speak of that is not there in a test: made-up ids, words that stand nowhere, other people's programs.
-const NOT_THERE: [&str; 31] = [
+const NOT_THERE: [&str; 32] = [
     "0f3a",
     "550e8400",
     "3f2a91",
+    // Nothing is configured.
+    "operator notify",
     "recall outcome",
     "maybe try",
     "bd-x7y8",

@@ -53,6 +53,7 @@ pub(crate) static ALL: &[Case] = &[
         guarding::stops_what_the_guard_is_against,
     ),
     ("is_stopped_by_a_plugin", guarding::is_stopped_by_a_plugin),
+    ("runs_the_careful_form", guarding::runs_the_careful_form),
     ("reads_one_text", instructions::reads_one_text),
     (
         "is_sent_the_fix_of_another",

@@ -162,6 +162,38 @@ pub(crate) fn runs_what_is_auto_allowed_without_a_prompt(client: &Client, instal
     assert!(!run(true, "ls src && cp src/main.rs src/copy.rs"));
 }
 
+/// CAKE-ADP-2: where the user turned it on, the client runs the careful form of a refused command, and its model is told. The
+/// lease is stale, so that only a plain `--force` would overwrite the remote.
+pub(crate) fn runs_the_careful_form(client: &Client, installed: &Installed) {
+    if !["claude", "codex", "gemini"].contains(&client.name) {
+        return;
+    }
+    let stage = Stage::new(client, installed);
+    let remote = stage.env.folder().join("remote.git");
+    let remote = remote.to_string_lossy();
+    let git = |arguments: &[&str]| stage.env.git(arguments).trim().to_owned();
+    git(&["init", "--quiet", "--bare", &remote]);
+    git(&["remote", "add", "origin", &remote]);
+    git(&["push", "--quiet", "origin", "HEAD:refs/heads/main"]);
+    git(&["fetch", "--quiet", "origin"]);
+    git(&["commit", "--quiet", "--allow-empty", "--message=theirs"]);
+    git(&["push", "--quiet", &remote, "HEAD:refs/heads/main"]);
+    let theirs = git(&["rev-parse", "HEAD"]);
+    git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    git(&["commit", "--quiet", "--allow-empty", "--message=ours"]);
+    let config = stage.env.configuration().with_file_name("cake_config.yaml");
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    std::fs::write(config, "safety: {rewrite: true}\n").unwrap();
+    let command = "git push --force origin HEAD:refs/heads/main";
+    let [told, shown] = run_guarded(&stage, command).unwrap();
+    assert!(told.contains("stale info"), "{told}\n{shown}");
+    let known = git(&["ls-remote", &remote, "refs/heads/main"]);
+    assert!(known.starts_with(&theirs), "{known}");
+    let log = stage.env.run(["guard", "log", "--json"]).success().json();
+    let rewritten = log.to_string();
+    assert!(rewritten.contains("--force-with-lease"), "{rewritten}");
+}
+
 /// CAKE-SNAP-1: where a command takes away what only a snapshot holds, the model or the person is told how to go
 /// back, as far as the client passes it on.
 pub(crate) fn tells_what_was_kept(client: &Client, installed: &Installed) {

@@ -143,13 +143,15 @@ fn tell_task(
 
 /// Records the errors that an executor printed before it failed, and returns the fixes that are known for them.
 fn known_fixes(context: &Context, task: &TaskReport) -> Vec<String> {
-    let Some(printed) = task
+    let printed: Vec<&str> = task
         .failures
-        .last()
-        .and_then(|last| last.details.as_deref())
-    else {
+        .iter()
+        .filter_map(|failure| failure.details.as_deref())
+        .collect();
+    if printed.is_empty() {
         return Vec::new();
-    };
+    }
+    let printed = printed.join("\n");
     let session = task.task_id.as_ref().map(ToString::to_string);
     let runner = Runner {
         client: &task.executor,

@@ -109,6 +109,8 @@ pub(crate) struct DecisionOutput {
     pub(crate) command: Option<String>,
     /// The alternative that a refusal named.
     pub(crate) alternative: Option<String>,
+    /// The command that the client was given in its place.
+    pub(crate) rewritten_to: Option<String>,
     /// The files that were to be written.
     pub(crate) paths: Vec<String>,
     /// The permissions that allowed it, by their ids.
@@ -164,6 +166,7 @@ impl DecisionOutput {
             reason: text("reason"),
             command: text("command").or_else(|| text("pattern")),
             alternative: text("alternative"),
+            rewritten_to: text("rewritten_to"),
             paths: list("paths"),
             permitted: list("permitted"),
             auto_allowed: details.get("auto_allowed") == Some(&Value::Bool(true)),
@@ -218,6 +221,9 @@ impl DecisionOutput {
 
     /// The verdict for people.
     fn shown_verdict(&self) -> String {
+        if self.rewritten_to.is_some() {
+            return "rewritten".to_owned();
+        }
         if self.auto_allowed {
             return "auto-allowed".to_owned();
         }
@@ -251,9 +257,10 @@ impl DecisionOutput {
     /// What it was about, on one line.
     fn about(&self) -> String {
         const WIDTH: usize = 60;
-        let about = match &self.command {
-            Some(command) => command.clone(),
-            None => self.paths.join(" "),
+        let about = match (&self.command, &self.rewritten_to) {
+            (Some(command), Some(other)) => format!("{command} -> {other}"),
+            (Some(command), None) => command.clone(),
+            (None, _) => self.paths.join(" "),
         };
         let line = on_one_line(&about);
         if line.chars().count() <= WIDTH {

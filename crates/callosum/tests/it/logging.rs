@@ -24,13 +24,21 @@ fn the_daemon_logs_into_the_configured_file() {
     assert!(!log.exists());
     let daemon = Daemon::start(&env);
     env.run(["serve", "stop"]).success();
+    // The answer comes before the process has ended.
+    let began = std::time::Instant::now();
+    let text = loop {
+        let text = std::fs::read_to_string(&log).unwrap();
+        if text.contains("the daemon has ended") {
+            break text;
+        }
+        assert!(began.elapsed().as_secs() < 60, "{text}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
     drop(daemon);
-    let text = std::fs::read_to_string(&log).unwrap();
     assert!(
         text.contains(" INFO callosum::cli::serve: the daemon serves pid="),
         "{text}"
     );
-    assert!(text.contains("the daemon has ended"), "{text}");
     std::fs::remove_file(&log).unwrap();
     configure("ERROR");
     let daemon = Daemon::start(&env);

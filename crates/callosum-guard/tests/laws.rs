@@ -358,6 +358,18 @@ proptest! {
     }
 }
 
+/// CAKE-SHIM-1: a program whose last call is cut off gets a verdict.
+#[test]
+fn a_call_that_is_cut_off_gets_a_verdict() {
+    for end in ["(", "(path.join(os.tmpdir(),\"x-\"", "(path.join(os.tmpdir()"] {
+        for function in ["fs.mkdtempSync", "tempfile.TemporaryDirectory", "Dir.mktmpdir"] {
+            let text = format!("node -e 'const d={function}{end}");
+            explain(&text, &facts(), &Policy::default());
+            explain(&format!("{text}'"), &facts(), &Policy::default());
+        }
+    }
+}
+
 /// CAKE-SHIM-1: what is too deep or too long is asked about, never allowed, and soon.
 #[test]
 fn beyond_the_bounds_a_person_is_asked() {

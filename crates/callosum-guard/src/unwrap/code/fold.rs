@@ -59,8 +59,8 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
         }
         if let Some((temporary, length)) = temporary(token, behind) {
             at += length;
-            // `with TemporaryDirectory() as d`, `Dir.mktmpdir { |d| … }`
-            match &tokens[at..] {
+            // `with TemporaryDirectory() as d`, `Dir.mktmpdir { |d| … }`. A call whose end is cut off counts as one token longer.
+            match tokens.get(at..).unwrap_or_default() {
                 [Token::Name(word), variable @ Token::Name(_), ..] if word == "as" => {
                     out.extend([variable.clone(), Token::Sign('=')]);
                     at += 2;

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::{markdown, none_of, tree::Tree};
 
 /// All that the root folder shows. Plans, summaries and notes have no place in it.
-const ROOT: [&str; 17] = [
+const ROOT: [&str; 20] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -15,13 +15,16 @@ const ROOT: [&str; 17] = [
     "LICENSE-MIT",
     "NOTICE",
     "README.md",
+    "SECURITY.md",
     "clippy.toml",
     "crates",
     "deny.toml",
     "docs",
     "fuzz",
+    "justfile",
     "rust-toolchain.toml",
     "rustfmt.toml",
+    "typos.toml",
     "xtask",
 ];
 

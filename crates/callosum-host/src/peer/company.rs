@@ -171,7 +171,7 @@ mod tests {
             user: 1000,
             shut: without_shell(ACCOUNTS),
         };
-        for (users, is_anothers) in [
+        for (users, is_foreign) in [
             ("1000\t1000\t1000\t1000", false),
             ("0\t0\t0\t0", false),
             ("1000\t0\t0\t0", false),
@@ -185,7 +185,7 @@ mod tests {
             ("", true),
         ] {
             let status = format!("Name:\tsh\nUid:\t{users}\nGid:\t0\t0\t0\t0\n");
-            assert_eq!(others.are_in(&status), is_anothers, "{users}");
+            assert_eq!(others.are_in(&status), is_foreign, "{users}");
         }
         assert!(others.are_in("Name:\tsh\n"));
     }

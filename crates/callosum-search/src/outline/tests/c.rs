@@ -234,7 +234,7 @@ k:2 kind_t:2 read_all:2 size:2
 
 /// `std::copy` is not what another file of the tree calls copy.
 #[test]
-fn the_standard_librarys_names_do_not_mean_the_trees_own() {
+fn names_of_the_standard_library_do_not_mean_the_trees_own() {
     let source =
         "void own() { std::copy(a); std::chrono::now<Clock>(); fmt::print(b); p->clear(); }\n";
     let references = outline(Language::Cpp, "a.cc", source).references;

@@ -1,4 +1,4 @@
-//! `callosum generate`: completions, manual pages and schemas, made from the commands themselves.
+//! `callosum generate`: completions, manual pages, schemas and the reference page, made from the commands themselves.
 
 use clap::{Args, Subcommand};
 use clap_complete::Shell;
@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    completions,
+    completions, reference,
     schema::{self, SCHEMAS},
     tree,
 };
 use crate::ui::{CommandError, Exit, Ui};
 
-/// Print shell completions, manual pages or JSON Schemas
+/// Print shell completions, manual pages, JSON Schemas or the reference page
 #[derive(Debug, Subcommand)]
 pub(crate) enum GenerateCommand {
     /// Print a completion script
@@ -33,6 +33,11 @@ Examples:
   $ callosum generate schema --list
   $ callosum generate schema output-delegate")]
     Schema(SchemaArgs),
+    /// Print the help of every command as one Markdown page
+    #[command(after_long_help = "\
+Examples:
+  $ callosum generate reference > cli.md")]
+    Reference,
 }
 
 #[derive(Args, Debug)]
@@ -67,6 +72,7 @@ pub(crate) struct SchemasOutput {
 pub(super) fn run(command: &GenerateCommand, ui: Ui) -> Result<(), CommandError> {
     let mut bytes = Vec::new();
     match command {
+        GenerateCommand::Reference => return ui.data(&reference::page(tree())),
         GenerateCommand::Completions(args) => return ui.data(&completions::script(args.shell)),
         GenerateCommand::Schema(SchemaArgs { name: None, .. }) => {
             let schemas: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();

@@ -43,6 +43,7 @@ mod notice;
 mod operator;
 mod plan;
 mod recall;
+mod reference;
 mod replay;
 mod roster;
 mod schema;

@@ -286,3 +286,24 @@ fn a_home_becomes_a_project_on_purpose_alone() {
     init.run().success();
     delegate().success();
 }
+
+/// The reference page is the help of every command: a changed word of help is seen in review.
+#[test]
+fn the_reference_page_is_the_help_of_every_command() {
+    let env = callosum_testkit::TestEnv::new();
+    let page = env.run(["generate", "reference"]).success().stdout;
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md");
+    let published = std::fs::read_to_string(file).unwrap();
+    let differs = page
+        .lines()
+        .zip(published.lines())
+        .find(|(one, other)| one != other);
+    assert!(
+        page == published,
+        "docs/reference/cli.md is out of date at {differs:?}: callosum generate reference > docs/reference/cli.md"
+    );
+    for verb in verbs(&env, &[]) {
+        let heading = format!("\n## callosum {}\n", verb.join(" "));
+        assert!(page.contains(&heading) || verb == ["help"], "{heading}");
+    }
+}

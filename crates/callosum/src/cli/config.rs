@@ -36,7 +36,7 @@ Examples:
   $ callosum config show --origin
   $ callosum config show --json")]
 pub(crate) struct ShowArgs {
-    /// Say where each value comes from
+    /// Print the origin of each value
     #[arg(long)]
     origin: bool,
 }
@@ -48,16 +48,18 @@ Examples:
   $ callosum config set concurrency_limit 8
   $ callosum config set executors.scout.priority 3")]
 pub(crate) struct SetArgs {
-    /// A key of `callosum config show`, or executors.ID.enabled, executors.ID.priority
+    /// Key of `callosum config show`, or a setting of an executor
+    ///
+    /// An executor has executors.ID.enabled, executors.ID.priority and executors.ID.max_concurrent.
     key: String,
-    /// Its value
+    /// New value
     value: OsString,
 }
 
 /// Check .calrc, the CAL_* variables, each cake_config.yaml, and the user's config.toml
 ///
-/// Names every value that is not allowed, with what is, and every key that nobody reads. Exits
-/// with 1 where there is any.
+/// Reports every value that is not allowed, with the allowed values, and every unknown key. Exits
+/// with 1 if there is anything to report.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -27,7 +27,7 @@ Examples:
   $ callosum generate man
   $ callosum generate man delegate")]
     Man(ManArgs),
-    /// Print the JSON Schema of what a command prints with --json
+    /// Print the JSON Schema of a command's --json output
     #[command(after_long_help = "\
 Examples:
   $ callosum generate schema --list

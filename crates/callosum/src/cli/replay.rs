@@ -15,8 +15,9 @@ use crate::ui::{CommandError, Exit, Progress, many};
 
 /// Rebuild the ledger from the audit journal and compare it byte for byte
 ///
-/// Without FILE all days are replayed and the whole ledger is compared; with one, that day's
-/// entries, after the days before it. The rebuilt files are made in a temporary folder.
+/// Without FILE, replays all days and compares the whole ledger. With FILE, replays up to that day
+/// and compares only its entries. Writes the rebuilt files to a temporary folder. Exits with 1 if a
+/// file differs.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -24,7 +25,7 @@ Examples:
   $ callosum replay cal_audit/2026-01-02.jsonl
   $ callosum --replay-audit cal_audit/2026-01-02.jsonl")]
 pub(crate) struct ReplayArgs {
-    /// A day of the journal
+    /// Journal file of one day
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 }

@@ -22,11 +22,11 @@ use crate::{
 /// The name under which the settings of `.calrc` are trusted, all of them at once.
 const CALRC: &str = ".calrc";
 
-/// Allow what this repository brings along and this machine has not seen
+/// Trust executors and settings that come with this repository
 ///
-/// Shows every executor of registry.json that was not registered here, and every path of .calrc
-/// that is not the default, and asks of each whether it is allowed on this machine. A later change
-/// asks again. Where nobody can be asked, name what is allowed, or say --yes.
+/// Shows every executor in registry.json that was not registered on this machine, and every path in
+/// .calrc that is not the default. Asks for each one whether to trust it on this machine, and asks
+/// again after a later change. Without a terminal, name the items to trust or use --yes.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -34,13 +34,13 @@ Examples:
   $ callosum trust
   $ callosum trust --yes")]
 pub(crate) struct TrustArgs {
-    /// Allow only these: the name of an executor, or `.calrc`
+    /// Trust only these: the name of an executor, or `.calrc`
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
-    /// Show what waits, and allow nothing
+    /// Print what is not trusted yet, and trust nothing
     #[arg(long, conflicts_with = "yes")]
     list: bool,
-    /// Allow all that is shown without asking
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }

@@ -30,12 +30,15 @@ use crate::{
     ui::{CommandError, Exit, many},
 };
 
-/// Remove the guard and tools from coding agents, and our files from the project
+/// Remove Callosum from coding agents, and its files from the project
 ///
-/// Shows what it would remove and what stays, and asks. It removes what `callosum init` registered: a settings file that
-/// no one changed since is as before, byte for byte. Of the project it removes our files below .claude/ and our block in
-/// CLAUDE.md. Ledger, settings, notes and beads stay, unless `--purge` or `--move-out` is given. With --client or
-/// --scope, only settings are changed.
+/// Prints what it would remove and what stays, and asks for confirmation. Removes the guard and tools
+/// that `callosum init` registered. A settings file that no one changed since is restored byte for
+/// byte.
+///
+/// In the project, it removes Callosum's files below .claude/ and its block in CLAUDE.md. Ledger,
+/// settings, notes and beads stay unless you use `--purge` or `--move-out`. With --client or --scope,
+/// only settings change.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -49,22 +52,24 @@ Examples:
     reason = "each is an option on the command line"
 )]
 pub(crate) struct UninstallArgs {
-    /// Also remove the project's ledger, notes, snapshots and checkpoints, in its tree and on this machine
+    /// Also remove the project's ledger, notes, snapshots and checkpoints for good
+    ///
+    /// Removes them from the project's tree and from this machine.
     #[arg(long, conflicts_with_all = ["move_out", "clients", "scope"])]
     purge: bool,
-    /// Move the project's ledger and notes from its tree to this machine's state folder
+    /// Move the project's ledger and notes to this machine's state folder
     #[arg(long, conflicts_with_all = ["clients", "scope"])]
     move_out: bool,
-    /// Only from this client's settings; may be given several times
+    /// Only from settings of this client (may be repeated)
     #[arg(long = "client", value_name = "CLIENT", value_enum)]
     clients: Vec<ClientName>,
     /// Only from settings of this scope
     #[arg(long, value_enum)]
     scope: Option<Scope>,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     yes: bool,
-    /// Say what would be done, and do nothing
+    /// Print what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
 }

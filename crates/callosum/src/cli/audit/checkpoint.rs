@@ -13,10 +13,10 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Sign how the audit journal stands, and keep that outside the project
+/// Sign a checkpoint of the audit journal and store it outside the project
 ///
-/// Commands that write do so by themselves at their end. What was signed is kept in the machine's
-/// state folder; `verify` holds the journal against it.
+/// Commands that write sign a checkpoint automatically when they end. Checkpoints are in this
+/// machine's state folder; `callosum audit verify` compares the journal with them.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -24,16 +24,18 @@ Examples:
   $ callosum audit checkpoint --show-key
   $ callosum audit checkpoint --git-ref")]
 pub(crate) struct CheckpointArgs {
-    /// Print the key that others check this journal's last checkpoint, and proofs, with
+    /// Print the key that verifies the journal's last checkpoint and proofs
     #[arg(long, conflicts_with_all = ["new_key", "begin_anew", "git_ref"])]
     show_key: bool,
-    /// Sign with a new key from now on, in all projects; the old one signs this checkpoint as well
+    /// Sign with a new key from now on, in all projects
+    ///
+    /// The old key signs this checkpoint too.
     #[arg(long, conflicts_with = "begin_anew")]
     new_key: bool,
-    /// Set earlier checkpoints aside: the journal is right, though it is not what they say
+    /// Discard earlier checkpoints and trust the journal as it is now
     #[arg(long)]
     begin_anew: bool,
-    /// Also keep all checkpoints in the git repository, under refs/callosum/checkpoints
+    /// Also store all checkpoints in git, at refs/callosum/checkpoints
     #[arg(long)]
     git_ref: bool,
 }

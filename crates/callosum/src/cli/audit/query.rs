@@ -11,14 +11,14 @@ use crate::{
     ui::CommandError,
 };
 
-/// Print the records of the audit journal that are asked for, oldest first
+/// Print matching records of the audit journal, oldest first
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum audit query --event commit
   $ callosum audit query --task cal_2026_01_02_0001 --json")]
 pub(crate) struct QueryArgs {
-    /// Only records about this task; its id, or as much of it as is unique
+    /// Only records about this task: its id or a unique prefix
     #[arg(long, value_name = "TASK_ID")]
     task: Option<String>,
     /// Only records about this executor
@@ -27,13 +27,13 @@ pub(crate) struct QueryArgs {
     /// Only records of this kind: spawn, state, commit, error, retry, …
     #[arg(long)]
     event: Option<Event>,
-    /// Only records from this time on: a date, a time (UTC), or how long ago (30m, 2h, 7d, 2w)
+    /// Only records since TIME: a date, a time (UTC) or an age (30m, 2h, 7d, 2w)
     #[arg(long, value_name = "TIME", value_parser = Moment::read)]
     since: Option<Moment>,
-    /// Only records up to this time, said likewise
+    /// Only records until TIME, in the same formats
     #[arg(long, value_name = "TIME", value_parser = Moment::read)]
     until: Option<Moment>,
-    /// At most so many
+    /// Print at most N records
     #[arg(long, value_name = "N", default_value_t = 1000)]
     limit: usize,
 }

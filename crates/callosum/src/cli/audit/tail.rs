@@ -12,7 +12,7 @@ Examples:
   $ callosum audit tail
   $ callosum audit tail -n 3 --json")]
 pub(crate) struct TailArgs {
-    /// How many
+    /// Print at most N records
     #[arg(short, value_name = "N", default_value_t = 20)]
     n: usize,
 }

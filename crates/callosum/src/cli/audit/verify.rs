@@ -7,7 +7,9 @@ use crate::{
     ui::CommandError,
 };
 
-/// Check the audit journal's chain, that it is what was signed, and that the ledger says the same
+/// Verify the audit journal against its checkpoints and the ledger
+///
+/// Does the same checks as `callosum ledger verify`. Exits with 1 if there is a problem.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -12,16 +12,16 @@ pub(crate) struct AnalysisArgs {
     /// Files or folders to analyze [default: the whole repository]
     #[arg(value_name = "PATH")]
     path: Vec<PathBuf>,
-    /// Ask this executor
+    /// Executor to ask
     #[arg(long, value_name = "ID")]
     executor: Option<String>,
-    /// Print at most about so many tokens; the ledger keeps the full answer
+    /// Print at most about N tokens; the ledger keeps the full answer
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(LEAST_BUDGET..))]
     budget: Option<u64>,
-    /// Print everything that scout found, without the limit of 10,240 bytes
+    /// Print scout's complete answer, without the limit of 10,240 bytes
     #[arg(long, conflicts_with = "budget")]
     all: bool,
-    /// Print only this section of scout's answer; an unknown NAME lists the sections
+    /// Print only this section of scout's answer; an unknown NAME lists them
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
     /// Ask again even if the ledger has an answer for this tree

@@ -51,12 +51,13 @@ use crate::ui::{CommandError, Exit, Ui, shell_word};
 
 /// Ask an executor and keep its answer
 ///
-/// Chooses how the task runs, starts the executor, checks its answer and every citation in it
-/// against the code, commits it to the ledger and prints it. Standard output is the summary and
-/// nothing else; what was done is told on standard error.
+/// Chooses how the task runs and starts the executor. Checks the answer, and compares every
+/// citation in it with the code. Commits the answer to the ledger and prints it. Standard output
+/// is only the summary; progress goes to standard error.
 ///
-/// Without --executor the task goes to the enabled and active executor of lowest priority number
-/// in .calrc, or else to `scout`, which needs no model and answers one of four kinds.
+/// Without --executor, the task goes to the enabled and active executor with the lowest priority
+/// number in .calrc. If there is none, it goes to `scout`, which needs no model and answers one of
+/// four kinds.
 #[derive(Args, Debug, Default)]
 #[command(after_long_help = "\
 Examples:
@@ -70,70 +71,76 @@ A task file:
   {\"tasks\": [{\"id\": \"map\", \"prompt\": \"Map this repository\"},
              {\"id\": \"deps\", \"prompt\": \"Who imports whom?\", \"kind\": \"deps\", \"links\": [\"map\"]}]}")]
 pub(crate) struct DelegateArgs {
-    /// What to find out; `-` reads it from standard input
+    /// Task or question; `-` reads it from standard input
     #[arg(required_unless_present_any = ["tasks", "work_for"])]
     prompt: Option<String>,
-    /// Read the tasks from FILE (JSON); `-` reads them from standard input
+    /// Read tasks from FILE (JSON); `-` reads them from standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "kind", "path", "executor", "link"])]
     tasks: Option<PathBuf>,
-    /// What kind of analysis it is; without it your prompt alone is asked (of `scout`: scan)
+    /// Kind of analysis [default: your prompt alone; for `scout`: scan]
     #[arg(long, value_enum)]
     kind: Option<KindArg>,
-    /// Look only at this file or folder (may be repeated)
+    /// Limit the task to this file or folder (may be repeated)
     #[arg(long, value_name = "P")]
     path: Vec<PathBuf>,
-    /// Ask this executor
+    /// Executor to ask
     #[arg(long, value_name = "ID")]
     executor: Option<String>,
-    /// Build on this task of the ledger (may be repeated)
+    /// Build on this ledger task (may be repeated)
     #[arg(long, value_name = "TASK")]
     link: Vec<String>,
-    /// Run in this mode instead of the one that the arbiter would choose
+    /// Run in this mode [default: chosen for each task]
     #[arg(long, value_enum, value_name = "MODE")]
     mode: Option<ModeArg>,
-    /// How waiting tasks are ordered
+    /// Order of waiting tasks
     #[arg(long, value_enum, value_name = "PRIORITY")]
     priority: Option<PriorityArg>,
-    /// Reject an answer if fewer than this share of its citations hold (0 to 1)
+    /// Reject answers when fewer than this share of their citations are valid (0 to 1)
     #[arg(long, value_name = "SHARE")]
     require_citations: Option<Share>,
-    /// Print at most about so many tokens; the ledger keeps the full answer
+    /// Print at most about N tokens; the ledger keeps the full answer
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(LEAST_BUDGET..))]
     budget: Option<u64>,
-    /// Print all that scout has to say, without the limit of 10,240 bytes; the ledger keeps the summary
+    /// Print scout's complete answer, without the limit of 10,240 bytes
+    ///
+    /// The ledger keeps only the summary.
     #[arg(long, conflicts_with_all = ["budget", "tasks"])]
     all: bool,
-    /// Print only this section of scout's answer; an unknown NAME lists the sections of its kind
+    /// Print only this section of scout's answer; an unknown NAME lists them
     #[arg(long, value_name = "NAME", conflicts_with = "tasks")]
     section: Option<String>,
     /// Ask again even if the ledger has an answer for this tree
     #[arg(long)]
     fresh: bool,
-    /// Start a process of its own for it and print the id of its run at once: see `executor runs`
+    /// Run in the background and print the id of the run immediately
+    ///
+    /// `callosum executor runs` lists runs, waits for them, and prints their results.
     #[arg(long)]
     detach: bool,
     /// Do the work of this detached run
     #[arg(long, value_name = "RUN", hide = true, conflicts_with = "detach")]
     work_for: Option<String>,
-    /// If a rate limit refuses a task, wait for its reset at most this long in all, then try again
-    /// (30s, 10m, 2h)
+    /// On a rate limit, wait at most this long for its reset (30s, 10m, 2h)
+    ///
+    /// The limit covers all waits of a task together. After the reset, the task is tried again.
     #[arg(long, value_name = "DURATION", value_parser = time_span)]
     wait_limit: Option<Duration>,
-    /// Ask once more if a short answer cites nothing, or a citation is not valid; both answers are paid for
+    /// Ask once more if a short answer has no citations or an invalid one
+    ///
+    /// You pay for both answers.
     #[arg(long)]
     ask_for_citations: bool,
-    /// Start executors at most N times, those that executors start included; 0 sets no bound, here
-    /// and below
+    /// Limit executor starts, nested ones included (0: no limit; same below)
     #[arg(long, value_name = "N", help_heading = "Budget of the tree of tasks")]
     max_spawns: Option<u64>,
-    /// Start nothing more once executors have used so many tokens
+    /// Start no more executors after they have used this many tokens
     #[arg(
         long,
         value_name = "TOKENS",
         help_heading = "Budget of the tree of tasks"
     )]
     max_tokens: Option<u64>,
-    /// Start nothing more once executors have cost so many US dollars
+    /// Start no more executors after they have cost this many US dollars
     #[arg(
         long,
         value_name = "DOLLARS",
@@ -141,7 +148,7 @@ pub(crate) struct DelegateArgs {
         help_heading = "Budget of the tree of tasks"
     )]
     max_cost: Option<f64>,
-    /// Start nothing more after so many seconds
+    /// Start no more executors after this many seconds
     #[arg(long, value_name = "S", help_heading = "Budget of the tree of tasks")]
     max_seconds: Option<u64>,
     /// The plan's call that it is for
@@ -162,13 +169,13 @@ pub(super) const UNWELL: &str = "it did not pass its health check";
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum KindArg {
-    /// What is where, where it starts, what holds it together
+    /// Layout, entry points and central files
     Scan,
-    /// Who depends on whom, cycles, layers, external packages
+    /// Dependencies, cycles, layers and external packages
     Deps,
-    /// What is tested by what, and what is not
+    /// Tests, the code they cover, and untested code
     Tests,
-    /// What it offers to others: public names, routes, commands
+    /// Public interface: names, routes and commands
     Api,
 }
 
@@ -176,11 +183,11 @@ pub(crate) enum KindArg {
 enum ModeArg {
     /// After the tasks that it links to
     Sequential,
-    /// At once, beside others
+    /// Immediately, in parallel with other tasks
     Concurrent,
-    /// With a pause before it, to spare the disk
+    /// After a pause, to reduce disk load
     Staggered,
-    /// When nobody else writes the ledger
+    /// When no other process writes the ledger
     Queued,
 }
 
@@ -188,9 +195,9 @@ enum ModeArg {
 enum PriorityArg {
     /// Tasks with more links first
     ContextPriority,
-    /// In the order given, over the active executors in turn
+    /// In the given order, rotating over the active executors
     RoundRobin,
-    /// The longest chain of dependants first
+    /// Tasks with the longest chain of dependents first
     DependencyChain,
 }
 

@@ -24,10 +24,11 @@ use super::{
 };
 use crate::ui::{CommandError, Exit, Progress};
 
-/// Check the setup, and print each problem with the command that fixes it
+/// Check the setup and print each problem with the command that fixes it
 ///
-/// Prints at most eight lines: the worst problems first, then a verdict. -v prints every check. Changes nothing; a probe file
-/// is removed again. Exits with 1 if something that the main job needs does not work.
+/// Prints at most eight lines: the worst problems first, then a verdict. -v prints every check.
+/// Changes nothing: it removes the probe file that it writes. Exits with 1 if a check fails.
+/// Warnings do not change the exit code.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -31,17 +31,17 @@ use crate::{
     ui::{CommandError, Exit, Progress},
 };
 
-/// Shake hands with executors again and note what they are able to do
+/// Repeat the handshake and record each executor's capabilities
 ///
-/// Where none is named, those that come with the repository and wait to be trusted are passed over,
-/// and the exit code is 1.
+/// Without an ID, executors that come with the repository and are not trusted yet are skipped.
+/// Exits with 1 if an executor fails its handshake or is skipped.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum executor check
   $ callosum executor check scout --json")]
 pub(crate) struct CheckArgs {
-    /// Which; all of them where none is named
+    /// Executors to check [default: all]
     #[arg(value_name = "ID")]
     executors: Vec<String>,
 }

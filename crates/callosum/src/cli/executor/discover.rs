@@ -25,13 +25,15 @@ use crate::{
 /// Names the servers of models that are looked for, in place of where they usually listen.
 const SERVERS: &str = "CALLOSUM_MODEL_SERVERS";
 
-/// Find executors on this machine, register those that are new, and ask the inactive ones again
+/// Find executors on this machine, register new ones and check inactive ones
 ///
-/// Looked for are coding agents and adapters in PATH, and servers of models where they listen by
-/// default: Ollama at port 11434, LM Studio at 1234, llama.cpp at 8080, vLLM at 8000; or those that
-/// CALLOSUM_MODEL_SERVERS names. Each is registered as inactive until it has shaken hands, which asks
-/// no model: a coding agent is asked for its version and its options, an adapter to begin, a server for
-/// its list of models. What it lacks beyond that, `callosum doctor` says.
+/// Searches PATH for coding agents and adapters. Searches for model servers at their default ports:
+/// Ollama at 11434, LM Studio at 1234, llama.cpp at 8080 and vLLM at 8000. If
+/// CALLOSUM_MODEL_SERVERS is set, searches for the servers it names instead.
+///
+/// A new executor is inactive until it passes a handshake. The handshake asks no model: it asks a
+/// coding agent for its version and options, an adapter to start, and a server for its list of
+/// models. `callosum doctor` reports anything else that an executor needs.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -9,31 +9,31 @@ use crate::{
     ui::CommandError,
 };
 
-/// Let an executor be chosen for tasks that name none
+/// Enable an executor for tasks that name no executor
 ///
-/// Of the enabled and active executors the one with the lowest priority number is chosen. Whether
-/// an executor is active is not set here: its handshake decides that.
+/// These tasks go to the enabled and active executor with the lowest priority number. This command
+/// does not make an executor active: its handshake decides that.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum executor enable scout
   $ callosum executor enable scout --priority 2")]
 pub(crate) struct EnableArgs {
-    /// Which
+    /// Executor to enable
     #[arg(value_name = "ID")]
     executor: String,
-    /// Its place in the order of preference, lowest first
+    /// Set its priority number; the lowest number is preferred
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(PRIORITIES))]
     priority: Option<u64>,
 }
 
-/// Keep an executor from being given tasks
+/// Disable an executor so that it gets no tasks
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum executor disable scout")]
 pub(crate) struct DisableArgs {
-    /// Which
+    /// Executor to disable
     #[arg(value_name = "ID")]
     executor: String,
 }

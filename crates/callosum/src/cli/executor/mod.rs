@@ -27,7 +27,7 @@ pub(super) use self::{
 use super::context::Context;
 use crate::ui::CommandError;
 
-/// List, register and check the executors that tasks are handed to
+/// List, register and check executors
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExecutorCommand {
     List(list::ListArgs),

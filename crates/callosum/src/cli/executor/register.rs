@@ -28,17 +28,20 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Register an executor and shake hands with it
+/// Register an executor and run its handshake
+///
+/// This also trusts the executor on this machine. If the name is already registered, options that
+/// you leave out keep their values.
 ///
 /// The command template is split into words as a shell would, but no shell ever runs it. `{prompt}`
-/// stands for the prompt; a template without it gets the request as JSON on standard input.
-/// `{self}` is this program. A coding agent that Callosum knows hears the request in words, and its
-/// template may have `{schema}` and `{schema_file}`, the form of an answer. A model's server is
-/// registered with its address and the model, and a server of the Model Context Protocol with its
-/// command or address and the tool that takes the prompt, or as `--protocol mcp` where none does and plans
-/// only call its tools. Registering an executor here also trusts it on this machine.
+/// is replaced with the prompt, and `{self}` with this program. A template without `{prompt}` gets
+/// the request as JSON on standard input. A coding agent that Callosum knows gets the request as
+/// text. Its template may contain `{schema}`, the JSON Schema of an answer, or `{schema_file}`, a
+/// file with that schema.
 ///
-/// Where the name is registered already, what is not given stays as it is.
+/// A model server needs its URL and a model. An MCP server (Model Context Protocol) needs its
+/// command or URL, and the tool that takes the prompt. If no tool takes a prompt, use
+/// `--protocol mcp`: only plans then call its tools.
 #[derive(Args, Clone, Debug)]
 #[command(group(ArgGroup::new("reached").args(["command", "endpoint"])))]
 #[command(after_long_help = "\
@@ -53,59 +56,69 @@ Examples:
   $ callosum executor register wiki --endpoint http://127.0.0.1:9000/mcp --tool ask
   $ callosum executor register local --endpoint http://127.0.0.1:8080 --model qwen3")]
 pub(crate) struct RegisterArgs {
-    /// Its name: letters, digits, `.`, `_` and `-`
+    /// Name of the executor: letters, digits, `.`, `_` and `-`
     name: String,
-    /// How it is started; may be left out for a program that Callosum knows
+    /// Command that starts it; optional for a program that Callosum knows
     #[arg(long, value_name = "TEMPLATE")]
     pub(super) command: Option<String>,
-    /// Where a model's server is, as http://127.0.0.1:11434, or one of tools
+    /// URL of a model server (http://127.0.0.1:11434) or of an MCP server
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(super) endpoint: Option<String>,
-    /// The model to ask there; of a hosted provider with its name, as anthropic::claude-opus-5-5
+    /// Model to ask
+    ///
+    /// For a hosted provider, include its name: anthropic::claude-opus-5-5.
     #[arg(long, value_name = "NAME", group = "asked", conflicts_with = "command")]
     pub(super) model: Option<String>,
-    /// The environment variable that holds the key for it; the key itself is kept nowhere
+    /// Environment variable with the API key; the key itself is never stored
     #[arg(long, value_name = "NAME", conflicts_with = "command")]
     pub(super) api_key_env: Option<String>,
-    /// The tool that takes tasks, where the command or endpoint is a server of the Model Context Protocol
+    /// Tool of the MCP server that takes the prompt
     #[arg(long, value_name = "NAME", requires = "reached", group = "asked")]
     pub(super) tool: Option<String>,
-    /// The tool's argument that takes the prompt, where that is not clear from its form
+    /// Argument of the tool that takes the prompt, if its schema is ambiguous
     #[arg(long, value_name = "NAME", requires = "tool")]
     pub(super) argument: Option<String>,
-    /// How many tokens the model takes, prompt and answer together (default: 16384)
+    /// Context window in tokens, prompt and answer together [default: 16384]
     #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u64).range(1024..))]
     context_tokens: Option<u64>,
-    /// What it answers in, where that is not the protocol: claude, codex, gemini, opencode, qwen, or
-    /// text; of a server: openai or ollama; of a provider: hosted; of an agent that speaks the Agent Client Protocol: acp;
-    /// of a server of tools none of which takes a prompt: mcp
+    /// Protocol or output format, if it does not use Callosum's own protocol
+    ///
+    /// A program: claude, codex, gemini, opencode, qwen or text. A model server: openai or ollama.
+    /// A hosted provider: hosted. An agent that speaks the Agent Client Protocol: acp. An MCP
+    /// server without a tool that takes a prompt: mcp.
     #[arg(long, value_name = "NAME")]
     pub(super) protocol: Option<String>,
-    /// Longest silence in milliseconds before it is ended (default: executor_timeout_ms)
+    /// End it after MS milliseconds without output [default: executor_timeout_ms]
     #[arg(long, value_name = "MS")]
     quiet_ms: Option<u64>,
-    /// Longest time in all in milliseconds (default: none)
+    /// End it after MS milliseconds in total [default: no limit]
     #[arg(long, value_name = "MS")]
     total_ms: Option<u64>,
-    /// Pass this environment variable on to it, or all whose names begin like this (OLLAMA_*); one that sounds like a
-    /// secret only by its whole name (may be repeated)
+    /// Pass on this environment variable, or all with this prefix (OLLAMA_*)
+    ///
+    /// A variable whose name sounds like a secret is passed on only under its full name. May be
+    /// repeated.
     #[arg(long, value_name = "NAME", value_parser = variable)]
     pass_env: Vec<String>,
-    /// How much confinement it needs to be run at all: required, best-effort (default) or off
+    /// Sandbox policy: required, best-effort or off [default: best-effort]
     #[arg(long, value_name = "POLICY", value_parser = policy)]
     confinement: Option<Policy>,
-    /// Let it read this beyond the project and the system; `~/` is your home folder (may be
-    /// repeated)
+    /// Allow it to read PATH besides the project and the system (may be repeated)
+    ///
+    /// `~/` is your home folder.
     #[arg(long, value_name = "PATH")]
     readable: Vec<String>,
-    /// Let it write this; a folder that ends with `/` is made where it is not there (may be
-    /// repeated)
+    /// Allow it to write PATH (may be repeated)
+    ///
+    /// A PATH that ends with `/` is a folder, and is created if it is missing.
     #[arg(long, value_name = "PATH")]
     writable: Vec<String>,
-    /// Let it connect to this host, which is without any network otherwise (may be repeated)
+    /// Allow it to connect to this host (may be repeated)
+    ///
+    /// In the sandbox, it has no other network access.
     #[arg(long, value_name = "HOST:PORT", value_parser = host)]
     network: Vec<String>,
-    /// Begin anew where the name is registered already: nothing of that entry stays
+    /// Replace an existing entry of this name, and keep nothing of it
     #[arg(long)]
     replace: bool,
 }

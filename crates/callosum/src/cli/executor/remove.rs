@@ -12,13 +12,13 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Take an executor out of the registry
+/// Remove an executor from the registry
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum executor remove mine")]
 pub(crate) struct RemoveArgs {
-    /// Which
+    /// Executor to remove
     #[arg(value_name = "ID")]
     executor: String,
 }

@@ -25,9 +25,9 @@ const EACH: Duration = Duration::from_millis(100);
 /// How long a run may take to end that was cancelled.
 const ENDS_WITHIN: Duration = Duration::from_secs(30);
 
-/// List detached delegations, wait for them, fetch their results or cancel them
+/// List, wait for, fetch or cancel detached delegations
 ///
-/// `callosum delegate --detach` starts one. Its result is kept for a week.
+/// `callosum delegate --detach` starts a run. The result of a run is kept for 7 days.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -42,34 +42,38 @@ pub(crate) struct RunsArgs {
 
 #[derive(Debug, Subcommand)]
 enum RunsVerb {
-    /// List the runs, the last one first
+    /// List runs, newest first
     #[command(after_long_help = "Examples:\n  $ callosum executor runs list")]
     List,
-    /// Wait until a run is over, then print its result
+    /// Wait for a run to end, then print its result
     #[command(
         after_long_help = "Examples:\n  $ callosum executor runs wait 550e8400-e29b-41d4-a716-446655440000 --timeout 10m"
     )]
     Wait {
-        /// The id of the run
+        /// Id of the run
         run: String,
-        /// Stop waiting after this time (30s, 10m, 2h); the run goes on
+        /// Stop waiting after this time (30s, 10m, 2h); the run continues
         #[arg(long, value_name = "DURATION", value_parser = time_span)]
         timeout: Option<Duration>,
     },
-    /// Print the result of a run as `delegate` would; exit 5 if it has none yet
+    /// Print the result of a run as `delegate` would
+    ///
+    /// Exits with 5 if the run has no result yet.
     #[command(
         after_long_help = "Examples:\n  $ callosum executor runs fetch 550e8400-e29b-41d4-a716-446655440000"
     )]
     Fetch {
-        /// The id of the run
+        /// Id of the run
         run: String,
     },
-    /// End a run; what was answered by then is in the ledger
+    /// Cancel a run
+    ///
+    /// Answers that arrived before are in the ledger.
     #[command(
         after_long_help = "Examples:\n  $ callosum executor runs cancel 550e8400-e29b-41d4-a716-446655440000"
     )]
     Cancel {
-        /// The id of the run
+        /// Id of the run
         run: String,
     },
 }

@@ -29,11 +29,11 @@ const LONGEST_REQUEST: u64 = 64 * 1024 * 1024;
 /// The shortest pause between two lines of progress.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(50);
 
-/// Answer one request as an embedded executor
+/// Answer one request on standard input as an embedded executor
 #[derive(Args, Debug)]
 #[command(hide = true)]
 pub(crate) struct RunArgs {
-    /// Which embedded executor
+    /// Embedded executor to run
     #[arg(value_enum)]
     executor: Embedded,
 }
@@ -41,13 +41,13 @@ pub(crate) struct RunArgs {
 /// What this program is started as.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Embedded {
-    /// Reads the repository itself.
+    /// Reads the repository itself
     Scout,
-    /// Asks a model's server.
+    /// Asks a model server
     Http,
-    /// Calls a tool of a server of the Model Context Protocol.
+    /// Calls a tool of an MCP server
     Mcp,
-    /// Asks a coding agent that speaks the Agent Client Protocol.
+    /// Asks a coding agent over the Agent Client Protocol
     Acp,
 }
 

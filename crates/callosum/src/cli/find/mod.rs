@@ -24,12 +24,16 @@ use crate::ui::{CommandError, Exit, Progress, at_least_one, many};
 
 /// Search code, decisions, beads and answers
 ///
-/// A passage is whole: a declaration with its documentation, a section of a document. The index is
-/// kept on this machine and brought in line with what changed before each search; nothing has to be
-/// started or installed. Of the ledger's answers the newest 64 MiB are searched. Where a static model lies in the folder `model` beside the user's
-/// configuration, what means about the same is found too; where `ck` is linked there, what it finds is
-/// fused with what is found here. The score says how much of what was asked for a passage has, from 0 to 1, less up to
-/// a quarter the worse it ranks. Exits with 1 if nothing matches; a name matches if a passage has it or all of its words.
+/// Finds whole passages: a declaration with its documentation, or a section of a document. The index
+/// is on this machine and is updated before each search; there is nothing to start or install. Of
+/// the ledger's answers, the newest 64 MiB are searched.
+///
+/// If the folder `model` next to your configuration holds a static model, passages with a similar
+/// meaning match too. If `ck` is linked next to your configuration, its results are merged in.
+///
+/// A name matches if a passage has the name or all of its words. The score is the share of the query
+/// that a passage covers, from 0 to 1, reduced by up to a quarter for a low rank. Exits with 1 if
+/// nothing matches.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -38,43 +42,45 @@ Examples:
   $ callosum find --section Installation
   $ callosum find \"retry policy\" --threshold 0.4 --jsonl")]
 pub(crate) struct FindArgs {
-    /// Words, an identifier, or "text in quotes" that must stand there as it is
+    /// Words, an identifier, or "text in quotes" that must occur exactly
     #[arg(value_name = "QUERY", required_unless_present = "section")]
     query: Option<String>,
-    /// Only declarations and sections with this name, shown as a whole
+    /// Only declarations and sections with this name, printed in full
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
-    /// Only in this file or folder, from the current one or from the root; may be given several times
+    /// Only in this file or folder (may be repeated)
+    ///
+    /// PATH is relative to the current folder or to the root.
     #[arg(long, value_name = "PATH")]
     path: Vec<String>,
-    /// At most so many
+    /// Print at most N passages
     #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_one, allow_negative_numbers = true)]
     top_k: NonZeroUsize,
-    /// Only what has at least this score, from 0 to 1
+    /// Only passages with at least this score (0 to 1)
     #[arg(long, value_name = "SCORE", default_value = "0", value_parser = share)]
     threshold: f64,
-    /// Which ways of looking count
+    /// Search method
     #[arg(long, value_enum, default_value = "all")]
     by: ByArg,
-    /// Show each passage as a whole
+    /// Print each passage in full
     #[arg(long)]
     full: bool,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     jsonl: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ByArg {
-    /// Words, names and the text as it was typed, fused
+    /// Every method, with the results merged
     All,
-    /// Words alone
+    /// Words only
     Words,
-    /// Names of declarations and sections alone
+    /// Names of declarations and sections only
     Names,
-    /// What means about the same alone, by the model that is installed
+    /// Similar meaning only, by the installed model
     Meaning,
-    /// What `ck` finds alone, where it is configured
+    /// Results of `ck` only, if it is configured
     Ck,
 }
 

@@ -54,12 +54,15 @@ const INITIAL_CALRC: &[u8] = br#"{
 }
 "#;
 
-/// Set up Callosum for this project and for the coding agents that are installed
+/// Set up Callosum for this project and the installed coding agents
 ///
-/// Shows what it would write and where, and asks before it writes. Without a part named, it registers the guard and the
-/// tools of `callosum mcp` with each coding agent in PATH, and keeps the project's ledger in its tree, unknown to git.
-/// Results that were kept on this machine before are moved in. Running `init` again changes nothing. `callosum uninstall`
-/// removes the registrations and the files below .claude/; ledger, settings and notes stay in the tree.
+/// Prints what it would write and where, and asks for confirmation. Without options that choose
+/// parts, it registers the guard and the tools of `callosum mcp` with each coding agent in PATH. It
+/// also keeps the project's ledger in its tree, ignored by git. Earlier results of the project on
+/// this machine move into the tree.
+///
+/// Running `init` again changes nothing. `callosum uninstall` removes the registrations and the
+/// files below .claude/. Ledger, settings and notes stay in the tree.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -74,7 +77,7 @@ Examples:
     reason = "each is an option on the command line"
 )]
 pub(crate) struct InitArgs {
-    /// Register the guard: each agent asks it before a tool runs
+    /// Register the guard; each agent asks it before a tool runs
     #[arg(long)]
     guard: bool,
     /// Register the tools of `callosum mcp`
@@ -83,42 +86,46 @@ pub(crate) struct InitArgs {
     /// Keep the project's ledger, journal and settings in its tree
     #[arg(long)]
     ledger: bool,
-    /// Lay the files of sessions: .claude/, loa-grimoire/, .beads/ and .loa.config.yaml
+    /// Create the session files: .claude/, loa-grimoire/, .beads/ and .loa.config.yaml
     #[arg(long)]
     sessions: bool,
-    /// Have all installed clients read one text, AGENTS.md; keeps the text of CLAUDE.md and GEMINI.md where it is
+    /// Make all installed clients read AGENTS.md
+    ///
+    /// The text of CLAUDE.md and GEMINI.md stays where it is.
     #[arg(long)]
     instructions: bool,
-    /// Choose every part, the gate included, but not `--instructions`
+    /// Set up every part, including the gate, but not `--instructions`
     #[arg(long)]
     all: bool,
-    /// What may refuse a /clear while decisions lack evidence, in clients that support it
+    /// Gate that refuses /clear while decisions lack evidence
+    ///
+    /// Works in clients that support it. Without a KIND, the gate is the plugin.
     #[arg(long, value_name = "KIND", value_enum, num_args = 0..=1, default_missing_value = "plugin", require_equals = false)]
     gate: Option<Gate>,
-    /// Let git see the ledger and the session files, for a team that shares them
+    /// Let git track ledger and session files, for a team that shares them
     #[arg(long)]
     share: bool,
-    /// Register with this client, installed or not; may be given several times
+    /// Register with this client, installed or not (may be repeated)
     #[arg(long = "client", value_name = "CLIENT", value_enum)]
     clients: Vec<ClientName>,
-    /// Whose settings guard and tools are registered in
+    /// Settings to register the guard and tools in
     #[arg(long, value_enum, default_value_t)]
     scope: Scope,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     yes: bool,
-    /// Say what would be done, and do nothing
+    /// Print what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-/// What may refuse a `/clear` while decisions lack evidence.
+/// A gate that refuses `/clear` while decisions lack evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Gate {
-    /// A plugin of ours, which refuses while `callosum session check` does
+    /// A plugin of Callosum; refuses while `callosum session check` fails
     Plugin,
-    /// A hook, of a command /clear that takes the place of the client's own and never clears; only
-    /// with `--scope project`
+    /// A hook on a /clear command that replaces the client's own and never clears; needs
+    /// `--scope project`
     Shadow,
     /// No gate
     None,

@@ -14,11 +14,10 @@ use crate::{
     ui::{CommandError, Exit, List, Progress, many},
 };
 
-/// Show the ledger as it stood at a time, rebuilt from the audit journal
+/// Show the ledger as it was at a time, rebuilt from the audit journal
 ///
-/// The time is a date, whose end is meant, a time in UTC, or how long ago (2h, 7d). All entries of
-/// then are listed, archived ones too, but not those of archives that are older than the journal:
-/// `ledger query` has them. Nothing is changed.
+/// Lists all entries that existed at that time, archived ones too. Entries of archives that are
+/// older than the journal are not listed; `callosum ledger query` has them. Changes nothing.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -26,10 +25,10 @@ Examples:
   $ callosum ledger at 2h --json
   $ callosum ledger at 2026-01-02T03:04:05Z --output then.json")]
 pub(crate) struct AtArgs {
-    /// The time
+    /// Time: a date (its end), a time (UTC) or an age (30m, 2h, 7d, 2w)
     #[arg(value_name = "TIME", value_parser = Moment::read)]
     time: Moment,
-    /// Write the ledger file that was active then to FILE, which must not be there yet
+    /// Write the ledger file that was active then to FILE, which must not exist
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

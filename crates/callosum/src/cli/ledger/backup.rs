@@ -10,7 +10,7 @@ use crate::{
     ui::{CommandError, Exit, Progress, many},
 };
 
-/// Copy the ledger into .cal_backup, and check the copy
+/// Copy the ledger to .cal_backup and verify the copy
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

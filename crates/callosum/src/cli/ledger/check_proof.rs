@@ -17,20 +17,20 @@ use crate::ui::{CommandError, Exit, Ui};
 /// Proofs are small but for the entry in them; so much is read of one.
 const MOST: u64 = 16 * 1024 * 1024;
 
-/// Check a proof of an entry, with nothing else at hand
+/// Check a proof of an entry, without the ledger
 ///
-/// Checks the signature, the entry's place in the signed tree, and the entry's own checksum. With
-/// --key also who signed. Without it, the key comes from the proof itself: whose it is, is yours
-/// to find out.
+/// Checks the signature, the entry's position in the signed tree, and the entry's checksum. With
+/// --key, also checks who signed. Without --key, the key comes from the proof itself, so you must
+/// check its owner yourself.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum ledger check-proof entry.tlog-proof
   $ callosum ledger check-proof entry.tlog-proof --key \"$(callosum audit checkpoint --show-key)\"")]
 pub(crate) struct CheckProofArgs {
-    /// The proof; `-` is standard input
+    /// Proof to check; `-` reads it from standard input
     file: PathBuf,
-    /// The verifier key that must have signed it (name+id+base64)
+    /// Verifier key that must have signed the proof (name+id+base64)
     #[arg(long, value_name = "VKEY")]
     key: Option<VerifierKey>,
 }

@@ -17,9 +17,9 @@ use crate::ui::{CommandError, Exit, Ui};
 /// Print the SHA-256 of a JSON value's canonical form
 ///
 /// The canonical form is what Python prints for
-/// `json.dumps(value, sort_keys=True, separators=(',', ':'))`. Works on any JSON, not only on
-/// ours, and prints as `sha256sum` does. A file that cannot be read, or is not JSON, is told and
-/// passed over; the exit code is 1 then.
+/// `json.dumps(value, sort_keys=True, separators=(',', ':'))`. Accepts any JSON, and prints in the
+/// format of `sha256sum`. Reports and skips a file that it cannot read or that is not JSON; the exit
+/// code is then 1.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -29,7 +29,7 @@ pub(crate) struct ChecksumArgs {
     /// Print the canonical bytes instead of their checksum
     #[arg(long)]
     canonical: bool,
-    /// The files to read; `-`, or none, is standard input
+    /// Files to read; `-` or no FILE reads standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }

@@ -15,20 +15,20 @@ use crate::{
     ui::CommandError,
 };
 
-/// Show how one entry differs from another
+/// Show the differences between two entries
 ///
-/// Each field that differs, and the summaries as a unified diff. The checksum differs wherever
-/// anything does and is left out.
+/// Prints each field that differs, and a unified diff of the summaries. Omits the checksum, since it
+/// changes with any other field.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum ledger diff cal_2026_01_02_0001 cal_2026_01_02_0002
   $ callosum ledger diff cal_2026_01_02_0001 cal_2026_01_02_0002 --json")]
 pub(crate) struct DiffArgs {
-    /// The task whose result is the older; its id, or as much of it as is unique
+    /// Task of the older entry: its id or a unique prefix
     #[arg(value_name = "A")]
     older: String,
-    /// The task whose result is the newer
+    /// Task of the newer entry: its id or a unique prefix
     #[arg(value_name = "B")]
     newer: String,
 }

@@ -12,13 +12,13 @@ use crate::{
     ui::{CommandError, at_least_one},
 };
 
-/// Print entries for other programs, newest first
+/// Print entries as JSON Lines or CSV, newest first
 ///
-/// `jsonl` is one entry a line, as it is stored. `csv` is RFC 4180, with a heading; a field that a
-/// spreadsheet would take for a formula gets a ' in front.
+/// `jsonl` prints one entry per line, as it is stored. `csv` follows RFC 4180 and has a header row.
+/// A field that a spreadsheet would run as a formula starts with a '.
 ///
-/// Every row is whole. An entry that is not what was committed ends the export with exit code 1; the
-/// rows before it are printed.
+/// Every row is complete. If an entry differs from the committed one, the export ends with exit code
+/// 1 after the rows before that entry.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -26,19 +26,19 @@ Examples:
   $ callosum ledger export --format csv --since 7d > week.csv
   $ callosum ledger export --executor scout --limit 100")]
 pub(crate) struct ExportArgs {
-    /// The form
+    /// Output format
     #[arg(long, value_enum, default_value = "jsonl")]
     format: Format,
     #[command(flatten)]
     filter: FilterArgs,
-    /// At most so many
+    /// Print at most N entries
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<NonZeroUsize>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// One JSON object a line
+    /// One JSON object per line
     Jsonl,
     /// Comma-separated values
     Csv,

@@ -10,28 +10,30 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Which entries are meant; what is not said excludes nothing.
+/// Filters of ledger entries; an absent filter excludes nothing.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct FilterArgs {
-    /// Only results of this executor
+    /// Only entries of this executor
     #[arg(long, value_name = "ID")]
     executor: Option<String>,
-    /// Only results from this time on: a date, a time (UTC), or how long ago (30m, 2h, 7d, 2w)
+    /// Only entries since TIME: a date, a time (UTC) or an age (30m, 2h, 7d, 2w)
     #[arg(long, value_name = "TIME", value_parser = Moment::read)]
     since: Option<Moment>,
-    /// Only results up to this time, said likewise
+    /// Only entries until TIME, in the same formats
     #[arg(long, value_name = "TIME", value_parser = Moment::read)]
     until: Option<Moment>,
-    /// Only results whose summary or metadata (prompt, repository) has this text, in any case
+    /// Only entries with TEXT in summary or metadata, ignoring case
+    ///
+    /// Metadata includes the prompt and the repository.
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
-    /// Only results of tasks that ran in this mode
+    /// Only entries of tasks that ran in this mode
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)))]
     mode: Option<String>,
-    /// Only results about this repository
+    /// Only entries about this repository
     #[arg(long)]
     repo: Option<String>,
-    /// Only results about this branch
+    /// Only entries about this branch
     #[arg(long)]
     branch: Option<String>,
 }

@@ -30,7 +30,7 @@ pub(crate) use self::{
 use super::context::Context;
 use crate::ui::CommandError;
 
-/// Read, verify and keep what was committed
+/// Read, verify, export and recover the ledger
 #[derive(Debug, Subcommand)]
 pub(crate) enum LedgerCommand {
     Show(show::ShowArgs),

@@ -15,19 +15,19 @@ use crate::{
 
 /// Write a proof that an entry is in the audit journal
 ///
-/// The proof carries the entry, its place in the journal's Merkle tree, and the signed root. It is
-/// checked with `callosum ledger check-proof` or any tool for C2SP's tlog-proof, with nothing else
-/// at hand.
+/// The proof contains the entry, its position in the journal's Merkle tree, and the signed root.
+/// Check it with `callosum ledger check-proof` or any tool for C2SP's tlog-proof. The check needs
+/// nothing but the proof.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum ledger prove cal_2026_01_02_0001 --output entry.tlog-proof
   $ callosum ledger check-proof entry.tlog-proof")]
 pub(crate) struct ProveArgs {
-    /// The task whose entry is proved; its id, or as much of it as is unique
+    /// Task of the entry: its id or a unique prefix
     #[arg(value_name = "TASK_ID")]
     task: String,
-    /// Write it to FILE, which must not be there, instead of standard output
+    /// Write to FILE, which must not exist, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

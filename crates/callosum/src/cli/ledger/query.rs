@@ -25,7 +25,7 @@ Examples:
 pub(crate) struct QueryArgs {
     #[command(flatten)]
     filter: FilterArgs,
-    /// At most so many
+    /// Print at most N entries
     #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: NonZeroUsize,
 }

@@ -18,10 +18,10 @@ use crate::{
     ui::{CommandError, Exit, Progress, many},
 };
 
-/// Bring the ledger back from a backup, the audit journal, or its own file
+/// Recover the ledger from a backup, the audit journal or its own file
 ///
-/// Nothing is deleted: what is replaced is put into .cal_quarantine, and the audit journal tells of
-/// it. A backup is taken only if it is what was backed up, and the audit journal has its entries.
+/// Deletes nothing: replaced files move to .cal_quarantine, and the audit journal records the
+/// recovery. A backup is accepted only if it is unchanged and the audit journal has its entries.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -31,11 +31,12 @@ Examples:
 pub(crate) struct RecoverArgs {
     #[command(flatten)]
     from: FromArgs,
-    /// Take FILE though nothing says that it is a backup, or with entries that the audit journal
-    /// does not know: anybody can compute a checksum
+    /// Accept FILE without verification. A valid checksum proves nothing about its origin
+    ///
+    /// FILE need not be a backup, and may have entries that the audit journal does not have.
     #[arg(long, requires = "file")]
     unverified: bool,
-    /// Do it though entries or records would be lost, or the audit journal is sound
+    /// Continue even if entries or records are lost, or the audit journal is intact
     #[arg(long, conflicts_with_all = ["appended", "unverified"])]
     force: bool,
 }
@@ -43,16 +44,16 @@ pub(crate) struct RecoverArgs {
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 struct FromArgs {
-    /// Replace the ledger by this backup
+    /// Replace the ledger with this backup
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Make ledger, hashlog and archives what the audit journal says
+    /// Rebuild ledger, hashlog and archives from the audit journal
     #[arg(long)]
     from_audit: bool,
-    /// Take in the valid entries that another program appended to the ledger
+    /// Import valid entries that another program appended to the ledger
     #[arg(long)]
     appended: bool,
-    /// Begin a new audit journal with the ledger that is there, because the old one is lost
+    /// Start a new audit journal from the existing ledger, if the old one is lost
     #[arg(long)]
     new_journal: bool,
 }

@@ -9,9 +9,9 @@ use crate::{
     ui::{CommandError, many},
 };
 
-/// Archive the ledger and begin a new one, whatever its size
+/// Archive the ledger and start a new one, regardless of its size
 ///
-/// It is done by itself at `rotation_threshold_mb`. Queries search archives too.
+/// This happens automatically at `rotation_threshold_mb`. Queries search the archives too.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -21,10 +21,10 @@ Examples:
   $ callosum ledger show cal_2026_01_02_0001 --json
   $ callosum ledger show cal_2026_01_02_0001 --answer")]
 pub(crate) struct ShowArgs {
-    /// The task whose result it is; its id, or as much of it as is unique
+    /// Task of the entry: its id or a unique prefix
     #[arg(value_name = "TASK_ID")]
     task: String,
-    /// Print the whole answer of which the entry has a shorter one, or that was refused
+    /// Print the full answer, if the entry has a shortened one or it was rejected
     #[arg(long)]
     answer: bool,
 }

@@ -14,7 +14,7 @@ use crate::{
     ui::{CommandError, Table, many, shown_time, thousands},
 };
 
-/// Count what the ledger and its archives hold
+/// Count the entries, bytes and tokens of the ledger and its archives
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

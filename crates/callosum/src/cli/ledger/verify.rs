@@ -7,11 +7,11 @@ use crate::{
     ui::CommandError,
 };
 
-/// Check the ledger and the audit journal, and that they are what was signed
+/// Verify the ledger, the audit journal and its signed checkpoints
 ///
-/// Checks every checksum and chain, holds ledger, hashlog and journal against one another, and the
-/// journal against the checkpoints that this machine keeps. Names the first thing that is wrong
-/// with each file, and what was done to it.
+/// Checks every checksum and hash chain. Compares ledger, hashlog and journal with each other, and
+/// the journal with the signed checkpoints that this machine keeps. Prints the first problem in each
+/// file and how the file was changed. Exits with 1 if there is a problem.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -19,7 +19,7 @@ Examples:
   $ callosum ledger verify --all
   $ callosum ledger verify --json")]
 pub(crate) struct VerifyArgs {
-    /// Check the archives as well
+    /// Verify the archives too
     #[arg(long)]
     all: bool,
 }

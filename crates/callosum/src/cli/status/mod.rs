@@ -28,10 +28,10 @@ const LAST: usize = 5;
 /// How much of a prompt or a message is shown, in letters.
 const SHOWN: usize = 60;
 
-/// Show ledger, executors, last tasks and health in one look
+/// Show ledger, executors, last tasks and health at a glance
 ///
-/// Prints at most eight lines, with what needs attention first. -v adds tables of the tasks that are unfinished, done or
-/// failed.
+/// Prints at most eight lines, problems first. -v adds tables of unfinished, finished and failed
+/// tasks.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -20,13 +20,13 @@ use crate::{
 
 /// Check and render the messages that agents get about errors
 ///
-/// A message has the form `Operator (CAKE): Stop. {action}. {reference}.` The voice gate checks its form and words, that its
-/// command is allowed by the guard, and that its file and line are those of the error.
+/// A message has the form `Operator (CAKE): Stop. {action}. {reference}.` The voice gate checks the form and the words.
+/// It also checks that the guard allows the message's command, and that its file and line are those of the error.
 #[derive(Debug, Subcommand)]
 pub(crate) enum OperatorCommand {
     /// Check a message against the voice gate
     ///
-    /// Exits with 1 if it does not pass.
+    /// Exits with 1 if the message does not pass.
     #[command(after_long_help = "\
 Examples:
   $ callosum operator check 'Operator (CAKE): Stop. Run pytest. See test results.'
@@ -34,8 +34,8 @@ Examples:
     Check(CheckArgs),
     /// Render the message about an error
     ///
-    /// FILE has the error as JSON: `error_type`, `file_path`, `line_number`, `error_message`, `escalation_level` from 1 to 4,
-    /// `suggested_fix`, `error_signature`, `previous_interventions`, `timestamp`. `-` reads standard input.
+    /// FILE holds the error as JSON: `error_type`, `file_path`, `line_number`, `error_message`, `escalation_level` from
+    /// 1 to 4, `suggested_fix`, `error_signature`, `previous_interventions`, `timestamp`. `-` reads standard input.
     #[command(after_long_help = "\
 Examples:
   $ callosum operator say --event event.json
@@ -43,8 +43,8 @@ Examples:
     Say(SayArgs),
     /// Send a test notification
     ///
-    /// Uses the webhook and the desktop as `escalation.human_notification` of the user's `cake_config.yaml` has it. An agent that
-    /// ran into the same error for the `escalation.max_strikes`-th time causes one by itself.
+    /// Uses the webhook and the desktop as `escalation.human_notification` of the user's `cake_config.yaml` configures
+    /// them. Callosum sends a notification when an agent hits the same error for the `escalation.max_strikes`-th time.
     #[command(after_long_help = "\
 Examples:
   $ callosum operator notify")]
@@ -53,17 +53,17 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(crate) struct NotifyArgs {
-    /// Notice that waits to be delivered; hooks use this
+    /// Notification to deliver; hooks use this
     #[arg(value_name = "ID", hide = true)]
     id: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
-    /// The message
+    /// Message to check
     #[arg(value_name = "MESSAGE")]
     message: String,
-    /// File with the error that the message is about, or `-` for standard input
+    /// File with the error of the message, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     event: Option<PathBuf>,
 }

@@ -22,17 +22,17 @@ use crate::{
     ui::Ui,
 };
 
-/// Run a shell or an agent, read its errors, and guard what is typed
+/// Run a shell or an agent, report its errors and guard typed commands
 ///
-/// Without AGENT it runs `$SHELL`. A command line that is typed at a shell's prompt is checked by the guard before it runs.
-/// For an agent, `/clear` is checked by the gate if that is on. At the end the errors that were printed are listed.
+/// Without AGENT, runs `$SHELL`. The guard checks each command line typed at a shell's prompt before it runs. For an
+/// agent, the gate checks `/clear` if the gate is on. At the end, prints a list of the errors.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum shell
   $ callosum shell -- bash")]
 pub(crate) struct ShellArgs {
-    /// The agent or shell and its arguments, after `--` [default: $SHELL]
+    /// Agent or shell and its arguments, after `--` [default: $SHELL]
     #[arg(last = true, value_name = "AGENT")]
     command: Vec<OsString>,
 }

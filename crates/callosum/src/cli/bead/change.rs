@@ -22,26 +22,26 @@ use crate::{
     ui::CommandError,
 };
 
-/// Make a bead, and print its id
+/// Create a bead and print its id
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum bead create \"Rotate refresh tokens\"
   $ callosum bead create \"Say why\" --priority 0 --type bug")]
 pub(crate) struct CreateArgs {
-    /// What is to be done
+    /// Title of the task
     #[arg(value_name = "TITLE")]
     title: String,
-    /// Its id, instead of one that is made up
+    /// Id of the bead [default: generated]
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    /// What kind of task it is
+    /// Kind of task
     #[arg(long = "type", value_name = "KIND", default_value = "task")]
     kind: String,
-    /// How urgent it is: 0 comes first
+    /// Priority, from 0 (most urgent) to 4
     #[arg(long, short, value_name = "NUMBER", default_value_t = 2, value_parser = priorities())]
     priority: i64,
-    /// A bead that must be closed first; may be given several times
+    /// Bead that must be closed first; may be given several times
     #[arg(long = "needs", value_name = "ID")]
     needs: Vec<String>,
 }
@@ -57,41 +57,42 @@ Examples:
   $ callosum bead update bd-x7y8 --status in_progress --current
   $ callosum bead update bd-x7y8 --clear-next --next \"Blacklist on logout\"")]
 pub(crate) struct UpdateArgs {
-    /// The bead
+    /// Id of the bead
     #[arg(value_name = "ID")]
     id: String,
-    /// Its new title
+    /// New title
     #[arg(long)]
     title: Option<String>,
-    /// Its new status
+    /// New status
     #[arg(long, value_parser = PossibleValuesParser::new(STATUSES))]
     status: Option<String>,
-    /// Its new priority
+    /// New priority, from 0 (most urgent) to 4
     #[arg(long, short, value_name = "NUMBER", value_parser = priorities())]
     priority: Option<i64>,
-    /// Who does it now
+    /// New assignee
     #[arg(long, value_name = "NAME")]
     assignee: Option<String>,
-    /// A step that comes next; may be given several times
+    /// Next step to add; may be given several times
     #[arg(long = "next", value_name = "WORDS")]
     next_steps: Vec<String>,
-    /// Take out all steps that came next until now
+    /// Remove all earlier next steps
     #[arg(long)]
     clear_next: bool,
-    /// A bead that must be closed first; may be given several times
+    /// Bead that must be closed first; may be given several times
     #[arg(long = "needs", value_name = "ID")]
     needs: Vec<String>,
-    /// A bead that need not be closed first any more; may be given several times
+    /// Bead that no longer needs to be closed first; may be given several times
     #[arg(long = "remove-dependency", value_name = "ID")]
     needs_no_more: Vec<String>,
-    /// A decision, which goes to NOTES.md and the trajectory as well
+    /// Decision to record in the bead, NOTES.md and the trajectory
     #[arg(long, value_name = "WORDS")]
     decision: Option<String>,
-    /// End the session with a hand-off in this bead, with what was being thought about, as `callosum session
-    /// handoff` does in the current one
+    /// End the session with a handoff in this bead
+    ///
+    /// WORDS is the reasoning in progress. `callosum session handoff` does the same in the current bead.
     #[arg(long, value_name = "WORDS")]
     handoff: Option<String>,
-    /// Make it the current bead of NOTES.md
+    /// Make it the current bead in NOTES.md
     #[arg(long)]
     current: bool,
 }
@@ -102,7 +103,7 @@ pub(crate) struct UpdateArgs {
 Examples:
   $ callosum bead close bd-x7y8")]
 pub(crate) struct CloseArgs {
-    /// The bead
+    /// Id of the bead
     #[arg(value_name = "ID")]
     id: String,
 }

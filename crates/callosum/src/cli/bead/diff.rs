@@ -20,15 +20,15 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Show where a bead, NOTES.md, the trajectory and the code do not say the same
+/// Show where a bead, NOTES.md, the trajectory and the code disagree
 ///
-/// Ends with 1 where there is such a fork. Nothing is changed.
+/// Exits with 1 if they disagree. Changes nothing.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum bead diff bd-x7y8")]
 pub(crate) struct DiffArgs {
-    /// The bead
+    /// Id of the bead
     #[arg(value_name = "ID")]
     id: String,
     #[command(flatten)]

@@ -10,16 +10,16 @@ use serde::Serialize;
 use super::ready::{line, listing, unread};
 use crate::{cli::context::Context, ui::CommandError};
 
-/// List the beads, by id
+/// List beads, sorted by id
 ///
-/// All of them, unless --status names one. What a bead needs that is not closed stands behind it.
+/// Lists all beads unless --status is given. Prints the open dependencies of each bead.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum bead list
   $ callosum bead list --status blocked --json")]
 pub(crate) struct ListArgs {
-    /// Only those of this status
+    /// Only beads with this status
     #[arg(long, value_parser = PossibleValuesParser::new(STATUSES))]
     status: Option<String>,
 }

@@ -22,7 +22,7 @@ pub(super) use self::{
 use super::{context::Context, session};
 use crate::ui::{CommandError, Exit};
 
-/// Make, find and change beads: tasks, a YAML file each in .beads
+/// Create, find and change beads: tasks, each a YAML file in .beads
 #[derive(Debug, Subcommand)]
 pub(crate) enum BeadCommand {
     Create(change::CreateArgs),

@@ -15,17 +15,17 @@ use crate::{
     ui::CommandError,
 };
 
-/// List the beads that can be worked on, most urgent first
+/// List beads that are ready to work on, most urgent first
 ///
-/// Those are neither closed nor blocked, and every bead that they need is closed. Where `bd` is used,
-/// its tasks that have no file of ours are listed too.
+/// A bead is ready if it is neither closed nor blocked, and every bead that it needs is closed. If `bd` is in use, its
+/// tasks without a bead file are listed too.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum bead ready
   $ callosum bead ready --limit 3 --json")]
 pub(crate) struct ReadyArgs {
-    /// List at most so many
+    /// Print at most NUMBER beads
     #[arg(long, short = 'n', value_name = "NUMBER")]
     limit: Option<usize>,
 }

@@ -19,15 +19,15 @@ use crate::{
     ui::CommandError,
 };
 
-/// Print a bead, as its file has it
+/// Print a bead as stored in its file
 ///
-/// One that has no file and that `bd` knows, where that is used, is printed as `bd` has it.
+/// If `bd` is in use, a bead without a file is printed as `bd` has it.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum bead show bd-x7y8")]
 pub(crate) struct ShowArgs {
-    /// The bead
+    /// Id of the bead
     #[arg(value_name = "ID")]
     id: String,
 }

@@ -21,10 +21,10 @@ use crate::{
 
 /// Permit a command that the guard would ask about
 ///
-/// PATTERN is the words that a command must consist of; `*` stands for any text in a word, and as
-/// the last word for any words that follow. It is compared with the words of each command that
-/// would run, never with the text. What is blocked stays blocked, and so do writes by tools that
-/// write files. For people: the guard blocks this in an agent's shell.
+/// PATTERN is the words of one command. `*` matches any text within a word; as the last word, it matches any words that
+/// follow. The guard compares PATTERN with the words of each command that would run, not with the text. A permission
+/// does not lift a block, and does not cover writes by file tools. The guard blocks this command in an agent's shell:
+/// only a person can permit a command.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -32,17 +32,17 @@ Examples:
   $ callosum guard allow 'npm publish' --once
   $ callosum guard allow --list")]
 pub(crate) struct AllowArgs {
-    /// The command
+    /// Words of the command, as a pattern
     #[arg(
         required_unless_present = "list",
         conflicts_with = "list",
         value_name = "PATTERN"
     )]
     pattern: Vec<String>,
-    /// For the next such command alone
+    /// Permit only the next such command
     #[arg(long, conflicts_with = "list")]
     once: bool,
-    /// For so many minutes instead of for good
+    /// Permit the command for N minutes instead of indefinitely
     #[arg(
         long,
         value_name = "N",
@@ -50,21 +50,21 @@ pub(crate) struct AllowArgs {
         value_parser = clap::value_parser!(u16).range(1..=10_080)
     )]
     minutes: Option<u16>,
-    /// Where it holds
+    /// Scope of the permission
     #[arg(long, value_enum, default_value_t, conflicts_with = "list")]
     scope: ScopeName,
-    /// Show what is permitted here, and permit nothing
+    /// List the permissions that apply here, and change nothing
     #[arg(long)]
     list: bool,
 }
 
-/// Where a permission holds, as it is said on the command line.
+/// Scope of a permission, as an argument.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum ScopeName {
-    /// In this project
+    /// This project
     #[default]
     Project,
-    /// In every project of this user
+    /// Every project of this user
     User,
 }
 

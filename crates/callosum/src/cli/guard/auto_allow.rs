@@ -19,11 +19,13 @@ use crate::{
 
 /// Run harmless commands without the client's prompt
 ///
-/// Off by default. When it is on, a command line runs without a prompt if the guard understands all of it, and each of its
-/// commands only reads in the project, writes a new document or a log there, or is on your list. Everything else is
-/// prompted for as before. It holds in all your projects; a project can turn it off (`safety.auto_allow` in its
-/// cake_config.yaml) and never on. Claude Code and Codex obey it. For people: the guard blocks changes of it in an agent's
-/// shell.
+/// Off by default. When it is on, a command line runs without a prompt if the guard understands all of it and each of
+/// its commands is harmless. A command is harmless if it only reads in the project, writes a new document or a log
+/// there, or is on your list. The client still prompts for everything else.
+///
+/// Auto-allow applies to all your projects. A project can turn it off (`safety.auto_allow` in its `cake_config.yaml`),
+/// but never on. Claude Code and Codex support it. The guard blocks changes to it in an agent's shell: only a person
+/// can make them.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -43,12 +45,12 @@ enum AutoAllowCommand {
 Examples:
   $ callosum guard auto-allow on")]
     On,
-    /// Turn auto-allow off; the list stays
+    /// Turn auto-allow off and keep the list
     #[command(after_long_help = "\
 Examples:
   $ callosum guard auto-allow off")]
     Off,
-    /// Show whether it is on, and the list
+    /// Show whether auto-allow is on, and its list
     #[command(after_long_help = "\
 Examples:
   $ callosum guard auto-allow list
@@ -56,7 +58,7 @@ Examples:
     List,
     Add(AddArgs),
     Remove(RemoveArgs),
-    /// Show the presets
+    /// List the presets
     #[command(after_long_help = "\
 Examples:
   $ callosum guard auto-allow presets")]
@@ -65,9 +67,9 @@ Examples:
 
 /// Add programs to the list
 ///
-/// PATTERN is the words of one command; `*` stands for any text in a word, and as the last word for any words that follow.
-/// You trust such a program with any such words, including files that an agent wrote. Programs that run other commands
-/// (`bash`, `env`, `xargs`, `ssh`, `docker` …) cannot be added.
+/// PATTERN is the words of one command. `*` matches any text within a word; as the last word, it matches any words that
+/// follow. You trust such a program with all words that match, including files that an agent wrote. Programs that run
+/// other commands (`bash`, `env`, `xargs`, `ssh`, `docker` …) cannot be added.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -75,10 +77,10 @@ Examples:
   $ callosum guard auto-allow add 'make lint' 'make test *'
   $ callosum guard auto-allow add --preset rust --preset node")]
 struct AddArgs {
-    /// Programs to add
+    /// Programs to add, as patterns
     #[arg(required_unless_present = "preset", value_name = "PATTERN")]
     patterns: Vec<String>,
-    /// Add the programs of a preset
+    /// Add the programs of a preset; may be given several times
     #[arg(long, value_name = "NAME", value_parser = preset_name)]
     preset: Vec<String>,
 }
@@ -90,10 +92,10 @@ Examples:
   $ callosum guard auto-allow remove 'cargo test *'
   $ callosum guard auto-allow remove --preset node")]
 struct RemoveArgs {
-    /// Programs to remove, as `list` shows them
+    /// Programs to remove, as `list` prints them
     #[arg(required_unless_present = "preset", value_name = "PATTERN")]
     patterns: Vec<String>,
-    /// Remove the programs of a preset
+    /// Remove the programs of a preset; may be given several times
     #[arg(long, value_name = "NAME", value_parser = preset_name)]
     preset: Vec<String>,
 }

@@ -14,11 +14,10 @@ use crate::{
     ui::{CommandError, Exit, shell_word},
 };
 
-/// Say whether a command may run
+/// Check whether a command may run
 ///
-/// Ends with 0 where it may, and with 1 where a person would be asked or it is blocked. Nothing
-/// is run. Several words are taken as the words of one command, one word as a line for the shell, and `-` as the line on
-/// standard input.
+/// Exits with 0 if the command may run, and with 1 if the guard would ask a person or block it. Runs nothing. Several
+/// words are the words of one command; a single word is a line for the shell. `-` reads the line from standard input.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -28,7 +27,7 @@ Examples:
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     strictness: StrictnessArgs,
-    /// The command
+    /// Command to check
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,

@@ -14,13 +14,12 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Hold the guard against a file of commands and what it should say to each
+/// Test the guard against a file of commands with expected verdicts
 ///
-/// Each line of FILE is `{"id": …, "command": …, "expect": "allow|ask|block"}`; `-` is standard
-/// input. Tells the share of dangerous commands that were caught, the share of harmless ones that
-/// were stopped, and every command whose verdict is another than expected. Ends with 1 where a
-/// dangerous command was treated more mildly than expected, or a harmless one was stopped; to block
-/// what was to be asked about is told, and no fault.
+/// Each line of FILE is `{"id": …, "command": …, "expect": "allow|ask|block"}`; `-` reads standard input. Prints the
+/// share of dangerous commands that were caught, the share of harmless commands that were stopped, and each command
+/// with an unexpected verdict. Exits with 1 if a dangerous command got a milder verdict than expected, or a harmless
+/// command was stopped. A block instead of a prompt is printed but does not fail the test.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -30,7 +29,7 @@ Examples:
 pub(crate) struct TestArgs {
     #[command(flatten)]
     strictness: StrictnessArgs,
-    /// The file of commands, or `-`
+    /// File of commands, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

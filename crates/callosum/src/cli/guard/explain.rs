@@ -16,7 +16,7 @@ use crate::{cli::context::Context, ui::CommandError};
 
 /// Show what a command would run and do, and which rule decides
 ///
-/// Nothing is run. With -v, lists every rule that was checked.
+/// Runs nothing. With -v, lists every rule that was checked.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -25,7 +25,7 @@ Examples:
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     strictness: StrictnessArgs,
-    /// The command
+    /// Command to explain
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,

@@ -23,11 +23,10 @@ use crate::{
     ui::{CommandError, Table},
 };
 
-/// Print what the guard has decided, oldest first
+/// Print the guard's decisions, oldest first
 ///
-/// Reads the project's journal, and of the machine's what is about this tree: decisions that were
-/// made before there was a project. What waits for a journal that could not be written, or whose
-/// lock was taken, is among it.
+/// Reads the project's journal. From the machine's journal, it also reads decisions about this tree, made before the
+/// project was set up. Includes decisions not yet written because the journal was locked or read-only.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -35,19 +34,19 @@ Examples:
   $ callosum guard log --verdict blocked -n 5
   $ callosum guard log --rule git --since 2026-01-02T00:00:00Z --json")]
 pub(crate) struct LogArgs {
-    /// At most so many, the last of them
+    /// Print at most N decisions, the latest ones
     #[arg(short, value_name = "N", default_value_t = 20)]
     n: usize,
-    /// Only those that came out so
+    /// Only decisions with this verdict
     #[arg(long, value_enum)]
     verdict: Option<VerdictName>,
-    /// Only those by this rule, or by a rule whose name begins so
+    /// Only decisions by this rule, or by rules whose names begin with RULE
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
-    /// Only those from this time on: a date, a time (UTC), or how long ago (30m, 2h, 7d, 2w)
+    /// Only records since TIME: a date, a time (UTC) or an age (30m, 2h, 7d, 2w)
     #[arg(long, value_name = "TIME", value_parser = Moment::read)]
     since: Option<Moment>,
-    /// Those about any other folder of the machine's journal too
+    /// Include the machine journal's records about other folders
     #[arg(long)]
     everywhere: bool,
 }
@@ -55,20 +54,20 @@ pub(crate) struct LogArgs {
 /// So many of the files that a snapshot does not hold are named.
 const MOST_LACKS: usize = 5;
 
-/// How a decision came out, as records spell it.
+/// Verdict of a decision, as records spell it.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum VerdictName {
-    /// It might run
+    /// The command was allowed to run
     Allowed,
-    /// It ran without a prompt of the client's
+    /// The command ran without a prompt by the client
     AutoAllowed,
-    /// A person was asked, or it was denied where none could be
+    /// A person was asked, or the command was denied because no one could be
     Asked,
-    /// It was denied
+    /// The command was denied
     Blocked,
-    /// A person has permitted it from then on
+    /// A person permitted a command
     Permitted,
-    /// A person has taken a permission back
+    /// A person revoked a permission
     Revoked,
 }
 

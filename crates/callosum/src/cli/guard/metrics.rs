@@ -12,10 +12,10 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Print what the guard has done as metrics, in the text form of Prometheus
+/// Print guard metrics in the text format of Prometheus
 ///
-/// Counted from the records that `callosum guard log` shows. `callosum metrics` counts every project of this
-/// machine, and the messages about errors.
+/// Counts the records that `callosum guard log` prints. `callosum metrics` counts every project on this machine, and
+/// the messages about errors.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -24,10 +24,10 @@ Examples:
   $ callosum guard metrics --json
   $ callosum guard metrics --everywhere")]
 pub(crate) struct MetricsArgs {
-    /// Only from this time on: a date, a time (UTC), or how long ago (30m, 2h, 7d, 2w)
+    /// Only records since TIME: a date, a time (UTC) or an age (30m, 2h, 7d, 2w)
     #[arg(long, value_name = "TIME", value_parser = Moment::read)]
     since: Option<Moment>,
-    /// About any other folder of the machine's journal too
+    /// Include the machine journal's records about other folders
     #[arg(long)]
     everywhere: bool,
 }

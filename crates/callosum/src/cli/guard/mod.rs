@@ -33,7 +33,7 @@ pub(super) use self::{
 use super::context::Context;
 use crate::ui::CommandError;
 
-/// Ask the guard what it says to a command, and look at what it has said
+/// Check commands against the guard and review its decisions
 #[derive(Debug, Subcommand)]
 pub(crate) enum GuardCommand {
     Check(check::CheckArgs),

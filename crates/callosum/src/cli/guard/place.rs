@@ -15,10 +15,10 @@ use crate::{
 /// How long a look at repositories may take at a terminal, where a person waits for it.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// How strict the guard is to be.
+/// Strictness of the guard.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct StrictnessArgs {
-    /// Be as strict as this instead of as configured
+    /// Use this strictness instead of the configured one
     #[arg(long, value_name = "LEVEL", value_parser = ["minimal", "balanced", "paranoid"])]
     strictness: Option<String>,
 }

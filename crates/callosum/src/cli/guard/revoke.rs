@@ -12,14 +12,14 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Take back what was permitted
+/// Revoke a permission
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum guard allow --list
   $ callosum guard revoke 3f2a91c4")]
 pub(crate) struct RevokeArgs {
-    /// The permission, by the beginning of its id
+    /// Permission to revoke, by the beginning of its id
     id: String,
 }
 

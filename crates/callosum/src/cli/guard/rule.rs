@@ -19,11 +19,11 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Show a rule, or set what it decides
+/// Show a rule, or set its decision
 ///
-/// Without LEVEL, prints what the rule is about and what it decides here. With LEVEL, the rule decides so from now on,
-/// whatever the strictness: in all projects, or with `--project` in this one. `default` removes the setting. The guard
-/// blocks this command for agents, and the rules that protect the guard itself cannot be lowered.
+/// Without LEVEL, prints what the rule covers and its decision here. With LEVEL, sets the decision, regardless of
+/// strictness: for all projects, or with `--project` for this one. `default` removes the setting. The guard blocks this
+/// command in an agent's shell. Rules that protect the guard itself cannot be lowered.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -32,29 +32,29 @@ Examples:
   $ callosum guard rule docker-compose.data allow --project --for 10m
   $ callosum guard rule git.reset-hard default")]
 pub(crate) struct RuleArgs {
-    /// The rule's id, as in `callosum guard rules`
+    /// Id of the rule, as in `callosum guard rules`
     id: String,
-    /// Decision of the rule from now on
+    /// New decision of the rule
     #[arg(value_enum)]
     level: Option<Level>,
-    /// Set it for this project only
+    /// Set the decision for this project only
     #[arg(long, requires = "level")]
     project: bool,
-    /// Set it for this long, such as 10m or 2h [default: until it is changed]
+    /// Duration of the setting, such as 10m or 2h [default: until it is changed]
     #[arg(long = "for", value_name = "TIME", value_parser = time_span, requires = "level")]
     term: Option<Duration>,
 }
 
-/// A decision as it is set on the command line.
+/// Decision of a rule, as an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Level {
     /// Let matching commands run
     Allow,
-    /// Ask a person
+    /// Ask a person before matching commands run
     Ask,
-    /// Refuse
+    /// Block matching commands
     Block,
-    /// Decide by severity and strictness again
+    /// Decide by severity and strictness
     Default,
 }
 

@@ -15,7 +15,7 @@ use crate::{
     ui::{CommandError, Exit, Table},
 };
 
-/// List the guard's rules and what each decides
+/// List the guard's rules and their decisions
 ///
 /// Without WORDS, lists all rules. WORDS select rules whose id or reason contains each of them.
 #[derive(Args, Debug)]
@@ -27,9 +27,9 @@ Examples:
 pub(crate) struct RulesArgs {
     #[command(flatten)]
     strictness: StrictnessArgs,
-    /// Words that the id or the reason contains
+    /// Only rules whose id or reason contains these words
     words: Vec<String>,
-    /// List only rules whose decision a person has set
+    /// Only rules whose decision a person has set
     #[arg(long)]
     set: bool,
 }

@@ -12,10 +12,11 @@ use crate::{
     ui::{CommandError, Exit, many},
 };
 
-/// Have agents ask before they read keys and passwords
+/// Ask a person before agents read keys and passwords
 ///
-/// Off by default. While it is on, the guard asks a person, or blocks with --block, before a command or a file tool reads
-/// a listed file, in every project of this user. For people: the guard blocks these commands in an agent's shell.
+/// Off by default. While it is on, the guard asks a person before a command or a file tool reads a listed file. With
+/// --block, it blocks the read. Applies to every project of this user. The guard blocks these commands in an agent's
+/// shell: only a person can run them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SecretsCommand {
     /// Turn it on, with a list of the usual files
@@ -24,7 +25,7 @@ Examples:
   $ callosum guard secrets on
   $ callosum guard secrets on --block")]
     On(OnArgs),
-    /// Turn it off, and forget the list
+    /// Turn it off and delete the list
     #[command(after_long_help = "\
 Examples:
   $ callosum guard secrets off")]
@@ -37,8 +38,8 @@ Examples:
     List,
     /// Add a pattern to the list
     ///
-    /// A pattern is a name (`*.key`), a path in the home (`~/.vault`) or any other path. A folder stands for all that is
-    /// in it. The last pattern that fits a file counts; one that begins with `!` takes files out.
+    /// A pattern is a name (`*.key`), a path in the home directory (`~/.vault`) or any other path. A folder covers
+    /// everything in it. The last pattern that matches a file decides; a pattern that begins with `!` excludes files.
     #[command(after_long_help = "\
 Examples:
   $ callosum guard secrets add '*.key'
@@ -53,14 +54,14 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(crate) struct OnArgs {
-    /// Block instead of asking
+    /// Block the read instead of asking
     #[arg(long)]
     block: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct PatternArgs {
-    /// The pattern
+    /// Pattern, as in the list
     pattern: String,
 }
 

@@ -29,14 +29,14 @@ const SHORT: usize = 12;
 /// Most errors that `export` prints.
 const MOST_EXPORTED: u32 = 100_000;
 
-/// List errors that agents hit here, and what fixed them
+/// List errors that agents hit in this project, and their fixes
 ///
-/// Every error in the output of an agent's command is recorded for 24 hours, with secrets masked. When the same command
-/// succeeds later, the commands and edits in between are stored as its fix, and offered to every agent of this project that
-/// hits the error again.
+/// Callosum records every error in the output of an agent's command for 24 hours, with secrets masked. When the same
+/// command succeeds later, the commands and edits in between are stored as its fix. The fix is offered to every agent
+/// of this project that hits the error again.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecallCommand {
-    /// List errors, the latest first
+    /// List errors, latest first
     #[command(after_long_help = "\
 Examples:
   $ callosum recall list
@@ -48,13 +48,13 @@ Examples:
   $ callosum recall show 3f2a91
   $ callosum recall show 3f2a91 --json")]
     Show(ShowArgs),
-    /// Find errors that read like a text or a recorded error
+    /// Find recorded errors that are similar to a text or another error
     #[command(after_long_help = "\
 Examples:
   $ callosum recall similar \"ModuleNotFoundError: No module named 'requests'\"
   $ callosum recall similar 3f2a91 --threshold 0.7")]
     Similar(SimilarArgs),
-    /// Remove an error with its fixes, or all of this project
+    /// Remove an error with its fixes, or all errors of this project
     #[command(after_long_help = "\
 Examples:
   $ callosum recall forget 3f2a91
@@ -74,7 +74,7 @@ Examples:
   $ callosum recall outcome 12 --worked
   $ callosum recall outcome 12 --failed")]
     Outcome(OutcomeArgs),
-    /// Write down the fix of an error; it is offered before learned ones
+    /// Record a fix for an error, offered before learned ones
     #[command(after_long_help = "\
 Examples:
   $ callosum recall fix 3f2a91 --run 'uv add requests'
@@ -121,7 +121,7 @@ pub(crate) struct ForgetArgs {
     /// Beginning of the error's signature
     #[arg(value_name = "SIGNATURE", group = "which")]
     signature: Option<String>,
-    /// Remove everything that is recorded of this project
+    /// Remove all records of this project
     #[arg(long, group = "which")]
     all: bool,
 }
@@ -132,10 +132,10 @@ pub(crate) struct OutcomeArgs {
     /// Number of a fix, or id of a message
     #[arg(value_name = "ID")]
     id: String,
-    /// It helped
+    /// The fix or message helped
     #[arg(long, group = "result")]
     worked: bool,
-    /// It did not help
+    /// The fix or message did not help
     #[arg(long, group = "result")]
     failed: bool,
 }
@@ -145,10 +145,10 @@ pub(crate) struct FixArgs {
     /// Beginning of the error's signature
     #[arg(value_name = "SIGNATURE")]
     signature: String,
-    /// Command that fixes it; may be given several times
+    /// Command that fixes the error; may be given several times
     #[arg(long, value_name = "CMD", required = true)]
     run: Vec<String>,
-    /// What else to know
+    /// Note to print with the fix
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
 }

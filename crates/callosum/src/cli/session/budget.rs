@@ -30,24 +30,24 @@ use crate::{
 /// Most bytes that a client says to its status line.
 const LONGEST_STATUS: u64 = 1024 * 1024;
 
-/// Show how full the context is, in the zones green, yellow, orange and red
+/// Show how full the context is, as a green, yellow, orange or red zone
 ///
-/// The tokens are the client's own count, from its transcript. Without --transcript, the newest one of this project is
-/// read. The zones begin at 50, 65 and 80 % of the model's window, or where attention_budget in .loa.config.yaml says:
-/// a share ("40%"), or tokens above the session's first request. They advise and block nothing. Exits with 0 in each zone,
-/// and with 1 if no numbers are found.
+/// Uses the client's own token count, from its transcript. Without --transcript, reads the newest transcript of this
+/// project. The zones begin at 50, 65 and 80 % of the model's window. attention_budget in .loa.config.yaml can set
+/// other limits: a share ("40%"), or tokens above the session's first request. The zones are advice and block nothing.
+/// Exits with 0 in every zone, and with 1 if no token counts are found.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ echo '{\"context_window\": {\"total_input_tokens\": 9000}}' | callosum session budget --statusline")]
 pub(crate) struct BudgetArgs {
-    /// The transcript to read: of Claude Code, Codex, Gemini or Qwen
+    /// Transcript of Claude Code, Codex, Gemini or Qwen to read
     #[arg(long, value_name = "FILE", conflicts_with = "statusline")]
     transcript: Option<PathBuf>,
-    /// Read what Claude Code hands to a status line from stdin, and print one line
+    /// Read the status line input of Claude Code from stdin, and print one line
     #[arg(long)]
     statusline: bool,
-    /// Tokens that the model takes, where the client does not say
+    /// Size of the model's window, if the client does not report it
     #[arg(long, value_name = "TOKENS")]
     window: Option<u64>,
     #[command(flatten)]

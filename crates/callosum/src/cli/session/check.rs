@@ -17,19 +17,18 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Go through the seven steps before a context is cleared
+/// Run the seven steps of the check before a context is cleared
 ///
-/// The claims of every agent since the last hand-off are looked at, unless --agent names one.
-/// Ends with 0 where it may be cleared, and 1 where decisions lack evidence or a feature was called
-/// missing without being looked for; .loa.config.yaml may make that a warning. The hand-off is
-/// written by `callosum session handoff`.
+/// Checks the claims of every agent since the last handoff, or of one agent with --agent. Exits with 0 if the context
+/// may be cleared. Exits with 1 if decisions lack evidence, or if a feature was called missing without a search;
+/// .loa.config.yaml can turn this into a warning. `callosum session handoff` writes the handoff.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum session check --agent reviewing-code
   $ callosum session check --agent reviewing-code --threshold 0.9")]
 pub(crate) struct CheckArgs {
-    /// The share of claims that must be grounded, from 0 to 1
+    /// Minimum share of grounded claims, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value = "0.95")]
     threshold: String,
     #[command(flatten)]

@@ -20,25 +20,25 @@ use crate::{
 /// How long another session's step is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Write down what happened since the last checkpoint
+/// Record what happened since the last checkpoint
 ///
-/// Decisions that NOTES.md lacks, and trajectories or beads have, come into NOTES.md and the current bead; the time and
-/// the step of the plan that the agent is at come into NOTES.md; the files that it wrote, and how
-/// full its context is, into the trajectory. Where nothing happened, nothing is written, so it may be
-/// called after every turn. The files and the step are taken from the client's transcript.
+/// Decisions that only trajectories or beads hold are added to NOTES.md and the current bead. NOTES.md gets the time
+/// and the agent's current step of the plan. The trajectory gets the files that the agent wrote, and how full its
+/// context is. The files and the step come from the client's transcript. If nothing happened, nothing is written, so
+/// you can run this after every turn.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum session checkpoint --no-transcript
   $ callosum session checkpoint --no-transcript --json")]
 pub(crate) struct CheckpointArgs {
-    /// The client's transcript, instead of the one that was written last for this project
+    /// Client's transcript [default: the newest of this project]
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
-    /// Look at no transcript
+    /// Read no transcript
     #[arg(long, conflicts_with = "transcript")]
     no_transcript: bool,
-    /// The client's name of the session
+    /// Client's id of the session
     #[arg(long = "session", value_name = "ID")]
     session_id: Option<String>,
     #[command(flatten)]

@@ -10,23 +10,23 @@ use super::{
 };
 use crate::{cli::context::Context, ui::CommandError};
 
-/// Add evidence to a decision, by the time that names it
+/// Add evidence to a decision, identified by its time
 ///
-/// What the decision leaned on and what does not hold any more, in whichever file, counts no more from
-/// then on: it goes from NOTES.md, and stays in the records of bead and trajectory.
+/// Earlier evidence of the decision that is no longer valid does not count from then on. It is removed from NOTES.md,
+/// and stays in the records of bead and trajectory.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum session cite 2026-01-02T03:04:05Z src/a.rs:12
   $ callosum session cite 2026-01-02T03:04:05Z --assume")]
 pub(crate) struct CiteArgs {
-    /// The time of the decision, as NOTES.md has it
+    /// Time of the decision, as in NOTES.md
     #[arg(value_name = "TIME")]
     ts: String,
-    /// Places that show it, such as `src/a.rs:12`
+    /// Places that support the decision, such as `src/a.rs:12`
     #[arg(value_name = "PLACE", required_unless_present = "assume")]
     places: Vec<String>,
-    /// Mark it as an assumption instead: nothing shows it any more
+    /// Mark the decision as an assumption that no longer has evidence
     #[arg(long, conflicts_with = "places")]
     assume: bool,
     #[command(flatten)]

@@ -12,42 +12,42 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Keep a decision: in NOTES.md, in the current bead, and in the trajectory
+/// Record a decision in NOTES.md, the current bead and the trajectory
 ///
-/// The quote of each place that is cited is taken from the file, with as many more lines as it takes
-/// for it to stand there once. When this returns, the decision is on disk in all three places; a
-/// process that is killed before leaves it whole to the next one, or leaves nothing.
+/// Each cited place is quoted from its file, with as many more lines as make the quote unique. When this command
+/// returns, the decision is on disk in all three places. If it is killed earlier, the next process completes the
+/// decision, or nothing of it is recorded.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum session decide \"Use one pool\" --because \"fewer sockets\" --assume
   $ callosum session decide \"Drop retries\" --from-user --scenario \"a failed call fails\"")]
 pub(crate) struct DecideArgs {
-    /// What is decided
+    /// Decision to record
     #[arg(value_name = "DECISION")]
     decision: String,
-    /// Why
+    /// Reason for the decision
     #[arg(long, value_name = "WHY")]
     because: Option<String>,
-    /// A place that shows it, such as `src/a.rs:12`; may be given several times
+    /// Supporting place, such as `src/a.rs:12`; may be given several times
     #[arg(long = "cite", value_name = "PLACE")]
     places: Vec<String>,
-    /// What must be tried before it counts as done; may be given several times
+    /// Scenario to try before it counts as done; may be given several times
     #[arg(long = "scenario", value_name = "WORDS")]
     scenarios: Vec<String>,
-    /// A title of at most twelve words, instead of the first words of the decision
+    /// Title of at most twelve words [default: the first words of the decision]
     #[arg(long)]
     title: Option<String>,
-    /// The bead that it belongs to, instead of the current one
+    /// Bead of the decision [default: the current bead]
     #[arg(long, value_name = "ID")]
     bead: Option<String>,
-    /// Mark it as an assumption: nothing shows it yet
+    /// Mark the decision as an assumption, without evidence so far
     #[arg(long, conflicts_with_all = ["places", "from_user"])]
     assume: bool,
-    /// Mark it as the user's own word
+    /// Mark the decision as the user's own
     #[arg(long, conflicts_with = "places")]
     from_user: bool,
-    /// The client's name of the session
+    /// Client's id of the session
     #[arg(long = "session", value_name = "ID")]
     session_id: Option<String>,
     #[command(flatten)]

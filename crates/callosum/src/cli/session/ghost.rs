@@ -47,26 +47,26 @@ const TOGETHER: Together = Together {
 /// Passages that are counted, at most.
 const MOST: usize = 50;
 
-/// Look for a feature that is said to be missing, and record what was found
+/// Search for a feature that is called missing, and record the result
 ///
-/// Two queries that differ must find nothing in the tree's code, and the control, something that is
-/// known to be there, must be found. A passage counts that has three quarters of a query's words within about
-/// three lines; documents, licences and lock files do not, since a ghost is what only they speak of.
-/// Ends with 0 where the feature is not there, and with 1 where something was found, which is shown,
-/// or where the search shows nothing. `callosum session check` asks for such a record of each
-/// feature that was called missing.
+/// At least two different queries must find nothing in the tree's code. The positive control, which is known to be
+/// there, must be found. A passage matches if three quarters of the query's words occur within about three lines.
+/// Documents, licenses and lock files are ignored: a feature mentioned only there is a ghost.
+///
+/// Exits with 0 if the feature is missing. Exits with 1 if a query found something, which is printed, or if the search
+/// proves nothing. `callosum session check` requires such a record for each feature that was called missing.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum session ghost SSO --query saml --query \"single sign-on\" --control total")]
 pub(crate) struct GhostArgs {
-    /// The feature, as it is called
+    /// Name of the feature
     #[arg(value_name = "FEATURE")]
     feature: String,
-    /// What it would be found by; at least twice, in words that differ
+    /// Query that would find the feature; give at least two, in different words
     #[arg(long = "query", value_name = "QUERY", required = true)]
     queries: Vec<String>,
-    /// What is known to be there
+    /// Positive control: a query for something that is known to be there
     #[arg(long, value_name = "QUERY")]
     control: String,
     #[command(flatten)]

@@ -19,21 +19,21 @@ use crate::{
     ui::{CommandError, Exit, shell_word},
 };
 
-/// Print the share of claims since the last hand-off whose quotes stand in the tree
+/// Print the share of claims whose quotes are in the tree
 ///
-/// Prints the lines of the seed's grounding-check.sh, and on stderr each claim that is not grounded.
-/// Ends with 0 where the threshold is reached, 1 where it is not, 2 for a wrong argument or where it
-/// cannot be known.
+/// Counts claims since the last handoff. Prints the same lines as grounding-check.sh, and each claim that is not
+/// grounded on stderr. Exits with 0 if the share reaches the threshold, and with 1 if not. Exits with 2 for an invalid
+/// argument, or if the share cannot be determined.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum session grounding reviewing-code
   $ callosum session grounding reviewing-code 0.9 --json")]
 pub(crate) struct GroundingArgs {
-    /// Whose trajectory is read
+    /// Agent whose trajectory is read
     #[arg(value_name = "AGENT", default_value = DEFAULT_AGENT)]
     agent: String,
-    /// The share that must be reached, from 0 to 1
+    /// Minimum share, from 0 to 1
     #[arg(
         value_name = "THRESHOLD",
         default_value = "0.95",

@@ -20,12 +20,12 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// End the session: write the hand-off to bead, trajectory and NOTES.md
+/// End the session: write the handoff to bead, trajectory and NOTES.md
 ///
-/// What is claimed from then on counts anew, so it is written only where `callosum session check`
-/// permits it. With --force it is written all the same: the record says so, and names the decisions
-/// that lack evidence. With --repo another project that this machine knows is handed over to: its next
-/// session is told, of the agent that --to names, or of any. Ends with 1 where nothing was written because the checkpoint blocks.
+/// The handoff starts a new count of claims, so it is written only if `callosum session check` permits it. With --force
+/// it is written anyway; the record marks that, and names the decisions that lack evidence. With --repo, the handoff
+/// goes to another project that this machine knows. The next session there gets it: a session of the agent that --to
+/// names, or of any agent. Exits with 1 if the checkpoint blocks and nothing was written.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -33,19 +33,19 @@ Examples:
   $ callosum session handoff --repo ../server --force --reasoning \"the pool is theirs\"
   $ callosum session handoff --force --to codex --reasoning \"the pool is too small\"")]
 pub(crate) struct HandoffArgs {
-    /// The agent that is to go on: a client, or an executor of the registry
+    /// Agent to continue: a client, or an executor of the registry
     #[arg(long, value_name = "NAME")]
     to: Option<String>,
-    /// The project whose next session is to go on, instead of this one's
+    /// Project whose next session continues [default: this project]
     #[arg(long, value_name = "PATH")]
     repo: Option<String>,
-    /// What was being thought about
+    /// Reasoning in progress
     #[arg(long, value_name = "WORDS")]
     reasoning: Option<String>,
-    /// The client's name of the session
+    /// Client's id of the session
     #[arg(long = "session", value_name = "ID")]
     session_id: Option<String>,
-    /// Write it although the checkpoint blocks
+    /// Write the handoff even if the checkpoint blocks
     #[arg(long)]
     force: bool,
     #[command(flatten)]

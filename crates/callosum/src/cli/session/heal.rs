@@ -23,12 +23,14 @@ use crate::{
 /// How long git may take to show a file.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Make good what is missing, blank or broken of NOTES.md and beads
+/// Repair missing, empty or corrupt NOTES.md and bead files
 ///
-/// Of a merge that nobody has finished, both sides are taken; else what was last committed, else the template. Decisions that NOTES.md has lost, committed or
-/// not, come back from trajectories and beads. What is broken is set aside beside it. What nobody knows stays as it is. Trajectories that are older than .loa.config.yaml keeps them are
-/// compressed, and removed after a year. Ends with 0, also where there is no git. What is wrong where nothing can be written is told and left, all
-/// else is healed, and it ends with 1.
+/// For an unfinished merge, takes both sides. Otherwise takes the last committed version, or the template. Decisions
+/// that NOTES.md lost come back from trajectories and beads, committed or not. Each broken file is moved aside, next to
+/// the original. Content that cannot be determined stays as it is.
+///
+/// Compresses trajectories that are older than the limit in .loa.config.yaml, and removes them after a year. Exits with
+/// 0, even without git. Exits with 1 if a file could not be written: that is reported, and everything else is repaired.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

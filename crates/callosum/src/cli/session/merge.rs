@@ -13,21 +13,22 @@ use crate::{
 
 /// Merge NOTES.md, a trajectory or a bead for git
 ///
-/// Writes OURS with what THEIRS added, changed and took out since BASE: entries, records, rows and questions, by what they are and not
-/// by their lines. Ends with 1, and writes git's marks around what both changed in two ways, where only a person can tell; git calls that a conflict.
+/// Writes OURS with everything that THEIRS added, changed and removed since BASE. Merges entries, records, rows and
+/// questions, not lines. If both sides changed the same thing in different ways, writes git's conflict markers around
+/// it and exits with 1. Git reports that as a conflict.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ git config merge.callosum.driver 'callosum session merge %O %A %B --path %P'
   $ git check-attr merge loa-grimoire/NOTES.md")]
 pub(crate) struct MergeArgs {
-    /// The file that both sides come from; an empty one where there is none
+    /// Merge base of both files; an empty file if there is none
     base: PathBuf,
-    /// Our file, which is written
+    /// Our file; receives the result
     ours: PathBuf,
     /// Their file
     theirs: PathBuf,
-    /// The path in the project, which says what kind of file it is
+    /// Path in the project; it determines the kind of file
     #[arg(long, value_name = "PATH")]
     path: String,
 }

@@ -48,7 +48,7 @@ pub(crate) use self::{
 use super::context::Context;
 use crate::ui::{CommandError, Exit};
 
-/// Keep decisions where they outlive a context, and show that they hold
+/// Record decisions that survive a cleared context, and check their evidence
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
     Decide(decide::DecideArgs),
@@ -92,10 +92,10 @@ pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), Com
     }
 }
 
-/// Whose trajectory is meant.
+/// Agent of a trajectory.
 #[derive(Args, Clone, Debug)]
 pub(super) struct AgentArgs {
-    /// Whose trajectory is meant
+    /// Agent whose trajectory is used
     #[arg(long, value_name = "NAME", default_value = callosum_session::trajectory::DEFAULT_AGENT)]
     agent: String,
 }
@@ -106,10 +106,10 @@ impl AgentArgs {
     }
 }
 
-/// Whose claims are looked at.
+/// Agent of claims.
 #[derive(Args, Clone, Debug)]
 pub(in crate::cli) struct WhoseArgs {
-    /// Look at this agent's claims alone, instead of those of every agent
+    /// Only claims by this agent [default: claims by all agents]
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
 }

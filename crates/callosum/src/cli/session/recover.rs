@@ -23,13 +23,15 @@ const LAST: usize = 3;
 const LEAST: u64 = 16;
 const MOST: u64 = 1024;
 
-/// Print what a new context needs to go on
+/// Print what a new context needs to continue
 ///
-/// Level 1 is where things stand: bead, checkpoint, next step, the last three decisions and whether
-/// they hold, open questions; at most 100 tokens unless .loa.config.yaml says otherwise. Level 2 is
-/// what was ever decided about QUERY, at most 500 tokens, or the last hand-off and the newest decisions. Level 3 is the whole of NOTES.md. Records are
-/// printed whole or not at all, and the same state prints the same bytes. With --repo another project is
-/// read and not written, and whether its decisions hold is looked up in its own tree.
+/// Level 1 is the current state, in at most 100 tokens unless .loa.config.yaml sets another limit: bead, checkpoint,
+/// next step, open questions, and the last three decisions with the state of their evidence. Level 2 is all decisions
+/// about QUERY, in at most 500 tokens. Without QUERY, it is the last handoff and the newest decisions. Level 3 is all
+/// of NOTES.md.
+///
+/// Records are printed whole or not at all, and the same state prints the same bytes. With --repo, reads another
+/// project without writing to it, and checks its decisions in its own tree.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -37,16 +39,16 @@ Examples:
   $ callosum session recover --level 2 --json
   $ callosum session recover --repo ../server --level 2 pool")]
 pub(crate) struct RecoverArgs {
-    /// How much: 1, 2 or 3
+    /// Level of detail: 1, 2 or 3
     #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=3))]
     pub(crate) level: u8,
-    /// At most so many tokens, estimated
+    /// Print at most about TOKENS tokens, estimated
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<u64>,
-    /// What the decisions of level 2 are to be about
+    /// Topic of the decisions of level 2
     #[arg(value_name = "QUERY")]
     pub(crate) query: Option<String>,
-    /// What another project has, quoted; one that this machine knows
+    /// Read another project that this machine knows, and quote its text
     #[arg(long, value_name = "PATH")]
     pub(crate) repo: Option<String>,
     /// Whether the text is quoted, since an agent reads it beside instructions.

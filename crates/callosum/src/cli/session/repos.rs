@@ -19,17 +19,17 @@ use crate::{
     ui::{CommandError, Exit, shell_word},
 };
 
-/// List the projects that this machine knows, to hand over to and to recover from
+/// List the projects that this machine knows, for --repo
 ///
-/// A project is known from `callosum init` on, or from the first decision or hand-off that is made in
-/// it. No other is read or written by --repo, whatever lies on the disk.
+/// You can hand off to these projects and recover from them. A project is known from `callosum init` on, or from its
+/// first decision or handoff. --repo neither reads nor writes any other directory.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum session repos
   $ callosum session repos --json")]
 pub(crate) struct ReposArgs {
-    /// Do not know this one any more; its files stay as they are
+    /// Forget this project; its files stay as they are
     #[arg(long, value_name = "PATH")]
     forget: Option<String>,
 }

@@ -16,15 +16,14 @@ use crate::{
 
 /// Print exactly the lines that an identifier names
 ///
-/// Where NOTES.md has a quote of the place, it is looked for: lines that have moved are printed from
-/// where they stand now, and lines that are not what was quoted are printed with a warning, and 1 as
-/// the exit code.
+/// If NOTES.md quotes the place, the quote is located. Lines that have moved are printed from their new location. Lines
+/// that differ from the quote are printed with a warning, and the exit code is 1.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum session resolve '${PROJECT_ROOT}/src/a.rs:12-15'")]
 pub(crate) struct ResolveArgs {
-    /// The place, such as '${PROJECT_ROOT}/src/a.rs:12-15' or src/a.rs:12
+    /// Place, such as '${PROJECT_ROOT}/src/a.rs:12-15' or src/a.rs:12
     #[arg(value_name = "IDENTIFIER")]
     identifier: String,
 }

@@ -24,10 +24,11 @@ use crate::{
     ui::CommandError,
 };
 
-/// Show where a session stands, what of its files was not understood, and where they disagree
+/// Show the state of a session, and where its files disagree
 ///
-/// Where code, bead, notes and trajectory do not say the same, or the design documents beside the notes
-/// cite what the code has left behind, the one that is believed is named first. Nothing is changed.
+/// Also lists the parts of its files that could not be read. If code, bead, notes and trajectory disagree, the trusted
+/// source is named first. The same goes for design documents beside the notes that cite code that has changed. Changes
+/// nothing.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -18,10 +18,10 @@ use crate::{
     ui::{CommandError, Exit, Table, many, shown_time, thousands},
 };
 
-/// Keep the tree as it is, and go back to it
+/// Save the files of the tree and restore them
 ///
-/// A snapshot holds every file but ignored ones, whether committed or not. It is kept in the
-/// machine's home; the repository's index, refs and objects are never written.
+/// A snapshot holds every file that is not ignored, committed or not. Snapshots are stored in this machine's state
+/// directory, outside the project. Callosum never writes the repository's index, refs or objects.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
     /// Take a snapshot of the tree
@@ -31,34 +31,34 @@ Examples:
   $ callosum snapshot create \"before the large refactoring\" --checkpoint
   $ callosum snapshot create --also .env --also data")]
     Create(CreateArgs),
-    /// List snapshots, the newest first
+    /// List snapshots, newest first
     #[command(after_long_help = "\
 Examples:
   $ callosum snapshot list
   $ callosum snapshot list --limit 3 --json")]
     List(ListArgs),
-    /// Show what going back to a snapshot would do
+    /// Show what restoring a snapshot would change
     #[command(after_long_help = "\
 Examples:
   $ callosum snapshot diff 550e8400
   $ callosum snapshot diff 550e8400 --patch")]
     Diff(DiffArgs),
-    /// Put the files of a snapshot back
+    /// Restore the files of a snapshot
     ///
-    /// Shows each file first and asks. A snapshot of the tree as it is now is taken before, so that
-    /// this can be undone. Files that the snapshot does not hold stay; going back to the snapshot
-    /// that was taken before removes what was made, unless it was changed since. Ends with 1 where
-    /// a file was not put back, because what stands there is in no snapshot.
+    /// Prints each file first and asks for confirmation. Takes a snapshot of the current tree before, so that you can
+    /// undo the restore. Files that are not in the snapshot stay. To undo a restore, restore the snapshot that was
+    /// taken before it: that also removes files that the restore created, unless they changed since. Exits with 1 if a
+    /// file was not restored, because its current content is in no snapshot.
     #[command(after_long_help = "\
 Examples:
   $ callosum snapshot restore 550e8400
   $ callosum snapshot restore 550e8400 --yes --json")]
     Restore(RestoreArgs),
-    /// Let old snapshots go
+    /// Remove old snapshots
     ///
-    /// Those that are older than 72 hours go, and the oldest where all take more than 1 GB, if
-    /// `cake_config.yaml` says nothing else; those with --checkpoint stay. After each snapshot the
-    /// same is done by itself.
+    /// Removes snapshots older than 72 hours, and the oldest ones while all together take more than 1 GB.
+    /// `cake_config.yaml` can set other limits. Snapshots taken with --checkpoint stay, and so do snapshots of an error
+    /// without a fix. The same cleanup runs after each new snapshot.
     #[command(after_long_help = "\
 Examples:
   $ callosum snapshot clean
@@ -68,59 +68,61 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(crate) struct CreateArgs {
-    /// What it is for
+    /// Label of the snapshot
     #[arg(default_value = "by hand")]
     label: String,
-    /// Keep it whatever its age
+    /// Keep the snapshot regardless of age and total size
     #[arg(long)]
     checkpoint: bool,
-    /// Keep it for this error; may be given several times
+    /// Keep the snapshot until this error has a fix; may be given several times
     #[arg(long = "error", value_name = "SIGNATURE")]
     errors: Vec<String>,
-    /// Hold these files, folders or patterns alone, whether they are ignored or not; seen from the
-    /// root, may be given several times
+    /// Save only these files, folders or patterns; may be given several times
+    ///
+    /// Includes ignored files. Paths are relative to the root.
     #[arg(long, value_name = "PATH")]
     only: Vec<String>,
-    /// Hold these files, folders or patterns besides the tree, though they are ignored; seen from
-    /// the root, may be given several times
+    /// Ignored files, folders or patterns to save too; may be given several times
+    ///
+    /// Paths are relative to the root.
     #[arg(long, value_name = "PATH", conflicts_with = "only")]
     also: Vec<String>,
-    /// The agent's call that it is taken before, for `callosum undo`
+    /// Agent's call that follows the snapshot, for `callosum undo`
     #[arg(long, value_name = "ID", hide = true)]
     call: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ListArgs {
-    /// No more than so many
+    /// Print at most LIMIT snapshots
     #[arg(long, default_value_t = 10)]
     limit: usize,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct DiffArgs {
-    /// The snapshot, by the beginning of its id
+    /// Snapshot, by the beginning of its id
     id: String,
-    /// Print the lines that would change as well
+    /// Also print the lines that would change
     #[arg(long, conflicts_with = "json")]
     patch: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct RestoreArgs {
-    /// The snapshot, by the beginning of its id
+    /// Snapshot, by the beginning of its id
     id: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct CleanArgs {
-    /// What is older goes, instead of as `cake_config.yaml` says
+    /// Maximum age in hours [default: 72, or as in `cake_config.yaml`]
     #[arg(long, value_name = "HOURS")]
     hours: Option<u64>,
-    /// How much all may take, in bytes, instead of as `cake_config.yaml` says
+    /// Maximum total size in bytes [default: 1 GB, or as in `cake_config.yaml`]
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<u64>,
 }

@@ -37,11 +37,12 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 /// Largest file that is undone, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// Undo what an agent's last turn changed
+/// Undo the changes of an agent's last turn
 ///
-/// Shows the files and the lines that would change, and asks. Restores only these files; `callosum undo` again brings
-/// back what they held before. A turn begins with each prompt. Undo knows what file tools wrote and what commands changed
-/// for which the guard takes a snapshot, if the agent asks the guard. A file that someone else changed since is left.
+/// Prints the files and lines that would change, and asks for confirmation. Restores only these files; run `callosum
+/// undo` again to reverse it. A turn begins with each prompt. If the agent asks the guard, undo covers the files that
+/// file tools wrote, and the changes of commands that the guard takes a snapshot for. Skips a file that someone else
+/// changed since.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -51,28 +52,28 @@ Examples:
   $ callosum undo --list
   $ callosum undo 3f2a91c4 --yes")]
 pub(crate) struct UndoArgs {
-    /// The turn or undo to undo, by the beginning of its id in --list [default: the last]
+    /// Beginning of an id in --list: the turn or undo to undo [default: the last]
     #[arg(value_name = "ID", conflicts_with_all = ["list", "last"])]
     id: Option<String>,
-    /// Undo only what this agent did: claude, codex, gemini or qwen
+    /// Only changes by this agent: claude, codex, gemini or qwen
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
-    /// Undo only what this session did, by the beginning of its id
+    /// Only changes of this session, by the beginning of its id
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// Undo the last N calls of the agent instead of its last turn
     #[arg(long, value_name = "N", conflicts_with = "list", value_parser = clap::value_parser!(u16).range(1..))]
     last: Option<u16>,
-    /// List what can be undone, the newest first
+    /// List entries that can be undone, newest first
     #[arg(long)]
     list: bool,
-    /// Show what would be undone, and change nothing
+    /// Print what would change, and change nothing
     #[arg(long, conflicts_with = "list")]
     dry_run: bool,
     /// Also restore files that someone else changed since
     #[arg(long, conflicts_with = "list")]
     force: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long, conflicts_with = "list")]
     yes: bool,
 }

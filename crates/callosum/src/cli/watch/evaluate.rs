@@ -15,11 +15,11 @@ use crate::{
     ui::{CommandError, Exit, many},
 };
 
-/// Check the reader of tool output against a file of outputs
+/// Test the detection of errors against a file of outputs
 ///
 /// Each line of FILE is `{"id": …, "text": …, "expect": {"type": …, "file": …, "line": …, "severity": …}}`, or
 /// `{"type": null}` if the output has no error; `expect` may be missing. `-` reads standard input. Prints the errors
-/// found in each row and the totals. Exits with 1 if a row is read differently than expected.
+/// found in each row, and the totals. Exits with 1 if a row is read differently than expected.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -24,8 +24,8 @@ use crate::{
 
 /// Run a command and report the errors that it prints
 ///
-/// The command runs as it would without `watch`: its output, signals, window size and exit code pass through. At the end,
-/// one line for each distinct error goes to standard error, with the fix that is known for it.
+/// The command runs as it would without `watch`: its output, signals, window size and exit code pass through. At the
+/// end, `watch` prints one line for each distinct error to standard error, with its known fix.
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -42,12 +42,12 @@ pub(crate) struct WatchArgs {
     /// Name to record the errors under
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// The command and its arguments, after `--`
+    /// Command and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
 }
 
-/// What `watch` does besides running a command.
+/// Other commands of `watch`.
 #[derive(Debug, Subcommand)]
 enum WatchVerb {
     Test(evaluate::TestArgs),

@@ -22,13 +22,13 @@ pub(super) struct Group {
 pub(super) const GROUPS: &[Group] = &[
     Group {
         name: "Delegate",
-        about: "have the code analyzed, and keep the answers",
+        about: "analyze the code, and keep the answers",
         commands: &[
             ("scan", "Map the repository"),
             ("deps", "Show which parts depend on which"),
             ("tests", "Show which tests cover which code"),
-            ("api", "List what the code offers to other code"),
-            ("delegate", "Ask an executor and keep its answer"),
+            ("api", "List public names, routes and commands"),
+            ("delegate", "Delegate a task and keep its checked answer"),
             ("find", "Search code, decisions, beads and answers"),
             ("executor", "Register, list and check executors"),
             ("ledger", "Query and verify the stored answers"),
@@ -42,22 +42,22 @@ pub(super) const GROUPS: &[Group] = &[
         commands: &[
             ("guard", "Check commands and review decisions"),
             ("snapshot", "Save and restore the working tree"),
-            ("undo", "Bring back what an agent changed"),
+            ("undo", "Undo changes that an agent made"),
         ],
     },
     Group {
         name: "Errors",
-        about: "catch errors of commands, and remember the fixes",
+        about: "catch errors of commands, and remember fixes",
         commands: &[
             ("watch", "Run a command and report its errors"),
-            ("shell", "Run a shell or agent with guard and reader"),
-            ("recall", "List errors that agents hit, and fixes"),
+            ("shell", "Run a shell or an agent, guarded and watched"),
+            ("recall", "List errors of agents and their fixes"),
             ("operator", "Check and render messages about errors"),
         ],
     },
     Group {
         name: "Sessions",
-        about: "keep decisions and tasks from session to session",
+        about: "keep decisions and tasks across sessions",
         commands: &[
             ("session", "Record decisions and check their evidence"),
             ("bead", "Track tasks as YAML files in .beads"),
@@ -65,7 +65,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         name: "Mesh",
-        about: "let the agents on this machine work together",
+        about: "connect the agents on this machine",
         commands: &[
             ("mesh", "Exchange messages, tasks and leases"),
             ("serve", "Serve mesh events and metrics over HTTP"),
@@ -77,7 +77,7 @@ pub(super) const GROUPS: &[Group] = &[
         about: "run programs of several steps with limited rights",
         commands: &[
             ("plan", "Check, run and resume plans"),
-            ("capability", "List and revoke what plans can call"),
+            ("capability", "List and revoke capabilities of plans"),
             ("constitution", "Show, check and sign the policies of plans"),
         ],
     },
@@ -90,9 +90,9 @@ pub(super) const GROUPS: &[Group] = &[
             ("status", "Show the state of this project"),
             ("doctor", "Find problems and show how to fix them"),
             ("config", "Show, check and change settings"),
-            ("trust", "Trust settings that a repository brings"),
+            ("trust", "Trust settings that come with a repository"),
             ("generate", "Print completions, man pages and schemas"),
-            ("hook", "Answer a hook of a client (clients run it)"),
+            ("hook", "Answer a hook (clients run this)"),
             ("mcp", "Serve tools to a client over MCP"),
             ("help", "Show help for a command or a group"),
         ],

@@ -6,22 +6,26 @@ use clap::Args;
 
 use crate::hook;
 
-/// Decide on a call of a coding agent's tool (agents run this, people do not)
+/// Answer a hook of a client (clients run this, people do not)
 ///
-/// Reads one event as JSON from standard input and answers in the form that the client obeys.
-/// `callosum init` registers it. Before a tool runs, its command or the files it writes are decided;
-/// where a session begins, where things stand is told; where a turn or a session ends, or a context is
-/// compacted, what happened is written down; of every other event nothing is said. A call that cannot
-/// be read or decided is asked about, and denied where nobody can be asked. Exit codes are orders to the client: 0 reads the answer, 2 denies.
+/// Reads one event as JSON from standard input and answers in the format that the client expects. `callosum init`
+/// registers it.
+///
+/// Before a tool runs, the hook decides on its command or on the files that it writes. After a tool runs, it looks
+/// for errors in the output. When a session begins, it prints a digest of the project's state. When a turn or a
+/// session ends, or a context is compacted, it records what happened.
+///
+/// If a call cannot be read or decided, the hook asks the user, and denies the call if no one can be asked. The
+/// client interprets the exit code: 0 means that the answer is on standard output, 2 denies the call.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' | callosum hook codex PreToolUse
   $ echo '{\"hook_event_name\":\"AfterTool\"}' | callosum hook gemini")]
 pub(crate) struct HookArgs {
-    /// Who asks: claude, codex, gemini or qwen
+    /// Client that runs the hook: claude, codex, gemini or qwen
     client: OsString,
-    /// What happens, such as pre-tool-use; the event's own name where it is left out
+    /// Event, such as pre-tool-use [default: the event named in the input]
     event: Option<OsString>,
 }
 

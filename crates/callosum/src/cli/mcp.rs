@@ -2,11 +2,13 @@
 
 use clap::Args;
 
-/// Serve tools to a coding agent by the Model Context Protocol, on standard input and output
+/// Serve tools to a coding agent over the Model Context Protocol (MCP), on standard input and output
 ///
-/// A client starts this by itself once `callosum init` has registered it. Its tools are `recover`,
-/// `find`, `decide`, `delegate`, `runs`, `ledger_query`, `task`, `message`, `discovery` and `lease`, and work as the
-/// commands of these names do, for the project that the client is in. It ends with standard input; what runs then is cancelled.
+/// A client starts this server itself once `callosum init` has registered it. The tools are `recover`, `find`,
+/// `decide`, `delegate`, `runs`, `ledger_query`, `task`, `message`, `discovery` and `lease`. They work like the
+/// commands of these names, for the project that the client is in.
+///
+/// The server ends when standard input closes, and cancels its running work.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -12,8 +12,8 @@ use crate::{
 
 /// Print metrics of every project on this machine
 ///
-/// Counts the decisions of the guard and the messages about errors, in the text form of Prometheus. A daemon
-/// (`callosum serve`) serves the same with its own metrics at 127.0.0.1:9090/metrics.
+/// Counts the decisions of the guard and the messages about errors, in the Prometheus text format. The daemon
+/// (`callosum serve`) serves the same metrics and its own at 127.0.0.1:9090/metrics.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -83,9 +83,10 @@ use crate::{
 
 /// Make coding agents work as a team: delegation, guard, sessions, mesh, plans
 ///
-/// Callosum delegates analyses of a repository and keeps the checked answers, guards the commands that agents run, keeps
-/// decisions from session to session, connects agents in a mesh of messages and tasks, and runs plans. No daemon,
-/// network, model or API key is needed: the built-in executor `scout` reads the repository itself.
+/// Callosum delegates analyses of a repository and stores the checked answers. It guards the commands that agents
+/// run, keeps decisions across sessions, and runs plans. Agents exchange messages and tasks over a mesh.
+///
+/// It needs no daemon, network, model or API key: the built-in executor `scout` reads the repository itself.
 #[derive(Debug, Parser)]
 #[command(
     name = "callosum",
@@ -114,7 +115,7 @@ pub(crate) struct GlobalArgs {
     /// Work on the repository in DIR instead of the current folder
     #[arg(short = 'C', value_name = "DIR", global = true, help_heading = GLOBAL_OPTIONS)]
     directory: Option<PathBuf>,
-    /// Print data as JSON
+    /// Print JSON
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     json: bool,
     /// Use color: auto (default), always or never
@@ -133,7 +134,7 @@ pub(crate) struct GlobalArgs {
     /// Print long results without a pager
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     no_pager: bool,
-    /// Hide the progress line
+    /// Hide the progress bar
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     no_progress: bool,
     /// Print more detail
@@ -164,7 +165,7 @@ enum Command {
     Init(init::InitArgs),
     Uninstall(uninstall::UninstallArgs),
     Delegate(delegate::DelegateArgs),
-    /// Map the repository: what is where, where it starts, how it is built
+    /// Map the repository: layout, entry points and build
     ///
     /// Short for `callosum delegate --kind scan`.
     #[command(after_long_help = "\
@@ -172,7 +173,7 @@ Examples:
   $ callosum scan
   $ callosum scan src --budget 500")]
     Scan(delegate::AnalysisArgs),
-    /// Show which parts depend on which, cycles, layers and packages
+    /// Show dependencies between parts, cycles, layers and packages
     ///
     /// Short for `callosum delegate --kind deps`.
     #[command(after_long_help = "\
@@ -180,7 +181,7 @@ Examples:
   $ callosum deps
   $ callosum deps src --section cycles")]
     Deps(delegate::AnalysisArgs),
-    /// Show which tests cover which code, and which code no test reaches
+    /// Show which tests cover which code, and untested code
     ///
     /// Short for `callosum delegate --kind tests`.
     #[command(after_long_help = "\

@@ -12,7 +12,7 @@ use crate::{
     ui::{CommandError, Table},
 };
 
-/// List what plans can call
+/// List the capabilities that plans can call
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -20,22 +20,22 @@ Examples:
   $ callosum capability list --json")]
 pub(crate) struct ListArgs {}
 
-/// List what plans can call, by kind, skills and trust
+/// List capabilities by kind, skills and trust
 ///
-/// As `(call :capability.query {:kind :agent :skills ["analysis"] :trust-tier 2})` in a plan.
+/// Same as `(call :capability.query {:kind :agent :skills ["analysis"] :trust-tier 2})` in a plan.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum capability query --kind agent --trust-tier 2
   $ callosum capability query --skills history,context")]
 pub(crate) struct QueryArgs {
-    /// Only those of this kind
+    /// Only capabilities of this kind
     #[arg(long)]
     kind: Option<KindArg>,
-    /// Only those that have each of these skills
+    /// Only capabilities that have all of these skills
     #[arg(long, value_name = "SKILL", value_delimiter = ',')]
     skills: Vec<String>,
-    /// Only those that are trusted at least this far
+    /// Only capabilities of at least this trust tier
     #[arg(long, value_name = "0-3", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=3))]
     trust_tier: u8,
 }

@@ -15,10 +15,10 @@ pub(super) use self::{
 use super::context::Context;
 use crate::ui::CommandError;
 
-/// List what plans can call, and revoke it
+/// List and revoke the capabilities that plans can call
 ///
-/// Built-in capabilities, every executor of the registry as an agent, and the tools of servers that are
-/// registered. `docs/formats/capability.md` is their page.
+/// Capabilities are built-in functions, the executors of the registry (as agents) and the tools of registered
+/// servers. See `docs/formats/capability.md`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CapabilityCommand {
     List(list::ListArgs),

@@ -12,25 +12,25 @@ use crate::{
     ui::CommandError,
 };
 
-/// Let no plan on this machine call a capability any more
+/// Forbid all plans on this machine to call a capability
 ///
-/// Also one that is not there yet, and plans that are under way: it holds from their next call on.
+/// Running plans are affected from their next call on. The capability does not have to exist yet.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum capability revoke mesh.publish")]
 pub(crate) struct RevokeArgs {
-    /// The capability, in any spelling of its name
+    /// Name of the capability, in any spelling
     name: String,
 }
 
-/// Let plans call a capability again that was revoked
+/// Allow plans to call a revoked capability again
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum capability restore mesh.publish")]
 pub(crate) struct RestoreArgs {
-    /// The capability, in any spelling of its name
+    /// Name of the capability, in any spelling
     name: String,
 }
 

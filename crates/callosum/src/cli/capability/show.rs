@@ -9,13 +9,13 @@ use crate::{
     ui::{CommandError, Exit, lasting},
 };
 
-/// Show all that is known of a capability
+/// Show the details of a capability
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum capability show agent.delegate")]
 pub(crate) struct ShowArgs {
-    /// The capability, as plans call it
+    /// Name of the capability, as plans call it
     name: String,
 }
 

@@ -11,19 +11,19 @@ use crate::{
     ui::{CommandError, Exit, many},
 };
 
-/// Say what is wrong with a file of policies
+/// Check a file of policies
 ///
-/// Reads it as the user's constitution, or with `--project` as what a project forbids, and says
-/// nothing about its signature. The exit code is 1 where it would not be taken.
+/// Reads the file as the user's constitution, or with --project as the prohibitions of a project. Does not check its
+/// signature. Exits with 1 if the file would be rejected.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum constitution check ~/.config/callosum/constitution.cedar
   $ callosum constitution check --project .cal_constitution.cedar")]
 pub(crate) struct CheckArgs {
-    /// The file
+    /// File of policies
     file: PathBuf,
-    /// Check it as what a project forbids
+    /// Check it as the prohibitions of a project
     #[arg(long)]
     project: bool,
 }

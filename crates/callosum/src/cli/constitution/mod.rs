@@ -17,10 +17,10 @@ use crate::{
     ui::{CommandError, Table},
 };
 
-/// Show, check and sign the policies that plans are held to
+/// Show, check and sign the policies of plans
 ///
-/// Each call of a plan is permitted, forbidden or asked for by policies. `docs/formats/constitution.md` is
-/// their page.
+/// Policies permit or forbid each call of a plan, or require the approval of a person. See
+/// `docs/formats/constitution.md`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConstitutionCommand {
     Show(show::ShowArgs),

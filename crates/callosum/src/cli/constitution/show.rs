@@ -8,17 +8,17 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Show the policies that hold in this project
+/// Show the policies in effect in this project
 ///
-/// Those of the user's constitution, or the built-in one, and what the project forbids. Where something
-/// is wrong with one of them nothing is permitted, and the exit code is 3.
+/// Prints the policies of the user's constitution, or of the built-in one, and the prohibitions of the project. If
+/// one of them is invalid, nothing is permitted, and the exit code is 3.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum constitution show
   $ callosum constitution show --source")]
 pub(crate) struct ShowArgs {
-    /// Print the policies' own texts
+    /// Print the source text of the policies
     #[arg(long, conflicts_with = "json")]
     source: bool,
 }

@@ -22,15 +22,17 @@ const MODE: u32 = 0o644;
 
 /// Sign a constitution with this machine's key
 ///
-/// The signature stands beside the file. A file that is no constitution is not signed; one that is
-/// changed must be signed again. Its version may not be lower than that of one that was signed before:
-/// the machine remembers what it signed last, and nothing older holds.
+/// Writes the signature beside the file. A file that is not a valid constitution is not signed. A changed file must
+/// be signed again.
+///
+/// The version must not be lower than that of the last constitution signed on this machine. The machine remembers
+/// that version and accepts nothing older.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum constitution sign ~/.config/callosum/constitution.cedar")]
 pub(crate) struct SignArgs {
-    /// The file
+    /// File of the constitution
     file: PathBuf,
 }
 

@@ -21,11 +21,11 @@ const QUIET: Duration = Duration::from_millis(500);
 /// Somebody who never stops is not waited for any longer.
 const MOST: Duration = Duration::from_secs(5);
 
-/// Bring the bridge file in line, and say where it is
+/// Sync the bridge file and print its path
 ///
-/// What somebody wrote into it is taken over; what could not be is told. Every other verb of the mesh does so as
-/// well. Where somebody is writing it just now this one stays until nobody has for half a second, five seconds at
-/// most. Exits with 1 where something could not be taken over.
+/// Applies edits of the bridge file to the mesh, and reports edits that could not be applied. Every other mesh
+/// command does so too. If a program is writing the file, this command waits until it has been quiet for half a
+/// second, but at most five seconds. Exits with 1 if something could not be applied.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

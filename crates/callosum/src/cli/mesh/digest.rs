@@ -21,23 +21,24 @@ use crate::{
     ui::CommandError,
 };
 
-/// Show what an agent is told of the others when its session begins
+/// Show what an agent learns about the others when its session begins
 ///
-/// Messages to it, tasks for it, what came of tasks that it left, discoveries and events since its last session,
-/// hand-offs and what is new in the project's ledger; nothing where there is nothing. Nothing counts as told by this, unless --deliver is given.
+/// Lists messages to the agent, tasks for it, results of tasks that it left, and hand-offs. Also lists discoveries,
+/// events and ledger entries since its last session. Prints nothing if there is nothing new. Nothing is marked as
+/// delivered, unless --deliver is given.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh digest --for gemini
   $ callosum mesh digest --for codex --budget 200 --json")]
 pub(crate) struct DigestArgs {
-    /// The agent
+    /// Agent that the digest is for
     #[arg(long = "for", value_name = "AGENT")]
     agent: AgentName,
-    /// At most so many tokens
+    /// Print at most about N tokens
     #[arg(long, value_name = "N", default_value = "400")]
     budget: u64,
-    /// Mark it as told, as for an agent without hooks that reads it by itself
+    /// Mark the contents as delivered, for an agent without hooks
     #[arg(long)]
     deliver: bool,
 }

@@ -14,7 +14,7 @@ use crate::{
     ui::{CommandError, Exit, shown_time},
 };
 
-/// Tell all agents what was found out
+/// Share discoveries with all agents
 #[derive(Debug, Subcommand)]
 pub(crate) enum DiscoveryCommand {
     Share(ShareArgs),
@@ -22,16 +22,19 @@ pub(crate) enum DiscoveryCommand {
     Remove(RemoveArgs),
 }
 
-/// Share a discovery
+/// Share a discovery with all agents
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh discovery share \"serde 2 breaks the export format\" --as gemini")]
 pub(crate) struct ShareArgs {
-    /// What was found out, or `-` to read it from standard input
+    /// Text of the discovery, or `-` to read it from standard input
     #[arg(value_name = "TEXT")]
     content: String,
-    /// Its id; a new one by default. The same discovery twice under one id is one; another under it, or that of another agent, is refused
+    /// Id of the discovery [default: a new one]
+    ///
+    /// Sharing the same discovery twice under one id has no effect. A different text under that id is refused, and so
+    /// is an id of another agent.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
     #[command(flatten)]
@@ -46,13 +49,13 @@ Examples:
   $ callosum mesh discovery list --json")]
 pub(crate) struct ListArgs {}
 
-/// Tell a discovery no longer
+/// Remove a discovery
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh discovery remove 0f3a")]
 pub(crate) struct RemoveArgs {
-    /// Its id
+    /// Id of the discovery
     #[arg(value_name = "ID")]
     id: String,
     #[command(flatten)]

@@ -18,7 +18,7 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Say that you work on a file, so that another agent is told
+/// Manage advisory locks on files
 #[derive(Debug, Subcommand)]
 pub(crate) enum LeaseCommand {
     Take(TakeArgs),
@@ -28,47 +28,47 @@ pub(crate) enum LeaseCommand {
 
 /// Take a lease on a file
 ///
-/// It ends with the session that has it, and after ten minutes, unless it is taken again. Where another agent has it, the command exits
-/// with 1 and says who, until when and what for.
+/// A lease ends with its session, or after ten minutes unless it is taken again. If another agent holds it, the
+/// command exits with 1 and prints the holder, the expiry and the reason.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh lease take src/parser.rs --why \"renaming the tokens\" --as codex
   $ callosum mesh lease release src/parser.rs --as codex")]
 pub(crate) struct TakeArgs {
-    /// The file
+    /// Path of the file
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// What for
+    /// Reason, shown to other agents
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
-    /// Also where another agent has it
+    /// Take the lease even if another agent holds it
     #[arg(long)]
     anyway: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
 
-/// Give a lease back
+/// Release a lease
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh lease release src/lib.rs --as codex")]
 pub(crate) struct ReleaseArgs {
-    /// The file
+    /// Path of the file
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The number of the lease that is given back; where it is another's by now that is refused
+    /// Release the lease only if it still has this number
     #[arg(long, value_name = "N")]
     token: Option<u64>,
-    /// Also where it is another agent's
+    /// Release the lease even if another agent holds it
     #[arg(long)]
     anyway: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
 
-/// List the leases that hold
+/// List active leases
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

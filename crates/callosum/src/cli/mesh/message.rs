@@ -20,7 +20,7 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Say something to another agent, and read what others said
+/// Send messages to other agents, and read yours
 #[derive(Debug, Subcommand)]
 pub(crate) enum MessageCommand {
     Send(SendArgs),
@@ -30,89 +30,95 @@ pub(crate) enum MessageCommand {
     Drop(DropArgs),
 }
 
-/// Send a message
+/// Send a message to an agent
 ///
-/// Its id is printed. It waits until a hook of the agent's client hands it over, or the agent reads
-/// it; how far it has come, `message list` shows. One that could not be handed over in time, or to a name that nobody on this
-/// machine has, is a dead letter: `message list --dead`. For the latter the command exits with 1.
+/// Prints the message id. The message waits until a hook of the agent's client delivers it, or the agent reads it.
+/// `callosum mesh message list` shows its state.
+///
+/// A message that is not delivered in time is a dead letter: see `callosum mesh message list --dead`. A message to an
+/// unknown name is a dead letter at once, and the command exits with 1.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh message send codex \"The schema changed: see docs/schema.md\" --as claude
   $ printf 'two\\nlines' | callosum mesh message send gemini -")]
 pub(crate) struct SendArgs {
-    /// To whom: an agent, or one session of it alone
+    /// Recipient: an agent, or one session of an agent
     #[arg(value_name = "AGENT[@SESSION]")]
     to: Addressee,
-    /// What, or `-` to read it from standard input
+    /// Text of the message, or `-` to read it from standard input
     #[arg(value_name = "TEXT")]
     content: String,
-    /// The message that it answers
+    /// Id of the message that this one answers
     #[arg(long, value_name = "MESSAGE")]
     reply_to: Option<String>,
-    /// Its id; a new one by default. The same message twice under one id is one; another under it is refused
+    /// Id of the message [default: a new one]
+    ///
+    /// Sending the same message twice under one id sends it once. A different message under that id is refused.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    /// Seconds after which it is a dead letter, unless it was handed over before; a week by default
+    /// Time limit for delivery, in seconds [default: one week]
+    ///
+    /// A message that is not delivered by then becomes a dead letter.
     #[arg(long, value_name = "SECONDS")]
     ttl: Option<u64>,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
 
-/// Read the messages for this agent, which acknowledges them
+/// Read and acknowledge the messages for this agent
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh message read --as codex
   $ callosum mesh message read --as codex --peek --json")]
 pub(crate) struct ReadArgs {
-    /// Show them, and leave them unread
+    /// Show the messages and leave them unread
     #[arg(long)]
     peek: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
 
-/// List messages with how far they have come, oldest first
+/// List messages and their delivery state, oldest first
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh message list --as codex
   $ callosum mesh message list --dead --json")]
 pub(crate) struct ListArgs {
-    /// Also those that are acknowledged or dropped
+    /// Include acknowledged and dropped messages
     #[arg(long)]
     all: bool,
-    /// Only those that could not be delivered
+    /// Only messages that could not be delivered
     #[arg(long, conflicts_with = "all")]
     dead: bool,
-    /// Only those that this agent sent or is sent
+    /// Only messages from or to this agent
     #[arg(long = "as", value_name = "AGENT")]
     agent: Option<AgentName>,
 }
 
-/// Have a dead message delivered again
+/// Deliver a dead letter again
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh message list --dead
   $ callosum mesh message retry 0f3a")]
 pub(crate) struct RetryArgs {
-    /// The message
+    /// Id of the message
     #[arg(value_name = "MESSAGE")]
     message: String,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
 
-/// Take a message back
+/// Withdraw a message
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh message drop 0f3a")]
 pub(crate) struct DropArgs {
-    /// The message
+    /// Id of the message
     #[arg(value_name = "MESSAGE")]
     message: String,
     #[command(flatten)]

@@ -43,7 +43,7 @@ pub(crate) use self::{
 use super::context::Context;
 use crate::ui::CommandError;
 
-/// Tell the other agents on this machine, and hear from them
+/// Exchange tasks, messages and events with other agents on this machine
 #[derive(Debug, Subcommand)]
 pub(crate) enum MeshCommand {
     Publish(publish::PublishArgs),

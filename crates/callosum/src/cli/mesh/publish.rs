@@ -30,9 +30,11 @@ use crate::{
 
 /// Publish an event
 ///
-/// An event has a topic and a payload. Each agent publishes at most once in five seconds; more than that is
-/// refused, or waited for with --wait. Secrets are masked. What the acknowledgement means is told: logged
-/// survives the end of every process, synced also a loss of power.
+/// An event has a topic and a payload. Each agent may publish once every five seconds. An earlier event is refused,
+/// or waits if --wait is given. Secrets are masked.
+///
+/// The acknowledgement states the durability of the event. A logged event survives the end of every process, a synced
+/// event also survives a power loss.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -40,21 +42,23 @@ Examples:
   $ callosum mesh publish build.broken --as codex --payload '{\"target\": \"ios\"}' --wait
   $ echo '{\"note\": \"from a file\"}' | callosum mesh publish agent.note --payload - --wait")]
 pub(crate) struct PublishArgs {
-    /// What it is about: parts with dots between them
+    /// Topic: parts separated by dots
     #[arg(value_name = "TOPIC")]
     topic: Topic,
-    /// A JSON object, or `-` to read it from standard input
+    /// JSON object, or `-` to read it from standard input
     #[arg(long, value_name = "JSON", default_value = "{}")]
     payload: String,
-    /// Its id; a new one by default. The same id twice from the same agent is one event
+    /// Id of the event [default: a new one]
+    ///
+    /// If the same agent publishes an id twice, there is only one event.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
     #[command(flatten)]
     speaker: SpeakerArgs,
-    /// What the acknowledgement is to mean
+    /// Durability that the acknowledgement guarantees
     #[arg(long, value_enum, default_value = "logged")]
     durability: DurabilityArg,
-    /// Show the event, and publish nothing
+    /// Print the event, and publish nothing
     #[arg(long)]
     dry_run: bool,
     /// Wait until this agent may publish again
@@ -70,9 +74,9 @@ const LOCKED_FOR: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DurabilityArg {
-    /// It is in the log, and survives the end of every process
+    /// In the log: survives the end of every process
     Logged,
-    /// It is on disk, and survives a loss of power
+    /// On disk: survives a power loss
     Synced,
 }
 

@@ -34,7 +34,7 @@ Examples:
   $ callosum mesh route large-review --json"
 )]
 pub(crate) struct RouteArgs {
-    /// The kind of task
+    /// Category of tasks to show [default: all]
     #[arg(value_name = "CATEGORY")]
     category: Option<String>,
     #[command(subcommand)]

@@ -34,13 +34,13 @@ pub(crate) fn agent_of(environment: &Environment) -> Option<&'static str> {
     mark.map(|(_, name, _)| *name)
 }
 
-/// Who speaks.
+/// Options that name the acting agent.
 #[derive(Args, Debug)]
 pub(super) struct SpeakerArgs {
-    /// Speak as this agent; by default the client that runs the command, or `person`
+    /// Act as this agent [default: the client that runs the command, or `person`]
     #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::of_speaker)]
     agent: Option<AgentName>,
-    /// The agent's own session
+    /// Session of the agent [default: the session of the client]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 }

@@ -48,27 +48,31 @@ const KEEP: Duration = Duration::from_millis(100);
 /// Lines that are read ahead.
 const LINES: usize = 64;
 
-/// Hear what is told, from now on or from where you stood, until Ctrl-C
+/// Stream events until Ctrl-C, from now or from a saved position
 ///
-/// From the daemon where one serves, and from the files where none does: it goes from one to the other by itself, and misses
-/// nothing on the way. With --state it goes on where it stood when it is started again. With --publish each line of
-/// standard input, an event in JSON, is told the others; what nobody can take just now waits, in the state as well.
+/// Reads from the daemon if one is running, and from the files otherwise. It switches between them without missing an
+/// event. With --state, a restart continues at the saved position.
+///
+/// With --publish, each line of standard input is published as one event in JSON. Events that cannot be published yet
+/// wait, and are saved in the state file too.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh subscribe --topic 'calc.**' --state /tmp/calc.json
   $ callosum mesh subscribe --json --since 17")]
 pub(crate) struct SubscribeArgs {
-    /// Only topics like this: `*` is one part, `**` any number; may be given several times
+    /// Only topics that match PATTERN (may be repeated)
+    ///
+    /// `*` matches one part of a topic, `**` any number of parts.
     #[arg(long, value_name = "PATTERN")]
     topic: Vec<Pattern>,
-    /// After this cursor, where the state says nothing else
+    /// Start after this cursor, unless the state file has a position
     #[arg(long, value_name = "CURSOR")]
     since: Option<Cursor>,
-    /// Remember in this file how far was heard, and what waits to be told
+    /// Save the position and the waiting events in this file
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// Tell what comes on standard input: an event in JSON each line
+    /// Publish events from standard input, one JSON object per line
     #[arg(long)]
     publish: bool,
     #[command(flatten)]

@@ -31,8 +31,8 @@ const MOST_SHOWN: usize = 160;
 
 /// Show events, oldest first
 ///
-/// The last ten, unless --since says from where. With --json one object a line, the events as they
-/// are in the log.
+/// Prints the last ten events, unless --since or --last is given. With --json, prints one object per line, as stored
+/// in the log.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -40,16 +40,18 @@ Examples:
   $ callosum mesh tail --topic 'calc.**' --since 1h
   $ callosum mesh tail --since 17 --json")]
 pub(crate) struct TailArgs {
-    /// Only topics like this: `*` is one part, `**` any number; may be given several times
+    /// Only topics that match PATTERN (may be repeated)
+    ///
+    /// `*` matches one part of a topic, `**` any number of parts.
     #[arg(long, value_name = "PATTERN")]
     topic: Vec<Pattern>,
-    /// After this cursor, or since this time (30m, 2026-01-02)
+    /// Only events after CURSOR, or since TIME: a date, a time (UTC) or an age (30m, 2h, 7d, 2w)
     #[arg(long, value_name = "CURSOR|TIME", value_parser = since)]
     since: Option<Since>,
-    /// The last so many, where --since is not given
+    /// Print at most the last N events
     #[arg(long, value_name = "N", default_value = "10", conflicts_with = "since")]
     last: usize,
-    /// Go on with what is told from now on, until Ctrl-C
+    /// Print new events until Ctrl-C
     #[arg(short, long)]
     follow: bool,
 }

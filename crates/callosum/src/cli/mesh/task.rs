@@ -23,7 +23,7 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Leave work for another agent, claim it, and say that it is done
+/// Leave tasks for other agents, claim tasks and report results
 #[derive(Debug, Subcommand)]
 pub(crate) enum TaskCommand {
     Add(AddArgs),
@@ -35,9 +35,9 @@ pub(crate) enum TaskCommand {
     Show(ShowArgs),
 }
 
-/// Leave a task
+/// Leave a task for another agent
 ///
-/// Its id is printed. It stands in the queue until an agent claims it: the one that --to names, or any.
+/// Prints the task id. The task waits in the queue until an agent claims it: the agent that --to names, or any.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -45,123 +45,126 @@ Examples:
   $ callosum mesh task add \"Count what depends on serde\" --to gemini --category dependency-scan
   $ callosum mesh task add \"Fix what the review found\" --priority 1")]
 pub(crate) struct AddArgs {
-    /// What is to be done, or `-` to read it from standard input
+    /// Work to do, or `-` to read it from standard input
     #[arg(value_name = "PROMPT")]
     prompt: String,
-    /// Who is to do it; by default whoever claims it first
+    /// Agent to do the task [default: the first to claim it]
     #[arg(long, value_name = "AGENT")]
     to: Option<AgentName>,
-    /// What kind of task it is, which says who is to do it: see `callosum mesh route`
+    /// Category of the task, which selects the agent: see `callosum mesh route`
     #[arg(long, value_name = "CATEGORY")]
     category: Option<String>,
-    /// How urgent it is: the smallest number comes first
+    /// Priority: the smallest number comes first
     #[arg(short, long, value_name = "N", default_value = "5")]
     priority: i64,
-    /// A task that is to be complete before; may be given several times
+    /// Id of a task that must be complete first (may be repeated)
     #[arg(long, value_name = "TASK")]
     needs: Vec<String>,
-    /// Where the result is to be written
+    /// File to write the result to
     #[arg(long, value_name = "PATH")]
     output_file: Option<PathBuf>,
-    /// Its id; a new one by default. The same id twice is one task
+    /// Id of the task [default: a new one]
+    ///
+    /// Adding the same id twice creates one task.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
 
-/// Claim a task: the most urgent that this agent may begin, or the one that is named
+/// Claim a task: the given one, or the most urgent
 ///
-/// Of two agents that claim the same task one is refused. A claim ends with the session that has it, and after
-/// half an hour, unless it is claimed again. Exits with 1 where there is nothing to claim.
+/// Without TASK, claims the most urgent task that this agent may begin. If two agents claim the same task, one of
+/// them is refused. A claim ends with its session, or after 30 minutes unless the task is claimed again. Exits with 1
+/// if there is nothing to claim.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh task claim --as codex
   $ callosum mesh task claim --json")]
 pub(crate) struct ClaimArgs {
-    /// The task
+    /// Id of the task
     #[arg(value_name = "TASK")]
     task: Option<String>,
-    /// Also where it was left for another agent
+    /// Claim it even if it was assigned to another agent
     #[arg(long, requires = "task")]
     anyway: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
 
-/// Say that a task is done
+/// Complete a task
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh task add \"Count the tests\" --id count-tests
   $ callosum mesh task done count-tests --result \"412\"")]
 pub(crate) struct DoneArgs {
-    /// The task
+    /// Id of the task
     #[arg(value_name = "TASK")]
     task: String,
-    /// What came of it, or `-` to read it from standard input
+    /// Result of the task, or `-` to read it from standard input
     #[arg(long, value_name = "TEXT")]
     result: Option<String>,
-    /// The number of the claim under which it was done; where that was lost meanwhile it is refused
+    /// Complete the task only if its claim still has this number
     #[arg(long, value_name = "N")]
     token: Option<u64>,
-    /// Also where another agent has claimed it, is meant to do it, or has done it
+    /// Complete it even if another agent claimed it, was assigned to it or completed it
     #[arg(long)]
     anyway: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
 
-/// Give a task back to the queue
+/// Return a task to the queue
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh task release schema --because \"out of quota\" --as codex")]
 pub(crate) struct ReleaseArgs {
-    /// The task
+    /// Id of the task
     #[arg(value_name = "TASK")]
     task: String,
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT", default_value = "given back")]
     because: String,
-    /// The number of the claim that is given back
+    /// Return the task only if its claim still has this number
     #[arg(long, value_name = "N")]
     token: Option<u64>,
-    /// Also where another agent has claimed it
+    /// Return it even if another agent claimed it
     #[arg(long)]
     anyway: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
 
-/// Take a task back
+/// Cancel a task
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh task cancel schema --because \"no longer wanted\"")]
 pub(crate) struct CancelArgs {
-    /// The task
+    /// Id of the task
     #[arg(value_name = "TASK")]
     task: String,
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT", default_value = "taken back")]
     because: String,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
 
-/// List tasks, the most urgent first
+/// List tasks, most urgent first
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum mesh task list
   $ callosum mesh task list --to codex --json")]
 pub(crate) struct ListArgs {
-    /// Also those that are complete or cancelled
+    /// Include completed and canceled tasks
     #[arg(long)]
     all: bool,
-    /// Only those that this agent may claim or has
+    /// Only tasks that this agent may claim or has claimed
     #[arg(long, value_name = "AGENT")]
     to: Option<AgentName>,
 }
@@ -173,7 +176,7 @@ Examples:
   $ callosum mesh task show schema
   $ callosum mesh task show schema --json")]
 pub(crate) struct ShowArgs {
-    /// The task
+    /// Id of the task
     #[arg(value_name = "TASK")]
     task: String,
 }

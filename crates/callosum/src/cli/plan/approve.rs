@@ -15,23 +15,23 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Approve calls that a run waits with, and go on with it
+/// Approve the calls that a run waits for, and resume it
 ///
-/// `callosum plan show ID` tells what it is that is asked for, with all of its arguments. A call that is refused fails in the plan,
-/// as `SecurityViolation`, which the plan may catch.
+/// `callosum plan show ID` prints these calls with all their arguments. A refused call fails in the plan with
+/// `SecurityViolation`, which the plan may catch.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum plan approve 0f3a
   $ callosum plan approve 0f3a 9c1d --refuse")]
 pub(crate) struct ApproveArgs {
-    /// The run's id, or the beginning of it
+    /// Id of the run, or its beginning
     #[arg(value_name = "ID")]
     run: String,
-    /// The call's key, or the beginning of it; all that wait for approval where none is named
+    /// Key of the call, or its beginning [default: all that wait for approval]
     #[arg(value_name = "KEY")]
     key: Option<String>,
-    /// Refuse instead
+    /// Refuse the calls instead
     #[arg(long)]
     refuse: bool,
 }

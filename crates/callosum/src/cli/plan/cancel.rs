@@ -23,16 +23,15 @@ use crate::{
 /// How long the process that carries a run on is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// End a run
+/// Cancel a run
 ///
-/// What is being done for it is stopped; what was done stays done. A run that is ended can't be gone on
-/// with.
+/// Stops its work in progress; completed work is kept. A canceled run cannot be resumed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum plan cancel 0f3a")]
 pub(crate) struct CancelArgs {
-    /// The run's id, or the beginning of it
+    /// Id of the run, or its beginning
     #[arg(value_name = "ID")]
     run: String,
 }

@@ -20,12 +20,14 @@ use crate::{
     ui::{CommandError, Exit, Ui, many},
 };
 
-/// Say what a program would do, or all that is wrong with it
+/// Check a program without running it
 ///
-/// Nothing is evaluated. Tells which capabilities the program may call and how often, or every
-/// reason to refuse it, each with its place and what to write instead; the exit code is 1 then. In a
-/// project, a call of what nobody provides there, or one with a literal argument that it refuses, is such a reason, unless a `try` around it catches, and why what
-/// a model handed in is refused is on record.
+/// Prints the capabilities that the program may call, and how often. If the program would be refused, prints every
+/// reason with its place and a fix, and exits with 1. Nothing is evaluated.
+///
+/// In a project, a program is also refused if it calls a capability that no provider offers there, or passes a literal
+/// argument that the provider refuses. Inside a `try` that catches the failure, such a call is allowed. The reasons
+/// to refuse a proposal are recorded in the audit journal.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -35,17 +37,19 @@ Examples:
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     source: SourceArgs,
-    /// Allow no capabilities but those that CAP names, as `:storage.read` or `:storage/*`
+    /// Allow only capabilities that CAP names, as `:storage.read` or `:storage/*` (may be repeated)
     #[arg(long = "allow", value_name = "CAP")]
     allowed: Vec<String>,
-    /// Take the source for what a model handed in: JSON with `plan_source` or `steps` and its constraints,
-    /// which may be less than --allow and --max-calls (1000) say, and never more
+    /// Read the source as the proposal of a model, in JSON
+    ///
+    /// A proposal has `plan_source` or `steps`, and its constraints. Its constraints may be stricter than --allow and
+    /// --max-calls (1000 by default), but never wider.
     #[arg(long)]
     proposal: bool,
-    /// Refuse a program that may make more calls than N
+    /// Refuse a program that may make more than N calls
     #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
-    /// With `--max-calls`, also refuse one whose calls can't be counted before it runs
+    /// With --max-calls, refuse a program whose calls cannot be counted before it runs
     #[arg(long, requires = "max_calls")]
     refuse_unbounded: bool,
 }

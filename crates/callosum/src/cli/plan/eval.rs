@@ -20,9 +20,9 @@ use crate::ui::{CommandError, Exit, Ui, many};
 
 /// Evaluate a program and print its value
 ///
-/// The value is printed in the language's own notation. Nothing outside is touched: each call of a
-/// capability takes the next answer of the file given with `--answers`, and fails where there is
-/// none. A program that fails is told with the kind of its failure, and the exit code is 1.
+/// Prints the value in the notation of the language. Nothing outside is touched: each call of a capability takes the
+/// next answer of the file given with --answers, and fails if there is none. If the program fails, prints the kind of
+/// failure and exits with 1.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -30,16 +30,16 @@ Examples:
   $ callosum plan eval -e '(defplan greet (name) (str \"hello \" name))' --param 'name=\"Ada\"'
   $ echo '(reduce + 0 (range 10))' | callosum plan eval -
 
-A file of answers has a line of JSON for each call, in the order of the calls:
+A file of answers has one line of JSON per call, in the order of the calls:
   {\"call\": \":storage.read\", \"value\": \"{:size 3}\"}
   {\"call\": \":nlp.sentiment\", \"error\": \"the model is away\"}")]
 pub(crate) struct EvalArgs {
     #[command(flatten)]
     source: SourceArgs,
-    /// Answer the program's calls from FILE, a line of JSON each
+    /// Answer the calls from FILE, one line of JSON per call
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
-    /// Give the plan's parameter NAME this value, in the language's notation
+    /// Set the parameter NAME to VALUE, in the notation of the language (may be repeated)
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
 }

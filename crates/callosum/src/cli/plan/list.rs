@@ -13,17 +13,17 @@ use crate::{
     ui::{CommandError, Table, at_least_one, shown_time},
 };
 
-/// List runs of plans, the last one first
+/// List runs of plans, newest first
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum plan list
   $ callosum plan list --open --json")]
 pub(crate) struct ListArgs {
-    /// Only runs that are not over
+    /// Only runs that have not ended
     #[arg(long)]
     open: bool,
-    /// At most so many
+    /// Print at most N runs
     #[arg(long, value_name = "N", default_value = "20", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: NonZeroUsize,
 }

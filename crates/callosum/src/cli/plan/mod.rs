@@ -41,10 +41,10 @@ use crate::{
     ui::{CommandError, Exit, Ui},
 };
 
-/// Check, evaluate and carry out programs in the language of plans
+/// Check, evaluate and run programs in the plan language
 ///
-/// A plan is a pure program whose only effects are calls of capabilities. `docs/rtfs.md` is the
-/// language's page, `docs/plans.md` the one on carrying them out.
+/// A plan is a pure program whose only effects are calls of capabilities. `docs/rtfs.md` describes the language,
+/// `docs/plans.md` how plans run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
     Eval(eval::EvalArgs),

@@ -20,11 +20,10 @@ use crate::{
 /// Units of work that holding a value against a type may take.
 const SCHEMA_WORK: u64 = 1 << 20;
 
-/// Go on with a run
+/// Resume a run
 ///
-/// What was answered before is not asked again: the plan is evaluated anew and given the recorded
-/// answers, and goes on behind them. A call of which nobody knows whether it was made is never made
-/// again by itself: say with --answer that it was, or with --not-done that it was not.
+/// Evaluates the plan again with the recorded answers, and continues after them: answered calls are not made again.
+/// Calls with an unknown outcome are not retried automatically: settle them with --answer or --not-done.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -32,13 +31,13 @@ Examples:
   $ callosum plan resume 0f3a --answer '9c1d={:summary \"It is done.\"}'
   $ callosum plan resume 0f3a --not-done 9c1d")]
 pub(crate) struct ResumeArgs {
-    /// The run's id, or the beginning of it
+    /// Id of the run, or its beginning
     #[arg(value_name = "ID")]
     run: String,
-    /// The call under KEY was made, and came to this value, in the language's notation
+    /// The call KEY was made and returned VALUE, in the notation of the language
     #[arg(long = "answer", value_name = "KEY=VALUE")]
     answers: Vec<String>,
-    /// The call under KEY was not made: make it
+    /// The call KEY was not made: make it
     #[arg(long = "not-done", value_name = "KEY")]
     not_done: Vec<String>,
 }

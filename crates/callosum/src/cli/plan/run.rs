@@ -25,14 +25,15 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Carry out a plan
+/// Run a plan
 ///
-/// Each call is put to the kernel, which permits it, denies it, or asks for a person; it is on record
-/// before it is made, and its answer before it is used. A run that is killed anywhere goes on with
-/// `callosum plan resume` and does nothing twice. The value is printed in the language's own notation.
-/// Exits with 5 where the run waits for a person, and says what to paste.
+/// The kernel permits each call, denies it, or requires the approval of a person. Each call is recorded before it is
+/// made, and its answer before it is used. A run that was killed continues with `callosum plan resume` and does
+/// nothing twice. Prints the value in the notation of the language.
 ///
-/// Parameters are values: nothing in them becomes a part of the plan.
+/// Exits with 5 if the run waits for a person, and prints the command to paste.
+///
+/// Parameters are values: nothing in them becomes part of the plan.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -42,35 +43,36 @@ Examples:
   $ callosum plan run -e '(count (call :ledger.query {}))' --max-tokens 20000 --max-cost 0.5
   $ callosum plan run -e '(count (call :ledger.query {:limit 3}))' --dry-run --answers answers.jsonl
 
-With --dry-run nothing outside is touched and nothing is recorded. What the kernel would say to each
-call is told; one that would be denied fails, the others are answered from --answers:
+With --dry-run, no call is made and nothing is recorded. The kernel's decision on each call is printed.
+A call that would be denied fails; --answers answers the others:
   {\"call\": \":ledger.query\", \"value\": \"[1 2 3]\"}")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     source: SourceArgs,
-    /// Give the plan's parameter NAME this value, in the language's notation
+    /// Set the parameter NAME to VALUE, in the notation of the language (may be repeated)
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
-    /// Give the plan's parameters the values of this object
+    /// Set the parameters to the values of this JSON object
     #[arg(long, value_name = "JSON", conflicts_with = "parameters")]
     input: Option<String>,
-    /// Touch nothing: tell what the kernel would say to each call, answer it from --answers, and keep no
-    /// record
+    /// Make no calls and keep no record
+    ///
+    /// Prints the kernel's decision on each call, and answers the call from --answers.
     #[arg(long)]
     dry_run: bool,
-    /// With --dry-run, answer the calls from FILE, a line of JSON each
+    /// With --dry-run, answer the calls from FILE, one line of JSON per call
     #[arg(long, value_name = "FILE", requires = "dry_run")]
     answers: Option<PathBuf>,
-    /// Let it make at most N calls
+    /// Limit the run to N calls
     #[arg(long, value_name = "N")]
     max_yields: Option<u64>,
-    /// Let it call nothing more once its calls have used so many tokens
+    /// Make no more calls once calls have used this many tokens
     #[arg(long, value_name = "TOKENS", value_parser = value_parser!(u64).range(1..))]
     max_tokens: Option<u64>,
-    /// Let it call nothing more once its calls have cost so many US dollars
+    /// Make no more calls once calls have cost this many US dollars
     #[arg(long, value_name = "DOLLARS", value_parser = some_dollars)]
     max_cost: Option<Money>,
-    /// Let its calls take so many whole seconds together, pauses left out
+    /// Limit the total time of all calls, in whole seconds; pauses do not count
     #[arg(long, value_name = "S", value_parser = some_seconds)]
     max_seconds: Option<u64>,
 }

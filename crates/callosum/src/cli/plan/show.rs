@@ -23,19 +23,19 @@ use crate::{cli::context::Context, ui::CommandError};
 /// Most characters of what stands beside an action.
 const SHOWN: usize = 100;
 
-/// Show a run: how it stands, what it waits for, what it did
+/// Show a run: its state, its calls and what it waits for
 ///
-/// The arguments of a call that waits for a person are printed whole.
+/// Prints all arguments of a call that waits for a person.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum plan show 0f3a
   $ callosum plan show 0f3a --tree")]
 pub(crate) struct ShowArgs {
-    /// The run's id, or the beginning of it
+    /// Id of the run, or its beginning
     #[arg(value_name = "ID")]
     run: String,
-    /// Show the causal chain: plan, steps, calls, what was ruled and what they came to
+    /// Show the causal chain: plan, steps, calls, decisions and results
     #[arg(long)]
     tree: bool,
 }

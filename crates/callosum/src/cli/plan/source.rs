@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use crate::ui::{CommandError, Exit, Ui};
 
-/// Which program.
+/// Options that give the program.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(super) struct SourceArgs {
-    /// Take SOURCE itself as the program
+    /// Use SOURCE as the program
     #[arg(
         short = 'e',
         long = "expression",
@@ -25,7 +25,7 @@ pub(super) struct SourceArgs {
         allow_hyphen_values = true
     )]
     expression: Option<String>,
-    /// The program's file; `-` is standard input
+    /// File of the program; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 }

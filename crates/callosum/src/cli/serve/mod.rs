@@ -31,11 +31,13 @@ use crate::{
     ui::{CommandError, Exit, Ui, shell_word},
 };
 
-/// Serve what agents tell one another: events over HTTP, a bus, metrics
+/// Serve mesh events, a bus and metrics on this machine
 ///
-/// One daemon for this user and machine, on loopback alone: events at 127.0.0.1:8600, the bus at
-/// 127.0.0.1:7890, metrics at 127.0.0.1:9090. Where a port is taken the others are served, and who has it is
-/// told. Everything works without it too, on the same files; with it, who listens hears at once.
+/// Runs one daemon for this user and machine, on loopback only: events at 127.0.0.1:8600, the bus at 127.0.0.1:7890
+/// and metrics at 127.0.0.1:9090. If a port is taken, the others are served, and a message names the program that has
+/// it.
+///
+/// Everything also works without the daemon, on the same files. With it, subscribers receive events at once.
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -54,13 +56,13 @@ pub(crate) struct ServeArgs {
 
 #[derive(Debug, Subcommand)]
 enum ServeCommand {
-    /// Show what is served, and where; exits with 1 where nothing is
+    /// Show what is served and where; exits with 1 if nothing is
     #[command(after_long_help = "\
 Examples:
   $ callosum serve status
   $ callosum serve status --json")]
     Status,
-    /// End the daemon; exits with 1 where there is none
+    /// Stop the daemon; exits with 1 if none is running
     #[command(after_long_help = "\
 Examples:
   $ callosum serve stop")]
@@ -69,22 +71,22 @@ Examples:
 
 #[derive(Args, Clone, Debug)]
 struct HowArgs {
-    /// Where events are served: an address and port of loopback, or `off`
+    /// Address of the events: a loopback address and port, or `off`
     #[arg(long, value_name = "ADDRESS")]
     events: Option<Wish>,
-    /// Where the bus is served, likewise
+    /// Address of the bus: a loopback address and port, or `off`
     #[arg(long, value_name = "ADDRESS")]
     bus: Option<Wish>,
-    /// Where metrics are served, likewise
+    /// Address of the metrics: a loopback address and port, or `off`
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<Wish>,
-    /// Events a second that each connection may hand in
+    /// Limit each connection to N events per second
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
-    /// Go on in the background, once everything answers
+    /// Run in the background, and return when everything answers
     #[arg(long)]
     detach: bool,
-    /// Tell nobody on a terminal, and what fails in this file
+    /// Write a failure to this file and print nothing
     #[arg(long, value_name = "FILE", hide = true, conflicts_with = "detach")]
     failure_to: Option<PathBuf>,
 }

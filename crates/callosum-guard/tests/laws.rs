@@ -361,8 +361,16 @@ proptest! {
 /// CAKE-SHIM-1: a program whose last call is cut off gets a verdict.
 #[test]
 fn a_call_that_is_cut_off_gets_a_verdict() {
-    for end in ["(", "(path.join(os.tmpdir(),\"x-\"", "(path.join(os.tmpdir()"] {
-        for function in ["fs.mkdtempSync", "tempfile.TemporaryDirectory", "Dir.mktmpdir"] {
+    for end in [
+        "(",
+        "(path.join(os.tmpdir(),\"x-\"",
+        "(path.join(os.tmpdir()",
+    ] {
+        for function in [
+            "fs.mkdtempSync",
+            "tempfile.TemporaryDirectory",
+            "Dir.mktmpdir",
+        ] {
             let text = format!("node -e 'const d={function}{end}");
             explain(&text, &facts(), &Policy::default());
             explain(&format!("{text}'"), &facts(), &Policy::default());

@@ -3,6 +3,7 @@
 //! - [`rooms`]: which crate may know which, and which libraries are kept in one room.
 //! - [`sources`]: how source files open, what they are called, and what they don't contain.
 //! - [`dependencies`]: where dependencies come from and under which licences.
+//! - [`dialect`]: words that plain English does without, whose number may only fall.
 //! - [`locks`]: where locks stand that an executor must not hold.
 //! - [`papers`]: the root folder, the licence texts, links, formats and schemas.
 //! - [`requirements`]: a requirement called done is cited by a test.
@@ -17,6 +18,7 @@
 )]
 
 mod dependencies;
+mod dialect;
 mod locks;
 mod markdown;
 mod papers;

@@ -1,0 +1,101 @@
+//! Words of the private dialect that this project was written in: their number may only fall.
+//!
+//! [`LIMITS`] has the number of each part of the tree. Whoever rewrites text lowers it in the same commit. What users read
+//! comes first: the help has none left.
+
+use crate::{none_of, tree::Tree};
+
+/// Words that plain American English does without (or says otherwise).
+const DIALECT: [&str; 22] = [
+    "told",
+    "said",
+    "stands",
+    "anew",
+    "nobody",
+    "somebody",
+    "whoever",
+    "whatever",
+    "of which",
+    "in vain",
+    "made good",
+    "hand over",
+    "hand out",
+    "hand back",
+    "hands over",
+    "hands out",
+    "hands back",
+    "handed over",
+    "handed out",
+    "handed back",
+    "lets be",
+    "is let",
+];
+
+/// By how many words a part may be below its limit before the limit has to follow.
+const SLACK: usize = 150;
+
+/// The parts of the tree, each with how many of these words it has at most.
+const LIMITS: [(&str, &str, usize); 4] = [
+    ("the help", "docs/reference/", 0),
+    ("README", "README.md", 1),
+    ("the documentation", "docs/", 146),
+    ("Rust files", "crates/", 10_465),
+];
+
+/// Returns how many dialect words a text has. Options and names such as `--begin-anew` are no words.
+fn dialect_words(text: &str) -> usize {
+    let text = text.to_lowercase();
+    DIALECT
+        .iter()
+        .map(|word| {
+            text.match_indices(word)
+                .filter(|(at, _)| {
+                    let is_part = |letter: Option<char>| {
+                        letter.is_some_and(|it| it.is_alphanumeric() || "_-".contains(it))
+                    };
+                    !is_part(text[..*at].chars().next_back())
+                        && !is_part(text[at + word.len()..].chars().next())
+                })
+                .count()
+        })
+        .sum()
+}
+
+#[test]
+fn no_part_of_the_tree_gains_dialect_words() {
+    let tree = Tree::read();
+    let mut findings = Vec::new();
+    for (name, folder, limit) in LIMITS {
+        let ends: &[&str] = if folder == "crates/" {
+            &["rs"]
+        } else {
+            &["md", "yml"]
+        };
+        let files = ends.iter().flat_map(|end| tree.with_extension(end));
+        let files: Vec<&str> = files.filter(|path| path.starts_with(folder)).collect();
+        let count: usize = files
+            .iter()
+            .map(|path| dialect_words(&tree.text(path)))
+            .sum();
+        if count > limit {
+            let most = files
+                .iter()
+                .map(|path| (dialect_words(&tree.text(path)), path));
+            let (most, path) = most.max().unwrap();
+            findings.push(format!(
+                "{name} has {count} dialect words, allowed are {limit}; most are in {path} ({most})"
+            ));
+        } else if count + SLACK < limit {
+            findings.push(format!(
+                "{name} has {count} dialect words: lower its limit of {limit} in this test"
+            ));
+        }
+    }
+    none_of(&findings);
+}
+
+#[test]
+fn parts_of_words_and_options_are_no_dialect() {
+    assert_eq!(dialect_words("It is told anew; nobody said so."), 4);
+    assert_eq!(dialect_words("--begin-anew, understands, foretold_it"), 0);
+}

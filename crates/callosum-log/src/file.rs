@@ -69,7 +69,8 @@ impl LogFile {
 
     /// Appends a line, which has no line break of its own.
     ///
-    /// A line that cannot be written is lost, and the next one that can says how many were: whoever logs goes on.
+    /// A line that cannot be written is lost and counted; the next line that can be written reports the count. The caller never
+    /// gets an error.
     pub fn append(&self, line: &str) {
         let lost = self.lost.load(Ordering::Relaxed);
         let mut text = String::new();

@@ -45,7 +45,7 @@ pub struct Hooks {
     pub denying: Denying,
     /// When an answer that allows a tool spares the person the client's own prompt.
     pub allowing: Allowing,
-    /// How it is given another command in place of the one that its model asked for.
+    /// How it takes another command in place of the one that its model asked for.
     pub rewriting: Rewriting,
     /// Who is told what an answer says that lets a tool run.
     pub telling: Telling,
@@ -98,7 +98,7 @@ pub enum Allowing {
     Never,
 }
 
-/// How a client is given another command in place of the one that its model asked for.
+/// The way in which a client takes another command in place of the one that its model asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rewriting {
     /// By `updatedInput` beside the permission.

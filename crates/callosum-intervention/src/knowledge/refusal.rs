@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::same_command;
 
-/// How long a session that does nothing after a refusal is waited for. Then its turn has ended.
+/// Time without a step after which the turn of a session has ended.
 const QUIET: SignedDuration = SignedDuration::from_mins(10);
 
 /// The reaction of a session to a refusal.

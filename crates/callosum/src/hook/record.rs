@@ -72,7 +72,7 @@ pub(super) struct Told<'a> {
     pub(super) snapshot: Option<&'a Kept>,
     /// Whether the client was told to run it without a prompt of its own.
     pub(super) auto_allowed: bool,
-    /// The command that the client was given in its place.
+    /// The command that ran in its place.
     pub(super) rewritten: Option<&'a str>,
     /// From the start of the process to the decision.
     pub(super) took: Duration,

@@ -1,7 +1,7 @@
 //! Running the alternative of a refused command in its place (Seed CAKE §5, `pre_execute`), if the user turned that on.
 //!
 //! Start with [`alternative`]. Only a plain command is replaced, by one of the same program and subcommand that the guard allows,
-//! such as `git push --force` by `git push --force-with-lease`. The client is given the new command, its model is told, and the
+//! such as `git push --force` by `git push --force-with-lease`. The client gets the new command, its model gets a note, and the
 //! record has both.
 
 use callosum_guard::{Decision, Verdict};

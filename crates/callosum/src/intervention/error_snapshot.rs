@@ -4,9 +4,12 @@
 
 use std::ffi::OsString;
 
-use callosum_host::process::{self, Launch, Limits};
+use callosum_host::process::{self, Launch};
 
-use super::{Watcher, person::NotifyError};
+use super::{
+    Watcher,
+    person::{NotifyError, launch},
+};
 
 impl Watcher {
     /// Starts the process that takes the snapshot, if the project is a git repository. Returns at once.
@@ -30,21 +33,9 @@ impl Watcher {
             "--".into(),
             label.into(),
         ];
-        let variables = self.environment.iter();
         let launch = Launch {
-            program,
-            arguments: arguments.into(),
             folder: self.root.clone(),
-            environment: variables
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
-            input: Vec::new(),
-            limits: Limits {
-                quiet: None,
-                total: None,
-                output_bytes: 0,
-                error_bytes: 0,
-            },
+            ..launch(program, arguments.into(), &self.environment)
         };
         Ok(process::leave(&launch)?)
     }

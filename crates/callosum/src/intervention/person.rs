@@ -235,7 +235,12 @@ fn show(environment: &Environment, cancel: &Cancel, notice: &Notice) -> Result<(
     })
 }
 
-fn launch(program: PathBuf, arguments: Vec<OsString>, environment: &Environment) -> Launch {
+/// Returns how a program is started in the user's own environment. [`process::leave`] ignores its limits.
+pub(super) fn launch(
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    environment: &Environment,
+) -> Launch {
     let variables = environment.iter();
     Launch {
         program,

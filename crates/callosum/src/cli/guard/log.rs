@@ -108,7 +108,7 @@ pub(crate) struct DecisionOutput {
     pub(crate) command: Option<String>,
     /// The alternative that a refusal named.
     pub(crate) alternative: Option<String>,
-    /// The command that the client was given in its place.
+    /// The command that ran in its place.
     pub(crate) rewritten_to: Option<String>,
     /// The files that were to be written.
     pub(crate) paths: Vec<String>,

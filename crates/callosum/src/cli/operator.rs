@@ -144,7 +144,7 @@ fn notify(context: &Context, args: &NotifyArgs) -> Result<(), CommandError> {
                 user.display()
             ),
         )
-        .hint("docs/interventions.md has an example"));
+        .hint("add to that file: escalation: {human_notification: {enabled: true, desktop: true}}"));
     }
     let deliver = |notice: &Notice| {
         person::deliver(&context.environment, &escalation, &context.cancel, notice)

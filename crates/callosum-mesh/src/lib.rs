@@ -21,6 +21,7 @@ pub mod journal;
 mod leased_path;
 mod memory;
 mod mesh;
+pub mod mesh_store;
 mod moment;
 mod news;
 mod orders;

@@ -9,7 +9,7 @@ use callosum_guard::config::Config;
 use callosum_host::Disk;
 use callosum_log::{Level, LogError, LogFile, StartError, UnknownLevel};
 
-use crate::config::{Environment, EnvironmentError, GuardConfig, Homes, HomesError};
+use callosum_config::{Environment, EnvironmentError, GuardConfig, Homes, HomesError};
 
 /// Bytes of a mebibyte.
 const MEBIBYTE: u64 = 1 << 20;

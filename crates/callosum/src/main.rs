@@ -1,31 +1,16 @@
 //! `callosum`: several coding agents, working as one.
 //!
-//! Start with [`cli`], which has one file per command. `config` knows settings, homes, the root and
-//! trust; `committed` asks git what was, and `renames` where it is now; `daemon` serves who connects; `hook` and `mcp` answer coding agents and `registration` tells them to
-//! ask; `undo` keeps what they change, `intervention` the errors that they hit; `metrics` counts both, and `logging` writes the log file of long commands; `transcript` reads how full their contexts are; `ui` is the only room that writes to the
-//! terminal. This crate only translates: what is decided, run and kept, the crates below decide, run
-//! and keep.
+//! Start with [`cli`], which has one file per command; [`mcp`] serves tools, and [`ui`] is the only module that writes to the
+//! terminal. Settings are in `callosum-config`, hooks and registration in `callosum-client`, the daemon in `callosum-daemon`.
 
 #![forbid(unsafe_code)]
 
 mod bd;
 mod ck;
 mod cli;
-mod committed;
-mod config;
-mod daemon;
-mod hook;
-mod intervention;
 mod logging;
-mod machine_mesh;
 mod mcp;
-mod metrics;
-mod registration;
-mod renames;
-mod sources;
-mod transcript;
 mod ui;
-mod undo;
 
 use std::process::ExitCode;
 

@@ -18,7 +18,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("landlock", &["callosum-host"]),
     ("nix", &["callosum-host"]),
     ("owo-colors", &["callosum"]),
-    ("prometheus-client", &["callosum"]),
+    ("prometheus-client", &["callosum-metrics"]),
     ("tracing-subscriber", &["callosum-log"]),
     // Spoken to servers of tools by the processes that do, and to clients by our own server.
     ("rmcp", &["callosum", "callosum-agents"]),
@@ -33,7 +33,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ),
     ("tempfile", &["callosum-testkit"]),
     // Of use in the processes that speak for the controller, and in the one that others connect to.
-    ("tokio", &["callosum", "callosum-agents"]),
+    ("tokio", &["callosum", "callosum-agents", "callosum-daemon"]),
     ("tree-sitter", &["callosum-search"]),
     ("uuid", &["callosum-host"]),
 ];

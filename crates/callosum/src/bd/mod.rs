@@ -15,7 +15,7 @@ use callosum_host::{
 };
 
 pub(crate) use self::issue::Issue;
-use crate::config::Environment;
+use callosum_config::Environment;
 
 /// The program.
 const PROGRAM: &str = "bd";

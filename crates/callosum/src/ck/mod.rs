@@ -17,10 +17,8 @@ use callosum_host::{
 };
 use callosum_search::find::Proposal;
 
-use crate::{
-    config::{Environment, Homes},
-    ui::shell_word,
-};
+use crate::ui::shell_word;
+use callosum_config::{Environment, Homes};
 
 /// How long it may take for an answer. The first in a tree may take it minutes; that is for its user to
 /// begin.

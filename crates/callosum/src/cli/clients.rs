@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
-use crate::{
-    registration::{Change, Place, RegisterError, Registrar, Scope, Server, command_of},
-    ui::{CommandError, Exit},
+use crate::ui::{CommandError, Exit};
+use callosum_client::registration::{
+    Change, Place, RegisterError, Registrar, Scope, Server, command_of,
 };
 
 /// A client whose settings can name hooks.
@@ -287,6 +287,25 @@ pub(super) fn own_folder(context: &Context, client: &Client) -> Option<PathBuf> 
     let value = |name: &str| context.environment.get(name).map(Path::new);
     let home = value("HOME")?;
     Some(client.folder(home, client.home.variable.and_then(value)))
+}
+
+/// Settings that a command works on, as an option names them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum ScopeName {
+    /// The user's own settings, which hold in every folder
+    #[default]
+    User,
+    /// The project's settings, in its root
+    Project,
+}
+
+impl From<ScopeName> for Scope {
+    fn from(name: ScopeName) -> Self {
+        match name {
+            ScopeName::User => Self::User,
+            ScopeName::Project => Self::Project,
+        }
+    }
 }
 
 /// Where a client's settings stand.

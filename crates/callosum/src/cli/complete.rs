@@ -12,10 +12,8 @@ use clap::Command;
 use super::{
     bead, context::Context, delegate::Runs, plan, roster::Roster, snapshot, spelling, store,
 };
-use crate::{
-    config::Environment,
-    ui::{CommandError, PrintOptions, Terminal, Ui},
-};
+use crate::ui::{CommandError, PrintOptions, Terminal, Ui};
+use callosum_config::Environment;
 
 /// The word that is no command of help, since people do not run it.
 const VERB: &str = "complete";

@@ -12,12 +12,10 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::{context::Context, explain, roster::Roster};
-use crate::{
-    config::{
-        Address, BrokenCake, Calrc, CalrcError, Environment, GuardConfig, Homes, Key, MendError,
-        Origin, Project, ProjectError, Refusal, Settings, SettingsError, Told, Value, user_faults,
-    },
-    ui::{CommandError, Exit, Table, Ui},
+use crate::ui::{CommandError, Exit, Table, Ui};
+use callosum_config::{
+    Address, BrokenCake, Calrc, CalrcError, Environment, GuardConfig, Homes, Key, MendError,
+    Origin, Project, ProjectError, Refusal, Settings, SettingsError, Told, Value, user_faults,
 };
 
 /// Show, check and change settings

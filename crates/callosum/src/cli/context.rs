@@ -26,10 +26,8 @@ use callosum_ledger::LedgerPaths;
 use callosum_session::{Zones, trajectory::Agent};
 
 use super::{explain, interrupt};
-use crate::{
-    config::{Environment, ForeignMark, Key, Origin, Places, Project, Subject, Told},
-    ui::{CommandError, Exit, Ui, shell_word},
-};
+use crate::ui::{CommandError, Exit, Ui, shell_word};
+use callosum_config::{Environment, ForeignMark, Key, Origin, Places, Project, Subject, Told};
 
 /// Who asks, where that is no person at a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]

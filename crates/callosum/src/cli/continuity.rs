@@ -16,11 +16,9 @@ use super::{
     doctor::{Checks, Outcome},
     guarding, store, trial,
 };
-use crate::{
-    config::Places,
-    registration::{Place, Scope, Trust},
-    ui::{CommandError, Exit},
-};
+use crate::ui::{CommandError, Exit};
+use callosum_client::registration::{Place, Scope, Trust};
+use callosum_config::Places;
 
 /// What a new session is to be told in the trial.
 const QUESTION: &str = "is anybody told of this?";

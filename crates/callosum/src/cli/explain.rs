@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use crate::{
-    config::{
-        Address, EditError, EnvironmentError, Governance, GovernanceError, Origin, ProjectError,
-        SetError, StateFileError, default_at,
-    },
-    ui::{CommandError, Exit, shell_word},
+use crate::ui::{CommandError, Exit, shell_word};
+use callosum_config::{
+    Address, EditError, EnvironmentError, Governance, GovernanceError, Origin, ProjectError,
+    SetError, StateFileError, default_at,
 };
 
 /// Why it is not known where a command runs.

@@ -17,10 +17,8 @@ use super::{
     doctor::{Checks, Outcome},
     trial,
 };
-use crate::{
-    registration::{Place, Scope, Trust},
-    ui::{CommandError, Exit},
-};
+use crate::ui::{CommandError, Exit};
+use callosum_client::registration::{Place, Scope, Trust};
 
 /// What the guard must stop whatever is configured, and what it must let pass.
 const STOPPED: &str = "git reset --hard";
@@ -113,7 +111,7 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
     let passed_over = guard.passed_over.iter().map(ToString::to_string);
     let unknown = guard.unknown.iter();
     let unknown = unknown.map(|named| format!("{named} is not known, and passed over"));
-    let (_, skipped) = crate::intervention::compile_patterns(&guard.config);
+    let (_, skipped) = callosum_client::intervention::compile_patterns(&guard.config);
     let skipped = skipped.iter().map(|error| format!("patterns: {error}"));
     for found in passed_over.chain(unknown).chain(skipped) {
         checks.add(NAME, Outcome::Warning, found, hint);

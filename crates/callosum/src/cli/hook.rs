@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use crate::hook;
+use callosum_client::hook;
 
 /// Answer a hook of a client (clients run this, people do not)
 ///

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{clients, context::Context, local_time::LocalTime};
-use crate::{hook::tokens::added, ui::thousands};
+use crate::ui::thousands;
+use callosum_client::hook::tokens::added;
 
 /// What hooks added to the contexts of one client's models.
 #[derive(Debug, JsonSchema, Serialize)]

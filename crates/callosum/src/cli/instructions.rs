@@ -17,10 +17,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{clients, context::Context, store};
-use crate::{
-    registration::{Change, Doing, RegisterError, Scope},
-    ui::{CommandError, Exit},
-};
+use crate::ui::{CommandError, Exit};
+use callosum_client::registration::{Change, Doing, RegisterError, Scope};
 
 /// The file that all clients are to read.
 pub(super) const AGENTS: &str = "AGENTS.md";

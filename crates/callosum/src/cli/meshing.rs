@@ -23,12 +23,10 @@ use super::{
     doctor::{Checks, Outcome},
     serve::elsewhere,
 };
-use crate::{
-    config::{SinkSetting, user_faults},
-    daemon::{Serving, SinkStatus, running},
-    machine_mesh,
-    ui::{CommandError, Exit, many, thousands},
-};
+use crate::ui::{CommandError, Exit, many, thousands};
+use callosum_config::{SinkSetting, user_faults};
+use callosum_daemon::{Serving, SinkStatus, running};
+use callosum_mesh::mesh_store;
 
 /// How long the lock may be held by others before that is worth a word.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -52,7 +50,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         }
     }
     check_lock(context, checks, &folder);
-    let opened = machine_mesh::open(&context.disk, &context.clock, &context.ids, &folder);
+    let opened = mesh_store::open(&context.disk, &context.clock, &context.ids, &folder);
     let looked = opened.and_then(|mut mesh| {
         check_log(checks, mesh.journal())?;
         check_board(context, checks, &mut mesh)?;
@@ -95,7 +93,7 @@ fn is_begun(context: &Context, folder: &Path) -> Result<bool, String> {
             folder.display()
         )),
         Some(EntryKind::Folder | EntryKind::Link) | None => {
-            let origin = machine_mesh::is_begun(&context.disk, folder);
+            let origin = mesh_store::is_begun(&context.disk, folder);
             origin.map_err(|error| one_line(&error))
         }
     }

@@ -5,10 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{context::Context, guard::MachineMetrics};
-use crate::{
-    metrics::{FamilyOutput, text},
-    ui::{CommandError, Exit},
-};
+use crate::ui::{CommandError, Exit};
+use callosum_metrics::{FamilyOutput, text};
 
 /// Print metrics of every project on this machine
 ///

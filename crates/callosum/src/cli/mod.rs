@@ -76,10 +76,8 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 
 pub(crate) use self::context::{Asked, Asker, Context, Telling};
 use self::{delegate::KindArg, groups::GLOBAL_OPTIONS};
-use crate::{
-    config::Environment,
-    ui::{CommandError, PrintOptions, Terminal, Ui},
-};
+use crate::ui::{CommandError, PrintOptions, Terminal, Ui};
+use callosum_config::Environment;
 
 /// Make coding agents work as a team: delegation, guard, sessions, mesh, plans
 ///
@@ -248,7 +246,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         return ExitCode::from(code);
     }
     // A process per call of an agent's tool: nothing else is done for it.
-    if let Some(code) = crate::hook::run(&arguments) {
+    if let Some(code) = callosum_client::hook::run(&arguments) {
         return ExitCode::from(code);
     }
     // Between a pseudo-terminal and a command that is watched.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use callosum_ledger::{AuditEvent, notice};
 
 use super::{context::Context, store};
-use crate::hook;
+use callosum_client::hook;
 
 /// How long each lock of the journal is waited for.
 const PATIENCE: Duration = Duration::from_millis(500);

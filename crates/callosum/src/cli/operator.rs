@@ -12,11 +12,11 @@ use serde::Serialize;
 
 use super::{context::Context, recall::watcher, text_input};
 use crate::{
-    config::GuardConfig,
-    intervention::person::{self, Notice},
     logging,
     ui::{CommandError, Exit},
 };
+use callosum_client::intervention::person::{self, Notice};
+use callosum_config::GuardConfig;
 
 /// Check and render the messages that agents get about errors
 ///

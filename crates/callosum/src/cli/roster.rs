@@ -17,10 +17,8 @@ use super::{
     lack::Lack,
     store,
 };
-use crate::{
-    config::{ExecutorSettings, Subject, Trust},
-    ui::{CommandError, Exit},
-};
+use crate::ui::{CommandError, Exit};
+use callosum_config::{ExecutorSettings, Subject, Trust};
 
 /// Who may be given tasks, and in which order.
 pub(super) struct Roster<'a> {

@@ -14,10 +14,8 @@ use super::{
     doctor::{Checks, Outcome},
     guarding, trial,
 };
-use crate::{
-    registration::Scope,
-    ui::{CommandError, Exit},
-};
+use crate::ui::{CommandError, Exit};
+use callosum_client::registration::Scope;
 
 /// What its name is in its answer.
 const NAME: &str = "callosum";

@@ -16,11 +16,9 @@ use callosum_terminal::{InputFilter, Reply, TerminalState};
 use clap::Args;
 
 use super::watch::{Watched, run_watched};
-use crate::{
-    config::{Environment, GuardConfig, Homes, Project, Told},
-    hook::{facts, look, may_clear},
-    ui::Ui,
-};
+use crate::ui::Ui;
+use callosum_client::hook::{facts, look, may_clear};
+use callosum_config::{Environment, GuardConfig, Homes, Project, Told};
 
 /// Run a shell or an agent, report its errors and guard typed commands
 ///

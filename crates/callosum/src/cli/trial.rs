@@ -12,10 +12,8 @@ use callosum_host::process::{self, Launch, Limits, Run};
 use serde_json::Value;
 
 use super::{clients, context::Context, store};
-use crate::{
-    registration::Scope,
-    ui::{CommandError, Exit},
-};
+use crate::ui::{CommandError, Exit};
+use callosum_client::registration::Scope;
 
 /// How long a hook may take to answer, and a client to say its version.
 const PATIENCE: Duration = Duration::from_secs(10);

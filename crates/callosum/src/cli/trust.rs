@@ -14,10 +14,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{context::Context, explain, roster::Roster, store};
-use crate::{
-    config::Subject,
-    ui::{CommandError, Exit, Ui},
-};
+use crate::ui::{CommandError, Exit, Ui};
+use callosum_config::Subject;
 
 /// The name under which the settings of `.calrc` are trusted, all of them at once.
 const CALRC: &str = ".calrc";

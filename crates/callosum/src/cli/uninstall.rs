@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::{
     agreement::{self, Agreement},
-    clients::{self, ClientName, ClientOutput},
+    clients::{self, ClientName, ClientOutput, ScopeName},
     context::Context,
     init::{Excluded, by_folder, moving_out, unexclude},
     instructions::{self, InstructionsOutput},
@@ -25,10 +25,8 @@ use super::{
     state_inventory::{Group, GroupOutput, Inventory},
     store,
 };
-use crate::{
-    registration::{Doing, Place, Registrar, Scope},
-    ui::{CommandError, Exit, many},
-};
+use crate::ui::{CommandError, Exit, many};
+use callosum_client::registration::{Doing, Place, Registrar, Scope};
 
 /// Remove Callosum from coding agents, and its files from the project
 ///
@@ -65,7 +63,7 @@ pub(crate) struct UninstallArgs {
     clients: Vec<ClientName>,
     /// Only from settings of this scope
     #[arg(long, value_enum)]
-    scope: Option<Scope>,
+    scope: Option<ScopeName>,
     /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     yes: bool,
@@ -393,7 +391,10 @@ fn unregister_plugins(
         let client = name.client();
         let scopes = [Scope::User, Scope::Project];
         let scopes = scopes.into_iter();
-        let scopes = scopes.filter(|scope| args.scope.is_none_or(|wanted| wanted == *scope));
+        let scopes = scopes.filter(|scope| {
+            args.scope
+                .is_none_or(|wanted| Scope::from(wanted) == *scope)
+        });
         let of_scope = |scope| Some((clients::plugin(context, client, scope)?, scope));
         let mut plugins: Vec<(PathBuf, Scope)> = scopes.filter_map(of_scope).collect();
         if args.scope.is_none() && !plugins.is_empty() {
@@ -489,7 +490,10 @@ fn places(
     let meant: Vec<_> = wanted
         .iter()
         .flat_map(|name| scopes.map(|scope| (name.client(), scope)))
-        .filter(|(_, scope)| args.scope.is_none_or(|wanted| wanted == *scope))
+        .filter(|(_, scope)| {
+            args.scope
+                .is_none_or(|wanted| Scope::from(wanted) == *scope)
+        })
         .collect();
     let of_hooks = |(client, scope): &(&'static Client, _)| clients::place(context, client, *scope);
     let mut places: Vec<Place> = meant.iter().filter_map(of_hooks).collect();

@@ -13,7 +13,8 @@ use super::{
     doctor::{Checks, Outcome},
     session,
 };
-use crate::{registration::Doing, ui::CommandError};
+use crate::ui::CommandError;
+use callosum_client::registration::Doing;
 
 /// A file of the zones that was there before.
 #[derive(Clone, Debug, JsonSchema, Serialize)]

@@ -7,7 +7,8 @@ use callosum_agents::{client::Client, dialect::Dialect};
 use callosum_session::trajectory::Agent;
 use serde_json::{Map, Value};
 
-use crate::{cli::Asker, config::Environment};
+use crate::cli::Asker;
+use callosum_config::Environment;
 
 /// Where Claude Code says which session it is.
 const CLAUDE_SESSION: &str = "CLAUDE_CODE_SESSION_ID";

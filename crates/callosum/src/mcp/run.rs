@@ -19,10 +19,8 @@ use signal_hook::{
 use tokio::{runtime, sync::Notify};
 
 use super::{lines::Lines, server::Server};
-use crate::{
-    config::Environment,
-    ui::{CommandError, Exit},
-};
+use crate::ui::{CommandError, Exit};
+use callosum_config::Environment;
 
 /// Serves whoever started this process, until they close standard input or send a signal. What was
 /// running then is cancelled, and waited for.

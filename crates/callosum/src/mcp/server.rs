@@ -27,9 +27,9 @@ use super::{
 };
 use crate::{
     cli::{Asked, Context, Telling},
-    config::Environment,
     ui::{CommandError, Exit, Ui},
 };
+use callosum_config::Environment;
 
 /// What a model is told of the server as a whole.
 const INSTRUCTIONS: &str = "Memory and delegation for this repository. Call `recover` when a session \

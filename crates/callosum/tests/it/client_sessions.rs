@@ -368,7 +368,7 @@ fn at(env: &TestEnv, name: &str, more: &Value) -> Value {
 
 fn with_transcript() -> TestEnv {
     let env = with_decisions();
-    let recorded = include_str!("../../src/transcript/recorded/claude.jsonl");
+    let recorded = include_str!("../../../callosum-client/src/transcript/recorded/claude.jsonl");
     env.write(env.home().join("session.jsonl"), recorded);
     env
 }

@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::market::named;
 use crate::{
     cli::{constitution::governance, context::Context, explain, notice},
-    config::Revocation,
     ui::CommandError,
 };
+use callosum_config::Revocation;
 
 /// Forbid all plans on this machine to call a capability
 ///

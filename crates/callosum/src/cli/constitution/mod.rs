@@ -12,10 +12,8 @@ use serde::Serialize;
 
 pub(super) use self::sign::SignedOutput;
 use super::context::Context;
-use crate::{
-    config::Governance,
-    ui::{CommandError, Table},
-};
+use crate::ui::{CommandError, Table};
+use callosum_config::Governance;
 
 /// Show, check and sign the policies of plans
 ///

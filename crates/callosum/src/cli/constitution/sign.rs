@@ -13,9 +13,9 @@ use serde_json::json;
 use super::governance;
 use crate::{
     cli::{context::Context, explain, notice, store},
-    config::{Governance, GovernanceError},
     ui::{CommandError, Exit},
 };
+use callosum_config::{Governance, GovernanceError};
 
 /// Permission bits of a signature.
 const MODE: u32 = 0o644;

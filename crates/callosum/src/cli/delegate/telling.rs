@@ -20,9 +20,9 @@ use super::{
 };
 use crate::{
     cli::{context::Context, failure::ErrorOutput, watch::fix_line},
-    intervention::{Ran, Runner, Watcher},
     ui::{CommandError, Exit, Ui, many, thousands},
 };
+use callosum_client::intervention::{Ran, Runner, Watcher};
 
 /// Most citations of a kind that do not hold and are shown.
 const MOST_SHOWN: usize = 5;

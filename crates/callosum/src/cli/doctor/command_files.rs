@@ -14,9 +14,9 @@ use crate::{
         clients::{self, ClientName},
         context::Context,
     },
-    hook,
     ui::shell_word,
 };
+use callosum_client::hook;
 
 /// The folder of such files, in a client's own folder and in a project's.
 const FOLDER: &str = "commands";

@@ -22,10 +22,10 @@ use crate::{
         hook_tokens,
         local_time::LocalTime,
     },
-    registration::Scope,
-    transcript::{Commands, newest_few},
     ui::{CommandError, Exit, many},
 };
+use callosum_client::registration::Scope;
+use callosum_client::transcript::{Commands, newest_few};
 
 /// How long ago decisions and sessions are looked at.
 const LOOKED_AT: Duration = Duration::from_hours(7 * 24);

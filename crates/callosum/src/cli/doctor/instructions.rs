@@ -12,9 +12,9 @@ use crate::{
         context::Context,
         instructions::{AGENTS, Reading, imports, real},
     },
-    registration::Scope,
     ui::many,
 };
+use callosum_client::registration::Scope;
 
 /// The files of which the project has at least one, else there is nothing to show.
 const NAMES: [&str; 5] = [

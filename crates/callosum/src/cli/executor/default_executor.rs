@@ -5,10 +5,8 @@
 
 use callosum_agents::registry::{EMBEDDED_ID, Executor};
 
-use crate::{
-    cli::{context::Context, explain, roster::Roster},
-    config::{Address, Origin, PRIORITIES, Value},
-};
+use crate::cli::{context::Context, explain, roster::Roster};
+use callosum_config::{Address, Origin, PRIORITIES, Value};
 
 /// What is set in `.calrc` so that a new executor comes behind the default one.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use clap::Args;
 use super::list::ExecutorOutput;
 use crate::{
     cli::{context::Context, explain, roster::Roster},
-    config::{Address, DEFAULT_PRIORITY, Origin, PRIORITIES, Value},
     ui::CommandError,
 };
+use callosum_config::{Address, DEFAULT_PRIORITY, Origin, PRIORITIES, Value};
 
 /// Enable an executor for tasks that name no executor
 ///

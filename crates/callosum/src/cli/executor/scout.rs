@@ -18,10 +18,8 @@ use callosum_host::{Disk, process::end_with_parent};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use crate::{
-    config::Environment,
-    ui::{CommandError, Exit},
-};
+use crate::ui::{CommandError, Exit};
+use callosum_config::Environment;
 
 /// The most that a request may have, in bytes.
 const LONGEST_REQUEST: u64 = 64 * 1024 * 1024;

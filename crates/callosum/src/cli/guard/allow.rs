@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     cli::{context::Context, explain, notice},
-    config::{Permit, Reach},
     ui::{CommandError, Exit, Table},
 };
+use callosum_config::{Permit, Reach};
 
 /// Permit a command that the guard would ask about
 ///

@@ -13,9 +13,9 @@ use serde::Serialize;
 use super::check::line;
 use crate::{
     cli::{context::Context, explain, mesh, notice},
-    config::{AutoAllow, AutoAllowSettings},
     ui::{CommandError, Exit, Table},
 };
+use callosum_config::{AutoAllow, AutoAllowSettings};
 
 /// Run harmless commands without the client's prompt
 ///

@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::place::{self, StrictnessArgs};
 use crate::{
     cli::context::Context,
-    hook::UNREADABLE,
     ui::{CommandError, Exit, shell_word},
 };
+use callosum_client::hook::UNREADABLE;
 
 /// Check whether a command may run
 ///

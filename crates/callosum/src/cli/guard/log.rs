@@ -19,9 +19,9 @@ use serde_json::{Map, Value};
 
 use crate::{
     cli::{audit, context::Context, moment::Moment, store},
-    metrics::GuardDecision,
     ui::{CommandError, Table},
 };
+use callosum_metrics::GuardDecision;
 
 /// Print the guard's decisions, oldest first
 ///

@@ -15,11 +15,11 @@ use jiff::Timestamp;
 use super::log::{self, DecisionOutput};
 use crate::{
     cli::{audit, store},
-    config::{Environment, Homes, Project, Repositories, Told},
-    intervention,
-    metrics::{CakeMetrics, Family, Value},
     ui::{CommandError, Exit},
 };
+use callosum_client::intervention;
+use callosum_config::{Environment, Homes, Project, Repositories, Told};
+use callosum_metrics::{CakeMetrics, Family, Value};
 
 /// What was counted so far, by the path of each journal.
 #[derive(Debug, Default)]

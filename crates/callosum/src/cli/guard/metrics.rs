@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::log;
 use crate::{
     cli::{context::Context, moment::Moment},
-    metrics::{CakeMetrics, Histogram, text},
     ui::{CommandError, Exit},
 };
+use callosum_metrics::{CakeMetrics, Histogram, text};
 
 /// Print guard metrics in the text format of Prometheus
 ///

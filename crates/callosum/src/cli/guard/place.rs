@@ -7,10 +7,10 @@ use clap::Args;
 
 use crate::{
     cli::{context::Context, explain},
-    config::Permissions,
-    hook::{self, Look},
     ui::{CommandError, Exit},
 };
+use callosum_client::hook::{self, Look};
+use callosum_config::Permissions;
 
 /// How long a look at repositories may take at a terminal, where a person waits for it.
 const LOOK: Duration = Duration::from_secs(2);

@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     cli::{context::Context, explain, notice, time_span::time_span},
-    config::{Reach, RuleLevel},
     ui::{CommandError, Exit},
 };
+use callosum_config::{Reach, RuleLevel};
 
 /// Show a rule, or set its decision
 ///

@@ -11,9 +11,9 @@ use super::{
 };
 use crate::{
     cli::{context::Context, explain},
-    config::{Reach, RuleLevel},
     ui::{CommandError, Exit, Table},
 };
+use callosum_config::{Reach, RuleLevel};
 
 /// List the guard's rules and their decisions
 ///

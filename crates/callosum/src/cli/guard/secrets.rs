@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::{
     cli::{context::Context, explain},
-    config::SecretReadsFile,
     ui::{CommandError, Exit, many},
 };
+use callosum_config::SecretReadsFile;
 
 /// Ask a person before agents read keys and passwords
 ///

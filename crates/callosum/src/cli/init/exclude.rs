@@ -7,9 +7,9 @@ use callosum_host::{
 
 use crate::{
     cli::{context::Context, store},
-    registration::Doing,
     ui::CommandError,
 };
+use callosum_client::registration::Doing;
 
 /// Names of a ledger's state in a project's root, as `.git/info/exclude` has them.
 pub(super) const LEDGER: [&str; 10] = [

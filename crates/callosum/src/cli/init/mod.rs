@@ -26,18 +26,16 @@ pub(super) use self::{
 };
 use super::{
     agreement::{self, Agreement},
-    clients::{self, ClientName, ClientOutput},
+    clients::{self, ClientName, ClientOutput, ScopeName},
     context::Context,
     explain,
     instructions::{self, InstructionsOutput},
     session, store,
     zoning::{self, ZoneOutput},
 };
-use crate::{
-    config::Subject,
-    registration::{Doing, Scope, WhoIsAsked},
-    ui::{CommandError, Exit, many},
-};
+use crate::ui::{CommandError, Exit, many};
+use callosum_client::registration::{Doing, Scope, WhoIsAsked};
+use callosum_config::Subject;
 
 /// Free space under which `init` warns (REQ-DEP-004).
 pub(super) const ROOM_NEEDED: u64 = 500 * 1024 * 1024;
@@ -110,7 +108,7 @@ pub(crate) struct InitArgs {
     clients: Vec<ClientName>,
     /// Settings to register the guard and tools in
     #[arg(long, value_enum, default_value_t)]
-    scope: Scope,
+    scope: ScopeName,
     /// Do not ask for confirmation
     #[arg(long, short = 'y')]
     yes: bool,
@@ -562,7 +560,7 @@ fn register(
     if !parts.guard {
         return Ok(Vec::new());
     }
-    if parts.gate == Gate::Shadow && args.scope != Scope::Project {
+    if parts.gate == Gate::Shadow && Scope::from(args.scope) != Scope::Project {
         let what = "a shadowed /clear never clears, so it is for one project alone";
         return Err(CommandError::new(Exit::Usage, what)
             .hint("callosum init --gate shadow --scope project"));
@@ -592,16 +590,16 @@ fn register(
     }
     let mut outputs = Vec::new();
     for client in wanted {
-        if let Some(path) = clients::plugin(context, client, args.scope) {
-            let command = clients::command(context, client, args.scope)?;
-            let change = registrar.register_plugin(&path, args.scope, &command, doing);
+        if let Some(path) = clients::plugin(context, client, Scope::from(args.scope)) {
+            let command = clients::command(context, client, Scope::from(args.scope))?;
+            let change = registrar.register_plugin(&path, Scope::from(args.scope), &command, doing);
             outputs.push(ClientOutput::of_plugin(client, &path, &change));
             continue;
         }
-        let Some(place) = clients::place(context, client, args.scope) else {
+        let Some(place) = clients::place(context, client, Scope::from(args.scope)) else {
             continue;
         };
-        let command = clients::command(context, client, args.scope)?;
+        let command = clients::command(context, client, Scope::from(args.scope))?;
         let change = registrar.register(&place, &command, doing);
         let gate = match parts.gate {
             Gate::Plugin if place.hooks.gate.is_some() => Some("the gate before /clear"),
@@ -628,10 +626,10 @@ fn register_servers(
     let registrar = clients::registrar(context);
     let mut outputs = Vec::new();
     for client in wanted(context, args) {
-        let Some(place) = clients::server_place(context, client, args.scope) else {
+        let Some(place) = clients::server_place(context, client, Scope::from(args.scope)) else {
             continue;
         };
-        let server = clients::server(context, client, args.scope)?;
+        let server = clients::server(context, client, Scope::from(args.scope))?;
         let change = registrar.register_server(&place, &server, doing);
         outputs.push(ClientOutput::of_server(&place, &change));
     }

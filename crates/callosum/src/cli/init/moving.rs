@@ -12,9 +12,9 @@ use callosum_session::trajectory::Agent;
 
 use crate::{
     cli::{context::Context, session, store},
-    config::{MOVING, MOVING_SESSIONS, StatePlace, is_initialized},
     ui::{CommandError, Exit},
 };
+use callosum_config::{MOVING, MOVING_SESSIONS, StatePlace, is_initialized};
 
 /// The names of a ledger's state.
 pub(super) const LEDGER: [&str; 9] = [
@@ -212,16 +212,16 @@ pub(super) fn remove(disk: &Disk, path: &Path) -> Result<(), DiskError> {
 #[cfg(test)]
 pub(super) fn sessions_place(
     disk: &Disk,
-    homes: &crate::config::Homes,
+    homes: &callosum_config::Homes,
     root: &Path,
 ) -> std::path::PathBuf {
-    let mut roots = crate::config::Roots {
+    let mut roots = callosum_config::Roots {
         tree: root.to_owned(),
         state: root.to_owned(),
         sessions: root.to_owned(),
         foreign: Vec::new(),
     };
-    crate::config::place_sessions(disk, homes, &mut roots);
+    callosum_config::place_sessions(disk, homes, &mut roots);
     roots.sessions
 }
 
@@ -234,7 +234,7 @@ pub(super) mod samples {
     use callosum_testkit::disk::Image;
 
     use super::LOCKS;
-    use crate::config::Homes;
+    use callosum_config::Homes;
 
     pub(in crate::cli::init) const ROOT: &str = "/project";
 

@@ -23,9 +23,9 @@ use crate::{
         state_inventory::{self, Group},
         store,
     },
-    config::{MOVING, MOVING_SESSIONS, NewState, is_initialized},
     ui::{CommandError, Exit},
 };
+use callosum_config::{MOVING, MOVING_SESSIONS, NewState, is_initialized};
 
 /// The file in the machine's folder that marks its state as copies: a move out of the tree has begun.
 const COPYING: &str = ".moving-out";
@@ -284,10 +284,8 @@ mod tests {
     use callosum_testkit::disk::{Crashes, MemoryDisk};
 
     use super::*;
-    use crate::{
-        cli::init::moving::{samples, sessions_place},
-        config::StatePlace,
-    };
+    use crate::cli::init::moving::{samples, sessions_place};
+    use callosum_config::StatePlace;
 
     /// Whatever a crash leaves of a move, the place of the state has all of it, and the same command ends the move.
     #[test]

@@ -36,7 +36,9 @@ pub(super) fn left_out(context: &Context, args: &InitArgs, is_wanted: bool) -> V
         _ => None,
     });
     clients
-        .filter(|client| client.hooks.is_none() && plugin(context, client, args.scope).is_none())
+        .filter(|client| {
+            client.hooks.is_none() && plugin(context, client, args.scope.into()).is_none()
+        })
         .map(|client| LeftOutOutput {
             client: client.program.to_owned(),
             why: "its settings name no program that is asked before a tool runs".to_owned(),

@@ -17,9 +17,9 @@ use serde::Serialize;
 use super::open;
 use crate::{
     cli::{context::Context, session},
-    sources,
     ui::CommandError,
 };
+use callosum_client::sources;
 
 /// Show what an agent learns about the others when its session begins
 ///

@@ -14,10 +14,10 @@ use callosum_mesh::{
 
 use crate::{
     cli::context::Context,
-    config::{MeshSettings, MeshSettingsError},
-    machine_mesh,
     ui::{CommandError, Exit, many},
 };
+use callosum_config::{MeshSettings, MeshSettingsError};
+use callosum_mesh::mesh_store;
 
 /// What is to be done where a command may not write, as in an agent's sandbox.
 const BY_TOOLS: &str =
@@ -65,7 +65,7 @@ fn settings(context: &Context) -> Result<MeshSettings, MeshSettingsError> {
 fn mesh_with(context: &Context, settings: MeshSettings) -> Result<Mesh, CommandError> {
     let folder = context.project.homes.mesh();
     let (clock, ids) = (&context.clock, &context.ids);
-    let mesh = machine_mesh::open(&context.disk, clock, ids, &folder);
+    let mesh = mesh_store::open(&context.disk, clock, ids, &folder);
     let mesh = mesh.map_err(|error| explain(&error))?;
     Ok(mesh.with_matrix(settings.matrix))
 }

@@ -24,9 +24,9 @@ use serde_json::Value;
 use super::{open, speaker::SpeakerArgs, words::words};
 use crate::{
     cli::context::Context,
-    machine_mesh,
     ui::{CommandError, Exit},
 };
+use callosum_mesh::mesh_store;
 
 /// Publish an event
 ///
@@ -109,7 +109,7 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
     })?;
     if args.dry_run {
         let folder = context.project.homes.mesh();
-        let is_begun = machine_mesh::is_begun(&context.disk, &folder);
+        let is_begun = mesh_store::is_begun(&context.disk, &folder);
         if is_begun.map_err(|error| open::explain(&error.into()))? {
             before(&open::mesh_anyway(context)?, &draft)?;
         }

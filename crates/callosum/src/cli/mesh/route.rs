@@ -12,9 +12,9 @@ use serde_json::Value;
 use super::open;
 use crate::{
     cli::{context::Context, store},
-    config::MeshSettings,
     ui::{CommandError, Exit, Table},
 };
+use callosum_config::MeshSettings;
 
 /// The key of the bridge file with the accounts (Seed CALC §4, layer 3).
 const ACCOUNTS: &str = "account_state";

@@ -7,9 +7,9 @@ use clap::Args;
 use super::open;
 use crate::{
     cli::context::Context,
-    config::Environment,
     ui::{CommandError, Exit},
 };
+use callosum_config::Environment;
 
 /// A client's mark in the environment of what it runs, its agent's name, and the variable with its
 /// session, where there is one.

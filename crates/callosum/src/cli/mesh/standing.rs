@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::{
     cli::context::Context,
-    machine_mesh,
     ui::{many, thousands},
 };
+use callosum_mesh::mesh_store;
 
 /// How the mesh stands.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -36,11 +36,11 @@ impl MeshStatus {
     /// How it stands; `None` where there is none yet. Locks, mends and makes nothing.
     pub(crate) fn gather(context: &Context) -> Result<Option<Self>, MeshError> {
         let folder = context.project.homes.mesh();
-        if !machine_mesh::is_begun(&context.disk, &folder)? {
+        if !mesh_store::is_begun(&context.disk, &folder)? {
             return Ok(None);
         }
         let (clock, ids) = (&context.clock, &context.ids);
-        let mut mesh = machine_mesh::open(&context.disk, clock, ids, &folder)?;
+        let mut mesh = mesh_store::open(&context.disk, clock, ids, &folder)?;
         let now = mesh.journal().now();
         let (_, strays) = Bridge::of(&context.disk, &mesh).waiting()?;
         let Tally {

@@ -26,9 +26,9 @@ use super::{
 };
 use crate::{
     cli::context::Context,
-    daemon::{Listening, Told, hand_in},
     ui::{CommandError, Exit},
 };
+use callosum_daemon::{Listening, Told, hand_in};
 
 /// The first pause between two tries to reach the daemon; each that follows doubles it.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -181,7 +181,7 @@ impl Subscriber<'_> {
     fn hear(&mut self, mut listening: Listening) -> Result<(), CommandError> {
         while !self.context.cancel.is_cancelled() {
             self.publish()?;
-            match listening.next() {
+            match listening.next_event() {
                 Ok(Some(told)) => {
                     self.show(&told)?;
                     self.keep_sometimes()?;

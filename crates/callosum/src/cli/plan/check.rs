@@ -16,9 +16,9 @@ use super::{
 };
 use crate::{
     cli::{GlobalArgs, capability, context::Context, roster::Roster},
-    config::Environment,
     ui::{CommandError, Exit, Ui, many},
 };
+use callosum_config::Environment;
 
 /// Check a program without running it
 ///

@@ -36,10 +36,8 @@ pub(super) use self::{
     show::PlanShowOutput,
 };
 use super::{GlobalArgs, context::Context};
-use crate::{
-    config::Environment,
-    ui::{CommandError, Exit, Ui},
-};
+use crate::ui::{CommandError, Exit, Ui};
+use callosum_config::Environment;
 
 /// Check, evaluate and run programs in the plan language
 ///

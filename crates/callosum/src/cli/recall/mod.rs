@@ -18,10 +18,8 @@ pub(super) use self::output::{
     RecallChangeOutput, RecallListOutput, RecallShowOutput, RecallSimilarOutput,
 };
 use super::context::Context;
-use crate::{
-    intervention::{WatchError, Watcher},
-    ui::{CommandError, Exit, Table, many, shown_time},
-};
+use crate::ui::{CommandError, Exit, Table, many, shown_time};
+use callosum_client::intervention::{WatchError, Watcher};
 
 /// Digits of a signature that a table shows.
 const SHORT: usize = 12;

@@ -12,9 +12,9 @@ use callosum_host::process::{self, Launch, Limits};
 use super::{Failure, Ground, HowArgs, Serving, addresses, served_already, silent, tell};
 use crate::{
     cli::store,
-    daemon::{Wish, running},
     ui::{CommandError, Exit},
 };
+use callosum_daemon::{Wish, running};
 
 /// How long the daemon may take until it answers.
 const PATIENCE: Duration = Duration::from_mins(1);

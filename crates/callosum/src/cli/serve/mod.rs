@@ -20,15 +20,15 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::status::ServeStatusOutput;
 use super::mesh::unusable;
 use super::{explain, guard, interrupt, store};
-pub(super) use crate::daemon::Serving as ServingOutput;
 use crate::{
-    config::{Environment, Homes, MatrixFile, SinkSetting},
-    daemon::{
-        Addresses, Instance, ServeError, Serving, Setting, Unserved, Wish, ask, is_held,
-        may_be_there, noted_pid, running, serve,
-    },
     logging,
     ui::{CommandError, Exit, Ui, shell_word},
+};
+use callosum_config::{Environment, Homes, MatrixFile, SinkSetting};
+pub(super) use callosum_daemon::Serving as ServingOutput;
+use callosum_daemon::{
+    Addresses, Instance, ServeError, Serving, Setting, Unserved, Wish, ask, is_held, may_be_there,
+    noted_pid, running, serve,
 };
 
 /// Serve mesh events, a bus and metrics on this machine

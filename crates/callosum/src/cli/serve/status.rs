@@ -7,11 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Ground, asked, lines, silent};
-use crate::{
-    config::SinkSetting,
-    daemon::{Serving, SinkStatus},
-    ui::{CommandError, Exit, many},
-};
+use crate::ui::{CommandError, Exit, many};
+use callosum_config::SinkSetting;
+use callosum_daemon::{Serving, SinkStatus};
 
 /// `callosum serve status --json`.
 #[derive(Debug, JsonSchema, Serialize)]

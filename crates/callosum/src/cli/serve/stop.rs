@@ -8,9 +8,9 @@ use std::{
 use super::{Ground, asked, silent};
 use crate::{
     cli::store,
-    daemon::Instance,
     ui::{CommandError, Exit},
 };
+use callosum_daemon::Instance;
 
 /// How long the end of the daemon is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);

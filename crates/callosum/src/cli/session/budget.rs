@@ -23,9 +23,9 @@ use serde::Serialize;
 use super::{AgentArgs, explain, session, tell_faults, zones};
 use crate::{
     cli::{clients::own_folder, context::Context, store},
-    transcript::{StatusLine, newest, usage},
     ui::{CommandError, Exit},
 };
+use callosum_client::transcript::{StatusLine, newest, usage};
 
 /// Most bytes that a client says to its status line.
 const LONGEST_STATUS: u64 = 1024 * 1024;

@@ -13,9 +13,9 @@ use serde::Serialize;
 use super::{AgentArgs, budget, explain, heal, session, tell_faults, zones};
 use crate::{
     cli::context::Context,
-    transcript::{SaveError, save},
     ui::{CommandError, many},
 };
+use callosum_client::transcript::{SaveError, save};
 
 /// How long another session's step is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);

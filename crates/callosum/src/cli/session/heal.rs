@@ -15,10 +15,10 @@ use serde::Serialize;
 use super::{explain, session, tell_faults, tell_mended, zones};
 use crate::{
     cli::context::Context,
-    committed::Committed,
-    renames::Renames,
     ui::{CommandError, Exit},
 };
+use callosum_client::committed::Committed;
+use callosum_client::renames::Renames;
 
 /// How long git may take to show a file.
 const PATIENCE: Duration = Duration::from_secs(10);

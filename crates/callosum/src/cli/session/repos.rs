@@ -15,9 +15,9 @@ use serde::Serialize;
 use super::heal;
 use crate::{
     cli::{context::Context, store},
-    config::{Repositories, Roots, place_sessions},
     ui::{CommandError, Exit, shell_word},
 };
+use callosum_config::{Repositories, Roots, place_sessions};
 
 /// List the projects that this machine knows, for --repo
 ///

@@ -13,10 +13,8 @@ use clap::{Args, Subcommand};
 
 pub(super) use self::output::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput};
 use super::{context::Context, recall, store::disk_failed};
-use crate::{
-    config::GuardConfig,
-    ui::{CommandError, Exit, Table, many, shown_time, thousands},
-};
+use crate::ui::{CommandError, Exit, Table, many, shown_time, thousands};
+use callosum_config::GuardConfig;
 
 /// Save the files of the tree and restore them
 ///

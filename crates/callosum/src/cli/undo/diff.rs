@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use similar::TextDiff;
 
-use crate::undo::FileState;
+use callosum_client::undo::FileState;
 
 /// Larger files are named and not compared, in bytes.
 const LARGEST: usize = 1024 * 1024;

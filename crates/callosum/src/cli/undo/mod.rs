@@ -23,12 +23,10 @@ use super::{
     snapshot,
     store::disk_failed,
 };
-use crate::{
-    ui::{CommandError, Exit, Table, many},
-    undo::{
-        Call, FileLine, FilePlan, FileState, History, Line, Step, UndoLine, UndoLog, observe, plan,
-        restore,
-    },
+use crate::ui::{CommandError, Exit, Table, many};
+use callosum_client::undo::{
+    Call, FileLine, FilePlan, FileState, History, Line, Step, UndoLine, UndoLog, observe, plan,
+    restore,
 };
 
 /// How long another process that records something is waited for.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::undo::{Call, Entry, FilePlan, FileState, Step};
+use callosum_client::undo::{Call, Entry, FilePlan, FileState, Step};
 
 /// `callosum undo --json`.
 #[derive(Debug, JsonSchema, Serialize)]

@@ -10,8 +10,8 @@ use super::{UndoArgs, short};
 use crate::{
     cli::{context::Context, snapshot},
     ui::{CommandError, Exit, shell_word},
-    undo::{Call, FilePlan, FileState, History, Touch, UndoLog},
 };
+use callosum_client::undo::{Call, FilePlan, FileState, History, Touch, UndoLog};
 
 /// How long another process's snapshot is waited for.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);

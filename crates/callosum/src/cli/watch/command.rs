@@ -17,11 +17,11 @@ use serde::Serialize;
 
 use super::EventOutput;
 use crate::{
-    config::{Environment, Project, Told},
-    intervention::{Outcome, Ran, Runner, WatchError, Watcher},
     logging,
     ui::{Ui, many, thousands},
 };
+use callosum_client::intervention::{Outcome, Ran, Runner, WatchError, Watcher};
+use callosum_config::{Environment, Project, Told};
 
 /// The word by which this program is started between a pseudo-terminal and a command.
 const LAUNCHER: &str = "__terminal-child";
@@ -215,7 +215,7 @@ pub(crate) fn run_watched(environment: &Environment, watched: Watched<'_>, ui: U
         Outcome {
             seen: events
                 .into_iter()
-                .map(|event| crate::intervention::Seen { event, fix: None })
+                .map(|event| callosum_client::intervention::Seen { event, fix: None })
                 .collect(),
             ..Outcome::default()
         }

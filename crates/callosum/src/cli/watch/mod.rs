@@ -18,9 +18,9 @@ pub(crate) use self::{
 };
 use crate::{
     cli::context::Context,
-    config::Environment,
     ui::{CommandError, Ui},
 };
+use callosum_config::Environment;
 
 /// Run a command and report the errors that it prints
 ///

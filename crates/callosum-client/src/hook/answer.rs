@@ -1,0 +1,447 @@
+//! [`Reply`]: what a client is answered, in the form that it obeys.
+//!
+//! Each form was seen to work with the real client: one that is ignored lets the tool run, and one
+//! that waits for a person hangs where there is none. All four obey exit code 2 with the reason on
+//! standard error; two have a form of their own, which they show as a denial and not as a hook that
+//! failed. To be asked about is denied wherever nobody can be asked.
+
+use callosum_agents::client::{Allowing, Asking, Denying, Hooks, Rewriting};
+use callosum_evidence::terminal::untagged;
+use serde_json::{Value, json};
+
+/// What is decided, as a client is to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing is said against it. The client's own permissions decide.
+    Pass,
+    /// A person should be asked first.
+    Ask(String),
+    /// It must not run.
+    Deny(String),
+}
+
+/// What a hook is called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A tool is about to run.
+    BeforeTool,
+    /// The client is about to ask a person.
+    Permission,
+    /// The context is about to be cleared.
+    Clear,
+    /// Something that is only watched.
+    Other,
+}
+
+/// The reason that a client is given for a command that runs without its own prompt.
+const AUTO_ALLOWED: &str = "callosum guard auto-allow";
+
+/// What a client reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// The text for standard output.
+    pub stdout: String,
+    /// The text for standard error.
+    pub stderr: String,
+    /// The exit code, in the client's meaning.
+    pub exit: u8,
+    /// Whether a person is asked because of it.
+    pub is_question: bool,
+}
+
+impl Moment {
+    /// The moment that an event's name means, whichever client's name it is, and however written:
+    /// `PreToolUse`, `pre-tool-use`, `before_tool`.
+    pub fn named(name: &str) -> Self {
+        let letters = name.chars().filter(char::is_ascii_alphanumeric);
+        let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+        match word.as_str() {
+            "pretooluse" | "beforetool" | "preskillshellcommand" => Self::BeforeTool,
+            "permissionrequest" => Self::Permission,
+            "preclear" => Self::Clear,
+            // Which tools a model is offered.
+            "beforetoolselection" => Self::Other,
+            // What a later version of a client may call it: better asked once too often.
+            word if word.contains("tool")
+                && ["pre", "before"].iter().any(|one| word.contains(one)) =>
+            {
+                Self::BeforeTool
+            }
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether the client waits for what is decided.
+    pub const fn decides(self) -> bool {
+        !matches!(self, Self::Other)
+    }
+}
+
+impl Reply {
+    /// The answer in the form that the client with these hooks obeys, `None` where nobody knows the
+    /// client.
+    ///
+    /// `mode` is how much the client lets pass by itself, as it says.
+    pub fn of(hooks: Option<&Hooks>, moment: Moment, answer: &Answer, mode: Option<&str>) -> Self {
+        let asks = hooks.is_some_and(|hooks| hooks.asking == Asking::ByAnswer);
+        match (moment, answer) {
+            (Moment::Other, _) => Self {
+                stdout: hooks.map_or("", |hooks| hooks.silence).to_owned(),
+                ..Self::default()
+            },
+            // Where it is about to ask anyway, it need not be told to.
+            (_, Answer::Pass) | (Moment::Permission, Answer::Ask(_)) => Self::nothing(),
+            (Moment::BeforeTool, Answer::Ask(reason)) if asks && is_asked(mode) => Self {
+                is_question: true,
+                ..Self::permission("ask", reason)
+            },
+            (Moment::BeforeTool, Answer::Deny(reason) | Answer::Ask(reason)) => {
+                match hooks.map(|hooks| hooks.denying) {
+                    Some(Denying::ByPermission) => Self::permission("deny", reason),
+                    Some(Denying::ByDecision) => {
+                        Self::said(&json!({"decision": "deny", "reason": reason}))
+                    }
+                    Some(Denying::ByExitCode) | None => Self::by_exit_code(reason),
+                }
+            }
+            (Moment::Permission, Answer::Deny(reason)) if hooks.is_some() => {
+                let decision = json!({"behavior": "deny", "message": reason});
+                Self::said(&json!({"hookSpecificOutput": {
+                    "hookEventName": "PermissionRequest", "decision": decision,
+                }}))
+            }
+            (_, Answer::Ask(reason) | Answer::Deny(reason)) => Self::by_exit_code(reason),
+        }
+    }
+
+    /// Whether it keeps the client from going on, or has a person asked whether it may.
+    pub fn denies(&self) -> bool {
+        if self.exit != 0 {
+            return true;
+        }
+        let Ok(said) = serde_json::from_str::<Value>(&self.stdout) else {
+            return false;
+        };
+        let orders = [
+            said.pointer("/hookSpecificOutput/permissionDecision"),
+            said.pointer("/hookSpecificOutput/decision/behavior"),
+            said.get("decision"),
+        ];
+        let mut orders = orders.into_iter().flatten().filter_map(Value::as_str);
+        orders.any(|order| matches!(order, "deny" | "ask" | "block"))
+    }
+
+    /// Says nothing against a tool, and this to whoever is before it, as far as the client passes it on.
+    pub fn with_note(hooks: Option<&Hooks>, note: &str) -> Self {
+        // Names of files are in it.
+        let note = untagged(note);
+        let mut said = serde_json::Map::new();
+        if let Some(hooks) = hooks {
+            if hooks.telling.person {
+                said.insert("systemMessage".to_owned(), note.as_str().into());
+            }
+            if hooks.telling.model {
+                let context =
+                    json!({"hookEventName": hooks.before_tool, "additionalContext": note});
+                said.insert("hookSpecificOutput".to_owned(), context);
+            }
+        }
+        Self::said(&Value::Object(said))
+    }
+
+    /// Returns the answer by which a client runs `input` in place of what its model asked for, and tells the model `note`.
+    /// `None` if it takes no other input. Where a person is asked, they are asked about the new command.
+    pub fn rewriting(hooks: &Hooks, input: &Value, note: &str, mode: Option<&str>) -> Option<Self> {
+        let note = untagged(note);
+        let own = match hooks.rewriting {
+            Rewriting::Never => return None,
+            Rewriting::ByToolInput => {
+                json!({"hookEventName": hooks.before_tool, "tool_input": input})
+            }
+            Rewriting::ByUpdatedInput => {
+                let is_question = hooks.asking == Asking::ByAnswer && is_asked(mode);
+                let decision = if is_question { "ask" } else { "allow" };
+                json!({
+                    "hookEventName": hooks.before_tool,
+                    "permissionDecision": decision,
+                    "permissionDecisionReason": note,
+                    "updatedInput": input,
+                    "additionalContext": note,
+                })
+            }
+        };
+        let mut said = json!({"hookSpecificOutput": own});
+        if hooks.telling.person {
+            said["systemMessage"] = note.into();
+        }
+        let is_question = said["hookSpecificOutput"]["permissionDecision"] == "ask";
+        Some(Self {
+            is_question,
+            ..Self::said(&said)
+        })
+    }
+
+    /// The same, and that the tool runs without the client's own prompt. `None` if this client prompts whatever it is
+    /// answered at this moment.
+    pub fn allowing(&self, hooks: Option<&Hooks>, moment: Moment) -> Option<Self> {
+        let hooks = hooks?;
+        let mut said: Value = serde_json::from_str(&self.stdout).ok()?;
+        let own = said
+            .as_object_mut()?
+            .entry("hookSpecificOutput")
+            .or_insert_with(|| json!({}))
+            .as_object_mut()?;
+        match (moment, hooks.allowing) {
+            (Moment::BeforeTool, Allowing::BeforeTool) => {
+                own.insert("hookEventName".to_owned(), hooks.before_tool.into());
+                own.insert("permissionDecision".to_owned(), "allow".into());
+                own.insert("permissionDecisionReason".to_owned(), AUTO_ALLOWED.into());
+            }
+            (Moment::Permission, Allowing::BeforeTool | Allowing::AtPrompt(_)) => {
+                own.insert("hookEventName".to_owned(), "PermissionRequest".into());
+                own.insert("decision".to_owned(), json!({"behavior": "allow"}));
+            }
+            _ => return None,
+        }
+        Some(Self::said(&said))
+    }
+
+    /// The same for a shell line of a skill, of which nobody is asked: the client takes an answer under the event's own name.
+    #[must_use]
+    pub fn for_event(mut self, event: &str) -> Self {
+        if let Ok(mut said) = serde_json::from_str::<Value>(&self.stdout)
+            && let Some(name) = said.pointer_mut("/hookSpecificOutput/hookEventName")
+        {
+            *name = event.into();
+            self.stdout = format!("{said}\n");
+        }
+        self
+    }
+
+    /// Says nothing against anything.
+    fn nothing() -> Self {
+        Self::said(&json!({}))
+    }
+
+    fn by_exit_code(reason: &str) -> Self {
+        Self {
+            stderr: format!("{reason}\n"),
+            exit: 2,
+            ..Self::default()
+        }
+    }
+
+    fn permission(decision: &str, reason: &str) -> Self {
+        Self::said(&json!({"hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        }}))
+    }
+
+    fn said(value: &serde_json::Value) -> Self {
+        Self {
+            stdout: format!("{value}\n"),
+            ..Self::default()
+        }
+    }
+}
+
+/// Whether a client that is told to ask has a person before it, as far as its mode says. In those
+/// in which it asks nobody, what should be asked about is denied.
+fn is_asked(mode: Option<&str>) -> bool {
+    !matches!(mode, Some("bypassPermissions" | "dontAsk" | "yolo"))
+}
+
+#[cfg(test)]
+mod tests {
+    use callosum_agents::{client::Client, dialect::Dialect};
+
+    use super::*;
+
+    fn hooks(dialect: Dialect) -> Hooks {
+        Client::of(dialect).unwrap().hooks.unwrap()
+    }
+
+    const ALL: [Dialect; 4] = [
+        Dialect::Claude,
+        Dialect::Codex,
+        Dialect::Gemini,
+        Dialect::Qwen,
+    ];
+
+    fn deny() -> Answer {
+        Answer::Deny("it is gone then".to_owned())
+    }
+
+    fn ask() -> Answer {
+        Answer::Ask("look first".to_owned())
+    }
+
+    /// CAKE-ADP-1: a denial is said in the one way that the client obeys.
+    #[test]
+    fn a_denial_is_what_each_client_obeys() {
+        for dialect in ALL {
+            let reply = Reply::of(
+                Some(&hooks(dialect)),
+                Moment::BeforeTool,
+                &deny(),
+                Some("default"),
+            );
+            let (stdout, stderr, exit) = match dialect {
+                Dialect::Claude => {
+                    let said = json!({"hookSpecificOutput": {
+                        "hookEventName": "PreToolUse",
+                        "permissionDecision": "deny",
+                        "permissionDecisionReason": "it is gone then",
+                    }});
+                    (format!("{said}\n"), "", 0)
+                }
+                Dialect::Gemini => {
+                    let said = json!({"decision": "deny", "reason": "it is gone then"});
+                    (format!("{said}\n"), "", 0)
+                }
+                _ => (String::new(), "it is gone then\n", 2),
+            };
+            let expected = Reply {
+                stdout,
+                stderr: stderr.to_owned(),
+                exit,
+                is_question: false,
+            };
+            assert_eq!(reply, expected, "{dialect:?}");
+        }
+        // Nobody knows it, and all that are known obey this.
+        assert_eq!(Reply::of(None, Moment::BeforeTool, &deny(), None).exit, 2);
+    }
+
+    /// CAKE-ADP-1: Codex runs what it is told to ask about, and Gemini without a terminal waits for
+    /// ever.
+    #[test]
+    fn only_claude_is_told_to_ask_and_only_where_somebody_is_there() {
+        for dialect in ALL {
+            for mode in [
+                None,
+                Some("default"),
+                Some("acceptEdits"),
+                Some("bypassPermissions"),
+            ] {
+                let hooks = hooks(dialect);
+                let reply = Reply::of(Some(&hooks), Moment::BeforeTool, &ask(), mode);
+                let asks = dialect == Dialect::Claude && mode != Some("bypassPermissions");
+                assert_eq!(
+                    reply.stdout.contains("\"ask\""),
+                    asks,
+                    "{dialect:?} {mode:?}"
+                );
+                let denies = reply.exit == 2 || reply.stdout.contains("\"deny\"");
+                assert_eq!(denies, !asks, "{dialect:?} {mode:?}");
+            }
+        }
+    }
+
+    /// CAKE-ADP-1: who only watches says nothing; where that means that standard error is read, an
+    /// object without anything in it.
+    #[test]
+    fn who_only_watches_is_silent() {
+        for dialect in ALL {
+            let reply = Reply::of(Some(&hooks(dialect)), Moment::Other, &deny(), None);
+            let silence = if dialect == Dialect::Gemini {
+                "{}\n"
+            } else {
+                ""
+            };
+            let expected = Reply {
+                stdout: silence.to_owned(),
+                ..Reply::default()
+            };
+            assert_eq!(reply, expected, "{dialect:?}");
+        }
+        assert_eq!(
+            Reply::of(None, Moment::Other, &deny(), None),
+            Reply::default()
+        );
+    }
+
+    /// CAKE-ADP-1: `continue: false` lets the tool run in Claude Code, and an empty answer makes
+    /// Gemini read standard error.
+    #[test]
+    fn who_says_nothing_says_it_in_a_form_that_no_client_misreads() {
+        for dialect in ALL {
+            for (moment, answer) in [
+                (Moment::BeforeTool, Answer::Pass),
+                (Moment::Permission, Answer::Pass),
+                (Moment::Permission, ask()),
+            ] {
+                let reply = Reply::of(Some(&hooks(dialect)), moment, &answer, None);
+                let expected = Reply {
+                    stdout: "{}\n".to_owned(),
+                    ..Reply::default()
+                };
+                assert_eq!(reply, expected, "{dialect:?} {moment:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_person_is_not_asked_for_what_is_denied_anyway() {
+        let claude = hooks(Dialect::Claude);
+        let reply = Reply::of(Some(&claude), Moment::Permission, &deny(), None);
+        let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
+        let decision = &said["hookSpecificOutput"]["decision"];
+        assert_eq!(decision["behavior"], "deny");
+        assert_eq!(decision["message"], "it is gone then");
+    }
+
+    #[test]
+    fn a_moment_is_known_by_any_clients_name_for_it() {
+        let later = ["PreToolCall", "BeforeToolExecution", "pre_mcp_tool_use"];
+        let known = ["PreToolUse", "pre-tool-use", "BeforeTool", "before_tool"];
+        for name in known.into_iter().chain(later) {
+            assert_eq!(Moment::named(name), Moment::BeforeTool, "{name}");
+        }
+        assert_eq!(Moment::named("PermissionRequest"), Moment::Permission);
+        let others = [
+            "PostToolUse",
+            "AfterTool",
+            "BeforeToolSelection",
+            "PreCompact",
+        ];
+        for name in ["", "stop", "SessionStart", "é"].into_iter().chain(others) {
+            assert_eq!(Moment::named(name), Moment::Other, "{name}");
+            assert!(!Moment::named(name).decides());
+        }
+    }
+
+    /// Claude Code obeys it before the tool, Codex only as it is about to prompt, and Gemini and Qwen never.
+    #[test]
+    fn an_allowed_tool_is_said_where_the_client_obeys() {
+        let moments = [Moment::BeforeTool, Moment::Permission];
+        for (dialect, obeys) in [
+            (Dialect::Claude, [true, true]),
+            (Dialect::Codex, [false, true]),
+            (Dialect::Gemini, [false, false]),
+            (Dialect::Qwen, [false, false]),
+        ] {
+            for (moment, obeys) in moments.into_iter().zip(obeys) {
+                let hooks = hooks(dialect);
+                let reply = Reply::with_note(Some(&hooks), "kept a.txt");
+                let reply = reply.allowing(Some(&hooks), moment);
+                assert_eq!(reply.is_some(), obeys, "{dialect:?} {moment:?}");
+                let Some(reply) = reply else { continue };
+                assert!(reply.stdout.contains("\"allow\"") && !reply.denies());
+                let is_noted = reply.stdout.contains("kept a.txt");
+                assert_eq!(is_noted, hooks.telling.model || hooks.telling.person);
+            }
+        }
+    }
+
+    /// LOA-SEC-1: the name of a file ends no frame that the client puts around what it is told.
+    #[test]
+    fn a_note_begins_no_tag() {
+        for dialect in ALL {
+            let reply = Reply::with_note(Some(&hooks(dialect)), "kept </system-reminder>.txt");
+            assert!(!reply.stdout.contains('<'), "{}", reply.stdout);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! [`Judged`]: what the guard says of a call.
+
+use callosum_evidence::terminal;
+use callosum_guard::{Decision, Policy, Verdict, decide, decide_read, decide_write};
+use callosum_ledger::Checksum;
+use jiff::Timestamp;
+
+use super::{
+    answer::Answer,
+    event::{Action, Unreadable},
+    place::Place,
+};
+use callosum_config::{Permissions, Permit, StateFileError};
+
+/// The rule that is named where an event could not be read.
+pub const UNREADABLE: &str = "hook.unreadable";
+
+/// The rule by which a person is asked where no snapshot holds what is lost.
+pub(super) const NOT_HELD: &str = "snapshot.not-held";
+
+/// The rule by which Codex is kept from opening a shell that it types into unseen.
+pub(super) const OPEN_SHELL: &str = "hook.open-shell";
+
+/// Why a call is answered without having been decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It took too long.
+    TooLate,
+    /// This program failed.
+    Defect,
+}
+
+/// What the guard says of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Judged {
+    pub(super) verdict: Verdict,
+    /// The permissions by which it is allowed, by their ids.
+    pub(super) permitted: Vec<String>,
+    /// What is wrong with what the user has configured, and is to be told with the reason.
+    pub(super) remarks: Vec<String>,
+}
+
+impl Judged {
+    /// Has the guard decide. Of several files the strictest verdict counts.
+    ///
+    /// What is permitted is only looked at where a person would be asked, and lifts nothing else. A `call` with a
+    /// fingerprint keeps what it used up when the client asks about it again.
+    pub(super) fn of(
+        action: &Action,
+        place: &Place,
+        now: Option<Timestamp>,
+        call: Option<&Checksum>,
+    ) -> Self {
+        let policy = place.policy(Vec::new());
+        let verdict = match action {
+            Action::Shell(command) => decide(command, &place.facts, &policy),
+            Action::Write(paths) => {
+                worst_of(paths, |path| decide_write(path, &place.facts, &policy))
+            }
+            Action::Read(paths) => worst_of(paths, |path| decide_read(path, &place.facts, &policy)),
+            Action::Other => Verdict::default(),
+        };
+        let mut judged = Self {
+            verdict,
+            remarks: place.guard.broken.iter().map(ToString::to_string).collect(),
+            ..Self::default()
+        };
+        if let (Decision::Ask, Action::Shell(command)) = (judged.verdict.decision, action)
+            && let (Some(permissions), Some(now)) = (&place.permissions, now)
+        {
+            match permitted(command, place, (permissions, now), call) {
+                Ok((verdict, ids)) => {
+                    judged.verdict = verdict;
+                    judged.permitted = ids;
+                }
+                Err(error) => judged.remarks.push(error.to_string()),
+            }
+        }
+        judged
+    }
+
+    /// What is said of an event that is none.
+    pub(super) fn unreadable(error: &Unreadable) -> Self {
+        let reason = format!("callosum cannot decide on this call: {error}");
+        Self::undecided(UNREADABLE, reason)
+    }
+
+    /// What is said of a call that was not decided.
+    pub(super) fn failed(failure: Failure) -> Self {
+        let (rule, reason) = match failure {
+            Failure::TooLate => (
+                "hook.too-late",
+                "callosum took too long to decide on this call",
+            ),
+            Failure::Defect => (
+                "hook.defect",
+                "callosum failed on this call by a defect of its own",
+            ),
+        };
+        Self::undecided(rule, reason.to_owned())
+    }
+
+    fn undecided(rule: &str, reason: String) -> Self {
+        Self {
+            verdict: Verdict {
+                decision: Decision::Ask,
+                rule: Some(rule.to_owned()),
+                reason: Some(reason),
+                ..Verdict::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// The same, where a client opens a shell or interpreter and does not report what it types into it.
+    pub(super) fn for_open_shell(mut self) -> Self {
+        self.verdict.decision = Decision::Ask;
+        self.verdict.rule = Some(OPEN_SHELL.to_owned());
+        self.verdict.reason = Some(
+            "what is typed into an open shell or interpreter is not reported to callosum"
+                .to_owned(),
+        );
+        self.verdict.alternative =
+            Some("run it as one command, such as `bash -c 'COMMAND'` or `python3 FILE`".to_owned());
+        self
+    }
+
+    /// The same, where what would be lost by it is in no snapshot.
+    pub(super) fn without_snapshot(mut self, lost: &[String]) -> Self {
+        self.verdict.decision = Decision::Ask;
+        self.verdict.rule = Some(NOT_HELD.to_owned());
+        self.verdict.reason = Some(format!(
+            "no snapshot holds {}, and it would be gone; `callosum snapshot create` says why",
+            lost.join(", ")
+        ));
+        self
+    }
+
+    /// The answer, with all that helps whoever reads it to go on.
+    pub(super) fn answer(&self) -> Answer {
+        match self.verdict.decision {
+            Decision::Allow => Answer::Pass,
+            Decision::Ask => Answer::Ask(self.words()),
+            Decision::Block => Answer::Deny(self.words()),
+        }
+    }
+
+    /// What is said instead of a question where nobody can be asked: denied, and how it goes on.
+    ///
+    /// It is for the agent to pass on and not to do: what it would permit itself is blocked.
+    pub(super) fn unasked(&self, action: &Action) -> Answer {
+        let way = match (self.verdict.rule.as_deref(), action) {
+            (Some(UNREADABLE | OPEN_SHELL), _) | (_, Action::Other) => "",
+            // No permission holds for these.
+            (_, Action::Write(_) | Action::Read(_)) | (Some(NOT_HELD), _) => {
+                ". Nobody can be asked here, so it is denied; tell the user, who can do it by hand"
+            }
+            (_, Action::Shell(_)) => {
+                ". Nobody can be asked here, so it is denied; tell the user, who alone can permit it, \
+                 with `callosum guard allow` at a terminal of their own"
+            }
+        };
+        Answer::Deny(format!("{}{way}", self.words()))
+    }
+
+    fn words(&self) -> String {
+        let verdict = &self.verdict;
+        let reason = verdict.reason.as_deref().unwrap_or("a rule is against it");
+        let mut words = reason.trim_end_matches('.').to_owned();
+        if let Some(alternative) = &verdict.alternative {
+            words.push_str(". Instead: ");
+            words.push_str(alternative);
+        }
+        if let Some(rule) = &verdict.rule {
+            words.push_str(" (callosum guard, rule ");
+            words.push_str(rule);
+            words.push(')');
+        }
+        for remark in &self.remarks {
+            words.push_str(". Note: ");
+            words.push_str(remark);
+        }
+        // A project's own rules say what they like, and clients pass it on as it comes.
+        terminal::untagged(&words.replace(char::is_control, " "))
+    }
+}
+
+/// So often is looked again at what is permitted, where others use it up meanwhile.
+const TRIES: usize = 8;
+
+/// The verdict over a command with what a person has permitted, and by which permissions it is
+/// allowed, if it is; those that are for one time are used up then.
+fn permitted(
+    command: &str,
+    place: &Place,
+    (permissions, now): (&Permissions, Timestamp),
+    call: Option<&Checksum>,
+) -> Result<(Verdict, Vec<String>), StateFileError> {
+    let decided = |permits: &[Permit]| {
+        let (once, lasting): (Vec<_>, Vec<_>) = permits.iter().partition(|permit| permit.once);
+        let patterns = |permits: Vec<&Permit>| {
+            let patterns = permits.into_iter().map(|permit| permit.pattern.clone());
+            patterns.collect::<Vec<_>>()
+        };
+        let policy = Policy {
+            once: patterns(once),
+            ..place.policy(patterns(lasting))
+        };
+        decide(command, &place.facts, &policy)
+    };
+    let is_allowed = |verdict: &Verdict| verdict.decision == Decision::Allow;
+    for _ in 0..TRIES {
+        let mut needed: Vec<Permit> = permissions
+            .holding(now)?
+            .into_iter()
+            .map(|(_, permit)| permit)
+            .collect();
+        // After what holds: another hook of the same call may use it up between these two looks.
+        let used = call.map(|call| permissions.used_by(call, now));
+        let used = used.transpose()?.unwrap_or_default();
+        needed.extend(used.iter().cloned());
+        let verdict = decided(&needed);
+        if !is_allowed(&verdict) {
+            return Ok((verdict, Vec::new()));
+        }
+        // What is for one time goes first, so that it is used up only if the command needs it; what this call has used up
+        // already goes last.
+        needed.sort_by_key(|permit| match (used.contains(permit), permit.once) {
+            (false, true) => 0,
+            (false, false) => 1,
+            (true, _) => 2,
+        });
+        let mut at = 0;
+        while at < needed.len() {
+            let permit = needed.remove(at);
+            if !is_allowed(&decided(&needed)) {
+                needed.insert(at, permit);
+                at += 1;
+            }
+        }
+        let once = needed
+            .iter()
+            .filter(|permit| permit.once && !used.contains(permit));
+        let once: Vec<&str> = once.map(|permit| permit.id.as_str()).collect();
+        if once.is_empty() || permissions.use_up(&once, call, now)? {
+            let ids = needed.into_iter().map(|permit| permit.id).collect();
+            return Ok((verdict, ids));
+        }
+    }
+    Ok((decided(&[]), Vec::new()))
+}
+
+/// Returns the strictest verdict on these paths.
+fn worst_of(paths: &[String], verdict: impl Fn(&str) -> Verdict) -> Verdict {
+    let verdicts = paths.iter().map(|path| verdict(path));
+    let stricter = |worst: Verdict, next: Verdict| {
+        if next.decision > worst.decision {
+            next
+        } else {
+            worst
+        }
+    };
+    verdicts.reduce(stricter).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAKE-SHIM-1: the reason and the alternative reach whoever asked.
+    #[test]
+    fn the_words_hold_reason_alternative_and_rule() {
+        let judged = Judged {
+            verdict: Verdict {
+                decision: Decision::Block,
+                rule: Some("git.reset-hard".to_owned()),
+                reason: Some("it throws\u{1b}changes away.".to_owned()),
+                alternative: Some("git stash".to_owned()),
+                ..Verdict::default()
+            },
+            ..Judged::default()
+        };
+        let words =
+            "it throws changes away. Instead: git stash (callosum guard, rule git.reset-hard)";
+        assert_eq!(judged.answer(), Answer::Deny(words.to_owned()));
+        let unreadable = Judged::unreadable(&Unreadable::NotAnObject);
+        let words = "callosum cannot decide on this call: the event is not a JSON object \
+                     (callosum guard, rule hook.unreadable)";
+        assert_eq!(unreadable.answer(), Answer::Ask(words.to_owned()));
+    }
+}

@@ -1,0 +1,138 @@
+//! What another agent's lease means to a call that changes a file: nothing before it, unless the user's configuration has it
+//! blocked.
+//!
+//! That a file is leased is told in any case, after the call ([`session`](super::session)): no client puts the
+//! words of a hook before its model while the tool has not run.
+//!
+//! Which way it fails: a mesh that cannot be read, or not within [`PATIENCE`], blocks nothing, since a lease is an agreement
+//! and no guard; a configuration that cannot be read blocks, as the stricter of both. The mesh is locked only to take the
+//! agent's own lease, where others' are to block it.
+
+use std::{
+    path::Path,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
+
+use callosum_agents::client::Client;
+use callosum_guard::{Decision, Verdict};
+use callosum_mesh::{Voice, board::Lease, warning};
+
+use super::{
+    brought::When,
+    changed::Changed,
+    event::{Action, Event},
+    judge::Judged,
+    place::Place,
+};
+use callosum_config::{Homes, LeaseMode, MeshSettings};
+use callosum_mesh::mesh_store;
+
+/// The rule that is named.
+const RULE: &str = "mesh.lease";
+
+/// How long a verdict waits for what the mesh has to say.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// How long others who append are waited for, so that the verdict has time left.
+const LOCKED_FOR: Duration = Duration::from_millis(150);
+
+/// What is decided of a call, where another agent works on a file that it changes and that is to be blocked.
+pub(super) fn judged(
+    judged: Judged,
+    client: Option<&Client>,
+    event: &Arc<Event>,
+    place: &Arc<Place>,
+) -> Judged {
+    if judged.verdict.decision == Decision::Block {
+        return judged;
+    }
+    let voice = client.and_then(|client| {
+        Some(Voice {
+            session_id: event.session.clone(),
+            ..Voice::of(client.program.parse().ok()?)
+        })
+    });
+    let Some(voice) = voice else {
+        return judged;
+    };
+    let Some((held, remark)) = held(&voice, event, place) else {
+        return judged;
+    };
+    let mut remarks = judged.remarks;
+    remarks.extend(remark);
+    Judged {
+        verdict: Verdict {
+            decision: Decision::Block,
+            rule: Some(RULE.to_owned()),
+            reason: Some(warning(&held, &voice.agent).trim_end().to_owned()),
+            ..Verdict::default()
+        },
+        permitted: Vec::new(),
+        remarks,
+    }
+}
+
+/// The leases of others on what is changed, where those are to block; with what is wrong with the configuration.
+fn held(
+    voice: &Voice,
+    event: &Arc<Event>,
+    place: &Arc<Place>,
+) -> Option<(Vec<Lease>, Option<String>)> {
+    if matches!(event.action, Action::Other | Action::Read(_)) {
+        return None;
+    }
+    let homes = Homes::find(&place.environment).ok()?;
+    let remark = match MeshSettings::load(&place.disk, &homes.user_config) {
+        Ok(settings) if settings.leases == LeaseMode::Warn => return None,
+        Ok(_) => None,
+        Err(error) => Some(error.to_string()),
+    };
+    let folder = homes.mesh();
+    let (event, place, voice) = (Arc::clone(event), Arc::clone(place), voice.clone());
+    let patience = place.environment.patience(PATIENCE).unwrap_or(PATIENCE);
+    let held = in_time(patience, move || of_others(&event, &place, &folder, &voice))??;
+    (!held.is_empty()).then_some((held, remark))
+}
+
+/// The leases of others on what a call changes; `None` where there is no mesh or it cannot be read. Where there is none,
+/// the agent takes its own before it edits, so that of two who are about to one is kept from it.
+fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Voice) -> Option<Vec<Lease>> {
+    let (disk, environment) = (&place.disk, &place.environment);
+    let changed = Changed::by(disk, &event.action, &place.facts);
+    if changed.is_empty() || !mesh_store::is_begun(disk, folder).ok()? {
+        return None;
+    }
+    let (clock, ids) = (environment.clock().ok()?, environment.ids().ok()?);
+    let mut mesh = mesh_store::open(disk, &clock, &ids, folder).ok()?;
+    let held = mesh.held_against(|file| changed.may_take_in(file), voice);
+    let met = changed.met(held.ok()?, When::Before, disk, environment);
+    let held = met.all();
+    if !held.is_empty() {
+        return Some(held);
+    }
+    let own = disk.canonicalize(folder);
+    let own = own.unwrap_or_else(|_| folder.to_owned());
+    let files = changed.files_to_be(disk, &own, place.facts.root.as_deref().map(Path::new));
+    if files.is_empty() {
+        return Some(held);
+    }
+    let mut mesh = mesh.with_patience(LOCKED_FOR);
+    // Who cannot take it in time edits all the same, and has it after the call.
+    if mesh.lease_edited(&files, voice).is_err() {
+        return Some(held);
+    }
+    mesh.held_against(|file| changed.takes_in(file), voice).ok()
+}
+
+/// What comes of this work, where that is known in time. Work that is not done by then is left to itself.
+fn in_time<T: Send + 'static>(
+    patience: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (done, told) = mpsc::sync_channel(1);
+    let working = thread::Builder::new().spawn(move || drop(done.send(work())));
+    drop(working.ok()?);
+    told.recv_timeout(patience).ok()
+}

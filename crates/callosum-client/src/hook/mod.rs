@@ -1,0 +1,461 @@
+//! `callosum hook CLIENT EVENT`: what a coding agent asks before its tools run.
+//!
+//! Start with [`run`]. It reads the event from standard input ([`event`]), gathers what the guard
+//! must know of the place ([`place`]), has the guard decide ([`judge`]), leaves a record of it
+//! ([`record`]) and answers in the form that the client obeys ([`answer`]). What a client tells of its
+//! sessions is [`session`]'s.
+//!
+//! Which way it fails: a hook that decides never says yes because something went wrong. Whatever
+//! cannot be read or decided, or takes longer than [`PATIENCE`], a person is asked about, and it is
+//! denied where none can be. A hook that only watches says nothing, whatever happens. The exit codes
+//! are orders to the client and not those of the other commands: 0 reads standard output, 2 denies.
+//!
+//! It is a process per call of a tool. So it stands before the command line is parsed, and has no
+//! thread but the one that watches the time, no registry, and before a tool no database. After a tool [`tool_errors`] opens the
+//! recall database, if the output has an error or an error of the session is open.
+
+mod answer;
+mod auto_allow;
+mod blast_radius;
+mod brought;
+mod changed;
+mod event;
+mod git_index;
+mod git_state;
+mod given;
+mod judge;
+mod keep;
+mod leads;
+mod lease;
+mod open_shell;
+mod place;
+mod progress;
+mod record;
+mod repeated;
+mod rewrite;
+mod seen;
+mod session;
+pub mod skill;
+pub mod tokens;
+mod tool_errors;
+mod tool_result;
+mod undo_records;
+mod unsaved;
+mod voice;
+mod worktree;
+
+use std::{
+    ffi::{OsStr, OsString},
+    io::Read as _,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc},
+    time::{Duration, Instant},
+};
+
+use callosum_agents::{client::Client, dialect::Dialect};
+use callosum_guard::Decision;
+use callosum_host::Disk;
+
+pub use self::{
+    answer::{Answer, Moment, Reply},
+    git_state::{Look, look},
+    judge::UNREADABLE,
+    place::{facts, journal, records},
+    seen::seen_in,
+};
+use self::{
+    event::{Action, Event, LONGEST, Unreadable},
+    judge::{Failure, Judged},
+    place::Place,
+    progress::Progress,
+    record::{About, Told},
+    voice::Voice,
+};
+use callosum_config::{Environment, Homes, SecretReadsFile};
+
+/// The longest that a client waits for an answer: well below the ten seconds that it is told to.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long what asks before a clear may take to hand over what it says.
+const PATIENCE_FOR_INPUT: Duration = Duration::from_secs(1);
+
+/// The longest that a person waits who wants to clear a context; the plugin that asks has no limit.
+const PATIENCE_TO_CLEAR: Duration = Duration::from_secs(30);
+
+/// The word that calls it.
+const WORD: &str = "hook";
+
+/// What it is called for.
+struct Call<'a> {
+    client: &'a str,
+    event: &'a str,
+    known: Option<&'static Client>,
+    moment: Moment,
+}
+
+/// Answers, if that is what the program was called for; the exit code that says so to the client.
+pub fn run(arguments: &[OsString]) -> Option<u8> {
+    let [_, word, client, rest @ ..] = arguments else {
+        return None;
+    };
+    if word != WORD || client.as_encoded_bytes().starts_with(b"-") {
+        return None;
+    }
+    let event = rest.first().map(OsString::as_os_str).unwrap_or_default();
+    if event.as_encoded_bytes().starts_with(b"-") {
+        return None;
+    }
+    Some(answered(client, event))
+}
+
+/// Answers one event.
+pub fn answered(client: &OsStr, event: &OsStr) -> u8 {
+    let begun = Instant::now();
+    let (client, event) = (client.to_string_lossy(), event.to_string_lossy());
+    let mut call = Call {
+        client: &client,
+        event: &event,
+        known: known(&client),
+        moment: Moment::named(&event),
+    };
+    let progress = Progress::default();
+    call.prepare(&progress);
+    let (late, told, name) = (progress.clone(), progress.clone(), client.to_string());
+    let patience = match call.moment {
+        Moment::Clear => PATIENCE_TO_CLEAR,
+        Moment::BeforeTool | Moment::Permission | Moment::Other => PATIENCE,
+    };
+    let environment = Environment::from_process();
+    let patience = environment.patience(patience).unwrap_or(patience);
+    let voice = Voice::start(
+        patience,
+        move || late.too_late(),
+        move || told.record(&name, Failure::TooLate, begun.elapsed()),
+    );
+    // What is told of a panic would be read by the client.
+    std::panic::set_hook(Box::new(|_| {}));
+    let reply = catch_unwind(AssertUnwindSafe(|| call.decide(begun, &progress, &voice)));
+    let reply = reply.unwrap_or_else(|_| {
+        let told = || progress.record(&client, Failure::Defect, begun.elapsed());
+        drop(catch_unwind(AssertUnwindSafe(told)));
+        call.failed(Failure::Defect)
+    });
+    voice.say(&reply)
+}
+
+fn known(client: &str) -> Option<&'static Client> {
+    let mut clients = Dialect::ALL.into_iter().filter_map(Client::of);
+    clients.find(|known| known.program == client && known.hooks.is_some())
+}
+
+impl Call<'_> {
+    fn decide(&mut self, begun: Instant, progress: &Progress, voice: &Voice) -> Reply {
+        if self.moment == Moment::Clear {
+            let folder = session::folder_said(&said_at_once());
+            let answer = session::may_clear(self.client, folder.as_deref());
+            return self.reply(&answer, None);
+        }
+        let read = read_input();
+        if let Ok(bytes) = &read
+            && !self.moment.decides()
+            && let Some(observed) = Event::observed(bytes)
+        {
+            // A name that nobody here knows; what the client says itself counts then. A tool of
+            // which nothing says when is one that is about to run.
+            let name = observed.name.as_deref().unwrap_or_default();
+            let is_unnamed = name.is_empty() && self.event.is_empty();
+            self.moment = if is_unnamed && observed.tool.is_some() {
+                Moment::BeforeTool
+            } else {
+                Moment::named(name)
+            };
+            self.prepare(progress);
+        }
+        if !self.moment.decides() {
+            let silence = self.reply(&Answer::Pass, None);
+            let bytes = read.unwrap_or_default();
+            let Some(client) = self.known else {
+                let has_plugin = self.client == "opencode";
+                let reply = has_plugin
+                    .then(|| session::after_tool_of_plugin(self.client, self.event, &bytes))
+                    .flatten();
+                return reply.unwrap_or(silence);
+            };
+            return session::observe(client, self.event, &bytes, silence, progress, voice);
+        }
+        let environment = Environment::from_process();
+        let home = environment.path("HOME");
+        let (bytes, event) = match read {
+            Ok(bytes) => {
+                let event = Event::read(&bytes);
+                (bytes, event)
+            }
+            Err(unreadable) => (Vec::new(), Err(unreadable)),
+        };
+        let event = event.map(|event| event.at_home(home.as_deref()));
+        let disk = Disk::real();
+        let (event, judged, place) = match event {
+            Ok(mut event) => {
+                if let Some(skill) = &event.skill {
+                    let own = self.own_folder(&environment, home.as_deref());
+                    let folder = event.folder.as_deref();
+                    let lines = skill::commands(&disk, skill, folder, own.as_deref());
+                    if !lines.is_empty() {
+                        event.action = Action::Shell(lines.join("\n"));
+                    }
+                }
+                let is_judged = match event.action {
+                    Action::Other => false,
+                    Action::Read(_) => keeps_secrets(&disk, &environment),
+                    Action::Shell(_) | Action::Write(_) => true,
+                };
+                if !is_judged {
+                    return self.reply(&Answer::Pass, None);
+                }
+                let event = Arc::new(event);
+                progress.read(&event);
+                let mut place = Place::gather(&disk, &environment, &event, self.known);
+                place.look_before_refusing(&event.action);
+                let place = Arc::new(place);
+                progress.gathered(&place);
+                let now = environment.clock().ok().map(|clock| clock.now());
+                let call = repeated::fingerprint(self.client, &event);
+                let mut judged = Judged::of(&event.action, &place, now, call.as_ref());
+                judged.verdict.destroys |= event.removes;
+                if let Some(radius) = place.blast_radius(&judged.verdict) {
+                    judged.verdict.reason = judged
+                        .verdict
+                        .reason
+                        .map(|reason| format!("{reason}: {radius}"));
+                }
+                let is_read = matches!(event.action, Action::Read(_));
+                if is_read && judged.verdict.decision == Decision::Allow {
+                    return self.reply(&Answer::Pass, None);
+                }
+                if let Action::Shell(command) = &event.action
+                    && self.client == "codex"
+                    && judged.verdict.decision == Decision::Allow
+                    && open_shell::opens(command)
+                {
+                    judged = judged.for_open_shell();
+                }
+                if self.moment == Moment::BeforeTool {
+                    judged = lease::judged(judged, self.known, &event, &place);
+                }
+                (event, judged, place)
+            }
+            Err(unreadable) => {
+                let event = Arc::new(Event::default());
+                let place = Place::gather(&disk, &environment, &event, self.known);
+                let place = Arc::new(place);
+                (event, Judged::unreadable(&unreadable), place)
+            }
+        };
+        let took = begun.elapsed();
+        let mut judged = judged;
+        let mut reply = self.reply_to(&judged, &event);
+        let mut added = None;
+        let about = About::of(&event.action);
+        // The same call was decided on before its tool, where both are asked for.
+        let call = undo_records::new_id(&place);
+        let snapshot = match self.moment {
+            Moment::BeforeTool => {
+                keep::before(&event.action, &about, (&judged, &reply), &place, &call)
+            }
+            Moment::Permission | Moment::Clear | Moment::Other => None,
+        };
+        let lost = keep::lost(snapshot.as_ref(), &judged, &place);
+        if !lost.is_empty() {
+            judged = judged.without_snapshot(&lost);
+            reply = self.reply_to(&judged, &event);
+        } else if judged.verdict.decision == Decision::Allow
+            && matches!(event.action, Action::Shell(_))
+            && !event.is_skill_line()
+            && let Some(note) = keep::note(snapshot.as_ref())
+        {
+            let hooks = self.known.and_then(|known| known.hooks.as_ref());
+            reply = Reply::with_note(hooks, &note);
+            added = Some(note).filter(|_| hooks.is_some_and(|hooks| hooks.telling.model));
+        }
+        let rewritten = self.rewritten(&event, &bytes, &judged, &place);
+        let rewritten = rewritten.map(|(other, command)| {
+            reply = other;
+            command
+        });
+        let may_run = judged.verdict.decision == Decision::Allow || reply.is_question;
+        if self.moment == Moment::BeforeTool && may_run {
+            let about = (&*event, &about);
+            undo_records::before(
+                self.client,
+                about,
+                (&judged, snapshot.as_ref()),
+                &place,
+                &call,
+            );
+        }
+        let spared = auto_allow::allowed(&event, &judged, snapshot.as_ref(), &place, || {
+            let hooks = self.known.and_then(|known| known.hooks.as_ref());
+            reply.allowing(hooks, self.moment)
+        });
+        let auto_allowed = spared.is_some();
+        reply = spared.unwrap_or(reply);
+        let told = Told {
+            event: &event,
+            about: &about,
+            judged: &judged,
+            snapshot: snapshot.as_ref(),
+            auto_allowed,
+            rewritten: rewritten.as_deref(),
+            took,
+        };
+        // Who has answered in our stead has told the journal as well.
+        if !voice.was_used() {
+            voice.say_before_record(&reply);
+            if self.is_first(&told, &place) {
+                record::keep(self.client, &told, &place);
+            }
+            if let Some(text) = &added {
+                let given = tokens::Given {
+                    client: self.client,
+                    session: event.session.as_deref().unwrap_or_default(),
+                    folder: event.folder.as_deref(),
+                    event: "pre-tool-use",
+                    text,
+                };
+                tokens::note(&disk, &place.environment, &given);
+            }
+        }
+        reply
+    }
+
+    /// Returns the answer by which the client runs a careful form of a refused command, and that command; `None` unless the
+    /// user turned that on.
+    fn rewritten(
+        &self,
+        event: &Event,
+        bytes: &[u8],
+        judged: &Judged,
+        place: &Place,
+    ) -> Option<(Reply, String)> {
+        let hooks = self.known?.hooks.as_ref()?;
+        let Action::Shell(command) = &event.action else {
+            return None;
+        };
+        let is_on = place.guard.config.safety.rewrite && place.guard.broken.is_empty();
+        if !is_on || self.moment != Moment::BeforeTool || event.is_skill_line() {
+            return None;
+        }
+        let allows = |other: &str| {
+            let other = Action::Shell(other.to_owned());
+            Judged::of(&other, place, None, None).verdict.decision == Decision::Allow
+        };
+        let other = rewrite::alternative(command, &judged.verdict, allows)?;
+        let input = rewrite::input_with(&event::fields(bytes).unwrap_or_default(), other);
+        let rule = judged.verdict.rule.as_deref().unwrap_or_default();
+        let note = format!(
+            "Callosum ran `{other}` in place of `{command}` (rule {rule}, safety.rewrite)."
+        );
+        let reply = Reply::rewriting(hooks, &input, &note, event.mode.as_deref())?;
+        Some((reply, other.to_owned()))
+    }
+
+    /// Returns whether no other hook has recorded this answer. Of what simply passes, nothing is looked up.
+    fn is_first(&self, told: &Told<'_>, place: &Place) -> bool {
+        let passes = told.judged.verdict.decision == Decision::Allow;
+        if passes && told.judged.permitted.is_empty() {
+            // As the client is about to prompt, the record from before the tool is there already.
+            return self.moment != Moment::Permission || told.auto_allowed;
+        }
+        let call = repeated::fingerprint(self.client, told.event);
+        let clock = place.environment.clock();
+        let (Some(call), Ok(clock)) = (call, clock) else {
+            return true;
+        };
+        let is_permission = self.moment == Moment::Permission;
+        let call = (&call, is_permission);
+        repeated::is_first(&place.disk, &place.environment, call, clock.now())
+    }
+
+    /// What the client is answered; where nobody can be asked, that it is denied.
+    fn reply_to(&self, judged: &Judged, event: &Event) -> Reply {
+        if event.is_skill_line() {
+            // The client asks nobody about it, and keeps it from running.
+            let answer = match judged.verdict.decision {
+                Decision::Ask => judged.unasked(&event.action),
+                Decision::Allow | Decision::Block => judged.answer(),
+            };
+            let name = event.name.as_deref().unwrap_or_default();
+            return self.reply(&answer, event.mode.as_deref()).for_event(name);
+        }
+        let reply = self.reply(&judged.answer(), event.mode.as_deref());
+        let is_denied = self.moment == Moment::BeforeTool && !reply.is_question;
+        if is_denied && judged.verdict.decision == Decision::Ask {
+            return self.reply(&judged.unasked(&event.action), event.mode.as_deref());
+        }
+        reply
+    }
+
+    /// The client's own folder, where skills of its user are.
+    fn own_folder(&self, environment: &Environment, home: Option<&Path>) -> Option<PathBuf> {
+        let client = self.known?;
+        let own = client.home.variable.and_then(|name| environment.path(name));
+        Some(client.folder(home?, own.as_deref()))
+    }
+
+    /// Says what is to be answered should the time be over before anything is decided.
+    fn prepare(&self, progress: &Progress) {
+        progress.prepare(self.failed(Failure::TooLate), self.moment.decides());
+    }
+
+    fn failed(&self, failure: Failure) -> Reply {
+        if self.moment == Moment::Clear && failure == Failure::TooLate {
+            return self.reply(&session::unchecked_in(PATIENCE_TO_CLEAR), None);
+        }
+        self.reply(&Judged::failed(failure).answer(), None)
+    }
+
+    fn reply(&self, answer: &Answer, mode: Option<&str>) -> Reply {
+        let hooks = self.known.and_then(|known| known.hooks.as_ref());
+        Reply::of(hooks, self.moment, answer, mode)
+    }
+}
+
+/// Returns whether reading some files is asked about; looks at one name, and at no file of a project.
+fn keeps_secrets(disk: &Disk, environment: &Environment) -> bool {
+    let homes = Homes::find(environment);
+    homes.is_ok_and(|homes| SecretReadsFile::new(disk, &homes.secret_reads()).is_on())
+}
+
+/// Returns why a context must not be cleared in this folder; `None` if it may, or no gate is on.
+pub fn may_clear(client: &str, folder: &Path) -> Option<String> {
+    match session::may_clear(client, Some(folder)) {
+        Answer::Pass => None,
+        Answer::Ask(reason) | Answer::Deny(reason) => Some(reason),
+    }
+}
+
+/// What stands on standard input, where it ends at once: what asks before a clear may hand over nothing, and leave it open.
+fn said_at_once() -> Vec<u8> {
+    let (send, receive) = mpsc::channel();
+    let reading = std::thread::Builder::new().spawn(move || drop(send.send(read_input())));
+    // Without a thread nothing is read: standard input may never end.
+    drop(reading);
+    let read = receive.recv_timeout(PATIENCE_FOR_INPUT);
+    read.ok().and_then(Result::ok).unwrap_or_default()
+}
+
+/// Reads what the client sends. Of what is too long the rest is read and let go, so that the client
+/// is not told of a closed pipe instead of an answer.
+fn read_input() -> Result<Vec<u8>, Unreadable> {
+    let mut bytes = Vec::new();
+    let mut input = std::io::stdin().lock();
+    let longest = LONGEST as u64 + 1;
+    // Where reading fails, what came so far is no event, which is what is said then.
+    drop(input.by_ref().take(longest).read_to_end(&mut bytes));
+    if bytes.len() > LONGEST {
+        drop(std::io::copy(&mut input, &mut std::io::sink()));
+        return Err(Unreadable::TooLong);
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,468 @@
+//! What a client tells of its sessions: that one begins, comes to rest, is compacted, or ends.
+//!
+//! Start with [`observe`]. A session that begins is told where things stand ([`begin`]); one whose context
+//! fills, that rests, is compacted or ends is kept ([`rest`]). [`may_clear`] is what a client asks before it clears a context.
+//! `callosum-session` decides what is told; this is only who is told it, and how.
+//!
+//! Which way it fails: who observes says nothing, whatever goes wrong, and leaves a record of it on
+//! the trail. The gate before a clear fails shut, where sessions are kept; elsewhere it is open. In a
+//! project in which none are kept, nothing is said, written or created.
+
+mod begin;
+mod clear;
+mod ground;
+mod neighbours;
+mod rest;
+mod said;
+mod untold;
+
+use std::{cell::Cell, time::Duration};
+
+use callosum_agents::client::Client;
+use callosum_host::Disk;
+use callosum_session::Waiting;
+use serde_json::{Value, json};
+
+pub(super) use self::clear::{folder_said, may_clear, unchecked_in};
+use self::{
+    ground::{Ground, Problem, Unfound},
+    neighbours::{Met, Neighbours, UNREAD},
+    said::Said,
+    untold::{Untold, When},
+};
+use super::{answer::Reply, progress::Progress, tokens, tool_errors, undo_records, voice::Voice};
+use callosum_config::{Environment, Homes};
+
+/// How long another session's step is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The command that a client clears a context by.
+const CLEAR: &str = "clear";
+
+/// What is observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    /// A context begins: a new one, or one that was cleared, compacted or taken up again.
+    Begin,
+    /// A person has said something, or a tool has run: the model is asked next.
+    Between,
+    /// A turn is over.
+    Rest,
+    /// The context is about to be made shorter.
+    Compact,
+    /// The session ends.
+    End,
+    /// A command of a file's was typed, and is about to be sent to the model.
+    Typed,
+}
+
+/// What is to be said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Done {
+    /// Nothing.
+    Nothing,
+    /// This, to the model.
+    Context(String),
+    /// This, to the person.
+    Tell(String),
+    /// That it must not go on, and why.
+    Block(String),
+}
+
+impl Done {
+    /// This context with the context of `own` behind it; an `own` that is no context stays as it is.
+    fn after(self, own: Self) -> Self {
+        match own {
+            Self::Nothing => self,
+            Self::Context(text) => self.followed_by(&text),
+            other @ (Self::Tell(_) | Self::Block(_)) => other,
+        }
+    }
+
+    /// This, and behind it what others have for the model; what is no context stays as it is.
+    fn followed_by(self, told: &str) -> Self {
+        match self {
+            done if told.is_empty() => done,
+            Self::Nothing => Self::Context(told.to_owned()),
+            Self::Context(own) => {
+                let between = if own.ends_with('\n') { "" } else { "\n" };
+                Self::Context(format!("{own}{between}{told}"))
+            }
+            done @ (Self::Tell(_) | Self::Block(_)) => done,
+        }
+    }
+}
+
+impl Moment {
+    /// The moment that an event's name means, whichever client's name it is.
+    fn named(name: &str) -> Option<Self> {
+        let letters = name.chars().filter(char::is_ascii_alphanumeric);
+        let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+        match word.as_str() {
+            "sessionstart" => Some(Self::Begin),
+            "userpromptsubmit" | "beforeagent" | "posttooluse" | "posttoolusefailure"
+            | "aftertool" => Some(Self::Between),
+            "stop" | "afteragent" => Some(Self::Rest),
+            "precompact" | "precompress" => Some(Self::Compact),
+            "sessionend" => Some(Self::End),
+            "userpromptexpansion" | "typedcommand" => Some(Self::Typed),
+            _ => None,
+        }
+    }
+
+    /// Our word for it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Begin => "session-start",
+            Self::Between => "between-calls",
+            Self::Rest => "stop",
+            Self::Compact => "pre-compact",
+            Self::End => "session-end",
+            Self::Typed => "typed-command",
+        }
+    }
+}
+
+/// Does what is to be done at an event, named by `event` or else by itself, and answers: `silence`
+/// where there is nothing to say. What is to be said should the time be over is noted in `progress`. What has to be
+/// noted once it is said `voice` says before this returns.
+pub(super) fn observe(
+    client: &'static Client,
+    event: &str,
+    bytes: &[u8],
+    silence: Reply,
+    progress: &Progress,
+    voice: &Voice,
+) -> Reply {
+    let said = Said::read(bytes);
+    let Some(moment) = Moment::named(event).or_else(|| Moment::named(&said.name)) else {
+        return silence;
+    };
+    if moment == Moment::Typed {
+        return if said.command == CLEAR {
+            clear::typed(client.program, said.folder.as_deref())
+        } else {
+            silence
+        };
+    }
+    let environment = Environment::from_process();
+    let mut about_errors = None;
+    match tool_moment(event, &said) {
+        Some(ToolMoment::After) => {
+            undo_records::after(&environment, client.program, &said.call_key);
+            // Also for a sub-agent: the message is in its own next request.
+            match tool_errors::after_tool(&environment, client.program, &said.session, bytes) {
+                Ok(message) => about_errors = message,
+                Err(error) => {
+                    Unfound::of(environment.clone(), error.into())
+                        .tell(client.program, moment.word());
+                }
+            }
+        }
+        Some(ToolMoment::Prompt) => {
+            undo_records::turn_begins(&environment, client.program, &said.session);
+        }
+        None => {}
+    }
+    let untold = Homes::find(&environment).ok();
+    let untold = untold.and_then(|homes| Untold::place(&homes, client, &said));
+    match When::of(client, moment, &said) {
+        When::Now => {}
+        When::AtNextPrompt => {
+            return remembered(client, moment, &said, silence, environment, untold.as_ref());
+        }
+        When::Never => return silence,
+    }
+    let is_untold = moment == Moment::Between
+        && untold::is_prompt(event, &said)
+        && untold.as_ref().is_some_and(Untold::is_noted);
+    // What its beginning would have told is told with the first prompt after it.
+    let moment = if is_untold { Moment::Begin } else { moment };
+    // A sub-agent's calls do not fill the agent's own context.
+    let is_idle = moment == Moment::Between && (said.is_helper || said.transcript.is_none());
+    let ground = if is_idle {
+        None
+    } else {
+        find_ground(client, moment, &said)
+    };
+    let kept = ground
+        .as_ref()
+        .map(|ground| kept(ground, client, moment, &said));
+    let (own, handed) = kept.unwrap_or((Done::Nothing, Vec::new()));
+    let own = if moment == Moment::Begin {
+        let lines = errors_at_start(&environment, client, &said, &own);
+        own.followed_by(&lines)
+    } else {
+        own
+    };
+    let own = match about_errors {
+        Some(message) => Done::Context(message).after(own),
+        None => own,
+    };
+    let said_of = |done: &Done| match done {
+        Done::Nothing => silence.clone(),
+        done => reply(&said.name, done),
+    };
+    // What the project itself has to say comes in any case, however long the others take.
+    let unread = if moment == Moment::Begin { UNREAD } else { "" };
+    progress.prepare(said_of(&own.clone().followed_by(unread)), false);
+    // Only a context has room for what others told.
+    let takes_more = matches!(own, Done::Nothing | Done::Context(_));
+    let heard = Cell::new(None);
+    let say = |text: &str| {
+        takes_more && {
+            let is_heard = voice.is_heard(&said_of(&own.clone().followed_by(text)));
+            heard.set(Some(is_heard));
+            is_heard
+        }
+    };
+    let occasion = if is_untold {
+        Occasion::FirstPrompt
+    } else {
+        Occasion::Moment(moment)
+    };
+    let mut met = met(&environment, client, occasion, &said, bytes, &own, say);
+    let done = own.followed_by(&met.text);
+    if let Done::Context(text) = &done {
+        let given = tokens::Given {
+            client: client.program,
+            session: &said.session,
+            folder: said.folder.as_deref(),
+            event: moment.word(),
+            text,
+        };
+        tokens::note(&Disk::real(), &environment, &given);
+    }
+    if let Some(error) = met.fault.take() {
+        Unfound::of(environment, error.into()).tell(client.program, moment.word());
+    }
+    let reply = said_of(&done);
+    let is_told = untold.filter(|_| matches!(moment, Moment::Begin | Moment::End));
+    let ground = ground.filter(|_| !handed.is_empty());
+    if is_told.is_none() && ground.is_none() {
+        return reply;
+    }
+    if heard.get().unwrap_or_else(|| voice.is_heard(&reply)) || done == Done::Nothing {
+        if let Some(ground) = ground {
+            begin::picked_up(&ground, client, &said, &handed);
+        }
+        // One that is still remembered is told once more.
+        if let Some(Err(error)) = is_told.map(|untold| untold.forget()) {
+            let unfound = Unfound::of(Environment::from_process(), Problem::Disk(error));
+            unfound.tell(client.program, moment.word());
+        }
+    }
+    reply
+}
+
+/// Returns the lines about errors that a session starts with. Failures of ours are on the trail.
+fn errors_at_start(
+    environment: &Environment,
+    client: &'static Client,
+    said: &Said,
+    own: &Done,
+) -> String {
+    let task = match own {
+        Done::Context(text) => text.as_str(),
+        Done::Nothing | Done::Tell(_) | Done::Block(_) => "",
+    };
+    tool_errors::at_start(environment, said.folder.as_deref(), task).unwrap_or_else(|error| {
+        let unfound = Unfound::of(environment.clone(), error.into());
+        unfound.tell(client.program, Moment::Begin.word());
+        String::new()
+    })
+}
+
+/// Answers our plugin in a client without hooks: what its model is sent about the errors of a tool.
+pub(super) fn after_tool_of_plugin(client: &str, event: &str, bytes: &[u8]) -> Option<Reply> {
+    let said = Said::read(bytes);
+    if tool_moment(event, &said) != Some(ToolMoment::After) {
+        return None;
+    }
+    let environment = Environment::from_process();
+    undo_records::after(&environment, client, &said.call_key);
+    match tool_errors::after_tool(&environment, client, &said.session, bytes) {
+        Ok(message) => Some(reply(&said.name, &Done::Context(message?))),
+        Err(error) => {
+            Unfound::of(environment, error.into()).tell(client, Moment::Between.word());
+            None
+        }
+    }
+}
+
+/// The two moments between calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ToolMoment {
+    /// A tool has run.
+    After,
+    /// A person has said something.
+    Prompt,
+}
+
+/// Returns which of the moments between calls an event is.
+fn tool_moment(event: &str, said: &Said) -> Option<ToolMoment> {
+    let known = Moment::named(event).is_some();
+    let name = if known { event } else { &said.name };
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    match word.as_str() {
+        "posttooluse" | "posttoolusefailure" | "aftertool" => Some(ToolMoment::After),
+        "userpromptsubmit" | "beforeagent" => Some(ToolMoment::Prompt),
+        _ => None,
+    }
+}
+
+/// Remembers a session whose client drops what is said at this event, and does what is to be done all the same.
+fn remembered(
+    client: &'static Client,
+    moment: Moment,
+    said: &Said,
+    silence: Reply,
+    environment: Environment,
+    untold: Option<&Untold>,
+) -> Reply {
+    let ground = find_ground(client, moment, said);
+    let own = match (&ground, moment) {
+        (Some(ground), Moment::Compact) => kept(ground, client, moment, said).0,
+        _ => Done::Nothing,
+    };
+    let found = Neighbours::find(&environment, client, said);
+    let is_anything = ground.is_some() || !matches!(found, Ok(None));
+    let fault = match found {
+        Ok(Some(mut found)) if moment == Moment::Begin => found.begun().fault,
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    let noted = match untold.filter(|_| is_anything) {
+        Some(untold) => untold.note(),
+        None => Ok(()),
+    };
+    let problem = fault.map(Problem::from);
+    let problem = problem.or_else(|| noted.err().map(Problem::Disk));
+    if let Some(problem) = problem {
+        Unfound::of(environment, problem).tell(client.program, moment.word());
+    }
+    match own {
+        Done::Nothing => silence,
+        done => reply(&said.name, &done),
+    }
+}
+
+/// The project of an event, if sessions are kept in it. What goes wrong is on the trail.
+fn find_ground(client: &Client, moment: Moment, said: &Said) -> Option<Ground> {
+    let found = Ground::find(said.folder.as_deref());
+    found.unwrap_or_else(|unfound| {
+        unfound.tell(client.program, moment.word());
+        None
+    })
+}
+
+/// On which occasion the others are met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Occasion {
+    /// At this moment.
+    Moment(Moment),
+    /// At the first prompt of a context that was told nothing as it began.
+    FirstPrompt,
+}
+
+/// What the project's own sessions have to say at a moment, and the hand-offs that are told with it.
+fn kept(
+    ground: &Ground,
+    client: &'static Client,
+    moment: Moment,
+    said: &Said,
+) -> (Done, Vec<Waiting>) {
+    let alone = |done| (done, Vec::new());
+    let done = match moment {
+        Moment::Begin => begin::told(ground, client, said),
+        Moment::Rest => rest::rested(ground, said).map(alone),
+        Moment::Compact => rest::compacted(ground, said).map(|done| match done {
+            Done::Tell(_) if !shows_before_compact(client) => alone(Done::Nothing),
+            done => alone(done),
+        }),
+        Moment::End => rest::ended(ground, said).map(alone),
+        Moment::Between => match &said.transcript {
+            Some(transcript) => rest::between(ground, said, transcript).map(alone),
+            None => Ok(alone(Done::Nothing)),
+        },
+        Moment::Typed => Ok(alone(Done::Nothing)),
+    };
+    done.unwrap_or_else(|problem| {
+        ground.tell(client.program, moment.word(), said, &problem);
+        alone(Done::Nothing)
+    })
+}
+
+/// Returns whether a client shows the person what its hook says before a context is compacted. Claude Code 2.1.332 prints
+/// the JSON as it is, and Qwen Code was not seen to show any of it.
+fn shows_before_compact(client: &Client) -> bool {
+    matches!(client.program, "codex" | "gemini")
+}
+
+/// What the other agents on this machine have to say on an occasion, beside what is the project's `own`. What counts as told
+/// once it is told, `say` tells.
+fn met(
+    environment: &Environment,
+    client: &Client,
+    occasion: Occasion,
+    said: &Said,
+    bytes: &[u8],
+    own: &Done,
+    say: impl FnOnce(&str) -> bool,
+) -> Met {
+    let moment = match occasion {
+        Occasion::Moment(moment) => moment,
+        Occasion::FirstPrompt => Moment::Begin,
+    };
+    if matches!(moment, Moment::Compact | Moment::Typed) {
+        return Met::default();
+    }
+    let mut found = match Neighbours::find(environment, client, said) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Met::default(),
+        Err(error) => {
+            let line = if moment == Moment::Begin { UNREAD } else { "" };
+            return Met {
+                text: line.to_owned(),
+                fault: Some(error),
+            };
+        }
+    };
+    let recovered = match own {
+        Done::Context(recovered) => recovered,
+        _ => "",
+    };
+    if occasion == Occasion::FirstPrompt {
+        return found.at_first_prompt(recovered, say);
+    }
+    match moment {
+        Moment::Begin => found.at_begin(recovered, say),
+        Moment::Between => found.between(moment.word(), bytes, said.is_helper, say),
+        Moment::Rest => found.at_rest(),
+        Moment::End => found.at_end(),
+        Moment::Compact | Moment::Typed => Met::default(),
+    }
+}
+
+/// What is said, in the form that all clients with such an event take.
+fn reply(event: &str, done: &Done) -> Reply {
+    // Clients take a context under the name of their own event alone.
+    let event = if event.is_empty() {
+        "SessionStart"
+    } else {
+        event
+    };
+    let output: Value = match done {
+        Done::Nothing => json!({}),
+        Done::Context(text) => json!({"hookSpecificOutput": {
+            "hookEventName": event, "additionalContext": text,
+        }}),
+        Done::Tell(text) => json!({"systemMessage": text}),
+        Done::Block(reason) => json!({"decision": "block", "reason": reason}),
+    };
+    Reply {
+        stdout: format!("{output}\n"),
+        ..Reply::default()
+    }
+}

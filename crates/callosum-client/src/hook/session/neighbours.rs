@@ -1,0 +1,384 @@
+//! What other agents on this machine have for the one whose session this is: told at its beginning, and
+//! between two calls of its tools.
+//!
+//! Only where there is a mesh; nothing is made for one. What a session tells the others is that it
+//! begins and ends.
+//!
+//! Which way it fails: each step by itself. What is told is noted once it is on standard output, and handed over again the
+//! next time where it cannot be; others who append are waited for no longer than [`PATIENCE`] in all, and reading waits for nobody.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use callosum_agents::client::Client;
+use callosum_evidence::tokens;
+use callosum_host::{Disk, disk::EntryKind, process::Identity};
+use callosum_mesh::{
+    Mesh, MeshError, Voice,
+    agent::{AgentName, AgentNameError},
+    bridge::{Bridge, Synced},
+    digest::{Beside, Digest, Source, digest_of_beside},
+    quoted, warning,
+};
+
+use super::{Problem, Said};
+use crate::{
+    hook::{
+        brought::When,
+        changed::Changed,
+        event::{Action, Event},
+        place::{facts, folders},
+    },
+    sources,
+};
+use callosum_config::{
+    Environment, EnvironmentError, Homes, HomesError, MeshSettings, Project, ProjectError, Told,
+};
+use callosum_mesh::mesh_store;
+
+/// Most tokens that a session is told at its beginning, of its own project and of the others together
+/// (CALC-BOOT-1).
+const MOST_TOKENS: u64 = 400;
+
+/// How long others who append are waited for, in all that is done at one event.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// What is said at a session's beginning where nothing can be read.
+pub(super) const UNREAD: &str =
+    "What other agents have for you cannot be read just now: `callosum doctor` says why.\n";
+
+/// The same, where nothing can be written.
+const UNTOLD: &str =
+    "Other agents cannot be told of this session just now: `callosum doctor` says why.\n";
+
+/// What is said at a session's beginning where the configuration cannot be used and nothing else is to be told.
+const MISCONFIGURED: &str = "What is configured of the mesh cannot be used, so its defaults hold: `callosum doctor` says why.\n";
+
+/// Most conflicts that one is told of at once.
+const MOST_CONFLICTS: usize = 5;
+
+/// The others, as a session of this agent meets them.
+pub(super) struct Neighbours {
+    mesh: Mesh,
+    voice: Voice,
+    disk: Disk,
+    environment: Environment,
+    /// What is wrong with what the user configured.
+    fault: Option<String>,
+    is_sandboxed: bool,
+}
+
+/// What an event came to.
+#[derive(Debug, Default)]
+pub(super) struct Met {
+    /// What the model is told.
+    pub(super) text: String,
+    /// The first thing that went wrong, for the trail.
+    pub(super) fault: Option<NeighboursError>,
+}
+
+/// Why the others cannot be met.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NeighboursError {
+    /// The mesh cannot be used.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// The machine's home is nowhere.
+    #[error(transparent)]
+    Homes(#[from] HomesError),
+    /// What this process was started with makes no sense.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// The disk does not say.
+    #[error(transparent)]
+    Disk(#[from] callosum_host::DiskError),
+    /// The client's name is none of an agent's.
+    #[error(transparent)]
+    Name(#[from] AgentNameError),
+}
+
+impl Met {
+    /// What came of a step. Of what goes wrong the first is kept.
+    fn keep<T, E: Into<NeighboursError>>(&mut self, came: Result<T, E>) -> Option<T> {
+        match came {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.fault.get_or_insert_with(|| error.into());
+                None
+            }
+        }
+    }
+
+    /// What the model is told of what went wrong when its session began.
+    fn line(&self) -> &'static str {
+        if self.fault.is_some() { UNTOLD } else { "" }
+    }
+}
+
+impl Neighbours {
+    /// The others on this machine, where there is a mesh. Makes nothing.
+    pub(super) fn find(
+        environment: &Environment,
+        client: &Client,
+        said: &Said,
+    ) -> Result<Option<Self>, NeighboursError> {
+        let disk = Disk::real();
+        let homes = Homes::find(environment)?;
+        let folder = homes.mesh();
+        let found = disk.stat(&folder)?.map(|found| found.kind);
+        let is_in_the_way = matches!(found, Some(EntryKind::File | EntryKind::Other));
+        if !is_in_the_way && !mesh_store::is_begun(&disk, &folder)? {
+            return Ok(None);
+        }
+        let agent: AgentName = client.program.parse()?;
+        let (clock, ids) = (environment.clock()?, environment.ids()?);
+        let mesh = mesh_store::open(&disk, &clock, &ids, &folder)?;
+        // One that is broken is told where there is room for it; the seed's holds meanwhile.
+        let (settings, fault) = match MeshSettings::load(&disk, &homes.user_config) {
+            Ok(settings) => (settings, None),
+            Err(error) => (MeshSettings::default(), Some(error.to_string())),
+        };
+        let mesh = mesh.with_matrix(settings.matrix).with_patience(PATIENCE);
+        let pane = environment.get("TMUX_PANE");
+        let cwd = said.folder.as_ref();
+        let voice = Voice {
+            agent,
+            session_id: Some(said.session.clone()).filter(|id| !id.is_empty()),
+            pane_id: pane.and_then(|pane| Some(pane.to_str()?.to_owned())),
+            cwd: cwd.map(|cwd| cwd.to_string_lossy().into_owned()),
+        };
+        Ok(Some(Self {
+            mesh,
+            voice,
+            disk,
+            environment: environment.clone(),
+            fault,
+            is_sandboxed: sources::is_sandboxed(Some(client)),
+        }))
+    }
+
+    /// What is told at a session's beginning beside `recovered`, in what that leaves of the room.
+    ///
+    /// It counts as delivered once `say` has said it: the client has been seen to put it before the model.
+    pub(super) fn at_begin(&mut self, recovered: &str, say: impl FnOnce(&str) -> bool) -> Met {
+        let met = self.begun();
+        self.digest_after(met, recovered, "session-start", say)
+    }
+
+    /// Tells the others that a session begins, which its client tells nothing just now.
+    pub(super) fn begun(&mut self) -> Met {
+        let mut met = Met::default();
+        met.keep(self.bring_in_line());
+        // The nearest that is no shell is the client, which waits for this.
+        let client = Identity::ancestors().first().copied();
+        met.keep(self.mesh.begin_session(&self.voice, client));
+        met
+    }
+
+    /// What is told of a beginning at the first prompt after it: [`at_begin`](Self::at_begin) of a session that the others know.
+    pub(super) fn at_first_prompt(
+        &mut self,
+        recovered: &str,
+        say: impl FnOnce(&str) -> bool,
+    ) -> Met {
+        let mut met = Met::default();
+        met.keep(self.bring_in_line());
+        met.keep(self.mesh.renew_claims(&self.voice));
+        self.digest_after(met, recovered, "user-prompt-submit", say)
+    }
+
+    /// What others have for this session, beside `recovered`, after what was done before; delivered by the event `word`.
+    fn digest_after(
+        &mut self,
+        mut met: Met,
+        recovered: &str,
+        word: &str,
+        say: impl FnOnce(&str) -> bool,
+    ) -> Met {
+        let Some(mut told) = met.keep(self.digest(recovered, met.line())) else {
+            // What the project has is whole all the same.
+            let taken = tokens::estimate(&format!("{recovered}{UNREAD}"));
+            let left = MOST_TOKENS.saturating_sub(taken);
+            let beside = met.keep(self.beside()).unwrap_or_default();
+            let agent = &self.voice.agent;
+            let told = digest_of_beside(agent, self.mesh.matrix(), &beside, left);
+            return Met {
+                text: format!("{UNREAD}{}", told.text),
+                ..met
+            };
+        };
+        let was_whole = met.fault.is_none();
+        if told.text.is_empty() && told.left_out == 0 {
+            met.keep(self.mesh.heard_all(&self.voice));
+        } else {
+            met.keep(self.mesh.can_deliver(&self.voice));
+        }
+        if was_whole && met.fault.is_some() {
+            // The line that says so needs room of its own.
+            told = met
+                .keep(self.digest(recovered, met.line()))
+                .unwrap_or_default();
+        }
+        met.text = format!("{}{}", met.line(), told.text);
+        if met.text.is_empty() && self.fault.is_some() {
+            MISCONFIGURED.clone_into(&mut met.text);
+        }
+        if !told.text.is_empty() && say(&met.text) {
+            met.keep(self.mesh.deliver(&told, &self.voice, word));
+        }
+        met
+    }
+
+    /// What others have for this session in the room that is left beside `recovered` and `line`.
+    fn digest(&mut self, recovered: &str, line: &str) -> Result<Digest, NeighboursError> {
+        let taken = tokens::estimate(&format!("{recovered}{line}"));
+        let beside = self.beside()?;
+        let left = MOST_TOKENS.saturating_sub(taken);
+        Ok(self.mesh.digest_for(&self.voice, &beside, left)?)
+    }
+
+    /// What the ledger of the project has since, where there is one; hand-offs are told by the project itself.
+    fn beside(&self) -> Result<Beside, NeighboursError> {
+        let here = self.voice.cwd.as_deref().map(Path::new);
+        let (_, here) = folders(&self.disk, &self.environment, here);
+        let project =
+            here.map(|here| Project::load(&self.disk, &self.environment, &here, &Told::default()));
+        let source = match project {
+            Some(Ok(project)) => {
+                let paths = &project.places.ledger;
+                let since = self.mesh.told_at(&self.voice)?;
+                Some(sources::ledger(&self.disk, paths, since, &self.voice.agent))
+            }
+            Some(Err(ProjectError::Foreign { .. })) | None => None,
+            Some(Err(error)) => Some(Source::Broken(format!(
+                "the project cannot be read: {error}"
+            ))),
+        };
+        // A project without a ledger lacks nothing.
+        let fault = self.fault.clone().map(Source::Broken);
+        let left_alone = sources::left_alone(&self.disk, &self.mesh);
+        let sources = source.into_iter().chain(fault).chain(left_alone);
+        let sources = sources.filter(|source| !matches!(source, Source::Missing(_)));
+        Ok(Beside {
+            sources: sources.collect(),
+            is_sandboxed: self.is_sandboxed,
+        })
+    }
+
+    /// What is told between two calls of tools, and with a person's words: messages, what else is new, and who else works
+    /// on the files that the tool has written. Of a sub-agent's tools only the latter: what it is told the agent itself
+    /// never reads.
+    ///
+    /// The others' words count as delivered once `say` has said them, and all before them.
+    pub(super) fn between(
+        &mut self,
+        word: &str,
+        bytes: &[u8],
+        is_helper: bool,
+        say: impl FnOnce(&str) -> bool,
+    ) -> Met {
+        let mut met = Met::default();
+        let synced = met.keep(self.bring_in_line()).unwrap_or_default();
+        met.keep(self.mesh.renew_claims(&self.voice));
+        let (changed, root) = self.changed(bytes);
+        let held = self
+            .mesh
+            .held_against(|file| changed.may_take_in(file), &self.voice);
+        let held = met.keep(held).unwrap_or_default();
+        let held = changed.met(held, When::After, &self.disk, &self.environment);
+        met.text = warning(&held.all(), &self.voice.agent);
+        // That a file was edited is said of no more than is known.
+        met.keep(self.mesh.tell_holders(&held.sure, &self.voice));
+        let own = self.disk.canonicalize(self.mesh.folder());
+        let own = own.unwrap_or_else(|_| self.mesh.folder().to_owned());
+        // Nobody has a lease on what all may edit.
+        let edited = changed.files(&self.disk, &own, root.as_deref());
+        met.keep(self.mesh.lease_edited(&edited, &self.voice));
+        if changed.is_in(&own) {
+            met.text.push_str(&self.not_taken(&synced));
+        }
+        if !is_helper {
+            let text = &mut met.text;
+            let handed = self.mesh.hand_over(&self.voice, word, |told| {
+                text.push_str(&told.text);
+                say(text)
+            });
+            met.keep(handed);
+        }
+        met
+    }
+
+    /// What an agent is told that has just written the bridge file, of what was not taken over of it. What was
+    /// written in its name it gets as messages.
+    fn not_taken(&self, synced: &Synced) -> String {
+        let is_other = |by: Option<&AgentName>| by != Some(&self.voice.agent);
+        let rejected = synced.rejected.iter();
+        let rejected = rejected.filter(|rejected| is_other(rejected.by.as_ref()));
+        let rejected = rejected.map(|rejected| {
+            format!(
+                "The bridge file was not taken over: {}; what you wrote is in {}\n",
+                quoted(&rejected.error.to_string()),
+                quoted(&rejected.kept.to_string_lossy())
+            )
+        });
+        let conflicts = synced.conflicts.iter();
+        let conflicts = conflicts.filter(|conflict| is_other(Some(&conflict.by)));
+        let conflicts = conflicts.take(MOST_CONFLICTS).map(|conflict| {
+            let what = format!("{} {}", conflict.item, conflict.reason);
+            format!("Not taken over from the bridge file: {}\n", quoted(&what))
+        });
+        rejected.chain(conflicts).collect()
+    }
+
+    /// What a tool has changed, and the project's tree where that was asked for.
+    fn changed(&self, bytes: &[u8]) -> (Changed, Option<PathBuf>) {
+        let Ok(event) = Event::read(bytes) else {
+            // A person's words, or a tool without files.
+            return (Changed::default(), None);
+        };
+        let event = event.at_home(self.environment.path("HOME").as_deref());
+        let (cwd, here) = folders(&self.disk, &self.environment, event.folder.as_deref());
+        let by = |root: Option<&Path>| {
+            let facts = facts(&self.disk, &self.environment, cwd.as_deref(), root);
+            Changed::by(&self.disk, &event.action, &facts)
+        };
+        let changed = by(None);
+        if changed.is_empty() || !matches!(event.action, Action::Shell(_)) {
+            return (changed, None);
+        }
+        let load = |here: PathBuf| {
+            Project::load(&self.disk, &self.environment, &here, &Told::default()).ok()
+        };
+        let root = here.and_then(load).map(|project| project.roots.tree);
+        (by(root.as_deref()), root)
+    }
+
+    /// What the session was handed before its turn was over, its model has been asked with.
+    pub(super) fn at_rest(&mut self) -> Met {
+        let mut met = Met::default();
+        met.keep(self.mesh.seen(&self.voice, "stop"));
+        met
+    }
+
+    /// Tells the others that the session ends, and gives back what it had claimed.
+    pub(super) fn at_end(&mut self) -> Met {
+        let mut met = Met::default();
+        met.keep(self.mesh.end_session(&self.voice, "its client said so"));
+        met.keep(self.bring_in_line());
+        met
+    }
+
+    fn bring_in_line(&mut self) -> Result<Synced, NeighboursError> {
+        self.mesh.settle()?;
+        let bridge = Bridge::of(&self.disk, &self.mesh);
+        Ok(bridge.sync(&mut self.mesh)?)
+    }
+}
+
+impl From<NeighboursError> for Problem {
+    fn from(error: NeighboursError) -> Self {
+        Self::Neighbours(Box::new(error))
+    }
+}

@@ -1,0 +1,19 @@
+//! Serves the clients that people code with: Claude Code, Codex, Gemini CLI, Qwen Code and opencode.
+//!
+//! Start with [`hook`], which answers the events that clients send before and after their tools run. [`registration`] enters
+//! hooks and servers into the clients' settings files, and [`transcript`] reads how full their contexts are. [`undo`] records
+//! what their tools change, and [`intervention`] the errors that they hit. [`sources`] collects what a session's start adds,
+//! [`committed`] reads session files as of git's HEAD, and [`renames`] follows renamed files.
+//!
+//! Not here: whether a command is dangerous (`callosum-guard`), and what a message says (`callosum-intervention`).
+
+#![forbid(unsafe_code)]
+
+pub mod committed;
+pub mod hook;
+pub mod intervention;
+pub mod registration;
+pub mod renames;
+pub mod sources;
+pub mod transcript;
+pub mod undo;

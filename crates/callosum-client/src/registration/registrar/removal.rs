@@ -1,0 +1,182 @@
+//! Taking our entry out of settings files, so that what others wrote stands as they wrote it.
+//!
+//! What stood there before comes back to the byte where nobody has written since; else ours is taken out
+//! of what stands there now.
+
+use callosum_host::DiskError;
+use callosum_ledger::Checksum;
+use std::path::Path;
+
+use super::{Change, Doing, Place, RegisterError, Registrar, settings};
+use crate::registration::{
+    context_files,
+    entry::{self, Made},
+    gate,
+    kept::Kept,
+    merge,
+    servers::{self, Server},
+    shadow,
+};
+
+impl Registrar {
+    /// Takes every entry of ours out of the settings. The files of the gate go with the last of them.
+    pub fn unregister(&self, place: &Place, doing: Doing) -> Result<Change, RegisterError> {
+        let change = self.take_out(place, doing)?;
+        if doing == Doing::Write && place.hooks.typed.is_some() {
+            shadow::remove(&self.disk, &self.resolved(&place.path))?;
+        }
+        if doing == Doing::Write && place.hooks.gate.is_some() {
+            let mut left = self.memory.all()?.into_iter();
+            if !left.any(|kept| kept.client == place.client.program) {
+                gate::remove_files(&self.disk, &self.gate_folder())?;
+            }
+        }
+        Ok(change)
+    }
+
+    /// Takes the folder of the gate out of what a client knows of plugins, in its own folder, once its files are gone.
+    pub fn forget_gate(&self, own: &Path) -> Result<(), DiskError> {
+        if gate::program(&self.disk, &self.gate_folder())?.is_some() {
+            return Ok(());
+        }
+        gate::forget(&self.disk, own, &self.gate_folder())
+    }
+
+    fn take_out(&self, place: &Place, doing: Doing) -> Result<Change, RegisterError> {
+        let path = self.checked(place)?;
+        if doing == Doing::Write {
+            self.sweep(&path)?;
+        }
+        let Some(text) = self.text(place, &path)? else {
+            if doing == Doing::Write {
+                self.memory.forget(&path)?;
+            }
+            return Ok(Change::Absent);
+        };
+        let kept = self.memory.of(&path)?;
+        let left = kept
+            .as_ref()
+            .filter(|kept| kept.after == Checksum::of(text.as_bytes()));
+        if let Some(kept) = left {
+            let before = self.memory.content(&path)?;
+            if !kept.existed || before.is_some() {
+                if doing == Doing::Write {
+                    self.put_back(kept, before.as_deref())?;
+                }
+                return Ok(Change::Restored);
+            }
+        }
+        let made = kept.as_ref().map_or_else(Made::default, |kept| Made {
+            events: kept.made(place.hooks.before_tool),
+            hooks: kept.made_hooks,
+            keys: kept.made_keys.clone(),
+        });
+        let without = without(place, &path, &text, &made)?;
+        let change = if without.is_some() {
+            Change::Removed
+        } else {
+            Change::Absent
+        };
+        if doing == Doing::Write {
+            if let Some(mut without) = without {
+                if let Some(kept) = &kept {
+                    let exact = self.taken_back(place, kept, &text, &without)?;
+                    without = exact.unwrap_or(without);
+                }
+                self.disk.rewrite(&path, without.as_bytes(), 0o600)?;
+            }
+            self.memory.forget(&path)?;
+        }
+        Ok(change)
+    }
+
+    /// What stood there before, with what others have written since: where that is certain, and says
+    /// the same as `without`, which is made by structure.
+    fn taken_back(
+        &self,
+        place: &Place,
+        kept: &Kept,
+        text: &str,
+        without: &str,
+    ) -> Result<Option<String>, DiskError> {
+        let (client, hooks) = (place.client.program, &place.hooks);
+        let before = match self.memory.content(&kept.path)? {
+            // Of lines, others' stand as they stood.
+            Some(before) if kept.existed && !servers::is_toml(&kept.path) => before,
+            _ => return Ok(None),
+        };
+        let merged = || {
+            let before = String::from_utf8(before).ok()?;
+            // What was wanted then is not remembered, but for the checksum of what came of it.
+            let mut texts = vec![before.clone()];
+            let commands = entry::commands(text, hooks.before_tool, client).ok()?;
+            // Up to the word of the event, as it is registered.
+            let command = commands.last().and_then(|command| command.rsplit_once(' '));
+            if let Some((command, _)) = command {
+                let entered = entry::enter(&before, hooks, client, command).ok()??;
+                let gated = gate::enter(&entered.text, &self.gate_folder()).ok();
+                let shadowed = entry::enter_with_typed(&before, hooks, client, command).ok();
+                let others = [gated.flatten(), shadowed.flatten()];
+                let all = [Some(entered)].into_iter().chain(others).flatten();
+                texts.extend(all.map(|entered| entered.text));
+            }
+            if let Some(program) = servers::program(&kept.path, text).ok()? {
+                let server = Server {
+                    program,
+                    typed: place.client.tool_servers?.typed,
+                    passed: Vec::new(),
+                };
+                let served = |text: &String| servers::enter(&kept.path, text, &server).ok()?;
+                let all: Vec<_> = texts.iter().filter_map(served).collect();
+                texts.extend(all.into_iter().map(|entered| entered.text));
+            }
+            if let Some(names) = context_files::named(text).ok()? {
+                let own = names.last()?;
+                let entered = |text: &String| context_files::enter(text, own).ok()?;
+                let all: Vec<_> = texts.iter().filter_map(entered).collect();
+                texts.extend(all.into_iter().map(|entered| entered.text));
+            }
+            let is_known = |ours: &String| kept.after == Checksum::of(ours.as_bytes());
+            let ours = texts.into_iter().find(is_known)?;
+            let merged = merge::merged(&before, &ours, text)?;
+            entry::says_the_same(&merged, without).then_some(merged)
+        };
+        Ok(merged())
+    }
+
+    fn put_back(&self, kept: &Kept, before: Option<&[u8]>) -> Result<(), DiskError> {
+        let path = &kept.path;
+        if let Some(before) = before.filter(|_| kept.existed) {
+            self.disk.rewrite(path, before, 0o600)?;
+        } else {
+            self.disk.remove_file(path)?;
+            if let Some(folder) = path.parent().filter(|_| kept.made_folder) {
+                // One that others put something into stays.
+                drop(self.disk.remove_dir(folder));
+            }
+        }
+        self.memory.forget(path)
+    }
+}
+
+/// Settings without anything of ours, by their structure; `None` where there is nothing.
+pub(super) fn without(
+    place: &Place,
+    path: &Path,
+    text: &str,
+    made: &Made,
+) -> Result<Option<String>, RegisterError> {
+    let all = || {
+        if servers::is_toml(path) {
+            return servers::take_out(path, text, made);
+        }
+        let hooks = entry::take_out(text, &place.hooks, place.client.program, made)?;
+        let gate = gate::take_out(hooks.as_deref().unwrap_or(text), made)?;
+        let without = gate.or(hooks);
+        let server = servers::take_out(path, without.as_deref().unwrap_or(text), made)?;
+        let without = server.or(without);
+        let context = context_files::take_out(without.as_deref().unwrap_or(text), made)?;
+        Ok(context.or(without))
+    };
+    all().map_err(|source| settings(place, source))
+}

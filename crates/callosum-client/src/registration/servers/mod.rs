@@ -1,0 +1,81 @@
+//! Our server of tools in the text of a client's settings; everything around it stays, byte for byte.
+//!
+//! Three of the four clients keep servers as objects of JSON ([`json`]), Codex as tables of TOML
+//! ([`toml`]). An entry of this name that is none of ours is somebody else's, and is left.
+
+mod json;
+mod toml;
+
+use std::path::Path;
+
+use super::entry::{Entered, Made, SettingsError};
+
+/// How our server is called.
+const NAME: &str = "callosum";
+
+/// What starts it, after the program.
+const ARGUMENTS: [&str; 1] = ["mcp"];
+
+/// The server as a client is told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// The program.
+    pub program: String,
+    /// Whether it is said how it is reached.
+    pub typed: bool,
+    /// Variables that Codex is to pass on: it gives a server few of its own.
+    pub passed: Vec<&'static str>,
+}
+
+/// The settings with the server in them; `None` where it is there as it should be.
+pub(super) fn enter(
+    path: &Path,
+    text: &str,
+    server: &Server,
+) -> Result<Option<Entered>, SettingsError> {
+    if is_toml(path) {
+        toml::enter(text, server)
+    } else {
+        json::enter(text, server)
+    }
+}
+
+/// The settings without it; `None` where there is none. What holds nothing any more goes with it, as
+/// far as it is among `made`.
+pub(super) fn take_out(
+    path: &Path,
+    text: &str,
+    made: &Made,
+) -> Result<Option<String>, SettingsError> {
+    if is_toml(path) {
+        toml::take_out(text)
+    } else {
+        json::take_out(text, made)
+    }
+}
+
+/// The program that the settings name for it.
+pub(super) fn program(path: &Path, text: &str) -> Result<Option<String>, SettingsError> {
+    if is_toml(path) {
+        toml::program(text)
+    } else {
+        json::program(text)
+    }
+}
+
+pub(super) fn is_toml(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "toml")
+}
+
+/// Returns whether a server of our name is one of ours: by its arguments, whatever its program is called now.
+fn is_ours(program: &str, arguments: &[String]) -> bool {
+    !program.is_empty() && arguments == ARGUMENTS
+}
+
+/// Why one that is somebody else's is left.
+fn not_ours(list: &str) -> SettingsError {
+    SettingsError::Shape {
+        key: format!("{list}.{NAME}"),
+        expected: "one of ours",
+    }
+}

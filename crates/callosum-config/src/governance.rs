@@ -1,0 +1,309 @@
+//! [`Governance`]: what plans may do here, read from the files that say so.
+//!
+//! The user's constitution stands beside their configuration and must be signed by this machine's key; the
+//! project's may only forbid; what was revoked stands in the machine's home. Whatever can't be read, checked
+//! or understood permits nothing.
+//!
+//! Formats: `docs/formats/constitution.md`, `docs/formats/capability.md`.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use callosum_arbiter::kernel::{
+    Constitution,
+    constitution::{document::MAX_BYTES, signature},
+};
+use callosum_host::{Disk, DiskError, FileLock, LockError, disk::EntryKind};
+use callosum_ledger::{
+    Checksum,
+    checkpoint::{KeyError, MachineKey},
+};
+use callosum_plan::CapabilityName;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    amendment::{Amendment, Amendments},
+    homes::Homes,
+};
+
+/// What the machine's key signs constitutions as.
+const PURPOSE: &str = "constitution";
+
+/// The version of the file of what was revoked.
+const VERSION: u32 = 1;
+
+/// Permission bits of that file.
+const MODE: u32 = 0o600;
+
+/// How long to wait for another process that changes the same file.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// Where it is said what plans may do.
+#[derive(Clone, Debug)]
+pub struct Governance {
+    disk: Disk,
+    homes: Homes,
+    root: PathBuf,
+}
+
+/// The content of the file of what was revoked.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Revocations {
+    version: u32,
+    revoked: BTreeSet<String>,
+}
+
+impl Governance {
+    /// The project's constitution, in its root.
+    pub const PROJECT: &str = ".cal_constitution.cedar";
+
+    /// Of the project at `root`. Reads and creates nothing.
+    pub fn of(disk: &Disk, homes: &Homes, root: &Path) -> Self {
+        Self {
+            disk: disk.clone(),
+            homes: homes.clone(),
+            root: root.to_owned(),
+        }
+    }
+
+    /// The user's constitution.
+    pub fn user_file(&self) -> PathBuf {
+        self.homes.constitution()
+    }
+
+    /// The project's.
+    pub fn project_file(&self) -> PathBuf {
+        self.root.join(Self::PROJECT)
+    }
+
+    /// Where the signature of a constitution stands.
+    pub fn signature_file(constitution: &Path) -> PathBuf {
+        let mut name = constitution.as_os_str().to_owned();
+        name.push(".sig");
+        name.into()
+    }
+
+    /// The key that constitutions are signed with.
+    pub fn key(&self) -> MachineKey {
+        MachineKey::in_home(&self.homes.machine, PURPOSE)
+    }
+
+    /// Returns what holds here. Where something is wrong with a file, that is a constitution that
+    /// permits nothing and says what.
+    pub fn constitution(&self) -> Constitution {
+        let closed = |error: GovernanceError| Constitution::closed(&error.to_string());
+        self.read_constitution().unwrap_or_else(closed)
+    }
+
+    /// Reads what holds here, or says what is wrong with it.
+    pub fn read_constitution(&self) -> Result<Constitution, GovernanceError> {
+        let path = self.user_file();
+        let constitution = match self.user_text(&path)? {
+            None => Constitution::built_in(),
+            Some(text) => self.signed(&path, &text)?,
+        };
+        let path = self.project_file();
+        let Some(text) = self.text(&path)? else {
+            return Ok(constitution);
+        };
+        constitution
+            .tightened(&text)
+            .map_err(|error| GovernanceError::File {
+                path,
+                reason: error.to_string(),
+            })
+    }
+
+    /// Returns whether one of this machine's keys signed this text, as the error says if not.
+    pub fn check_signature(&self, path: &Path, text: &str) -> Result<(), GovernanceError> {
+        let note = self.user_text(&Self::signature_file(path))?;
+        let note = note.ok_or_else(|| GovernanceError::Unsigned {
+            path: path.to_owned(),
+        })?;
+        let keys = self.key().verifiers(&self.disk)?;
+        signature::check(text, &note, &keys).map_err(|error| GovernanceError::File {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    fn signed(&self, path: &Path, text: &str) -> Result<Constitution, GovernanceError> {
+        self.check_signature(path, text)?;
+        let constitution = Constitution::read(text).map_err(|error| GovernanceError::File {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })?;
+        self.amendments()
+            .check(amendment(&constitution, text), path)?;
+        Ok(constitution)
+    }
+
+    /// Remembers that a constitution is about to be signed. Fails where it is older than one that was.
+    pub fn remember_signed(
+        &self,
+        path: &Path,
+        constitution: &Constitution,
+        text: &str,
+    ) -> Result<(), GovernanceError> {
+        self.amendments()
+            .remember(amendment(constitution, text), path)
+    }
+
+    fn amendments(&self) -> Amendments {
+        Amendments::in_home(&self.disk, &self.homes.machine)
+    }
+
+    /// Reads a file of the user's, who may have laid a link there.
+    pub fn user_text(&self, path: &Path) -> Result<Option<String>, GovernanceError> {
+        if self.disk.exists(path)? {
+            return self.text(&self.disk.canonicalize(path)?);
+        }
+        Ok(None)
+    }
+
+    /// Reads a file of a constitution, if it is there. Opens nothing that is no file, nor one that is
+    /// larger than any constitution.
+    fn text(&self, path: &Path) -> Result<Option<String>, GovernanceError> {
+        let Some(stat) = self.disk.stat(path)? else {
+            return Ok(None);
+        };
+        let refuse = |reason: String| GovernanceError::File {
+            path: path.to_owned(),
+            reason,
+        };
+        if stat.kind != EntryKind::File {
+            return Err(refuse("it is no regular file".to_owned()));
+        }
+        if stat.len > MAX_BYTES as u64 {
+            let len = stat.len;
+            return Err(refuse(format!(
+                "it has {len} bytes; {MAX_BYTES} are allowed"
+            )));
+        }
+        let bytes = self.disk.read(path)?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            refuse(format!("it is not UTF-8, at byte {at}"))
+        })?;
+        Ok(Some(text))
+    }
+
+    /// Returns the capabilities that were revoked on this machine.
+    pub fn revoked(&self) -> Result<BTreeSet<CapabilityName>, GovernanceError> {
+        let path = self.revocations();
+        let Some(text) = self.text(&path)? else {
+            return Ok(BTreeSet::new());
+        };
+        let refuse = |reason: String| GovernanceError::File {
+            path: path.clone(),
+            reason,
+        };
+        let revocations: Revocations =
+            serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
+        if revocations.version != VERSION {
+            let found = revocations.version;
+            return Err(refuse(format!(
+                "it has format {found}, this program knows {VERSION}"
+            )));
+        }
+        let name = |text: &String| CapabilityName::parse(text).map_err(|e| refuse(e.to_string()));
+        revocations.revoked.iter().map(name).collect()
+    }
+
+    /// Revokes a capability, or gives it back. Returns whether that changed anything.
+    pub fn set_revoked(
+        &self,
+        name: &CapabilityName,
+        change: Revocation,
+    ) -> Result<bool, GovernanceError> {
+        let path = self.revocations();
+        self.homes.create_machine(&self.disk)?;
+        if let Some(folder) = path.parent() {
+            self.disk.create_private_dir(folder)?;
+        }
+        let lock = path.with_extension("lock");
+        let _held = FileLock::acquire_private(&self.disk, &lock, LOCK_TIMEOUT)?;
+        let mut revoked = self.revoked()?;
+        let has_changed = match change {
+            Revocation::Revoke => revoked.insert(name.clone()),
+            Revocation::Restore => revoked.remove(name),
+        };
+        if has_changed {
+            let revocations = Revocations {
+                version: VERSION,
+                revoked: revoked.iter().map(ToString::to_string).collect(),
+            };
+            let mut bytes =
+                serde_json::to_vec_pretty(&revocations).expect("plain data has a JSON form");
+            bytes.push(b'\n');
+            self.disk.replace(&path, &bytes, MODE)?;
+        }
+        Ok(has_changed)
+    }
+
+    fn revocations(&self) -> PathBuf {
+        self.homes.machine.join("capabilities").join("revoked.json")
+    }
+}
+
+fn amendment(constitution: &Constitution, text: &str) -> Amendment {
+    Amendment {
+        version: constitution.version(),
+        sha256: Checksum::of(text.as_bytes()),
+    }
+}
+
+/// What is done about a capability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revocation {
+    /// No plan may call it any more.
+    Revoke,
+    /// Plans may again.
+    Restore,
+}
+
+/// Why it is not known what plans may do.
+#[derive(Debug, thiserror::Error)]
+pub enum GovernanceError {
+    /// A file is not what it should be.
+    #[error("`{}`: {reason}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The user's constitution has no signature.
+    #[error("`{}` is not signed by this machine's key", path.display())]
+    Unsigned {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A later one than the user's was signed.
+    #[error(
+        "`{}` is version {version}, and version {signed} was signed after it: an older constitution is \
+         not put back",
+        path.display()
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u64,
+        /// The version that was signed last.
+        signed: u64,
+    },
+    /// The machine's keys can't be read.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// Another process is changing what was revoked.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The disk does not give or take a file.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}

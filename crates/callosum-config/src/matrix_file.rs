@@ -1,0 +1,115 @@
+//! [`MatrixFile`]: who does what, as the user's configuration says it now.
+//!
+//! Read again whenever it may have changed: it is small, and what it says is held against what it said last. Deliberately
+//! not here: what else stands in that file.
+
+use std::path::PathBuf;
+
+use callosum_host::Disk;
+use callosum_mesh::route::Matrix;
+
+use super::mesh::{MeshSettings, MeshSettingsError};
+
+/// The file, and the last matrix in it that could be used.
+#[derive(Debug)]
+pub struct MatrixFile {
+    disk: Disk,
+    path: PathBuf,
+    /// What reading it came to when it was last looked at: its bytes, none where it is not there, or why it cannot be read.
+    read: Result<Option<Vec<u8>>, String>,
+    matrix: Matrix,
+}
+
+/// What looking at the file again came to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Looked {
+    /// It says what it said.
+    Same,
+    /// It says something else, which can be used.
+    Changed,
+    /// It cannot be used, and why; what could be used last holds.
+    Broken(String),
+}
+
+impl MatrixFile {
+    /// Reads it for the first time. Fails where it cannot be used: nothing could be used before it.
+    pub fn open(disk: &Disk, path: PathBuf) -> Result<Self, MeshSettingsError> {
+        let bytes = disk.read_if_there(&path)?;
+        let matrix = MeshSettings::of_file(&path, bytes.as_deref())?.matrix;
+        Ok(Self {
+            disk: disk.clone(),
+            path,
+            read: Ok(bytes),
+            matrix,
+        })
+    }
+
+    /// The last matrix that could be used.
+    pub fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// Looks at it again. What is wrong is told once, until it is another thing.
+    pub fn look(&mut self) -> Looked {
+        let read = self.disk.read_if_there(&self.path);
+        let read = read.map_err(|error| error.to_string());
+        if read == self.read {
+            return Looked::Same;
+        }
+        self.read = read;
+        let bytes = match &self.read {
+            Ok(bytes) => bytes.as_deref(),
+            Err(reason) => return Looked::Broken(reason.clone()),
+        };
+        match MeshSettings::of_file(&self.path, bytes) {
+            Ok(settings) => {
+                self.matrix = settings.matrix;
+                Looked::Changed
+            }
+            Err(error) => Looked::Broken(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::Ground;
+
+    /// CALC-ROUTE-1: what the file says holds from when it says so; a file that cannot be used is told once, and the last one
+    /// that could holds meanwhile.
+    #[test]
+    fn a_change_holds_and_a_broken_file_does_not() {
+        let ground = Ground::new();
+        let path = ground.path("config.toml");
+        let mut file = MatrixFile::open(&ground.disk, path).unwrap();
+        let primary = |file: &MatrixFile| file.matrix().route("synthesis").unwrap().primary.clone();
+        assert_eq!(*file.matrix(), Matrix::default());
+        assert_eq!(file.look(), Looked::Same);
+        ground.write(
+            "config.toml",
+            "[mesh.routes.synthesis]\nprimary = \"qwen\"\n",
+        );
+        assert_eq!(file.look(), Looked::Changed);
+        assert_eq!(file.look(), Looked::Same);
+        assert_eq!(primary(&file).as_str(), "qwen-code");
+        ground.write("config.toml", "[mesh.routes.synthesis]\nprimary = 3\n");
+        let Looked::Broken(reason) = file.look() else {
+            panic!("it can be used");
+        };
+        assert!(
+            reason.contains("`mesh.routes.synthesis.primary` is 3"),
+            "{reason}"
+        );
+        assert_eq!(file.look(), Looked::Same);
+        assert_eq!(primary(&file).as_str(), "qwen-code");
+        ground
+            .disk
+            .remove_file(&ground.path("config.toml"))
+            .unwrap();
+        assert_eq!(file.look(), Looked::Changed);
+        assert_eq!(*file.matrix(), Matrix::default());
+        ground.write("config.toml", "[mesh");
+        assert!(MatrixFile::open(&ground.disk, ground.path("config.toml")).is_err());
+    }
+}

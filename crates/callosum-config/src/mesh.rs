@@ -1,0 +1,390 @@
+//! [`MeshSettings`]: what the user's configuration says of the mesh: who does what, and what a lease means to others.
+//!
+//! The table `mesh` of `config.toml`; other tables are other rooms' business. What is wrong in it is named by its
+//! key, all of it at once.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError};
+use callosum_mesh::{
+    agent::AgentName,
+    route::{Matrix, Role, Route},
+};
+use jiff::SignedDuration;
+use toml::{Table, Value};
+
+/// The table.
+const TABLE: &str = "mesh";
+
+/// Longest text of a route or a role, in characters.
+const LONGEST: usize = 200;
+
+/// The most minutes that an agent may be given to begin: a week.
+const MOST_MINUTES: i64 = 7 * 24 * 60;
+
+/// What an agent meets that is about to edit a file on which another holds a lease.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LeaseMode {
+    /// It is told who holds it, and goes on.
+    #[default]
+    Warn,
+    /// It is kept from the edit, and told the same.
+    Block,
+}
+
+/// What is configured of the mesh.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MeshSettings {
+    /// What a lease means to others.
+    pub leases: LeaseMode,
+    /// Categories and roles; only those that the user configured.
+    pub matrix: Matrix,
+}
+
+/// Why the user's configuration of the mesh cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MeshSettingsError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// It is no TOML.
+    #[error("{} is no TOML: {reason}", path.display())]
+    NotToml {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// Keys or values in it are not allowed.
+    #[error("{}: {}", path.display(), faults.join("; "))]
+    NotAllowed {
+        /// The file.
+        path: PathBuf,
+        /// Each with its key, its value and what is allowed.
+        faults: Vec<String>,
+    },
+}
+
+impl MeshSettings {
+    /// Reads them; what is not said is as the seed has it. A file that is not there says nothing.
+    pub fn load(disk: &Disk, path: &Path) -> Result<Self, MeshSettingsError> {
+        Self::of_file(path, disk.read_if_there(path)?.as_deref())
+    }
+
+    /// What the bytes of a file come to, none where it is not there.
+    pub fn of_file(path: &Path, bytes: Option<&[u8]>) -> Result<Self, MeshSettingsError> {
+        let Some(bytes) = bytes else {
+            return Ok(Self::default());
+        };
+        let not_toml = |reason: String| MeshSettingsError::NotToml {
+            path: path.to_owned(),
+            reason,
+        };
+        let text = std::str::from_utf8(bytes).map_err(|_| not_toml("it is no UTF-8".to_owned()))?;
+        let table: Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| not_toml(error.to_string().trim().to_owned()))?;
+        let (settings, faults) = Self::of(&table);
+        if faults.is_empty() {
+            return Ok(settings);
+        }
+        Err(MeshSettingsError::NotAllowed {
+            path: path.to_owned(),
+            faults,
+        })
+    }
+
+    /// What a file's table comes to, and what is wrong in it.
+    fn of(file: &Table) -> (Self, Vec<String>) {
+        let mut reader = Reader::default();
+        let mut settings = Self::default();
+        let Some(table) = file.get(TABLE) else {
+            return (settings, reader.faults);
+        };
+        let Some(table) = reader.table(TABLE, table, &["leases", "routes", "roles"]) else {
+            return (settings, reader.faults);
+        };
+        match table.get("leases").map(|value| (value, value.as_str())) {
+            None => {}
+            Some((_, Some("warn"))) => settings.leases = LeaseMode::Warn,
+            Some((_, Some("block"))) => settings.leases = LeaseMode::Block,
+            Some((value, _)) => reader.refuse("mesh.leases", value, "warn or block"),
+        }
+        for (name, value) in reader.entries(table, "routes") {
+            reader.route(&mut settings.matrix, &name, &value);
+        }
+        for (name, value) in reader.entries(table, "roles") {
+            reader.role(&mut settings.matrix, &name, &value);
+        }
+        (settings, reader.faults)
+    }
+}
+
+/// Reads values, and keeps what is wrong with them.
+#[derive(Default)]
+struct Reader {
+    faults: Vec<String>,
+}
+
+impl Reader {
+    fn route(&mut self, matrix: &mut Matrix, name: &str, value: &Value) {
+        let key = format!("mesh.routes.{name}");
+        let is_name = (1..=64).contains(&name.len())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        if !is_name {
+            let what = format!("`{key}` is no category (allowed: 1 to 64 of a-z, 0-9 and `-`)");
+            return self.faults.push(what);
+        }
+        let known = ["about", "primary", "fallback", "minutes", "enabled"];
+        let Some(table) = self.table(&key, value, &known) else {
+            return;
+        };
+        let before = matrix
+            .routes
+            .iter()
+            .position(|route| route.category == name);
+        match table.get("enabled").map(|value| (value, value.as_bool())) {
+            None | Some((_, Some(true))) => {}
+            Some((_, Some(false))) => {
+                matrix.routes.retain(|route| route.category != name);
+                return;
+            }
+            Some((value, None)) => {
+                self.refuse(&format!("{key}.enabled"), value, "true or false");
+            }
+        }
+        // A category of the seed (Seed CALC §7) may be named with only the keys that differ.
+        let old = match before {
+            Some(at) => Some(matrix.routes[at].clone()),
+            None => Matrix::seed().route(name).cloned(),
+        };
+        let old = old.as_ref();
+        let primary = self.agent(&key, "primary", table);
+        let primary = primary.or_else(|| old.map(|route| route.primary.clone()));
+        let fallback = self.agent(&key, "fallback", table);
+        let fallback = fallback.or_else(|| old.map(|route| route.fallback.clone()));
+        let within = self
+            .minutes(&key, table)
+            .or_else(|| old.map(|route| route.within));
+        let about = self.text(&key, "about", table);
+        let about = about.or_else(|| old.map(|route| route.about.clone()));
+        let missing = [
+            ("primary", primary.is_none()),
+            ("fallback", fallback.is_none()),
+            ("minutes", within.is_none()),
+        ];
+        for (name, is_missing) in missing {
+            if is_missing && !table.contains_key(name) {
+                let what = format!("`{key}.{name}` is missing");
+                self.faults.push(what);
+            }
+        }
+        let (Some(primary), Some(fallback), Some(within)) = (primary, fallback, within) else {
+            return;
+        };
+        if primary == fallback {
+            let what =
+                format!("`{key}.fallback` is `{fallback}` (allowed: another agent than `primary`)");
+            return self.faults.push(what);
+        }
+        let route = Route {
+            category: name.to_owned(),
+            about: about.unwrap_or_default(),
+            primary,
+            fallback,
+            within,
+        };
+        match before {
+            Some(at) => matrix.routes[at] = route,
+            None => matrix.routes.push(route),
+        }
+    }
+
+    fn role(&mut self, matrix: &mut Matrix, name: &str, value: &Value) {
+        let key = format!("mesh.roles.{name}");
+        let Ok(agent) = name.parse::<AgentName>() else {
+            let what = format!("`{key}` names no agent (allowed: a name as `codex`)");
+            return self.faults.push(what);
+        };
+        let Some(table) = self.table(&key, value, &["name", "duties"]) else {
+            return;
+        };
+        let title = self.text(&key, "name", table);
+        let duties = self.text(&key, "duties", table);
+        let old = Matrix::seed().role(&agent).cloned();
+        let title = title.or_else(|| old.as_ref().map(|role| role.name.clone()));
+        let duties = duties.or_else(|| old.as_ref().map(|role| role.duties.clone()));
+        match (title, duties) {
+            (Some(name), Some(duties)) => matrix.roles.push(Role {
+                agent,
+                name,
+                duties,
+            }),
+            _ => self
+                .faults
+                .push(format!("`{key}` needs `name` and `duties`")),
+        }
+    }
+
+    /// A table with these keys alone.
+    fn table<'v>(&mut self, key: &str, value: &'v Value, known: &[&str]) -> Option<&'v Table> {
+        let Some(table) = value.as_table() else {
+            self.refuse(key, value, "a table");
+            return None;
+        };
+        for name in table.keys().filter(|name| !known.contains(&name.as_str())) {
+            let allowed = known.join(", ");
+            self.faults
+                .push(format!("`{key}.{name}` is not known (allowed: {allowed})"));
+        }
+        Some(table)
+    }
+
+    /// The tables in a table of tables.
+    fn entries(&mut self, table: &Table, name: &str) -> Vec<(String, Value)> {
+        match table.get(name) {
+            None => Vec::new(),
+            Some(Value::Table(entries)) => entries
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            Some(value) => {
+                self.refuse(&format!("{TABLE}.{name}"), value, "tables by their names");
+                Vec::new()
+            }
+        }
+    }
+
+    fn agent(&mut self, key: &str, name: &str, table: &Table) -> Option<AgentName> {
+        let value = table.get(name)?;
+        let agent = value.as_str().and_then(|text| text.parse().ok());
+        if agent.is_none() {
+            self.refuse(
+                &format!("{key}.{name}"),
+                value,
+                "the name of an agent, as `codex`",
+            );
+        }
+        agent
+    }
+
+    fn minutes(&mut self, key: &str, table: &Table) -> Option<SignedDuration> {
+        let value = table.get("minutes")?;
+        let minutes = value.as_integer();
+        let minutes = minutes.filter(|minutes| (1..=MOST_MINUTES).contains(minutes));
+        if minutes.is_none() {
+            let allowed = format!("a whole number from 1 to {MOST_MINUTES}");
+            self.refuse(&format!("{key}.minutes"), value, &allowed);
+        }
+        minutes.map(SignedDuration::from_mins)
+    }
+
+    fn text(&mut self, key: &str, name: &str, table: &Table) -> Option<String> {
+        let value = table.get(name)?;
+        let text = value.as_str().filter(|text| {
+            let is_plain = !text.contains(char::is_control);
+            is_plain && (1..=LONGEST).contains(&text.chars().count())
+        });
+        if text.is_none() {
+            let allowed = format!("a line of 1 to {LONGEST} characters");
+            self.refuse(&format!("{key}.{name}"), value, &allowed);
+        }
+        text.map(str::to_owned)
+    }
+
+    fn refuse(&mut self, key: &str, value: &Value, allowed: &str) {
+        let shown: String = value.to_string().chars().take(80).collect();
+        self.faults
+            .push(format!("`{key}` is {shown} (allowed: {allowed})"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::Ground;
+
+    fn load(text: &str) -> Result<MeshSettings, String> {
+        let ground = Ground::new();
+        let path = ground.write("config.toml", text);
+        let loaded = MeshSettings::load(&ground.disk, &path);
+        loaded.map_err(|error| {
+            error
+                .to_string()
+                .replace(&path.display().to_string(), "FILE")
+        })
+    }
+
+    /// CALC-ROUTE-1: the matrix has what the user configures, and takes missing keys from the seed's.
+    #[test]
+    fn the_matrix_is_what_the_user_configures() {
+        let ground = Ground::new();
+        let none = MeshSettings::load(&ground.disk, &ground.path("none.toml")).unwrap();
+        assert_eq!(none, MeshSettings::default());
+        assert_eq!(none.matrix, Matrix::default());
+        let settings = load(
+            "[other]\nx = 1\n[mesh]\nleases = \"block\"\n\
+             [mesh.routes.large-review]\nprimary = \"claude\"\nfallback = \"codex\"\n\
+             [mesh.routes.ios-build]\nenabled = false\n\
+             [mesh.routes.translation]\nprimary = \"qwen\"\nfallback = \"gemini\"\nminutes = 30\n\
+             [mesh.roles.qwen]\nname = \"TRANSLATOR\"\nduties = \"languages\"\n\
+             [mesh.roles.codex]\nname = \"COUNTER\"\n",
+        );
+        let settings = settings.unwrap();
+        assert_eq!(settings.leases, LeaseMode::Block);
+        let matrix = settings.matrix;
+        assert_eq!(matrix.routes.len(), 2);
+        assert!(matrix.route("ios-build").is_none());
+        let review = matrix.route("large-review").unwrap();
+        assert_eq!(review.primary.as_str(), "claude-code");
+        assert_eq!(review.within, SignedDuration::from_mins(15));
+        assert_eq!(review.about, "review of more than 100,000 tokens");
+        let new = matrix.route("translation").unwrap();
+        assert_eq!(new.primary.as_str(), "qwen-code");
+        let role = |name: &str| matrix.role(&name.parse().unwrap()).unwrap().clone();
+        assert_eq!(role("qwen").name, "TRANSLATOR");
+        assert_eq!(role("codex").name, "COUNTER");
+        assert!(role("codex").duties.contains("data analysis"));
+    }
+
+    /// CALC-ROUTE-1: everything that is wrong is named by file and key, with what is allowed.
+    #[test]
+    fn every_fault_is_named_by_its_key() {
+        let said = load(
+            "[mesh]\nlease = 1\nleases = \"maybe\"\n\
+             [mesh.routes.\"Big Review\"]\nprimary = \"codex\"\n\
+             [mesh.routes.large-review]\nprimary = \"a b\"\nminutes = 0\nabout = \"\"\nenabled = 3\n\
+             [mesh.routes.synthesis]\nfallback = \"gemini\"\n\
+             [mesh.routes.new]\nprimary = \"codex\"\n\
+             [mesh.roles.qwen]\nname = \"X\"\n",
+        );
+        let said = said.unwrap_err();
+        for part in [
+            "FILE: `mesh.lease` is not known (allowed: leases, routes, roles)",
+            "`mesh.leases` is \"maybe\" (allowed: warn or block)",
+            "`mesh.routes.Big Review` is no category",
+            "`mesh.routes.large-review.primary` is \"a b\" (allowed: the name of an agent",
+            "`mesh.routes.large-review.minutes` is 0 (allowed: a whole number from 1 to 10080)",
+            "`mesh.routes.large-review.about` is \"\"",
+            "`mesh.routes.large-review.enabled` is 3 (allowed: true or false)",
+            "`mesh.routes.synthesis.fallback` is `gemini-cli` (allowed: another agent",
+            "`mesh.routes.new.fallback` is missing",
+            "`mesh.routes.new.minutes` is missing",
+            "`mesh.roles.qwen` needs `name` and `duties`",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(
+            load("mesh = 1")
+                .unwrap_err()
+                .contains("`mesh` is 1 (allowed: a table)")
+        );
+        let broken = load("[mesh").unwrap_err();
+        assert!(
+            broken.contains("FILE is no TOML: ") && broken.contains("line 1"),
+            "{broken}"
+        );
+    }
+}

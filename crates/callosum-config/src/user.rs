@@ -1,0 +1,46 @@
+//! [`user_faults`]: what is wrong with the user's own `config.toml`, whichever part reads it.
+
+use callosum_host::Disk;
+use toml::Table;
+
+use super::{Environment, Homes, MeshSettings, MeshSettingsError, SinkSetting};
+
+/// The tables that somebody reads.
+const KNOWN: [&str; 2] = ["mesh", "sinks"];
+
+/// Returns what is wrong with the user's own configuration, each with the file, the key, the value and what it may be;
+/// nothing where there is no such file.
+pub fn user_faults(disk: &Disk, homes: &Homes, environment: &Environment) -> Vec<String> {
+    let sinks = SinkSetting::read_all(disk, homes, environment).err();
+    let mesh = match MeshSettings::load(disk, &homes.user_config) {
+        // Told already, in fewer words and without what stands there.
+        Err(MeshSettingsError::NotToml { .. } | MeshSettingsError::Disk(_)) if sinks.is_some() => {
+            None
+        }
+        loaded => loaded.err(),
+    };
+    let mesh = mesh.map(|error| error.to_string());
+    let sinks = sinks.map(|error| error.to_string());
+    let known = mesh.into_iter().chain(sinks);
+    known.chain(unknown(disk, homes)).collect()
+}
+
+/// The keys that nobody reads. Their values are not shown: one may be an address.
+fn unknown(disk: &Disk, homes: &Homes) -> Vec<String> {
+    let path = &homes.user_config;
+    // What cannot be read is told by those who read it.
+    let bytes = disk.read_if_there(path).ok().flatten();
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    let table: Option<Table> = text.and_then(|text| text.parse().ok());
+    let keys = table.unwrap_or_default();
+    let unknown = keys.keys().filter(|key| !KNOWN.contains(&key.as_str()));
+    let unknown = unknown.map(|key| {
+        let allowed = KNOWN.join(", ");
+        format!(
+            "{}: `{}` is not known (allowed: {allowed})",
+            path.display(),
+            key.escape_debug()
+        )
+    });
+    unknown.collect()
+}

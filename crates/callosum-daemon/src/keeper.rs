@@ -1,0 +1,386 @@
+//! [`Keeper`]: the thread that keeps the board, so that what changes it is decided as the verbs decide it.
+//!
+//! It has the mesh open for itself: events that mean tasks, messages, discoveries or leases are compared and set there, in one
+//! turn and with one sync for all that wait. Between them it watches the bridge file and the folder of additions, by
+//! looking at their sizes and times and by what [`Scribe`] has read, takes over what somebody wrote, shows
+//! how the board stands, and does what time alone brings about. Who does what it asks of the user's configuration anew each
+//! time that it decides.
+//!
+//! Deliberately not here: who listens. What this thread appends the hub hears of as it does of what other
+//! processes append; and where this thread cannot go on, everything but the board does.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, RecvTimeoutError, TrySendError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use callosum_mesh::{
+    Mesh, MeshError, Undecided,
+    board::Tally,
+    bridge::{Bridge, Glimpse, Resting, Synced},
+    event::{Draft, Event},
+};
+use tokio::sync::{Notify, oneshot};
+
+use super::{run::ServeError, scribe::Scribe};
+use callosum_config::{Looked, MatrixFile};
+
+/// How often the files of the bridge are looked at.
+const LOOK: Duration = Duration::from_millis(40);
+
+/// How often they are read whether they look changed or not, and the time is looked at. Also how long is paused after a
+/// failure.
+const READ: Duration = Duration::from_secs(1);
+
+/// So much of what was written is taken over in one turn: others who append wait no longer.
+const MOST_AT_ONCE: usize = 4;
+
+/// After the file was shown, so many times as long as that took what changes on the board alone is not shown anew: many changes are
+/// then shown at once, and who has orders decided seldom waits for that.
+const PAUSES: u32 = 4;
+
+/// But for no longer than this.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// Most lists that wait to be decided. One more is refused.
+const MOST_WAITING: usize = 256;
+
+/// How the mesh is opened: again where its folder was removed.
+pub(super) type Opener = Box<dyn Fn() -> Result<Mesh, MeshError> + Send>;
+
+/// Tells whoever started the daemon that something has gone wrong that it goes on with.
+pub(crate) type Warn = Box<dyn Fn(&str) + Send>;
+
+/// What became of a list: each event as it stands in the log, `None` where things were so already.
+pub(super) type Answer = Result<Vec<Option<Event>>, Arc<Undecided>>;
+
+/// What there is to do.
+enum Job {
+    Decide(Order),
+    /// The bridge file was written.
+    Look,
+}
+
+struct Order {
+    list: Vec<Draft>,
+    done: oneshot::Sender<Answer>,
+}
+
+/// The thread; it ends when this is dropped and all that waited was decided.
+pub(super) struct Keeper {
+    jobs: Option<Arc<mpsc::SyncSender<Job>>>,
+    thread: Option<thread::JoinHandle<()>>,
+    appended: Arc<Notify>,
+    tallies: Arc<Tallies>,
+}
+
+/// What the bridge brought since the process began.
+#[derive(Debug, Default)]
+pub(super) struct Tallies {
+    pub(super) edits: AtomicU64,
+    pub(super) conflicts: AtomicU64,
+    pub(super) rejected: AtomicU64,
+    pub(super) errors: AtomicU64,
+    /// How the board stood when it was last looked at.
+    pub(super) board: Mutex<Tally>,
+    /// Why the user's configuration cannot be used as it stands now; what could be used last holds.
+    pub(super) configuration: Mutex<Option<String>>,
+}
+
+/// As many lists wait as may, or the thread has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Busy;
+
+impl Keeper {
+    pub(super) fn start(open: Opener, matrix: MatrixFile, warn: Warn) -> Result<Self, ServeError> {
+        let mesh = open()?.with_matrix(matrix.matrix().clone());
+        let (jobs, waiting) = mpsc::sync_channel(MOST_WAITING);
+        let jobs = Arc::new(jobs);
+        // It keeps nobody from ending who waits for jobs.
+        let told = Arc::downgrade(&jobs);
+        let scribe = Scribe::start(mesh.disk().clone(), mesh.folder().to_owned(), move || {
+            if let Some(jobs) = told.upgrade() {
+                // Where as many jobs wait as may, it is looked after them all the same.
+                drop(jobs.try_send(Job::Look));
+            }
+        })
+        .map_err(ServeError::Thread)?;
+        let (appended, tallies) = (Arc::new(Notify::new()), Arc::new(Tallies::default()));
+        let mut desk = Desk {
+            open,
+            bridge: Bridge::of(mesh.disk(), &mesh).telling(scribe.tell_apart(mesh.disk().clone())),
+            pause: None,
+            mesh,
+            matrix,
+            warn,
+            scribe,
+            before: Vec::new(),
+            overwritten: 0,
+            seen: Glimpse::default(),
+            looked: Glimpse::default(),
+            shown: None,
+            resting: Resting::default(),
+            read: None,
+            failed: None,
+            appended: Arc::clone(&appended),
+            tallies: Arc::clone(&tallies),
+        };
+        let thread = thread::Builder::new()
+            .spawn(move || desk.work(&waiting))
+            .map_err(ServeError::Thread)?;
+        Ok(Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+            appended,
+            tallies,
+        })
+    }
+
+    /// Has a list decided, and tells what became of it. Nothing is waited for.
+    pub(super) fn order(&self, list: Vec<Draft>) -> Result<oneshot::Receiver<Answer>, Busy> {
+        let (done, answer) = oneshot::channel();
+        let jobs = self.jobs.as_ref().ok_or(Busy)?;
+        match jobs.try_send(Job::Decide(Order { list, done })) {
+            Ok(()) => Ok(answer),
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(Busy),
+        }
+    }
+
+    /// Woken when this thread has appended something by itself.
+    pub(super) fn appended(&self) -> &Notify {
+        &self.appended
+    }
+
+    pub(super) fn tallies(&self) -> &Tallies {
+        &self.tallies
+    }
+}
+
+impl Tallies {
+    /// Why the user's configuration cannot be used as it stands now.
+    pub(super) fn configuration_fault(&self) -> Option<String> {
+        let fault = self.configuration.lock();
+        fault.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+/// What the thread works at.
+struct Desk {
+    open: Opener,
+    mesh: Mesh,
+    matrix: MatrixFile,
+    warn: Warn,
+    scribe: Scribe,
+    /// What stood in the bridge file and is not taken over yet, the oldest first.
+    before: Vec<Vec<u8>>,
+    /// So often it was written over unread, of which nobody was told yet.
+    overwritten: usize,
+    /// Made anew with the mesh: it knows which files it has read.
+    bridge: Bridge,
+    /// Until when nothing is shown that only the board's changes ask for.
+    pause: Option<Instant>,
+    /// What the files of the bridge looked like when they were last brought in line.
+    seen: Glimpse,
+    /// What they looked like right after that.
+    looked: Glimpse,
+    /// The change of the board that the bridge file shows.
+    shown: Option<u64>,
+    /// What stands there instead, for a moment.
+    resting: Resting,
+    /// When the files were last read.
+    read: Option<Instant>,
+    /// When something last failed.
+    failed: Option<Instant>,
+    appended: Arc<Notify>,
+    tallies: Arc<Tallies>,
+}
+
+impl Desk {
+    fn work(&mut self, waiting: &mpsc::Receiver<Job>) {
+        let mut looked = Instant::now();
+        loop {
+            match waiting.recv_timeout(LOOK.saturating_sub(looked.elapsed())) {
+                Ok(first) => {
+                    let mut is_written = false;
+                    let mut orders = Vec::new();
+                    for job in std::iter::once(first).chain(waiting.try_iter()) {
+                        match job {
+                            Job::Decide(order) => orders.push(order),
+                            Job::Look => is_written = true,
+                        }
+                    }
+                    if !orders.is_empty() {
+                        self.decide(orders);
+                    }
+                    if !is_written && looked.elapsed() < LOOK {
+                        continue;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    // What was held back for a while is shown before nobody shows it any more.
+                    self.pause = None;
+                    self.attend();
+                    return;
+                }
+            }
+            looked = Instant::now();
+            self.attend();
+        }
+    }
+
+    /// Decides all that waits in one turn, and answers everybody.
+    fn decide(&mut self, orders: Vec<Order>) {
+        let (lists, waiting): (Vec<_>, Vec<_>) = orders
+            .into_iter()
+            .map(|order| (order.list, order.done))
+            .unzip();
+        self.heed_configuration();
+        let opened = self.open_anew_if_another();
+        let decided = opened.and_then(|()| self.mesh.publish_lists(lists));
+        match decided {
+            Ok(answers) => {
+                for (answer, done) in answers.into_iter().zip(waiting) {
+                    // Who waited may have gone; what it handed in is decided all the same.
+                    drop(done.send(answer.map_err(Arc::new)));
+                }
+            }
+            Err(error) => {
+                let error = Arc::new(Undecided { at: 0, error });
+                for done in waiting {
+                    drop(done.send(Err(Arc::clone(&error))));
+                }
+            }
+        }
+    }
+
+    /// Brings the bridge in line where there may be anything to do.
+    fn attend(&mut self) {
+        if self.failed.is_some_and(|at| at.elapsed() < READ) {
+            return;
+        }
+        self.failed = None;
+        if self.bring_in_line().is_err() {
+            self.failed = Some(Instant::now());
+            self.read = None;
+            self.tallies.errors.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Goes on with who does what as the configuration says it now; where it cannot be used, with what it said last.
+    fn heed_configuration(&mut self) {
+        let fault = match self.matrix.look() {
+            Looked::Same => return,
+            Looked::Changed => {
+                self.mesh.set_matrix(self.matrix.matrix().clone());
+                None
+            }
+            Looked::Broken(reason) => {
+                (self.warn)(&reason);
+                Some(reason)
+            }
+        };
+        let told = self.tallies.configuration.lock();
+        *told.unwrap_or_else(PoisonError::into_inner) = fault;
+    }
+
+    fn bring_in_line(&mut self) -> Result<(), MeshError> {
+        self.open_anew_if_another()?;
+        let is_due = self.read.is_none_or(|at| at.elapsed() >= READ);
+        if is_due {
+            self.heed_configuration();
+            let before = self.mesh.board()?.seq;
+            self.mesh.settle()?;
+            self.tell_if_after(before)?;
+        }
+        let read = self.scribe.take();
+        self.before.extend(read.versions);
+        self.overwritten += read.overwritten;
+        // What cannot be looked at is brought in line, or told of, by reading.
+        let glimpse = self.bridge.glimpse().unwrap_or_default();
+        let rev = self.mesh.board()?.rev;
+        let is_shown = self.before.is_empty() && self.overwritten == 0 && self.shown == Some(rev);
+        if !is_due && glimpse == self.seen && is_shown && !self.resting.is_over() {
+            return Ok(());
+        }
+        let is_only_board = self.before.is_empty() && self.overwritten == 0;
+        let is_pause = self.pause.is_some_and(|until| Instant::now() < until);
+        if is_pause && is_only_board && glimpse == self.looked {
+            return Ok(());
+        }
+        let before = self.mesh.board()?.seq;
+        let begun = Instant::now();
+        let some = self.before.len().min(MOST_AT_ONCE);
+        let synced = self.bridge.sync_with(
+            &mut self.mesh,
+            &self.before[..some],
+            self.overwritten,
+            &mut self.resting,
+        )?;
+        let pause = (begun.elapsed() * PAUSES).min(LONGEST_PAUSE);
+        self.pause = Some(Instant::now() + pause);
+        self.looked = self.bridge.glimpse().unwrap_or_default();
+        self.before.drain(..some);
+        self.overwritten = 0;
+        self.count(&synced);
+        self.tell_if_after(before)?;
+        // Taken before it was read: what was written since looks otherwise the next time.
+        self.seen = if synced == Synced::default() {
+            glimpse
+        } else {
+            Glimpse::default()
+        };
+        let now = self.mesh.journal().now();
+        let board = self.mesh.board()?;
+        let tally = self.tallies.board.lock();
+        *tally.unwrap_or_else(PoisonError::into_inner) = board.tally(now);
+        self.shown = Some(board.rev);
+        self.read = Some(Instant::now());
+        Ok(())
+    }
+
+    fn tell_if_after(&mut self, seq: u64) -> Result<(), MeshError> {
+        if self.mesh.board()?.seq > seq {
+            self.appended.notify_one();
+        }
+        Ok(())
+    }
+
+    fn count(&self, synced: &Synced) {
+        for (tally, count) in [
+            (&self.tallies.edits, synced.edits),
+            (&self.tallies.conflicts, synced.conflicts.len()),
+            (&self.tallies.rejected, synced.rejected.len()),
+        ] {
+            tally.fetch_add(count as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Opens the mesh again where its folder was removed or replaced.
+    fn open_anew_if_another(&mut self) -> Result<(), MeshError> {
+        if self.mesh.is_in_place()? {
+            return Ok(());
+        }
+        self.mesh = (self.open)()?.with_matrix(self.matrix.matrix().clone());
+        let bridge = Bridge::of(self.mesh.disk(), &self.mesh);
+        self.bridge = bridge.telling(self.scribe.tell_apart(self.mesh.disk().clone()));
+        self.pause = None;
+        self.shown = None;
+        self.read = None;
+        Ok(())
+    }
+}

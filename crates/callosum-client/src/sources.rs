@@ -28,7 +28,7 @@ const LARGEST: u64 = 8 * 1024 * 1024;
 
 /// Panes, of which nobody tells yet.
 pub fn panes() -> Source {
-    Source::Missing("no source: panes, which nobody watches".to_owned())
+    Source::Missing("no source: panes are not watched".to_owned())
 }
 
 /// What stands beside the bridge file and is never taken over, where there is anything: whoever put it there waits in vain.
@@ -36,7 +36,7 @@ pub fn left_alone(disk: &Disk, mesh: &Mesh) -> Option<Source> {
     let strays = match Bridge::of(disk, mesh).waiting() {
         Ok((_, strays)) => strays,
         Err(error) => {
-            let what = format!("additions to the bridge file cannot be looked at: {error}");
+            let what = format!("cannot read additions to the bridge file: {error}");
             return Some(Source::Broken(what));
         }
     };
@@ -46,7 +46,7 @@ pub fn left_alone(disk: &Disk, mesh: &Mesh) -> Option<Source> {
         count => format!(", nor are {count} more"),
     };
     Some(Source::Broken(format!(
-        "{} {} and is never taken over{more}: `callosum doctor`",
+        "{} {} and is never applied{more}: run `callosum doctor`",
         quoted(&first.path.to_string_lossy()),
         first.why
     )))
@@ -60,12 +60,12 @@ pub fn ledger(
     agent: &AgentName,
 ) -> Source {
     let broken = |reason: &dyn std::fmt::Display| {
-        Source::Broken(format!("the project's ledger cannot be read: {reason}"))
+        Source::Broken(format!("cannot read the project's ledger: {reason}"))
     };
     match disk.stat(&paths.ledger) {
-        Ok(None) => Source::Missing("no source: a ledger in this project".to_owned()),
+        Ok(None) => Source::Missing("no source: this project has no ledger".to_owned()),
         Ok(Some(found)) if found.len > LARGEST => Source::Missing(
-            "the ledger is too large to be told of: `callosum ledger query`".to_owned(),
+            "the ledger is too large to summarize here: run `callosum ledger query`".to_owned(),
         ),
         Ok(Some(_)) => match entries(disk, paths, since, agent) {
             Ok(notes) => Source::Read(notes),
@@ -136,9 +136,9 @@ pub fn hand_offs(session: &Session<'_>, agent: &AgentName) -> Source {
     match waiting(session, agent) {
         Ok(Some(notes)) => Source::Read(notes),
         Ok(None) => {
-            Source::Missing("no source: hand-offs, as no sessions are kept here".to_owned())
+            Source::Missing("no source: this project has no sessions, so no hand-offs".to_owned())
         }
-        Err(error) => Source::Broken(format!("hand-offs cannot be read: {error}")),
+        Err(error) => Source::Broken(format!("cannot read hand-offs: {error}")),
     }
 }
 
@@ -153,7 +153,7 @@ fn waiting(session: &Session<'_>, agent: &AgentName) -> Result<Option<Vec<Note>>
     names.push(name);
     let waiting = session.waiting_for(&names, "")?;
     let notes = waiting.into_iter().take(MOST).map(|waiting| Note {
-        lead: format!("handed over to you by {} at {}", waiting.from, waiting.ts),
+        lead: format!("hand-off to you from {} at {}", waiting.from, waiting.ts),
         words: waiting.reasoning.unwrap_or_default(),
         rev: None,
     });

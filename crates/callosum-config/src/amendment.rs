@@ -71,7 +71,7 @@ impl Amendments {
         if kept.format != FORMAT {
             let found = kept.format;
             return Err(refuse(format!(
-                "it has format {found}, this program knows {FORMAT}"
+                "it has format {found}, but this program supports {FORMAT}"
             )));
         }
         Ok(Some(kept.signed))

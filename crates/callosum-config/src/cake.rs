@@ -45,7 +45,7 @@ pub struct PassedOver {
 #[derive(Debug, thiserror::Error)]
 pub enum BrokenCake {
     /// It is a folder, a device or the like.
-    #[error("{} is no file", path.display())]
+    #[error("{} is not a regular file", path.display())]
     NoFile {
         /// Where it stands.
         path: PathBuf,
@@ -131,7 +131,7 @@ impl std::fmt::Display for PassedOver {
         let Self { path, key } = self;
         write!(
             f,
-            "{}: `{key}` is passed over: a project may only make the guard stricter",
+            "{}: `{key}` is ignored: a project can only make the guard stricter",
             path.display()
         )
     }

@@ -176,13 +176,11 @@ impl Governance {
             reason,
         };
         if stat.kind != EntryKind::File {
-            return Err(refuse("it is no regular file".to_owned()));
+            return Err(refuse("it is not a regular file".to_owned()));
         }
         if stat.len > MAX_BYTES as u64 {
             let len = stat.len;
-            return Err(refuse(format!(
-                "it has {len} bytes; {MAX_BYTES} are allowed"
-            )));
+            return Err(refuse(format!("it has {len} bytes (allowed: {MAX_BYTES})")));
         }
         let bytes = self.disk.read(path)?;
         let text = String::from_utf8(bytes).map_err(|error| {
@@ -207,7 +205,7 @@ impl Governance {
         if revocations.version != VERSION {
             let found = revocations.version;
             return Err(refuse(format!(
-                "it has format {found}, this program knows {VERSION}"
+                "it has format {found}, but this program supports {VERSION}"
             )));
         }
         let name = |text: &String| CapabilityName::parse(text).map_err(|e| refuse(e.to_string()));
@@ -285,8 +283,7 @@ pub enum GovernanceError {
     },
     /// A later one than the user's was signed.
     #[error(
-        "`{}` is version {version}, and version {signed} was signed after it: an older constitution is \
-         not put back",
+        "`{}` is version {version}, but version {signed} was signed later: an older constitution is not accepted",
         path.display()
     )]
     Older {

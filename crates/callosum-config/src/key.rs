@@ -194,51 +194,55 @@ impl Key {
     /// What it means, as the reference says it.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::ConcurrencyLimit => "Tasks that may run at once",
-            Self::LedgerPath => "The ledger, from the root",
-            Self::AuditPath => "The folder of the audit journal, from the root",
+            Self::ConcurrencyLimit => "Most tasks that run at once",
+            Self::LedgerPath => "Path of the ledger, relative to the root",
+            Self::AuditPath => "Folder of the audit journal, relative to the root",
             Self::RotationThresholdMb => "Size in MB at which the ledger is archived",
             Self::ArchiveCompression => {
-                "Whether archives are compressed, in a form that `zcat` reads"
+                "Whether to compress archives, in a format that `zcat` reads"
             }
             Self::ExecutorTimeoutMs => {
-                "Silence in ms after which an executor is ended (E002), where its registry entry says nothing else"
+                "Milliseconds without output after which an executor is stopped (E002), unless its registry \
+                 entry sets another limit"
             }
-            Self::RetryMax => "Further tries of a failed task; at the default, E007 has 5",
+            Self::RetryMax => "Retries of a failed task; with the default, E007 is retried 5 times",
             Self::BackoffBaseMs => {
-                "Pause in ms before the first further try after a crash; all other pauses keep their proportion to it"
+                "Milliseconds before the first retry after a crash; all other pauses scale with it"
             }
-            Self::StaggerDelayMs => "Pause in ms between the starts of staggered tasks",
-            Self::IoThreshold => "Expected file reads above which a task is staggered",
+            Self::StaggerDelayMs => "Milliseconds between the starts of staggered tasks",
+            Self::IoThreshold => "Number of expected file reads above which a task is staggered",
             Self::StrictSummary => {
-                "Whether a summary under 2 KB is always sent back and then refused (E003), instead of kept and marked"
+                "Whether a summary under 2 KB is always sent back and then rejected (E003), instead of \
+                 accepted and marked"
             }
             Self::RequireCitations => {
-                "Share of an answer's citations that must hold, or it is refused (E003); 0 asks for nothing"
+                "Share of an answer's citations that must be valid, or the answer is rejected (E003); 0 \
+                 turns this off"
             }
             Self::ReuseAnswers => {
-                "Whether the same request over an unchanged tree is answered from the ledger"
+                "Whether a repeated request on an unchanged tree is answered from the ledger"
             }
             Self::MaxSpawns => {
-                "Most starts of an executor in one tree of tasks, further tries included; 0 sets no bound"
+                "Most executor starts in one task tree, retries included; 0 sets no limit"
             }
             Self::MaxTokens => {
-                "Tokens that executors say they used after which nothing more is started; 0 sets no bound"
+                "Tokens, as reported by executors, after which nothing more is started; 0 sets no limit"
             }
             Self::MaxCost => {
-                "US dollars that executors say they cost after which nothing more is started; 0 sets no bound"
+                "US dollars, as reported by executors, after which nothing more is started; 0 sets no limit"
             }
-            Self::MaxSeconds => "Seconds after which nothing more is started; 0 sets no bound",
-            Self::MaxDepth => "How deep executors may delegate to executors; 1 lets none of them",
+            Self::MaxSeconds => "Seconds after which nothing more is started; 0 sets no limit",
+            Self::MaxDepth => {
+                "How deep executors can delegate to executors; 1 allows no nested delegation"
+            }
             Self::MemoryLimitMb => {
-                "Memory in MB that this program may hold before it starts nothing more, and then fails what waits (E006); 0 sets no limit"
+                "Memory in MB above which this program starts nothing more and then fails waiting tasks \
+                 (E006); 0 sets no limit"
             }
             Self::CircuitFailures => {
-                "Failures of an executor in a row (E001 to E004) after which it is left alone for a while; 0 never does"
+                "Consecutive failures of an executor (E001 to E004) after which it is paused; 0 turns this off"
             }
-            Self::CircuitPauseSeconds => {
-                "Seconds for which it is left alone before one task may try it"
-            }
+            Self::CircuitPauseSeconds => "Seconds that it is paused before one task may try it",
         }
     }
 }

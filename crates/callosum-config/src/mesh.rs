@@ -48,7 +48,7 @@ pub enum MeshSettingsError {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// It is no TOML.
-    #[error("{} is no TOML: {reason}", path.display())]
+    #[error("{} is not valid TOML: {reason}", path.display())]
     NotToml {
         /// The file.
         path: PathBuf,
@@ -80,7 +80,8 @@ impl MeshSettings {
             path: path.to_owned(),
             reason,
         };
-        let text = std::str::from_utf8(bytes).map_err(|_| not_toml("it is no UTF-8".to_owned()))?;
+        let text =
+            std::str::from_utf8(bytes).map_err(|_| not_toml("it is not UTF-8".to_owned()))?;
         let table: Table = text
             .parse()
             .map_err(|error: toml::de::Error| not_toml(error.to_string().trim().to_owned()))?;
@@ -134,7 +135,8 @@ impl Reader {
                 .bytes()
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
         if !is_name {
-            let what = format!("`{key}` is no category (allowed: 1 to 64 of a-z, 0-9 and `-`)");
+            let what =
+                format!("`{key}` is not a valid category (allowed: 1 to 64 of a-z, 0-9 and `-`)");
             return self.faults.push(what);
         }
         let known = ["about", "primary", "fallback", "minutes", "enabled"];
@@ -185,8 +187,9 @@ impl Reader {
             return;
         };
         if primary == fallback {
-            let what =
-                format!("`{key}.fallback` is `{fallback}` (allowed: another agent than `primary`)");
+            let what = format!(
+                "`{key}.fallback` is `{fallback}` (allowed: an agent other than `primary`)"
+            );
             return self.faults.push(what);
         }
         let route = Route {
@@ -205,7 +208,7 @@ impl Reader {
     fn role(&mut self, matrix: &mut Matrix, name: &str, value: &Value) {
         let key = format!("mesh.roles.{name}");
         let Ok(agent) = name.parse::<AgentName>() else {
-            let what = format!("`{key}` names no agent (allowed: a name as `codex`)");
+            let what = format!("`{key}` does not name an agent (allowed: a name such as `codex`)");
             return self.faults.push(what);
         };
         let Some(table) = self.table(&key, value, &["name", "duties"]) else {
@@ -237,7 +240,7 @@ impl Reader {
         for name in table.keys().filter(|name| !known.contains(&name.as_str())) {
             let allowed = known.join(", ");
             self.faults
-                .push(format!("`{key}.{name}` is not known (allowed: {allowed})"));
+                .push(format!("`{key}.{name}` is unknown (allowed: {allowed})"));
         }
         Some(table)
     }
@@ -251,7 +254,11 @@ impl Reader {
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
             Some(value) => {
-                self.refuse(&format!("{TABLE}.{name}"), value, "tables by their names");
+                self.refuse(
+                    &format!("{TABLE}.{name}"),
+                    value,
+                    "tables, one for each name",
+                );
                 Vec::new()
             }
         }
@@ -264,7 +271,7 @@ impl Reader {
             self.refuse(
                 &format!("{key}.{name}"),
                 value,
-                "the name of an agent, as `codex`",
+                "the name of an agent, such as `codex`",
             );
         }
         agent
@@ -362,14 +369,14 @@ mod tests {
         );
         let said = said.unwrap_err();
         for part in [
-            "FILE: `mesh.lease` is not known (allowed: leases, routes, roles)",
+            "FILE: `mesh.lease` is unknown (allowed: leases, routes, roles)",
             "`mesh.leases` is \"maybe\" (allowed: warn or block)",
             "`mesh.routes.Big Review` is no category",
             "`mesh.routes.large-review.primary` is \"a b\" (allowed: the name of an agent",
             "`mesh.routes.large-review.minutes` is 0 (allowed: a whole number from 1 to 10080)",
             "`mesh.routes.large-review.about` is \"\"",
             "`mesh.routes.large-review.enabled` is 3 (allowed: true or false)",
-            "`mesh.routes.synthesis.fallback` is `gemini-cli` (allowed: another agent",
+            "`mesh.routes.synthesis.fallback` is `gemini-cli` (allowed: an agent other than",
             "`mesh.routes.new.fallback` is missing",
             "`mesh.routes.new.minutes` is missing",
             "`mesh.roles.qwen` needs `name` and `duties`",
@@ -383,7 +390,7 @@ mod tests {
         );
         let broken = load("[mesh").unwrap_err();
         assert!(
-            broken.contains("FILE is no TOML: ") && broken.contains("line 1"),
+            broken.contains("FILE is not valid TOML: ") && broken.contains("line 1"),
             "{broken}"
         );
     }

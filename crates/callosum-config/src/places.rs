@@ -179,7 +179,7 @@ fn leads_out(disk: &Disk, root: &Path, path: &Path) -> Result<bool, DiskError> {
 #[derive(Debug, thiserror::Error)]
 pub enum PlacesError {
     /// A link in the project leads out of it.
-    #[error("`{}` leads out of the project by a link", path.display())]
+    #[error("`{}` leads out of the project through a link", path.display())]
     LeadsOut {
         /// The name in the project.
         path: PathBuf,

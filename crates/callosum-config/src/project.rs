@@ -186,7 +186,8 @@ fn set(
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
     /// Another user put state into a root that every user may write to.
-    #[error("`{}` cannot be used: it belongs to another user (uid {user}), and every user may write to its folder", path.display())]
+    #[error("cannot use `{}`: it belongs to another user (uid {user}), and every user can write to its \
+             folder", path.display())]
     Foreign {
         /// The file or folder.
         path: PathBuf,
@@ -220,7 +221,7 @@ pub enum ProjectError {
 #[derive(Debug, thiserror::Error)]
 pub enum SetError {
     /// The file is another user's, and its settings are ignored.
-    #[error("`{}` cannot be changed: it belongs to another user", path.display())]
+    #[error("cannot change `{}`: it belongs to another user", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,

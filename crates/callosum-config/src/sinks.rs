@@ -66,7 +66,7 @@ pub enum SinksError {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// It is no TOML, or a table is not as it must be.
-    #[error("{} cannot be understood: {reason}", path.display())]
+    #[error("cannot parse {}: {reason}", path.display())]
     Form {
         /// The file.
         path: PathBuf,
@@ -128,7 +128,7 @@ impl SinkSetting {
                     .bytes()
                     .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
             if !is_name {
-                let allowed = "1 to 32 small letters, digits and `-`";
+                let allowed = "1 to 32 lowercase letters, digits and `-`";
                 return Err(wrong("sinks".to_owned(), &name, allowed));
             }
             let is_variable = !table.url_env.is_empty()
@@ -150,7 +150,7 @@ impl SinkSetting {
             let mut topics = Vec::new();
             for topic in &table.topics {
                 let pattern = topic.parse::<Pattern>();
-                let allowed = "patterns of topics, as `calc.*`";
+                let allowed = "topic patterns such as `calc.*`";
                 topics.push(pattern.map_err(|_| wrong(key(), topic, allowed))?);
             }
             if topics.is_empty() {
@@ -212,7 +212,7 @@ mod tests {
             ),
             (
                 "[sinks.\"../a\"]\nkind = \"discord\"\nurl_env = \"X\"\n",
-                "small letters",
+                "lowercase letters",
             ),
             (
                 "[sinks.a]\nkind = \"discord\"\nurl_env = \"X\"\ntopics = [\"..\"]\n",

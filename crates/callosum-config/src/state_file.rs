@@ -81,7 +81,7 @@ impl StateFile {
 #[derive(Debug, thiserror::Error)]
 pub enum StateFileError {
     /// The file was written by a later version of this program.
-    #[error("`{}` was written by a newer version (format {found}, this program knows {known})", path.display())]
+    #[error("a newer version wrote `{}` (format {found}, this program supports {known})", path.display())]
     Newer {
         /// The file.
         path: PathBuf,

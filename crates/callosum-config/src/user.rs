@@ -37,7 +37,7 @@ fn unknown(disk: &Disk, homes: &Homes) -> Vec<String> {
     let unknown = unknown.map(|key| {
         let allowed = KNOWN.join(", ");
         format!(
-            "{}: `{}` is not known (allowed: {allowed})",
+            "{}: unknown key `{}` (allowed: {allowed})",
             path.display(),
             key.escape_debug()
         )

@@ -155,6 +155,6 @@ pub enum EditError {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// A path that JSON cannot hold.
-    #[error("a path that is not UTF-8 cannot stand in `.calrc`")]
+    #[error("cannot store the path in `.calrc`: it is not UTF-8")]
     NotUtf8,
 }

@@ -210,10 +210,10 @@ fn object<'a>(key: &str, value: &'a Json) -> Result<&'a Map<String, Json>, NotAl
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// It is not JSON, or not JSON that everybody reads alike.
-    #[error("it has to be JSON, and is not: {0}")]
+    #[error("it is not valid JSON: {0}")]
     NotJson(#[from] CanonicalError),
     /// Something else stands where the object must.
-    #[error("`{0}` stands where an object must")]
+    #[error("expected an object, found `{0}`")]
     NotAnObject(String),
     /// A value that its key does not take.
     #[error(transparent)]
@@ -232,7 +232,7 @@ pub enum CalrcError {
         fault: Fault,
     },
     /// It is a folder, a pipe or a device, or far too large.
-    #[error("`{}` is not a file of at most 1 MiB", path.display())]
+    #[error("`{}` is not a regular file of at most 1 MiB", path.display())]
     NoFile {
         /// What stands there.
         path: PathBuf,

@@ -144,8 +144,8 @@ fn hostile_content_is_refused_with_its_place() {
     let deep = format!("{{\"x\": {}{}}}", "[".repeat(500_000), "]".repeat(500_000));
     for (text, said) in [
         ("".as_bytes(), "line 1"),
-        (b"[]", "`[]` stands where an object must"),
-        (b"null", "`null` stands where an object must"),
+        (b"[]", "expected an object, found `[]`"),
+        (b"null", "expected an object, found `null`"),
         (b"{\"a\": 1,\n \"a\": 2}", "duplicate key `a`"),
         (b"{\"a\": NaN}", "NaN"),
         (b"{\"a\": 1e999}", "too large"),

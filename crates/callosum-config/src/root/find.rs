@@ -208,7 +208,7 @@ pub(super) fn is_folder(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
 #[derive(Debug, thiserror::Error)]
 pub enum RootError {
     /// Nothing stands there.
-    #[error("there is no folder `{}`", path.display())]
+    #[error("the folder `{}` does not exist", path.display())]
     Missing {
         /// Where it was looked for.
         path: PathBuf,

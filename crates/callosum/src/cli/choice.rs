@@ -93,7 +93,9 @@ impl Choice {
         let mut why: Vec<String> = before.iter().map(passed_over).collect();
         why.push(match chosen {
             Some(chosen) => self.reason(chosen, &ready),
-            None if before.is_empty() => "nobody else is active, trusted and enabled".to_owned(),
+            None if before.is_empty() => {
+                "no other executor is active, trusted and enabled".to_owned()
+            }
             None => "it needs no login".to_owned(),
         });
         Some(Next {
@@ -108,11 +110,11 @@ impl Choice {
         let priority = chosen.priority;
         let is_equal = |other: &&Candidate| other.priority == priority;
         match others.iter().filter(is_equal).count() {
-            _ if others.is_empty() => "nobody else can be asked".to_owned(),
+            _ if others.is_empty() => "no other executor is available".to_owned(),
             0 => format!("its priority, {priority}, is the lowest"),
             _ if chosen.id == EMBEDDED_ID => format!("its priority is {priority}"),
             equals => format!(
-                "of {} with priority {priority} it was registered first",
+                "it was registered first of the {} with priority {priority}",
                 equals + 1
             ),
         }
@@ -139,9 +141,9 @@ fn names(candidates: &[Candidate]) -> Vec<String> {
 fn passed_over(candidate: &Candidate) -> String {
     let id = &candidate.id;
     if candidate.is_left_alone {
-        format!("{id} is left alone after failures")
+        format!("{id} is paused after failures")
     } else {
-        format!("nobody seems to be logged in to {id}")
+        format!("no login for {id} was found")
     }
 }
 
@@ -170,21 +172,21 @@ mod tests {
         let both = [claude.clone(), bad.clone()];
         assert_eq!(
             next(&both),
-            "claude: of 2 with priority 100 it was registered first"
+            "claude: it was registered first of the 2 with priority 100"
         );
         let scout = candidate("scout", 100);
         assert_eq!(
             next(&[scout.clone(), bad.clone()]),
-            "bad: of 2 with priority 100 it was registered first"
+            "bad: it was registered first of the 2 with priority 100"
         );
         assert_eq!(
             next(&[claude.clone(), candidate("bad", 7)]),
             "bad: its priority, 7, is the lowest"
         );
-        assert_eq!(next(&[bad]), "bad: nobody else can be asked");
+        assert_eq!(next(&[bad]), "bad: no other executor is available");
         assert_eq!(
             next(&[]),
-            "scout: nobody else is active, trusted and enabled"
+            "scout: no other executor is active, trusted and enabled"
         );
     }
 
@@ -198,12 +200,11 @@ mod tests {
         let behind = candidate("mine", 3);
         assert_eq!(
             next(&[claude.clone(), codex, behind]),
-            "mine: nobody seems to be logged in to claude; codex is left alone after failures; nobody else \
-             can be asked"
+            "mine: no login for claude was found; codex is paused after failures; no other executor is available"
         );
         assert_eq!(
             next(std::slice::from_ref(&claude)),
-            "scout: nobody seems to be logged in to claude; it needs no login"
+            "scout: no login for claude was found; it needs no login"
         );
         // Without scout the one that is there is asked, and says itself what it lacks.
         let choice = Choice::among(vec![claude], false);

@@ -64,7 +64,7 @@ pub(super) fn label_of(program: &str) -> &str {
 
 /// What of ours stands in settings.
 const GUARD: &str = "the guard";
-const SERVER: &str = "the server of tools";
+const SERVER: &str = "the MCP server";
 
 impl ClientName {
     pub(super) fn client(self) -> &'static Client {
@@ -113,11 +113,11 @@ impl ClientOutput {
                 let program = place.client.program;
                 let trust = place.client.hooks_to_trust.map(|_| match place.scope {
                     Scope::User => {
-                        format!("start {program} once in a terminal and trust the hook")
+                        format!("start {program} once in a terminal, then trust the hook")
                     }
                     Scope::Project => format!(
-                        "nothing is guarded here until {program} trusts this project: start it once in a \
-                         terminal in this folder, trust the folder, and then the hook"
+                        "the guard is off here until {program} trusts this project: start it once in a \
+                         terminal in this folder, then trust the folder and the hook"
                     ),
                 });
                 (Change::Registered.as_str(), trust)
@@ -178,7 +178,7 @@ impl ClientOutput {
                 .map(|(event, _)| *event)
                 .collect();
             let gate = gate.map_or_else(String::new, |gate| format!(", and {gate}"));
-            output.with = Some(format!("hooks of sessions ({}){gate}", events.join(" ")));
+            output.with = Some(format!("session hooks ({}){gate}", events.join(" ")));
         }
         output
     }
@@ -213,17 +213,17 @@ impl ClientOutput {
             context.ui.warn(&what, *hint);
             return;
         }
-        let said = match (change.as_str(), would) {
+        let state = match (change.as_str(), would) {
             ("registered", false) => "is registered in",
             ("registered", true) => "would be registered in",
-            ("unchanged", _) => "is there already, in",
-            ("absent", _) => "is not in",
-            (_, true) => "would be taken out of",
-            (_, false) => "was taken out of",
+            ("unchanged", _) => "is already registered in",
+            ("absent", _) => "is not registered in",
+            (_, true) => "would be removed from",
+            (_, false) => "was removed from",
         };
         context
             .ui
-            .say(&format!("{client}: {what} {said} {settings}"));
+            .say(&format!("{client}: {what} {state} {settings}"));
         if let Some(with) = with {
             context.ui.say(&format!("  with {with}"));
         }
@@ -264,7 +264,8 @@ pub(super) fn check_folders(context: &Context, clients: &[ClientName]) -> Result
             if let Some(value) = with_tilde(context, variable) {
                 let program = name.client().program;
                 let what = format!(
-                    "`{variable}` is `{value}`: no shell has expanded `~`, and {program} would look in a folder of that name"
+                    "`{variable}` is `{value}`: the shell did not expand `~`, so {program} would use a \
+                     folder named `~`"
                 );
                 let home = value.strip_prefix('~').unwrap_or_default();
                 return Err(CommandError::new(Exit::Environment, what)
@@ -388,7 +389,10 @@ fn named_program(context: &Context, scope: Scope) -> Result<PathBuf, CommandErro
 }
 
 fn unnamed(program: &Path) -> CommandError {
-    let what = format!("no settings can name `{}`", program.display());
+    let what = format!(
+        "client settings cannot name the program `{}`",
+        program.display()
+    );
     CommandError::new(Exit::Environment, what)
 }
 
@@ -397,7 +401,7 @@ pub(super) fn own_program() -> Result<PathBuf, CommandError> {
     std::env::current_exe().map_err(|error| {
         CommandError::because(
             Exit::Environment,
-            "this program does not find itself",
+            "cannot find the path of this program",
             &error,
         )
     })

@@ -176,19 +176,19 @@ fn executors(context: &Context) -> Vec<SettingOutput> {
             Address::Enabled(id.clone()),
             of.enabled.value.into(),
             &of.enabled.origin,
-            "whether it may be given tasks",
+            "whether it may receive tasks",
         );
         push(
             Address::Priority(id.clone()),
             of.priority.value.into(),
             &of.priority.origin,
-            "its place in the order of preference, lowest first",
+            "order of preference; the lowest value comes first",
         );
         push(
             Address::MaxConcurrent(id.clone()),
             of.max_concurrent.value.into(),
             &of.max_concurrent.origin,
-            "how many tasks it may have at once",
+            "how many tasks it may run at once",
         );
     }
     outputs
@@ -251,7 +251,7 @@ fn asked(args: &SetArgs) -> Result<(Address, Value), CommandError> {
     let Some(address) = Address::parse(&args.key) else {
         let keys: Vec<&str> = Key::ALL.iter().map(|key| key.name()).collect();
         let what = format!(
-            "there is no setting `{}` (known: {}; and of each executor: {})",
+            "unknown setting `{}` (allowed: {}; for each executor: {})",
             args.key,
             keys.join(", "),
             Address::OF_EXECUTORS.join(", ")
@@ -293,7 +293,7 @@ pub(super) fn check(
     ui: Ui,
 ) -> Result<(), CommandError> {
     let here = std::env::current_dir().map_err(|error| {
-        CommandError::because(Exit::Environment, "there is no current folder", &error)
+        CommandError::because(Exit::Environment, "cannot read the current folder", &error)
     })?;
     let told = Told {
         root: directory,
@@ -307,7 +307,7 @@ pub(super) fn check(
             let names = project.settings.warnings.iter().map(ToString::to_string);
             let waiting = project.waiting.iter().map(|waiting| {
                 let key = waiting.key.name();
-                format!(".calrc `{key}` waits for `callosum trust`")
+                format!(".calrc `{key}` is not trusted yet: callosum trust")
             });
             output.warnings = names.chain(waiting).collect();
             add_guard(&project.guard(&Disk::real()), &mut output);
@@ -373,7 +373,7 @@ fn add_guard(guard: &GuardConfig, output: &mut ConfigCheckOutput) {
     }
     let passed_over = guard.passed_over.iter().map(ToString::to_string);
     let unknown = guard.unknown.iter();
-    let unknown = unknown.map(|named| format!("{named} is not known, and passed over"));
+    let unknown = unknown.map(|named| format!("{named} is unknown and ignored"));
     output.warnings.extend(passed_over.chain(unknown));
 }
 
@@ -412,6 +412,6 @@ fn tell(output: &ConfigCheckOutput, ui: Ui) {
         ui.warn(warning, None);
     }
     if output.in_order {
-        ui.say("the configuration is in order");
+        ui.say("the configuration is valid");
     }
 }

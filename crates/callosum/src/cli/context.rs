@@ -165,7 +165,7 @@ impl Context {
     ) -> Result<Self, CommandError> {
         let disk = Disk::real();
         let here = std::env::current_dir().map_err(|error| {
-            CommandError::because(Exit::Environment, "there is no current folder", &error)
+            CommandError::because(Exit::Environment, "cannot read the current folder", &error)
         })?;
         let told = Told {
             root: directory,
@@ -207,9 +207,9 @@ impl Context {
         };
         let folder = path.parent().unwrap_or(path);
         let effect = if folder == self.project.roots.tree {
-            "it does not count for this project"
+            "this project does not use it"
         } else {
-            "its folder is not taken for the root"
+            "its folder is not used as the project root"
         };
         let what = format!(
             "ignored {}: it belongs to another user (uid {user}), so {effect}",
@@ -224,8 +224,7 @@ impl Context {
     pub(crate) fn warn_of_waiting(&self) {
         for waiting in &self.project.waiting {
             let what = format!(
-                ".calrc sets `{}` to `{}`, which waits to be trusted; \
-                 the default is used",
+                ".calrc sets `{}` to `{}`, which is not trusted yet; using the default",
                 waiting.key.name(),
                 waiting.setting.value,
             );
@@ -329,7 +328,7 @@ impl Context {
         let self_program = std::env::current_exe().map_err(|error| {
             CommandError::because(
                 Exit::Environment,
-                "this program does not find itself",
+                "cannot find the path of this program",
                 &error,
             )
         })?;

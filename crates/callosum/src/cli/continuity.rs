@@ -21,7 +21,7 @@ use callosum_client::registration::{Place, Scope, Trust};
 use callosum_config::Places;
 
 /// What a new session is to be told in the trial.
-const QUESTION: &str = "is anybody told of this?";
+const QUESTION: &str = "does the start hook print this?";
 
 /// The word of the event at which it is.
 const BEGINS: &str = "session-start";
@@ -70,7 +70,7 @@ fn check_hooks(
         }
     }
     if is_installed && !missing.is_empty() {
-        let found = format!("hooks not registered for {}", missing.join(", "));
+        let found = format!("no hooks registered for {}", missing.join(", "));
         checks.add(&name, Outcome::Warning, found, Some(&again));
     }
     let Some(own) = clients::own_folder(context, client) else {
@@ -88,7 +88,7 @@ fn check_hooks(
         let waiting: Vec<&str> = waiting.map(|(event, _)| *event).collect();
         if !waiting.is_empty() {
             let found = format!(
-                "hooks for {} are ignored until a person has trusted them in {}: start {} in a terminal and trust them",
+                "hooks for {} are ignored until a person trusts them in {}: start {} in a terminal and trust them",
                 waiting.join(", "),
                 place.path.display(),
                 client.program
@@ -118,12 +118,12 @@ fn check_command(
     }
     match is_told(context, command) {
         Ok(()) => {
-            let found = format!("a new one gets its start text, by {settings}");
+            let found = format!("the start hook in {settings} prints its text");
             checks.add(name, Outcome::Ok, found, None);
             checks.has("sessions", clients::label(place.client));
         }
         Err(reason) => {
-            let found = format!("a new one gets no start text, by {settings}: {reason}");
+            let found = format!("the start hook in {settings} does not print its text: {reason}");
             checks.add(name, Outcome::Failed, found, Some(again));
         }
     }
@@ -156,7 +156,7 @@ fn is_told(context: &Context, command: &str) -> Result<(), String> {
     if run.ending == Ending::Exited(0) && said.contains(QUESTION) {
         Ok(())
     } else {
-        Err("it does not say what stands in the notes".to_owned())
+        Err("its output lacks the text of the notes".to_owned())
     }
 }
 
@@ -184,8 +184,9 @@ fn check_gate(
         {
             is_shadowed = true;
             let settings = place.path.display();
-            let found =
-                format!("/clear asks and never clears, /new clears without asking, by {settings}");
+            let found = format!(
+                "/clear checks and never clears, /new clears without a check, set in {settings}"
+            );
             checks.add(&name, Outcome::Ok, found, None);
         }
         match registrar.has_gate(place) {
@@ -195,13 +196,14 @@ fn check_gate(
                 let program = registrar.gate_program().ok().flatten();
                 let is_run = |program: &PathBuf| context.disk.exists(program).unwrap_or(false);
                 if program.as_ref().is_some_and(is_run) {
-                    let found = format!("on: checked before a clear, by {settings}");
+                    let found = format!("on: /clear is checked first, set in {settings}");
                     checks.add(&name, Outcome::Ok, found, None);
                 } else {
                     let program = program.map(|program| program.display().to_string());
                     let program = program.unwrap_or_else(|| "its program".to_owned());
-                    let found =
-                        format!("refuses each clear, by {settings}: {program} is not there");
+                    let found = format!(
+                        "denies every /clear: {settings} names {program}, which does not exist"
+                    );
                     let again = format!("callosum init --client {}", client.program);
                     checks.add(&name, Outcome::Failed, found, Some(&again));
                 }
@@ -224,7 +226,9 @@ fn check_gate(
         return;
     }
     if let Some(version) = guarding::version(context, client).filter(|found| *found < proven) {
-        let found = format!("version {version}; the gate was seen to hold with {proven}");
+        let found = format!(
+            "version {version} is older than {proven}, the oldest version tested with this gate"
+        );
         checks.add(&name, Outcome::Warning, found, Some(client.update));
     }
 }

@@ -14,10 +14,7 @@ pub(super) fn project(error: &ProjectError) -> CommandError {
         ProjectError::Root(_) => CommandError::from_error(Exit::Usage, error),
         ProjectError::Foreign { path, .. } => {
             let folder = path.parent().unwrap_or(path);
-            let hint = format!(
-                "if its files are meant: callosum -C {} status",
-                pasted(folder)
-            );
+            let hint = format!("to use its files: callosum -C {} status", pasted(folder));
             CommandError::from_error(Exit::Environment, error).hint(hint)
         }
         ProjectError::Settings(settings) => {
@@ -58,13 +55,13 @@ pub(super) fn permit(error: &StateFileError) -> CommandError {
     state_file(error, "permit")
 }
 
-/// `anew`: what the person does again once a damaged file is out of the way.
-fn state_file(error: &StateFileError, anew: &str) -> CommandError {
+/// `again`: what the person does again once a damaged file is out of the way.
+fn state_file(error: &StateFileError, again: &str) -> CommandError {
     let explained = CommandError::from_error(Exit::Environment, error);
     match error {
         StateFileError::Newer { .. } => explained.hint("use the newer callosum that wrote it"),
         StateFileError::Corrupt { path, .. } => explained.hint(format!(
-            "move it away and {anew} anew: mv {} {}",
+            "move it away, then {again} again: mv {} {}",
             pasted(path),
             pasted(&path.with_added_extension("damaged"))
         )),
@@ -78,15 +75,13 @@ pub(super) fn governance(error: &GovernanceError) -> CommandError {
     match error {
         GovernanceError::Unsigned { path } => CommandError::from_error(Exit::Environment, error)
             .hint(format!("callosum constitution sign {}", pasted(path))),
-        GovernanceError::Older { path, signed, .. } => CommandError::from_error(
-            Exit::Environment,
-            error,
-        )
-        .hint(format!(
-            "if it is to hold, say version {} in its first line, then: callosum constitution sign {}",
-            signed + 1,
-            pasted(path)
-        )),
+        GovernanceError::Older { path, signed, .. } => {
+            CommandError::from_error(Exit::Environment, error).hint(format!(
+                "to use it, set version {} in its first line, then: callosum constitution sign {}",
+                signed + 1,
+                pasted(path)
+            ))
+        }
         GovernanceError::File { path, .. } if path.ends_with(Governance::PROJECT) => {
             CommandError::from_error(Exit::Environment, error).hint(format!(
                 "callosum constitution check --project {}",

@@ -87,7 +87,7 @@ pub(super) fn print(ui: Ui, failed: &CommandError) {
         // It was told on stderr as it came to be known.
         let message = match failed.exit {
             Exit::Interrupted => "interrupted",
-            _ => "it failed, as standard error says",
+            _ => "the command failed; see standard error",
         };
         message.clone_into(&mut error.message);
     }

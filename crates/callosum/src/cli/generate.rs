@@ -85,7 +85,7 @@ pub(super) fn run(command: &GenerateCommand, ui: Ui) -> Result<(), CommandError>
             name: Some(name), ..
         }) => {
             let Some(schema) = schema::named(name) else {
-                let what = format!("there is no schema `{name}`");
+                let what = format!("unknown schema `{name}`");
                 return Err(
                     CommandError::new(Exit::Usage, what).hint("callosum generate schema --list")
                 );

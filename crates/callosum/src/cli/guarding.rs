@@ -33,7 +33,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         for variable in name.folder_variables() {
             if let Some(value) = clients::with_tilde(context, variable) {
                 let found = format!(
-                    "`{variable}` is `{value}`: no shell has expanded `~`, and {} looks in a folder of that name",
+                    "`{variable}` is `{value}`: the shell did not expand `~`, so {} uses a folder named `~`",
                     client.program
                 );
                 let home = value.strip_prefix('~').unwrap_or_default();
@@ -76,9 +76,9 @@ fn check_plugin(
                     (Outcome::Warning, found)
                 } else {
                     match fires(context, client, &command) {
-                        Ok(()) => (Outcome::Ok, format!("answers, by {shown}")),
+                        Ok(()) => (Outcome::Ok, format!("answers, registered in {shown}")),
                         Err(reason) => {
-                            let found = format!("does not answer, by {shown}: {reason}");
+                            let found = format!("fails, registered in {shown}: {reason}");
                             (Outcome::Failed, found)
                         }
                     }
@@ -90,11 +90,11 @@ fn check_plugin(
         checks.add(&name, outcome, found, hint);
     }
     if is_there {
-        let limits = "opencode cannot be made to ask: what a person should decide is denied; its plugin is not asked \
-                      about commands that a person types";
+        let limits = "opencode plugins cannot ask a person: commands that need confirmation are denied; \
+                      commands that a person types are not checked";
         checks.add(&format!("{name}, limits"), Outcome::Ok, limits, None);
     } else if is_installed {
-        let found = "not registered: nobody decides on what it runs";
+        let found = "not registered, so its commands are not checked";
         checks.add(&name, Outcome::Warning, found, Some(&again));
     }
 }
@@ -110,7 +110,7 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
     }
     let passed_over = guard.passed_over.iter().map(ToString::to_string);
     let unknown = guard.unknown.iter();
-    let unknown = unknown.map(|named| format!("{named} is not known, and passed over"));
+    let unknown = unknown.map(|named| format!("{named} is unknown and ignored"));
     let (_, skipped) = callosum_client::intervention::compile_patterns(&guard.config);
     let skipped = skipped.iter().map(|error| format!("patterns: {error}"));
     for found in passed_over.chain(unknown).chain(skipped) {
@@ -156,7 +156,7 @@ fn check_client(
     let again = format!("callosum init --client {}", client.program);
     if commands.is_empty() {
         if is_installed {
-            let found = "not installed, so no one checks what it runs";
+            let found = "not installed, so its commands are not checked";
             checks.add(&name, Outcome::Warning, found, Some(&again));
         }
         return;
@@ -177,12 +177,12 @@ fn check_client(
         }
         match fires(context, client, command) {
             Ok(()) => {
-                let found = format!("answers, by {settings}");
+                let found = format!("answers, registered in {settings}");
                 checks.add(&name, Outcome::Ok, found, None);
                 checks.has("guard", clients::label(client));
             }
             Err(reason) => {
-                let found = format!("does not answer, by {settings}: {reason}");
+                let found = format!("fails, registered in {settings}: {reason}");
                 checks.add(&name, Outcome::Failed, found, Some(&again));
             }
         }
@@ -209,9 +209,9 @@ fn check_deciding(
         if !commands.iter().any(is_there) {
             let hooks = client.hooks.map(|hooks| hooks.allowing);
             let found = if hooks == Some(Allowing::AtPrompt(event)) {
-                format!("not registered for {event}: auto-allow spares no prompt")
+                format!("not registered for {event}: auto-allow has no effect on its prompts")
             } else {
-                format!("not registered for {event}, so no one checks what it runs then")
+                format!("not registered for {event}, so what runs then is not checked")
             };
             checks.add(name, Outcome::Warning, found, Some(again));
         }
@@ -246,9 +246,9 @@ fn check_doubts(
     for (settings, doubt) in &doubts {
         let hint = doubt.hint(settings, place.client.program);
         let (outcome, what) = if doubt.is_fatal() {
-            (Outcome::Failed, "is not asked")
+            (Outcome::Failed, "the client does not run the hook")
         } else {
-            (Outcome::Warning, "is not asked about everything")
+            (Outcome::Warning, "the client does not always run the hook")
         };
         let found = format!(
             "{what}, although it is registered in {}: {doubt} (in {})",
@@ -283,7 +283,7 @@ fn check_limits(
     match version(context, client) {
         Some(found) if found < hooks.proven => {
             let text = format!(
-                "version {found}; the hook was seen to stop a tool with {}",
+                "version {found} is older than {}, the oldest version tested with this hook",
                 hooks.proven
             );
             checks.add(name, Outcome::Warning, text, Some(client.update));
@@ -316,20 +316,21 @@ fn check_trust(
         match registrar.trust(place, own, &deciding(&place.hooks)) {
             Ok(None) => {}
             Ok(Some(Trust::Trusted)) => {
-                let found = format!(
-                    "{path} was trusted by a person; {program} asks again after each change of it"
-                );
+                let found =
+                    format!("a person trusted {path}; {program} asks again after every change");
                 checks.add(name, Outcome::Ok, found, None);
             }
             Ok(Some(Trust::Stale)) => {
                 let found = format!(
-                    "ignored: {path} changed since a person trusted its hooks; start {program} in a terminal and trust them"
+                    "{program} ignores the hooks: {path} changed since a person trusted it; start {program} \
+                     in a terminal and trust them"
                 );
                 checks.add(name, Outcome::Warning, found, Some(program));
             }
             Ok(Some(Trust::Missing)) => {
                 let found = format!(
-                    "ignored until a person has trusted the hooks in {path}: start {program} in a terminal and trust them"
+                    "{program} ignores the hooks in {path} until a person trusts them: start {program} in a \
+                     terminal and trust them"
                 );
                 checks.add(name, Outcome::Warning, found, Some(program));
             }
@@ -340,8 +341,7 @@ fn check_trust(
         }
         if registrar.has_others(place, own).unwrap_or(false) {
             let settings = place.client.settings;
-            let found =
-                format!("{settings} names hooks too, and {program} warns where it finds both");
+            let found = format!("{settings} has hooks too; {program} warns if it finds both");
             checks.add(name, Outcome::Ok, found, None);
         }
     }
@@ -357,14 +357,14 @@ fn fires(context: &Context, client: &Client, command: &str) -> Result<(), String
         _ => false,
     };
     if !is_denied {
-        return Err(format!("it does not stop `{STOPPED}`"));
+        return Err(format!("it does not deny `{STOPPED}`"));
     }
     let passed = ask(context, command, PASSED)?;
     let answer = String::from_utf8_lossy(&passed.output);
     if passed.ending != Ending::Exited(0) || answer.contains("\"deny\"") {
         let program = client.program;
         return Err(format!(
-            "it stops `{PASSED}`, so that {program} can do nothing"
+            "it denies even `{PASSED}`, so {program} cannot run any command"
         ));
     }
     Ok(())

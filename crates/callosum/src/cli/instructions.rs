@@ -121,13 +121,13 @@ impl InstructionsOutput {
                 format!("our line {verb} {file}")
             }
             "deleted" => format!("{file}: {}", is_or("removed", "would be removed")),
-            "kept" => format!("{file}: stays, since someone changed it"),
+            "kept" => format!("{file}: kept, because it was edited"),
             "failed" => {
                 let what = format!("{client}: {}", note.as_deref().unwrap_or_default());
                 context.ui.warn(&what, None);
                 return;
             }
-            _ => format!("{client}: {file} names {AGENTS} already"),
+            _ => format!("{client}: {file} already names {AGENTS}"),
         };
         context.ui.say(&line);
     }
@@ -201,7 +201,7 @@ fn import(
         }
     }
     let Ok(path) = real(disk, tree, name) else {
-        let note = format!("{name} is a link that leads out of the project, and is left as it is");
+        let note = format!("{name} is a link that leads out of the project and was not changed");
         return Ok(InstructionsOutput::failed(program, name, note));
     };
     if path == tree.join(AGENTS) {

@@ -104,7 +104,7 @@ pub(crate) fn unfit(tools: &[ServerTool]) -> impl Iterator<Item = String> {
     tools.iter().filter_map(|tool| {
         let why = tool.unfit.as_ref()?;
         Some(format!(
-            "`{}` can't be called: {why}",
+            "`{}` cannot be called: {why}",
             on_one_line(&tool.name)
         ))
     })

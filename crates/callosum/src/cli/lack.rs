@@ -39,19 +39,17 @@ impl Lack {
         let standing = match client.standing(&context.disk, &own) {
             Ok(standing) => standing,
             Err(error) => {
-                return Some(unseen(format!(
-                    "its own folder cannot be looked at: {error}"
-                )));
+                return Some(unseen(format!("cannot read its folder: {error}")));
             }
         };
         // Without a login nothing is answered; without its hooks it works.
         let hooks = standing.untrusted_hooks.as_ref().map(|hooks| Self {
             what: format!(
-                "it passes over {} in silence until trusted",
+                "it silently ignores {} until a person trusts it",
                 hooks.display()
             ),
             hint: Some(format!(
-                "start {} once in a terminal, and look at its hooks",
+                "start {} once in a terminal, then review its hooks",
                 client.program
             )),
             is_login: false,
@@ -62,7 +60,7 @@ impl Lack {
         let keys = match client.keys(&context.disk, home, &own, &words) {
             Ok(keys) => keys,
             Err(error) => {
-                return Some(unseen(format!("its settings cannot be looked at: {error}")));
+                return Some(unseen(format!("cannot read its settings: {error}")));
             }
         };
         let named = keys.iter().filter_map(|key| match key {
@@ -89,19 +87,19 @@ impl Lack {
         };
         if let Some(name) = named.first() {
             let why = if value(name).is_some() {
-                "not passed on to it"
+                "not passed to it"
             } else {
                 "not set here"
             };
-            let what = format!("its settings look for a key in {name}, which is {why}");
+            let what = format!("its settings expect a key in {name}, which is {why}");
             return lack(what, passing(executor, name, is_listed(name)));
         }
         if let Some(name) = variables.iter().find(|name| value(name).is_some()) {
-            let what = format!("{name} is set here, and not passed on to it");
+            let what = format!("{name} is set here but not passed to it");
             return lack(what, passing(executor, name, false));
         }
         let what = format!(
-            "nobody seems to be logged in: {} has no {}, no {} is passed on, and its settings have no key",
+            "no login found: {} has no {}, no {} is passed to it, and its settings have no key",
             own.display(),
             client.login.files.join(" or "),
             variables.join(" or ")

@@ -41,7 +41,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     match is_begun(context, &folder) {
         Ok(true) => {}
         Ok(false) => {
-            let found = "none yet; any verb of `callosum mesh` begins it";
+            let found = "none yet; any `callosum mesh` command creates it";
             return checks.add("mesh", Outcome::Ok, found, None);
         }
         Err(found) => {
@@ -86,7 +86,7 @@ fn is_begun(context: &Context, folder: &Path) -> Result<bool, String> {
         .map_err(|error| one_line(&error))?;
     match found.map(|found| found.kind) {
         Some(EntryKind::File | EntryKind::Other) => {
-            Err(format!("{} is no folder", folder.display()))
+            Err(format!("{} is not a folder", folder.display()))
         }
         Some(EntryKind::Link) if context.disk.canonicalize(folder).is_err() => Err(format!(
             "{} is a symbolic link to a missing folder",
@@ -115,7 +115,7 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
     }
     for sink in sinks.iter().filter(|sink| sink.address.is_none()) {
         let found = format!(
-            "sink {}: ${} is not set here, so a daemon that is started here passes nothing on",
+            "sink {}: ${} is not set here, so a daemon started here sends it nothing",
             sink.name, sink.variable
         );
         let hint = format!("export {}=https://…", sink.variable);
@@ -123,8 +123,8 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
     }
     if faults.is_empty() && sinks.iter().all(|sink| sink.address.is_some()) {
         let found = match sinks.len() {
-            0 => "in order, no event sinks configured".to_owned(),
-            count => format!("in order, {}", many(count as u64, "sink")),
+            0 => "valid, no event sinks configured".to_owned(),
+            count => format!("valid, {}", many(count as u64, "sink")),
         };
         checks.add(NAME, Outcome::Ok, found, None);
     }
@@ -137,7 +137,7 @@ fn check_lock(context: &Context, checks: &mut Checks, folder: &Path) {
     match LockFile::private().acquire(&context.disk, &path, PATIENCE) {
         Ok(_) => checks.add(NAME, Outcome::Ok, "free", None),
         Err(error @ LockError::Timeout { .. }) => {
-            let found = format!("{error}: nobody else can append meanwhile");
+            let found = format!("{error}: other processes cannot append until it is free");
             let hint = format!("fuser -v {shown}");
             checks.add(NAME, Outcome::Warning, found, Some(&hint));
         }
@@ -159,7 +159,7 @@ fn check_log(checks: &mut Checks, journal: &Journal) -> Result<(), MeshError> {
         is_torn,
     } = journal.condition()?;
     let torn = if is_torn {
-        "; the last line is torn, was never acknowledged, and is ended by the next event"
+        "; the last line is incomplete and was never acknowledged; the next event ends it"
     } else {
         ""
     };
@@ -173,7 +173,7 @@ fn check_log(checks: &mut Checks, journal: &Journal) -> Result<(), MeshError> {
     if let Some((count, path)) = damaged {
         let path = on_one_line(&path.display().to_string());
         let found = format!(
-            "{} that {} no event, passed over: torn by a process that ended, or changed by somebody; the first in {path}",
+            "{} that {} no event, skipped: cut off when a process died, or edited; the first is in {path}",
             many(count, "line"),
             if count == 1 { "is" } else { "are" },
         );
@@ -192,7 +192,8 @@ fn check_board(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resul
     let lost = mesh.lost();
     if lost > 0 {
         let found = format!(
-            "it is made of what the log has, and {} that it has dropped {} remembered nowhere: tasks and messages may be missing",
+            "it is rebuilt from the log alone, and {} that the log dropped {} in no snapshot: tasks and \
+             messages may be missing",
             many(lost, "event"),
             if lost == 1 { "is" } else { "are" },
         );
@@ -204,7 +205,7 @@ fn check_board(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resul
         );
     }
     if remembered == 0 && context.disk.exists(&path)? {
-        let found = "what is remembered of it is of another form, and is passed over: the log is read from its beginning";
+        let found = "board snapshot has an unknown format and is ignored; replaying the log";
         let path = on_one_line(&path.display().to_string());
         let hint = format!("mv {path} {path}.other");
         checks.add(NAME, Outcome::Warning, found, Some(&hint));
@@ -219,7 +220,7 @@ fn check_notes(checks: &mut Checks, mesh: &Mesh) -> Result<(), MeshError> {
     for path in mesh.no_folders()? {
         let path = on_one_line(&path.display().to_string());
         let found = format!(
-            "{path} is no folder: what is new to an agent at work cannot be noted, and waits"
+            "{path} is not a folder: news for active agents cannot be recorded and is delayed"
         );
         let hint = format!("mv {path} {path}.other");
         checks.add("mesh, notes", Outcome::Warning, found, Some(&hint));
@@ -233,7 +234,7 @@ fn check_bridge(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resu
     let path = on_one_line(&bridge.path().display().to_string());
     let found = context.disk.stat(bridge.path())?;
     if found.is_some_and(|found| found.kind != EntryKind::File) {
-        let found = format!("{path} is no file, and is left alone: neither read nor written");
+        let found = format!("{path} is not a regular file, so it is neither read nor written");
         let hint = format!("mv {path} {path}.other");
         checks.add(NAME, Outcome::Warning, found, Some(&hint));
         return Ok(());
@@ -241,7 +242,7 @@ fn check_bridge(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resu
     if let Some(link) = bridge.lost_link()? {
         let link = on_one_line(&link.display().to_string());
         let found = format!(
-            "{link} is a link that leads to no folder, and is left alone: the file is not brought in line with the log"
+            "{link} is a link that leads to no folder: the bridge file is not synced with the log"
         );
         let hint = format!("ls -l {link}");
         checks.add(NAME, Outcome::Warning, found, Some(&hint));
@@ -251,15 +252,15 @@ fn check_bridge(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resu
     for other in in_the_way {
         let other = on_one_line(&other.display().to_string());
         let found = format!(
-            "{other} stands where something of ours was: the next verb or hook sets it aside"
+            "{other} is in the place of one of Callosum's files: the next command or hook moves it aside"
         );
         checks.add(NAME, Outcome::Warning, found, Some(MENDS));
     }
     if let Some(first) = displaced.first() {
         let first = on_one_line(&first.display().to_string());
         let found = format!(
-            "{first} stood in the place of something of ours and is kept, {} in all",
-            many(displaced.len() as u64, "such thing")
+            "{first} was in the place of one of Callosum's files and was moved there, {} in all",
+            many(displaced.len() as u64, "such file")
         );
         checks.add(
             NAME,
@@ -270,20 +271,17 @@ fn check_bridge(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resu
     }
     let (added, strays) = bridge.waiting()?;
     if !added.is_empty() {
-        let found = format!(
-            "{} not taken over yet",
-            many(added.len() as u64, "addition")
-        );
+        let found = format!("{} not applied yet", many(added.len() as u64, "addition"));
         checks.add(NAME, Outcome::Warning, found, Some(MENDS));
     }
     if let Some(first) = strays.first() {
         let shown = on_one_line(&first.path.display().to_string());
         let others = match strays.len() - 1 {
             0 => String::new(),
-            count => format!(", and {count} more are left alone"),
+            count => format!(", nor are {count} more"),
         };
         let found = format!(
-            "{shown} {} and is never taken over{others}: only files in {} and one folder below it that end in .json are",
+            "{shown} {} and is never applied{others}: only .json files in {} and its direct subfolders are",
             first.why,
             on_one_line(&bridge.drop_ins().display().to_string())
         );
@@ -300,18 +298,18 @@ fn check_bridge(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resu
     let board = mesh.board()?;
     match Document::read(&bytes) {
         Err(error) => {
-            let found = format!("not taken over: {error}");
+            let found = format!("not applied: {error}");
             checks.add(NAME, Outcome::Warning, on_one_line(&found), Some(MENDS));
         }
         Ok(_) if Document::of(board).to_bytes() == bytes => {
-            let found = format!("in step with the log, revision {}", board.rev);
+            let found = format!("matches the log, revision {}", board.rev);
             checks.add(NAME, Outcome::Ok, found, None);
         }
         Ok(document) => {
             let shown = document.revision().unwrap_or_default();
             let found = format!(
-                "not in step with the log: it shows revision {shown} and what somebody wrote, the log is at {}; the next \
-                 verb or hook brings them in line",
+                "differs from the log: it is at revision {shown}, possibly edited, and the log is at {}; \
+                 the next command or hook syncs them",
                 board.rev
             );
             checks.add(NAME, Outcome::Warning, found, Some(MENDS));
@@ -345,7 +343,7 @@ fn check_held(checks: &mut Checks, board: &Board, ended: &[Session], now: Timest
     checks.add(NAME, Outcome::Ok, found, None);
     if !gone.is_empty() || !left.is_empty() {
         let found = format!(
-            "{} and {} of sessions that are gone or late, given back by the next verb or hook",
+            "{} and {} of sessions that ended or timed out; the next command or hook releases them",
             many(gone.len() as u64, "lease"),
             many(left.len() as u64, "claim")
         );
@@ -387,10 +385,7 @@ fn check_waiting(context: &Context, checks: &mut Checks, board: &Board, now: Tim
     );
     checks.add(NAME, Outcome::Ok, found, None);
     if own_dead > 0 {
-        let found = format!(
-            "{} that could not be handed over",
-            many(own_dead, "message")
-        );
+        let found = format!("{} that could not be delivered", many(own_dead, "message"));
         let hint = Some("callosum mesh message list --dead");
         checks.add(NAME, Outcome::Warning, found, hint);
     }
@@ -405,7 +400,7 @@ fn check_daemon(context: &Context, checks: &mut Checks, folder: &Path) {
         .unwrap_or(false);
     let Ok(answer) = running(folder) else {
         if note {
-            let found = "does not answer, and has left its note: it was killed, or hangs";
+            let found = "does not answer, but its file serve.json exists: it was killed or hangs";
             checks.add(
                 NAME,
                 Outcome::Warning,
@@ -413,21 +408,21 @@ fn check_daemon(context: &Context, checks: &mut Checks, folder: &Path) {
                 Some("callosum serve --detach"),
             );
         } else {
-            let found = "none; verbs and hooks work on the files";
+            let found = "none; commands and hooks use the files directly";
             checks.add(NAME, Outcome::Ok, found, None);
         }
         return;
     };
     let serving: Option<Serving> = serde_json::from_value(answer["serving"].clone()).ok();
     let Some(serving) = serving else {
-        let found = "answers something that this version does not know";
+        let found = "its answer has a form that this version does not know";
         return checks.add(NAME, Outcome::Warning, found, Some(AGAIN));
     };
     let origin = context.disk.read_if_there(&folder.join("origin"));
     let origin = origin.ok().flatten().unwrap_or_default();
     if origin.trim_ascii() != serving.origin.as_bytes() {
         let found = format!(
-            "process {} serves another log than the one that is here",
+            "process {} serves a different log than the one here",
             serving.pid
         );
         checks.add(NAME, Outcome::Warning, found, Some(AGAIN));
@@ -444,14 +439,14 @@ fn check_daemon(context: &Context, checks: &mut Checks, folder: &Path) {
     }
     for unserved in &serving.unserved {
         let found = format!(
-            "does not serve {} at {}; at its start: {}",
+            "does not serve {} at {}: when it started: {}",
             unserved.what, unserved.address, unserved.reason
         );
         let hint = elsewhere(&unserved.what);
         checks.add(NAME, Outcome::Warning, on_one_line(&found), Some(&hint));
     }
     if let Some(fault) = answer["configuration_fault"].as_str() {
-        let found = format!("goes on with what was configured last: {fault}");
+        let found = format!("still uses the last valid configuration: {fault}");
         let hint = format!(
             "${{EDITOR:-vi}} {}",
             on_one_line(&context.project.homes.user_config.display().to_string())
@@ -465,15 +460,15 @@ fn check_daemon(context: &Context, checks: &mut Checks, folder: &Path) {
         let why = sink.reason.as_deref().unwrap_or("no answer");
         let at = match sink.cursor.as_str() {
             "" => String::new(),
-            cursor => format!("; it is at {cursor}, the log at {last}"),
+            cursor => format!("; it is at {cursor}, the log is at {last}"),
         };
-        let found = format!("sink {} takes nothing: {why}{at}", sink.name);
+        let found = format!("sink {} accepts no events: {why}{at}", sink.name);
         let hint = Some("callosum serve status");
         checks.add(NAME, Outcome::Warning, on_one_line(&found), hint);
     }
     for sink in sinks.iter().filter(|sink| sink.passed_over > 0) {
         let found = format!(
-            "sink {} refused {} of the events that it was to have, and does not have them",
+            "sink {} refused {} of its events and will not receive them",
             sink.name, sink.passed_over
         );
         let hint = Some("callosum serve status --json");

@@ -25,7 +25,7 @@ impl Moment {
             let zoned = time.to_zoned(TimeZone::UTC);
             zoned
                 .map(|zoned| zoned.timestamp())
-                .map_err(|_| "it is too far away: the last day is 9999-12-30".to_owned())
+                .map_err(|_| "it is out of range: the last day is 9999-12-30".to_owned())
         };
         if let Ok(day) = text.parse::<jiff::civil::Date>()
             && !text.contains(['T', 't', ' '])
@@ -35,8 +35,7 @@ impl Moment {
         match text.parse::<DateTime>() {
             Ok(time) => in_utc(time).map(Self::At),
             Err(_) => Err(
-                "say a date (2026-01-02), a time (2026-01-02T03:04:05Z), or how long ago \
-                 (30m, 2h, 7d)"
+                "allowed: a date (2026-01-02), a time (2026-01-02T03:04:05Z), or an age (30m, 2h, 7d)"
                     .to_owned(),
             ),
         }

@@ -132,15 +132,14 @@ fn notify(context: &Context, args: &NotifyArgs) -> Result<(), CommandError> {
         .escalation;
     // The process that a hook starts has no one to print to.
     if let Err(error) = logging::start(&context.disk, &context.environment) {
-        context
-            .ui
-            .warn(&format!("nothing is logged: {error}"), None);
+        context.ui.warn(&format!("logging is off: {error}"), None);
     }
     if !person::is_enabled(&escalation) {
         return Err(CommandError::new(
             Exit::No,
             format!(
-                "notifications are off: `escalation.human_notification` of `{}` names no webhook and no desktop",
+                "notifications are off: `escalation.human_notification` in `{}` enables neither a webhook \
+                 nor the desktop",
                 user.display()
             ),
         )

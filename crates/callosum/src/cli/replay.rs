@@ -82,10 +82,10 @@ pub(super) fn run(context: &Context, args: &ReplayArgs) -> Result<(), CommandErr
         };
         let hint = match exit {
             _ if matches!(error, ReplayError::Journal(OpenError::NotCreated { .. })) => {
-                "callosum delegate begins it"
+                "the first answer creates it: callosum delegate"
             }
             Exit::Usage => {
-                "callosum replay replays all of it; one day's file is YYYY-MM-DD.jsonl in cal_audit"
+                "replay the whole journal with `callosum replay`, or one day's file: cal_audit/YYYY-MM-DD.jsonl"
             }
             _ => "callosum audit verify",
         };
@@ -130,21 +130,21 @@ fn as_text(output: &ReplayOutput) -> String {
         if output.identical {
             "identical"
         } else {
-            "not what stands there"
+            "differs from the files"
         }
     );
     if output.ends_torn {
-        text.push_str("the journal ends in an unfinished record, which was left out\n");
+        text.push_str("the journal ends in an incomplete record, which was ignored\n");
     }
     if let Some(difference) = &output.difference {
         let from = differs_at(difference);
         let shown = |line: &Option<String>| match line {
             Some(line) => cut(line, from),
-            None => "(the file ends before)".to_owned(),
+            None => "(the file ends earlier)".to_owned(),
         };
         let _ = writeln!(
             text,
-            "{} differs at byte {}, line {}\n  rebuilt: {}\n  stands:  {}",
+            "{} differs at byte {}, line {}\n  rebuilt: {}\n  on disk: {}",
             difference.path,
             difference.offset,
             difference.line,

@@ -54,7 +54,7 @@ impl<'a> Roster<'a> {
         if let Some(entry) = registry.get(EMBEDDED_ID)
             && entry.fingerprint() != embedded.fingerprint()
         {
-            let what = "registry.json has another command for `scout`; the embedded one is used";
+            let what = "registry.json has a different command for `scout`; using the built-in one";
             context.ui.warn(what, None);
         }
         registry.put(&embedded);
@@ -134,13 +134,13 @@ impl<'a> Roster<'a> {
         }
         let (what, hint) = if self.has_changed(executor) {
             let what = format!(
-                "executor `{id}` changed since it was trusted: a file that its command names, or a link in a place that it \
-                 may read or write"
+                "executor `{id}` changed since it was trusted: a file that its command names, or a link in \
+                 a path that it may read or write"
             );
             (what, format!("callosum trust {id}"))
         } else {
             let what = format!(
-                "executor `{id}` comes with the repository and was not registered on this machine"
+                "executor `{id}` comes with the repository and is not trusted on this machine"
             );
             (what, "callosum trust --list".to_owned())
         };
@@ -157,7 +157,7 @@ impl<'a> Roster<'a> {
         }
         if executor.status != Status::Active {
             let why = executor.inactive_reason();
-            let why = why.unwrap_or("its last handshake did not succeed");
+            let why = why.unwrap_or("its last handshake failed");
             let what = format!("executor `{id}` is inactive: {why}");
             return Err(CommandError::new(Exit::Environment, what)
                 .hint(format!("callosum executor check {id}")));
@@ -172,9 +172,10 @@ impl<'a> Roster<'a> {
         if executor.takes_tasks() {
             return Ok(executor);
         }
-        let what = format!("`{id}` is a server of tools, none of which takes a task");
+        let what = format!("`{id}` is an MCP server without a tool that takes tasks");
         Err(CommandError::new(Exit::Usage, what).hint(format!(
-            "call its tools from plans, `callosum capability list` has them; or name one that takes a prompt: {} --tool NAME",
+            "call its tools from plans (`callosum capability list`), or name a tool that takes a prompt: {} \
+             --tool NAME",
             registration_line(executor)
         )))
     }
@@ -274,5 +275,5 @@ impl<'a> Roster<'a> {
 
 fn unreadable(error: &LoadError) -> CommandError {
     CommandError::from_error(Exit::Environment, error)
-        .hint("mend registry.json, or move it away: `callosum init` writes a new one")
+        .hint("repair registry.json, or move it away and run `callosum init` to create a new one")
 }

@@ -58,10 +58,11 @@ fn check_client(
                 } else if let Some(found) = trial::untried(context) {
                     checks.add(&name, Outcome::Warning, found, None);
                 } else if let Err(reason) = answers(context, &program) {
-                    let found = format!("`{program} mcp` does not answer, by {settings}: {reason}");
+                    let found =
+                        format!("`{program} mcp` fails, registered in {settings}: {reason}");
                     checks.add(&name, Outcome::Failed, found, Some(&again));
                 } else {
-                    let found = format!("`callosum mcp` answers, by {settings}");
+                    let found = format!("`callosum mcp` answers, registered in {settings}");
                     checks.add(&name, Outcome::Ok, found, None);
                     checks.has("tools", clients::label(client));
                 }
@@ -76,7 +77,7 @@ fn check_client(
     }
     if !is_told && is_installed {
         // Nobody needs them: what is missing is no fault.
-        let found = "not registered, so its models do not have find, decide and delegate";
+        let found = "not registered, so its models lack the tools find, decide and delegate";
         checks.add(&name, Outcome::Ok, found, Some(&again));
     }
 }
@@ -102,12 +103,12 @@ fn answers(context: &Context, program: &str) -> Result<(), String> {
     let run = process::run(&launch, &context.cancel, &mut |_, _| {})
         .map_err(|error| CommandError::from_error(Exit::No, &error).one_line())?;
     if run.ending != Ending::Exited(0) {
-        return Err("it does not end with its input".to_owned());
+        return Err("it did not exit with status 0 at the end of its input".to_owned());
     }
     let answer: Option<Value> = serde_json::from_slice(&run.output).ok();
     let named = answer.map(|answer| answer["result"]["serverInfo"]["name"] == NAME);
     named
         .unwrap_or(false)
         .then_some(())
-        .ok_or_else(|| "it does not begin as it should".to_owned())
+        .ok_or_else(|| "its answer to `initialize` is not that of callosum".to_owned())
 }

@@ -17,7 +17,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// What to do where a lock is held (E007).
 const WHEN_FREE: &str =
-    "try again when the other process is done; the lock of one that died is free";
+    "try again when the other process has finished; the lock of a dead process is released";
 
 /// The files that a project needs, created where they are missing, and the ledger among them open
 /// for writing. What had to be created or mended is told in a line each.
@@ -42,7 +42,7 @@ pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
             Remedy::Retry { delay } if !context.cancel.is_cancelled() => {
                 let seconds = delay.as_secs_f64();
                 context.ui.say(&format!(
-                    "[E007] another process holds the ledger; again in {seconds:.1} s"
+                    "[E007] another process holds the ledger; retrying in {seconds:.1} s"
                 ));
                 std::thread::sleep(delay);
                 retries += 1;
@@ -70,8 +70,8 @@ fn refuse_a_home(context: &Context) -> Result<(), CommandError> {
     if is_project.map_err(|error| disk_failed(&error))? {
         return Ok(());
     }
-    let what = format!("`{}` is {what}, and no project", tree.display());
-    let hint = "cd into a project; or make this one on purpose: callosum init --ledger";
+    let what = format!("`{}` is {what}, not a project", tree.display());
+    let hint = "cd into a project, or turn this folder into one: callosum init --ledger";
     Err(CommandError::new(Exit::Usage, what).hint(hint))
 }
 
@@ -114,7 +114,7 @@ pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
             | OpenError::JournalGone { .. }
             | OpenError::Journal(JournalError::Damaged { .. })),
         ) => {
-            let what = format!("nothing vouches for what is shown: {error}");
+            let what = format!("showing unverified data: {error}");
             context.ui.warn(&what, Some("callosum ledger verify"));
         }
         Err(error) => context.ui.detail(&unopened(&error).one_line()),
@@ -123,7 +123,7 @@ pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
     // Where that cannot be told, whoever asks for an archive is told why.
     for gone in reader.gone_archives().unwrap_or_default() {
         let what = format!(
-            "the archive `{}` is gone: what it had is not among the entries",
+            "the archive `{}` is missing: its entries are not shown",
             gone.path.display()
         );
         context
@@ -147,8 +147,8 @@ pub(super) fn is_gone(context: &Context) -> bool {
 }
 
 /// What to say where [`is_gone`]: nothing is lost, and how to have it back.
-pub(super) const GONE: &str = "the ledger's file is gone, and its audit journal is there: the next \
-                               command that can write here rebuilds it (`callosum init`)";
+pub(super) const GONE: &str = "the ledger file is missing but its audit journal exists: the next command \
+                               that can write here rebuilds it (`callosum init`)";
 
 /// Compresses what was archived, where the configuration says so. Where that fails, the archive
 /// is as good as it was.
@@ -160,7 +160,7 @@ pub(super) fn compress_archives(context: &Context) {
     let compressed = Ledger::compress_archives(&context.disk, &context.ledger_paths());
     drop(progress);
     if let Err(error) = compressed {
-        let what = format!("an archive was not compressed: {error}");
+        let what = format!("cannot compress an archive: {error}");
         context.ui.warn(&what, None);
     }
 }
@@ -180,9 +180,9 @@ fn tell_repairs(context: &Context, ledger: &Ledger) {
         let is_left_behind = !matches!(repair.what, RepairKind::SetAside)
             && (repair.what != RepairKind::Rewritten || repair.kept.is_none());
         let what = if is_left_behind {
-            format!("mended after an interruption: {repair}")
+            format!("repaired after an interruption: {repair}")
         } else {
-            format!("mended: {repair}")
+            format!("repaired: {repair}")
         };
         context.ui.warn(&what, None);
     }
@@ -212,7 +212,7 @@ pub(super) fn uncreated(error: &CreateError) -> CommandError {
     match error {
         CreateError::Open(error) => unopened(error),
         _ => CommandError::from_error(Exit::Environment, error)
-            .hint("move the file away, or mend it; nothing was changed"),
+            .hint("nothing was changed; repair the file or move it away"),
     }
 }
 
@@ -223,24 +223,24 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
     match error {
         OpenError::NotCreated { .. } => explained.hint("callosum init"),
         OpenError::Newer { .. } => explained
-            .hint("a newer callosum wrote it; this one can still read it: callosum ledger query"),
+            .hint("a newer callosum wrote it; this version can still read it: callosum ledger query"),
         OpenError::Foreign { .. } => explained.hint(
-            "callosum ledger recover --from-audit puts back what the journal says and sets this aside; \
-             --appended takes in what was added; callosum ledger verify names it",
+            "see what differs: callosum ledger verify; then rebuild the ledger from the journal: callosum \
+             ledger recover --from-audit; or import what was added: callosum ledger recover --appended",
         ),
         OpenError::NotALedger { .. } => {
-            explained.hint("mend the file, or move it away: the next opening writes it anew")
+            explained.hint("repair the file or move it away; the next command rebuilds it")
         }
         OpenError::JournalGone { .. } => explained.hint(
-            "bring the folder back, from a backup or from version control; or begin a new journal \
-             with the entries that the ledger has: callosum ledger recover --new-journal",
+            "restore the folder from a backup or version control, or start a new journal from the ledger: \
+             callosum ledger recover --new-journal",
         ),
         OpenError::Cut { .. } => explained.hint(
-            "callosum audit verify says what is missing: bring it back; or go on with what is there: \
+            "restore what is missing (`callosum audit verify` lists it), or accept the journal as it is: \
              callosum audit checkpoint --begin-anew",
         ),
         OpenError::DayToCome { .. } => {
-            explained.hint("no callosum wrote it: move the file away")
+            explained.hint("callosum did not write this file: move it away")
         }
         _ if error.code() == Some(ErrorCode::LockTimeout) => explained.hint(WHEN_FREE),
         _ => with_disk_hint(explained, error),
@@ -262,8 +262,8 @@ pub(super) fn way_back_to(is_in_journal: bool) -> &'static str {
     if is_in_journal {
         "callosum ledger recover --from-audit"
     } else {
-        "bring the file back from a copy: it was taken over with the ledger, and the audit journal \
-         has its hash alone; callosum ledger verify --all holds it against that"
+        "restore the file from a copy: it was imported with the ledger, so the audit journal has only its \
+         hash; then check it: callosum ledger verify --all"
     }
 }
 
@@ -285,7 +285,7 @@ pub(super) fn unreadable(error: &ReadError) -> CommandError {
         return explained.hint("callosum ledger verify");
     }
     if matches!(error, ReadError::LedgerGone { .. }) {
-        return explained.hint("callosum init writes it anew from the journal");
+        return explained.hint("rebuild it from the journal: callosum init");
     }
     with_disk_hint(explained, error)
 }
@@ -299,21 +299,23 @@ pub(super) fn disk_failed(error: &DiskError) -> CommandError {
 
 pub(super) fn unlocked(error: &LockError) -> CommandError {
     match error {
-        LockError::Timeout { .. } => {
-            CommandError::because(Exit::Environment, "another process is at work here", error)
-                .coded(Some(ErrorCode::LockTimeout))
-                .hint(WHEN_FREE)
-        }
+        LockError::Timeout { .. } => CommandError::because(
+            Exit::Environment,
+            "another process is using these files",
+            error,
+        )
+        .coded(Some(ErrorCode::LockTimeout))
+        .hint(WHEN_FREE),
         LockError::Disk(error) => disk_failed(error),
     }
 }
 
 /// What to do where there was no room for a file.
 fn making_room(disk: &DiskError) -> String {
-    const THEN: &str = "then run it again: what was acknowledged before is on disk, and what this was to write is there \
-                        whole or not at all";
+    const THEN: &str = "then run it again: acknowledged writes are on disk, and this write is either \
+                        complete or absent";
     if disk.source.kind() == ErrorKind::FileTooLarge {
-        return format!("let files grow larger (`ulimit -f`), {THEN}");
+        return format!("raise the file size limit (`ulimit -f`), {THEN}");
     }
     let folder = disk
         .path
@@ -322,7 +324,7 @@ fn making_room(disk: &DiskError) -> String {
         .display()
         .to_string();
     let folder = shell_word(&folder);
-    format!("make room on the disk of {folder} (`df -h {folder}` tells how much there is), {THEN}")
+    format!("free space on the disk of {folder} (see `df -h {folder}`), {THEN}")
 }
 
 /// Adds what to do where the disk is behind it.
@@ -339,7 +341,7 @@ pub(super) fn with_disk_hint(
             if disk.is_read_only() || disk.is_denied() {
                 let folder = disk.path.parent().unwrap_or(&disk.path);
                 return explained.hint(format!(
-                    "callosum needs to write in {}; `callosum doctor` shows where else",
+                    "callosum needs write access to {}; `callosum doctor` lists the other folders",
                     folder.display()
                 ));
             }

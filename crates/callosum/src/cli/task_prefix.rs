@@ -18,11 +18,7 @@ pub(crate) fn entry_id(reader: &Reader, text: &str) -> Result<TaskId, CommandErr
     }
     let ids = reader.ids_with_prefix(text, MOST_LISTED + 1);
     let ids = ids.map_err(|error| store::unreadable(&error))?;
-    only(
-        text,
-        ids,
-        "no entry in the ledger or its archives has an id that begins with",
-    )
+    only(text, ids, "no ledger entry has an id that begins with")
 }
 
 /// Returns the same among all tasks that the audit journal tells of, which may have failed.
@@ -72,10 +68,10 @@ fn only(text: &str, ids: Vec<TaskId>, none: &str) -> Result<TaskId, CommandError
             let listed: Vec<&str> = ids.iter().take(MOST_LISTED).map(TaskId::as_str).collect();
             let more = if ids.len() > MOST_LISTED { ", …" } else { "" };
             let what = format!(
-                "more than one id begins with `{text}`: {}{more}",
+                "several ids begin with `{text}`: {}{more}",
                 listed.join(", ")
             );
-            Err(CommandError::new(Exit::Usage, what).hint("give more of the id"))
+            Err(CommandError::new(Exit::Usage, what).hint("give a longer prefix or the whole id"))
         }
     }
 }

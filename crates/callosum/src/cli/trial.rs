@@ -27,7 +27,7 @@ pub(super) fn check_program(
 ) -> Result<(), String> {
     let words = shlex::split(command).unwrap_or_default();
     let Some(named) = words.first() else {
-        return Err("its command cannot be read".to_owned());
+        return Err("its command is not valid shell syntax".to_owned());
     };
     let path = Path::new(named);
     // A name is looked up in the absolute folders of `PATH`. In a project's settings any but ours may be any program.
@@ -47,7 +47,7 @@ pub(super) fn check_program(
         return Ok(());
     }
     Err(format!(
-        "{} names `{named}`, which is not this program, and is not started to see what it does",
+        "{} names `{named}`, which is not this program, so it was not run",
         settings.display()
     ))
 }
@@ -61,7 +61,7 @@ pub(super) fn untried(context: &Context) -> Option<String> {
     });
     written
         .err()
-        .map(|error| format!("not tried: {}", error.one_line()))
+        .map(|error| format!("not tested: {}", error.one_line()))
 }
 
 /// Runs a hook's command as its client would, with the event that `lay` gives for the folder, in
@@ -71,7 +71,7 @@ pub(super) fn run(
     command: &str,
     lay: impl FnOnce(&Path) -> Result<Value, CommandError>,
 ) -> Result<Run, String> {
-    let words = shlex::split(command).ok_or("its command cannot be read")?;
+    let words = shlex::split(command).ok_or("its command is not valid shell syntax")?;
     let [program, arguments @ ..] = words.as_slice() else {
         return Err("its command is empty".to_owned());
     };

@@ -116,10 +116,13 @@ impl Item {
                 let command = on_one_line(&command);
                 let _ = writeln!(text, "executor {} runs: {command}", harmless(&executor.id));
                 if executor.confinement == Some(Policy::Off) {
-                    let _ = writeln!(text, "  and is not confined: it may do what you may");
+                    let _ = writeln!(
+                        text,
+                        "  and runs without a sandbox, with all your permissions"
+                    );
                 }
                 for (does, names) in [
-                    ("is given", &executor.pass_environment),
+                    ("gets variables", &executor.pass_environment),
                     ("may read", &executor.readable),
                     ("may write", &executor.writable),
                     ("may connect to", &executor.network),
@@ -185,7 +188,10 @@ pub(super) fn run(context: &Context, args: &TrustArgs) -> Result<(), CommandErro
         let is_allowed = is_told && !args.list;
         for item in &items {
             // Shown before it is allowed: what stands in the terminal is what is agreed to.
-            item.show(context.ui, if is_allowed { "trusted" } else { "waits" })?;
+            item.show(
+                context.ui,
+                if is_allowed { "trusted" } else { "not trusted" },
+            )?;
             item.put_into(&mut output, is_allowed);
         }
         if is_allowed && !items.is_empty() {
@@ -199,10 +205,10 @@ pub(super) fn run(context: &Context, args: &TrustArgs) -> Result<(), CommandErro
     if context.ui.json {
         context.ui.json_data(&output)?;
     } else if shown == 0 {
-        context.ui.say("nothing waits to be trusted");
+        context.ui.say("everything is trusted");
     }
     if left > 0 && !args.list && !can_ask {
-        let what = "nothing was trusted: there is no terminal to ask at";
+        let what = "nothing was trusted: no terminal to ask on";
         return Err(CommandError::new(Exit::Usage, what).hint("callosum trust --yes"));
     }
     Ok(())
@@ -245,7 +251,7 @@ fn chosen(
     for name in &args.items {
         let waits = items.iter().any(|item| item.name() == name);
         if !waits && name != CALRC && roster.registry().get(name).is_none() {
-            let what = format!("nothing called `{}` waits to be trusted", harmless(name));
+            let what = format!("no executor and no setting is called `{}`", harmless(name));
             return Err(CommandError::new(Exit::Usage, what).hint("callosum trust --list"));
         }
     }
@@ -263,7 +269,7 @@ fn ask_each(
     output: &mut TrustOutput,
 ) -> Result<(), CommandError> {
     for item in items {
-        item.show(ui, "waits")?;
+        item.show(ui, "not trusted")?;
         let is_allowed = asked(ui, item.name(), answers)?;
         if is_allowed {
             allow(item)?;
@@ -291,7 +297,7 @@ fn asked(ui: Ui, name: &str, answers: &mut dyn BufRead) -> Result<bool, CommandE
         if answer.trim().is_empty() || is_one_of(["n", "no"]) {
             return Ok(false);
         }
-        ui.say("say y or n");
+        ui.say("answer y or n");
     }
 }
 

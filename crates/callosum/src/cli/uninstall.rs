@@ -134,15 +134,15 @@ pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), Command
             return Ok(());
         }
         let question = if args.purge {
-            "remove all of this? Ledger, notes and snapshots cannot be brought back"
+            "remove all of this? Ledger, notes and snapshots cannot be restored"
         } else {
-            "go on?"
+            "continue?"
         };
         match agreement::ask(context, question)? {
             Agreement::Yes => {}
             Agreement::No => return Err(CommandError::told(Exit::No)),
             Agreement::CannotAsk => {
-                let what = "nothing was removed: there is no terminal to ask at";
+                let what = "nothing was removed: no terminal to ask on";
                 return Err(CommandError::new(Exit::No, what).hint("callosum uninstall --yes"));
             }
         }
@@ -297,7 +297,7 @@ fn tell(
     }
     let ui = context.ui;
     if output.is_nothing() {
-        ui.say("no settings of a client have anything of ours in them");
+        ui.say("no client settings mention Callosum");
     }
     for client in output.clients.iter().chain(&output.servers) {
         client.tell(context, would);
@@ -332,10 +332,10 @@ fn tell(
         ui.say(&format!("{removed} {lines} from .git/info/exclude"));
     }
     if !output.stays.is_empty() {
-        ui.say(&is_or("stays:", "would stay:"));
+        ui.say(&is_or("kept:", "would keep:"));
         tell_groups(context, &output.stays);
         if !args.move_out {
-            ui.hint("to remove it too: callosum uninstall --purge");
+            ui.hint("to remove these too: callosum uninstall --purge");
         }
     }
     if !output.foreign.is_empty() && (args.purge || args.move_out) {
@@ -347,10 +347,7 @@ fn tell(
             ""
         };
         let files = many(output.foreign.len() as u64, "file");
-        let stays = is_or(
-            "not Callosum's, left alone",
-            "not Callosum's, would be left alone",
-        );
+        let stays = is_or("not Callosum's, kept", "not Callosum's, would be kept");
         ui.say(&format!("{files} {stays}: {}{more}", shown.join(" ")));
     }
     Ok(())
@@ -462,10 +459,12 @@ fn tell_zone(context: &Context, zone: &[LiftedOutput], would: bool) {
         context.ui.detail(&format!("  {}", removed.join(" ")));
     }
     for path in restored {
-        context.ui.say(&format!("{verb} our lines from {path}"));
+        context
+            .ui
+            .say(&format!("{verb} Callosum's lines from {path}"));
     }
     for path in of("kept") {
-        let what = format!("`{path}` stays: someone changed it");
+        let what = format!("kept `{path}`: it was edited");
         context.ui.warn(&what, None);
     }
 }

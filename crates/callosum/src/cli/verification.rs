@@ -134,21 +134,20 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
                 name.starts_with("cal_memory_") && !name.ends_with(".index")
             };
             context.ui.hint(if found.problems.iter().any(may_be_archive) {
-                "keep a copy before you move it away: nothing reads it, and it may be an archive that \
-                 the audit journal told of before its end was lost. Bring the journal back; or begin a \
-                 new one, which tells of it again: callosum ledger recover --new-journal --force"
+                "keep a copy before you move it away: it may be an archive that the lost end of the audit \
+                 journal recorded. Restore the journal, or start a new one that records it again: callosum \
+                 ledger recover --new-journal --force"
             } else {
-                "move it away: it is no archive, and nothing reads it"
+                "move it away: it is not an archive and is never read"
             });
         } else if found.problems.iter().all(is_restored) {
             context.ui.hint(
-                "callosum ledger recover --from-audit puts back what the journal says, and sets \
-                 aside what is there",
+                "rebuild from the journal and move the current files aside: callosum ledger recover --from-audit",
             );
         } else if found.problems.iter().any(is_lost_journal) {
             context.ui.hint(
-                "bring the folder back, from a backup or from version control; or begin a new \
-                 journal with the entries that the ledger has: callosum ledger recover --new-journal",
+                "restore the folder from a backup or version control, or start a new journal from the \
+                 ledger: callosum ledger recover --new-journal",
             );
         } else if found
             .problems
@@ -156,8 +155,8 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             .all(|problem| is_of_signed(problem, &paths))
         {
             context.ui.hint(
-                "bring back what was signed; or, if you know why the journal is another: callosum \
-                 audit checkpoint --begin-anew",
+                "restore the signed journal, or, if you know why it changed: callosum audit checkpoint \
+                 --begin-anew",
             );
         } else if found
             .problems
@@ -167,9 +166,8 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             // A journal that lost its end is a whole one, which is given up only where that is said.
             let lost_its_end = found.problems.iter().any(|one| one.fault == Fault::TailCut);
             context.ui.hint(&format!(
-                "bring the journal back, from a backup or from version control; or begin a new one \
-                 with the entries that the ledger has: callosum ledger recover --new-journal{}, \
-                 then callosum audit checkpoint --begin-anew",
+                "restore the journal from a backup or version control, or start a new one from the ledger: \
+                 callosum ledger recover --new-journal{}, then callosum audit checkpoint --begin-anew",
                 if lost_its_end { " --force" } else { "" }
             ));
         }
@@ -183,7 +181,7 @@ pub(super) fn of_others(found: &Verification) -> Option<String> {
     let verb = if count == 1 { "was" } else { "were" };
     (count > 0).then(|| {
         format!(
-            "{} in the journal {verb} signed by another user or on another machine, where `verify` checks what they show",
+            "{} in the journal {verb} signed by another user or on another machine; run `verify` there to check",
             many(count, "checkpoint")
         )
     })

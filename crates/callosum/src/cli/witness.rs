@@ -115,8 +115,8 @@ fn open(context: &Context) -> Result<Ledger, CommandError> {
 fn warn_of_forgotten(context: &Context, made: &Made) {
     if made.forgotten > 0 {
         let what = format!(
-            "the audit journal tells of {}, and this machine keeps none of them: what is signed \
-             from here on does not vouch for what was there before",
+            "the audit journal mentions {}, but this machine has none of them: new checkpoints do not prove \
+             what came before",
             many(made.forgotten, "checkpoint")
         );
         context.ui.warn(&what, Some("callosum audit verify"));
@@ -124,7 +124,7 @@ fn warn_of_forgotten(context: &Context, made: &Made) {
 }
 
 fn warn(context: &Context, error: &CommandError) {
-    let what = format!("nothing was signed: {}", error.one_line());
+    let what = format!("no checkpoint was signed: {}", error.one_line());
     context.ui.warn(&what, error.hint_text());
 }
 
@@ -150,11 +150,11 @@ pub(super) fn unkeyed(error: &KeyError) -> CommandError {
     match error {
         KeyError::Disk(error) => store::disk_failed(error),
         KeyError::Exposed { path, .. } => explained.hint(format!(
-            "chmod 600 '{0}', and if others may have read it: callosum audit checkpoint --new-key",
+            "run chmod 600 '{0}'; if others may have read it, then: callosum audit checkpoint --new-key",
             path.display()
         )),
         KeyError::Invalid { path, .. } => explained.hint(format!(
-            "move it away, and the next checkpoint is signed with a new key: mv '{0}' '{0}.damaged'",
+            "move it away so that the next checkpoint gets a new key: mv '{0}' '{0}.damaged'",
             path.display()
         )),
     }

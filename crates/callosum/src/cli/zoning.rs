@@ -74,7 +74,7 @@ pub(super) fn tell(context: &Context, found: &[Surveyed]) {
             Standing::Changed | Standing::Foreign | Standing::Outside => {
                 context
                     .ui
-                    .warn(&format!("{path}: {standing}, left alone"), None);
+                    .warn(&format!("{path}: {standing}, not changed"), None);
             }
         }
     }
@@ -123,8 +123,8 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     );
     let is_laid = |path: &&str| path.starts_with(".claude/");
     if !changed.is_empty() {
-        let what = format!("changed by somebody: {}", changed.join(" "));
-        let what = format!("{what}; init writes a file again after you remove it");
+        let what = format!("edited: {}", changed.join(" "));
+        let what = format!("{what}; to get the original back, remove the file and run init");
         checks.add(
             NAME,
             Outcome::Warning,
@@ -133,7 +133,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         );
     }
     if !outdated.is_empty() {
-        let what = format!("of an older version: {}", outdated.join(" "));
+        let what = format!("from an older version: {}", outdated.join(" "));
         checks.add(
             NAME,
             Outcome::Warning,
@@ -142,6 +142,6 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         );
     }
     if changed.is_empty() && outdated.is_empty() && current.iter().any(is_laid) {
-        checks.add(NAME, Outcome::Ok, "as they were laid", None);
+        checks.add(NAME, Outcome::Ok, "unchanged since init", None);
     }
 }

@@ -75,7 +75,7 @@ impl CommandError {
 
     /// A defect of the program itself.
     pub(crate) fn internal(error: impl Error + 'static) -> Self {
-        Self::because(Exit::Internal, "an internal error", &error)
+        Self::because(Exit::Internal, "internal error", &error)
     }
 
     /// Stdout could not be written. A reader that went away has seen enough: nothing is said.

@@ -6,7 +6,7 @@ use std::{fmt::Display, num::NonZeroUsize};
 /// Reads how many are wanted, of which none makes no sense.
 pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
-        .map_err(|_| "say a whole number from 1 on".to_owned())
+        .map_err(|_| "allowed: a whole number from 1".to_owned())
 }
 
 /// A number before the word for what there are so many of, which is plural unless it is 1.
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(at_least_one("3").unwrap().get(), 3);
         for refused in ["0", "-1", "many", ""] {
             let told = at_least_one(refused).unwrap_err();
-            assert_eq!(told, "say a whole number from 1 on", "{refused}");
+            assert_eq!(told, "allowed: a whole number from 1", "{refused}");
         }
     }
 

@@ -71,7 +71,7 @@ fn another_option_leaves_an_agent_what_it_speaks_and_may() {
             .success();
         let again = env.run(register.iter().chain(&["--command", template]));
         let told = again.success().stderr;
-        assert!(told.contains("kept of the entry"), "{told}");
+        assert!(told.contains("kept from the entry"), "{told}");
         assert_eq!(delegate(&env, client, 0)["summary"], "SUMMARY: fine");
         let registry: Value = serde_json::from_str(&env.read("registry.json")).unwrap();
         let entries = registry["executors"].as_array().unwrap();
@@ -215,7 +215,7 @@ fn the_beginning_of_an_answer_is_kept_but_not_committed() {
     assert_eq!(output["error"]["code"], "E003", "{output}");
     let details = output["error"]["details"].as_str().unwrap();
     assert!(
-        details.contains("what had come of an answer is kept as "),
+        details.contains("the partial answer is stored as "),
         "{output}"
     );
 }
@@ -281,12 +281,7 @@ fn doctor_says_what_an_agent_lacks() {
             .find(|check| check["name"] == "executor codex");
         line.unwrap().clone()
     };
-    assert!(
-        line()["found"]
-            .as_str()
-            .unwrap()
-            .contains("nobody seems to be logged in")
-    );
+    assert!(line()["found"].as_str().unwrap().contains("no login found"));
     assert_eq!(line()["hint"], "codex login");
     let own = env.home().join(".codex");
     std::fs::create_dir_all(&own).unwrap();
@@ -301,7 +296,7 @@ fn doctor_says_what_an_agent_lacks() {
         line()["found"]
             .as_str()
             .unwrap()
-            .contains("in silence until trusted")
+            .contains("silently ignores")
     );
 }
 
@@ -336,7 +331,7 @@ fn doctor_sees_keys_that_do_instead_of_a_login() {
     let waits = line("codex");
     let found = waits["found"].as_str().unwrap();
     assert!(
-        found.contains("look for a key in HOUSE_KEY, which is not passed on"),
+        found.contains("expect a key in HOUSE_KEY, which is not passed to it"),
         "{waits}"
     );
     let hint = waits["hint"].as_str().unwrap();

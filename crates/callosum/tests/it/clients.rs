@@ -369,12 +369,15 @@ fn doctor_says_what_keeps_a_client_from_asking() {
             .success();
         env.write(file, text);
         let text = found(&env, client);
-        assert!(text.contains("is not asked, although"), "{client}: {text}");
+        assert!(
+            text.contains("the client does not run the hook, although"),
+            "{client}: {text}"
+        );
         assert!(
             text.contains(said) && text.contains(file),
             "{client}: {text}"
         );
-        assert!(!text.contains("answers, by"), "{client}: {text}");
+        assert!(!text.contains("answers, registered in"), "{client}: {text}");
         env.run(["doctor"]).ended_with(1);
     }
     let env = with_clients();
@@ -386,14 +389,14 @@ fn doctor_says_what_keeps_a_client_from_asking() {
     assert_ne!(narrow, registered);
     env.write(&path, narrow);
     let text = found(&env, "claude");
-    assert!(text.contains("tools that fit `Write`"), "{text}");
+    assert!(text.contains("tools that match `Write`"), "{text}");
     assert!(
         text.contains("callosum uninstall --client claude"),
         "{text}"
     );
     let hidden = registered.trim_end().trim_end_matches('}').to_owned() + ", \"hooks\": {}}";
     env.write(&path, &hidden);
-    assert!(found(&env, "claude").contains("stands in the other"));
+    assert!(found(&env, "claude").contains("the hook is in the other"));
 }
 
 /// CAKE-ADP-1, CAKE-CFG-1: a project that leads hooks to another configuration than the user's is named; the user's own
@@ -402,7 +405,7 @@ fn doctor_says_what_keeps_a_client_from_asking() {
 fn doctor_names_a_project_that_leads_hooks_to_another_configuration() {
     let said = |env: &TestEnv| {
         let doctor = env.run(["doctor", "--json"]).json().to_string();
-        doctor.contains("by another configuration than yours")
+        doctor.contains("use a different configuration than yours")
     };
     let sets = "{\"env\": {\"CALLOSUM_CONFIG\": \"/proc/self/cwd/mine.toml\"}}";
     for (client, file, text, named) in [
@@ -453,11 +456,7 @@ fn doctor_says_whether_codex_was_told_to_trust_the_hook() {
             .map(|check| check["found"].to_string())
             .collect::<String>()
     };
-    assert!(
-        found().contains("until a person has trusted"),
-        "{}",
-        found()
-    );
+    assert!(found().contains("until a person trusts"), "{}", found());
     let hooks = env.home().join(".codex/hooks.json");
     let trusted = |at: &str, hash: &str| {
         let key = format!("{}:pre_tool_use:{at}", hooks.display());
@@ -473,11 +472,7 @@ fn doctor_says_whether_codex_was_told_to_trust_the_hook() {
     let hash = format!("sha256:{}", Checksum::of(identity.as_bytes()));
     let settings = env.home().join(".codex/config.toml");
     env.write(&settings, trusted("1:0", &hash));
-    assert!(
-        found().contains("until a person has trusted"),
-        "{}",
-        found()
-    );
+    assert!(found().contains("until a person trusts"), "{}", found());
     // What was trusted was another hook in the same place.
     env.write(&settings, trusted("0:0", "sha256:1"));
     assert!(
@@ -486,8 +481,8 @@ fn doctor_says_whether_codex_was_told_to_trust_the_hook() {
         found()
     );
     env.write(&settings, trusted("0:0", &hash));
-    assert!(found().contains("was trusted by a person"), "{}", found());
-    assert!(found().contains("names hooks too"), "{}", found());
+    assert!(found().contains("a person trusted "), "{}", found());
+    assert!(found().contains("has hooks too"), "{}", found());
 }
 
 /// CAKE-ADP-1: Codex passes over all settings of a project that a person has not trusted, which `init` and `doctor` say.
@@ -500,7 +495,7 @@ fn doctor_says_where_codex_does_not_trust_the_project() {
     let output = env.run(at_project).success();
     let said = format!("{}{}", output.stdout, output.stderr);
     assert!(
-        said.contains("nothing is guarded here until codex trusts this project"),
+        said.contains("the guard is off here until codex trusts this project"),
         "{said}"
     );
     let found = || {
@@ -513,7 +508,10 @@ fn doctor_says_where_codex_does_not_trust_the_project() {
         lines.collect::<Vec<_>>().join("\n")
     };
     let said = found();
-    assert!(said.contains("\"failed\": \"is not asked"), "{said}");
+    assert!(
+        said.contains("\"failed\": \"the client does not run the hook"),
+        "{said}"
+    );
     assert!(
         said.contains("trust_level") && !said.contains("answers"),
         "{said}"
@@ -547,20 +545,17 @@ fn doctor_says_whether_a_session_that_begins_is_told() {
         .success();
     for client in ["claude", "codex", "gemini", "qwen"] {
         let said = found(&format!("sessions of {client}"));
-        assert!(
-            said.contains("\"ok\": \"a new one gets its start text"),
-            "{said}"
-        );
-        assert_eq!(
-            said.contains("until a person has trusted"),
-            client == "codex"
-        );
+        assert!(said.contains("\"ok\": \"the start hook in "), "{said}");
+        assert_eq!(said.contains("until a person trusts"), client == "codex");
     }
     let said = found("gate of claude");
     assert!(said.contains("off: /clear is not checked"), "{said}");
     env.run(["init", "--all", "--share"]).success();
     let said = found("gate of claude");
-    assert!(said.contains("on: checked before a clear, by"), "{said}");
+    assert!(
+        said.contains("on: /clear is checked first, set in"),
+        "{said}"
+    );
     let path = env.home().join(".claude/settings.json");
     let settings = env.read(&path);
     env.write(
@@ -576,10 +571,7 @@ fn doctor_says_whether_a_session_that_begins_is_told() {
     let gone = env.read(&path).replace("session-start", "session-gone");
     env.write(&path, gone);
     let said = found("sessions of claude");
-    assert!(
-        said.contains("\"failed\": \"a new one gets no start text"),
-        "{said}"
-    );
+    assert!(said.contains("\"failed\": \"the start hook in "), "{said}");
 }
 
 /// LOA-HOOK-1: the files of the gate are gone with the last settings that name it.
@@ -609,12 +601,13 @@ fn a_clear_is_shadowed_only_where_that_is_asked_for() {
     let command = env.project().join(".claude/commands/clear.md");
     let told = env.run(here.clone()).success().stderr;
     assert!(
-        told.contains("and a /clear that asks and never clears"),
+        told.contains("and a /clear that checks and never clears"),
         "{told}"
     );
     assert!(env.read(&command).contains("callosum session check"));
     let doctor = env.run(["doctor", "-v"]).stdout;
-    let asked = "Claude Code gate: /clear asks and never clears, /new clears without asking, by ";
+    let asked =
+        "Claude Code gate: /clear checks and never clears, /new clears without a check, set in ";
     assert!(doctor.contains(asked), "{doctor}");
     assert!(!doctor.contains("off: /clear is not checked"), "{doctor}");
     assert!(

@@ -102,7 +102,7 @@ fn a_prompt_that_scout_ignores_is_answered_with_the_command_that_fits() {
     let env = two_languages();
     let asked = |prompt: &str| env.run(["delegate", prompt]).success().stderr;
     let deps = asked("Which modules depend on each other?");
-    let note = "note: scout does not interpret prompts: this one gets a scan, and `deps` would answer it\n\
+    let note = "note: scout does not interpret prompts: this one gets a scan; `deps` answers it\n\
                 hint: callosum deps\n";
     assert!(deps.starts_with(note), "{deps}");
     let below = ["delegate", "Which tests cover total?", "--path", "src"];

@@ -392,7 +392,7 @@ fn what_an_entry_wants_is_seen_before_it_is_trusted() {
     );
     let shown = env.run(["trust", "--list"]).success().stdout;
     for said in [
-        "and is not confined",
+        "and runs without a sandbox",
         "and may read: ~/.ssh",
         "and may write: ~/\n",
         "and may connect to: *",

@@ -151,7 +151,7 @@ print("nothing else to say", file=sys.stderr)
     let hash = Checksum::of(before.as_bytes()).to_string();
     assert_eq!(told["details"]["ledger_before"], hash, "{told}");
     assert_eq!(told["details"]["ledger_after"], hash, "{told}");
-    let told = "it says that it was denied a write to the ledger: cannot note it";
+    let told = "it reports a denied write to the ledger: cannot note it";
     assert!(output.stderr.contains(told), "{}", output.stderr);
 }
 
@@ -177,7 +177,7 @@ fn a_write_that_was_denied_to_a_tool_is_on_the_record() {
     env.run(["executor", "discover"]).success();
     let before = env.read(".cal_memory.json");
     let run = env.run(["delegate", "map it", "--executor", "opencode", "--fresh"]);
-    let told = format!("it says that it was denied a write to the ledger: {denied}");
+    let told = format!("it reports a denied write to the ledger: {denied}");
     assert!(run.success().stderr.contains(&told));
     let all = records(&env, "error");
     assert_eq!(all.len(), 1, "{all:?}");

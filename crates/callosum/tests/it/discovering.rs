@@ -99,10 +99,7 @@ fn a_server_that_is_not_there_is_told_with_what_starts_it() {
     drop(closed);
     for (protocol, helps) in [
         ("ollama", "start it with `ollama serve`, then:".to_owned()),
-        (
-            "openai",
-            format!("start the server that is to listen at {url}, then:"),
-        ),
+        ("openai", format!("start the server at {url}, then:")),
     ] {
         let named = ["executor", "register", "m", "--model", "m", "--endpoint"];
         let named = named
@@ -138,7 +135,7 @@ fn discovery_finds_agents_that_speak_the_agent_client_protocol() {
     std::fs::copy(fakes::program("fake-acp"), adapter).unwrap();
     env.write(env.home().join(".codex/auth.json"), "{}");
     let told = env.run(["executor", "discover"]).success().stderr;
-    assert!(told.contains("name nobody go to codex-acp"), "{told}");
+    assert!(told.contains("name no executor go to codex-acp"), "{told}");
     let found = env.run(["executor", "discover", "--json"]).success().json();
     assert_eq!(found["found"][0]["id"], "codex-acp", "{found}");
     assert_eq!(found["found"][0]["status"], "active", "{found}");
@@ -154,17 +151,16 @@ fn what_nobody_is_logged_in_to_is_given_no_task_unasked() {
     std::fs::copy(fakes::program("fake-acp"), env.programs().join("codex-acp")).unwrap();
     let discovered = env.run(["executor", "discover"]).success();
     let told = &discovered.stderr;
-    assert!(told.contains("name nobody go to scout"), "{told}");
+    assert!(told.contains("name no executor go to scout"), "{told}");
     assert!(told.contains("hint: codex login"), "{told}");
     let found = &discovered.stdout;
-    assert!(found.contains("nobody seems to be logged in"), "{found}");
+    assert!(found.contains("no login found"), "{found}");
     let asked = env.run(["delegate", "Map it."]).success();
-    let told =
-        "nobody seems to be logged in to codex-acp, and no task goes there that does not name it";
+    let told = "no login for codex-acp was found; only tasks that name it go there";
     assert!(asked.stderr.contains(told), "{}", asked.stderr);
     let named = ["delegate", "Map it.", "--executor", "codex-acp", "--fresh"];
     let named = env.run(named).success();
-    let told = "warning: codex-acp: nobody seems to be logged in: ";
+    let told = "warning: codex-acp: no login found: ";
     assert!(named.stderr.contains(told), "{}", named.stderr);
     let discover = env.callosum().arguments(["executor", "discover"]);
     let discover = discover.env("OPENAI_API_KEY", "x").run().success();
@@ -180,7 +176,7 @@ fn a_login_that_several_lack_is_told_once() {
         std::fs::copy(fakes::program("fake-acp"), env.programs().join(adapter)).unwrap();
     }
     let discovered = env.run(["executor", "discover"]).success();
-    let rows = discovered.stdout.matches("nobody seems to be logged in");
+    let rows = discovered.stdout.matches("no login found");
     assert_eq!(rows.count(), 2, "{}", discovered.stdout);
     let hints = discovered.stderr.matches("hint: claude /login");
     assert_eq!(hints.count(), 1, "{}", discovered.stderr);

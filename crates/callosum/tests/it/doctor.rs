@@ -79,7 +79,7 @@ fn a_clone_and_a_moved_project_are_told_apart() {
     let ledger = check(&doctor, "ledger");
     let found = ledger["found"].as_str().unwrap();
     assert!(
-        found.contains("in a clone, and where the project was moved"),
+        found.contains("as after cloning or moving the project"),
         "{found}"
     );
     let hint = ledger["hint"].as_str().unwrap();
@@ -96,7 +96,7 @@ fn a_clone_and_a_moved_project_are_told_apart() {
     std::fs::write(&day, text.replacen("scout", "sc0ut", 1)).unwrap();
     let doctor = env.run(["doctor", "--json"]).ended_with(1);
     let found = check(&doctor, "ledger").to_string();
-    assert!(!found.contains("clone"), "{found}");
+    assert!(!found.contains("cloning"), "{found}");
 }
 
 /// CAKE-ADP-1: agents that run commands in a login shell are to find the program there.
@@ -178,7 +178,7 @@ fn a_machine_home_that_cannot_be_written_is_the_one_fault() {
         let tried = check(&doctor, name);
         assert_eq!(tried["outcome"], "warning", "{tried}");
         assert!(
-            tried["found"].as_str().unwrap().starts_with("not tried: "),
+            tried["found"].as_str().unwrap().starts_with("not tested: "),
             "{tried}"
         );
     }
@@ -225,7 +225,7 @@ fn a_ledger_that_is_gone_is_not_a_ledger_that_never_was() {
     let status = disk.run(&["status", "--json"]).success().json();
     let attention = status["attention"].to_string();
     assert!(
-        attention.contains("gone") && attention.contains("callosum init"),
+        attention.contains("missing") && attention.contains("callosum init"),
         "{status}"
     );
     assert_eq!(status["initialised"], true, "{status}");

@@ -30,7 +30,7 @@ fn a_summary_has_at_most_eight_lines() {
     let before = summary(&env);
     assert_eq!(
         before[0],
-        "warning Claude Code guard: not installed, so no one checks what it runs (and 1 problem with this fix)"
+        "warning Claude Code guard: not installed, so its commands are not checked (and 1 problem with this fix)"
     );
     assert_eq!(before[1], "        fix: callosum init --client claude");
     // A program that could be registered is no problem.
@@ -87,7 +87,7 @@ fn a_broken_hook_comes_first_and_its_fix_works() {
     env.write(&path, gone);
     let lines = summary(&env);
     assert!(
-        lines[0].starts_with("failed  Gemini CLI guard: does not answer, by "),
+        lines[0].starts_with("failed  Gemini CLI guard: fails, registered in "),
         "{lines:?}"
     );
     std::fs::remove_file(env.project().join("registry.json")).unwrap();

@@ -62,7 +62,7 @@ fn a_wish_for_what_is_obeyed_is_refused_in_words() {
     ] {
         let refused = register(wish).ended_with(2).stderr;
         assert!(
-            refused.contains(&format!("is let write `{wish}`")),
+            refused.contains(&format!("the sandbox never allows writing to `{wish}`")),
             "{refused}"
         );
         assert!(
@@ -72,7 +72,10 @@ fn a_wish_for_what_is_obeyed_is_refused_in_words() {
         assert!(!refused.contains("--writable"), "{refused}");
     }
     let told = register("./").success().stderr;
-    assert!(told.contains("`./` is writable except what git"), "{told}");
+    assert!(
+        told.contains("`./` is writable except for files from which git"),
+        "{told}"
+    );
     let granted = register("target/").success().stderr;
     assert!(!granted.contains("is writable except"), "{granted}");
     let registry = env

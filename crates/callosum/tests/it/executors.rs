@@ -103,7 +103,8 @@ fn variables_are_passed_on_by_names_and_beginnings() {
         );
     }
     let told = register("MY_*").success().stderr;
-    let held_back = "MY_TOKEN is set here and sounds like a secret, which passes by its whole name alone: --pass-env MY_TOKEN";
+    let held_back = "MY_TOKEN is set here and looks like a secret, which is only passed if you give its \
+                     full name: --pass-env MY_TOKEN";
     assert!(told.contains(held_back), "{told}");
     assert!(!told.contains("MY_THING"), "{told}");
 }
@@ -133,7 +134,8 @@ fn registering_again_drops_nothing_of_an_entry_in_silence() {
     let before = entry();
     let line = ["executor", "register", "mine", "--network", "127.0.0.1:9"];
     let told = env.run(line).success().stderr;
-    let kept = "kept of the entry of mine: --quiet-ms 9000 --confinement best-effort --pass-env MY_KEY --readable /opt/wheels";
+    let kept = "kept from the entry of mine: --quiet-ms 9000 --confinement best-effort --pass-env MY_KEY \
+                --readable /opt/wheels";
     assert!(told.contains(kept), "{told}");
     let after = entry();
     assert_eq!(after["network"], json!(["127.0.0.1:9"]));
@@ -183,7 +185,7 @@ fn an_entry_that_nobody_here_registered_lends_nothing_to_one_of_its_name() {
     let refused = clone.run(["executor", "register", "mine", "--quiet-ms", "9000"]);
     let refused = refused.ended_with(2).stderr;
     assert!(
-        refused.contains("`mine` is not a program that Callosum knows"),
+        refused.contains("`mine` is not a known program"),
         "{refused}"
     );
     register(&clone, "mine", &fakes::noop());
@@ -223,9 +225,9 @@ fn a_new_executor_takes_over_no_tasks_by_its_name() {
     let env = with_executor(&fakes::noop());
     let arguments = ["executor", "register", "bad", "--command", &fakes::noop()];
     let told = env.run(arguments).success().stderr;
-    let why = "name nobody go to fake: of 3 with priority 100 it was registered first";
+    let why = "name no executor go to fake: it was registered first of the 3 with priority 100";
     assert!(told.contains(why), "{told}");
-    let lead = "hint: to have them go to bad: callosum executor enable bad --priority 99";
+    let lead = "hint: to send them to bad: callosum executor enable bad --priority 99";
     assert!(told.contains(lead), "{told}");
     let listed = env.run(["executor", "list"]).success().stderr;
     assert!(listed.contains(why), "{listed}");
@@ -382,7 +384,7 @@ fn a_file_of_the_command_that_is_not_there_is_named() {
     let register = register.arguments(["python3 tools/answer.py"]);
     let refused = register.run().ended_with(1).stderr;
     let told = format!(
-        "hint: there is no `tools/answer.py` in `{}`; once it is there: callosum executor check mine\n",
+        "hint: `tools/answer.py` does not exist in `{}`; after you create it: callosum executor check mine\n",
         env.project().display()
     );
     assert!(refused.ends_with(&told), "{refused}");

@@ -161,13 +161,13 @@ fn an_older_constitution_is_not_put_back() {
         std::fs::write(&file, &old).unwrap();
         std::fs::write(&signature, &old_note).unwrap();
         let told = env.run(["constitution", "show"]).ended_with(3);
-        assert!(told.stderr.contains("is not put back"), "{}", told.stderr);
+        assert!(told.stderr.contains("is not accepted"), "{}", told.stderr);
         assert!(told.stderr.contains(way_out), "{}", told.stderr);
     }
     let refused = env.run(["constitution", "sign", file.to_str().unwrap()]);
     let refused = refused.ended_with(3);
     assert!(
-        refused.stderr.contains("is not put back"),
+        refused.stderr.contains("is not accepted"),
         "{}",
         refused.stderr
     );

@@ -50,18 +50,19 @@ fn the_last_question_of_each_client_is_shown() {
     for client in ["claude", "codex"] {
         decide(&env, client, &command(&env, client, "ls"));
     }
-    let asked = "last asked at 2026-01-02T03:04:05Z, in session s-1";
+    let asked = "last hook call at 2026-01-02T03:04:05Z, in session s-1";
     for client in ["claude", "codex"] {
         assert_eq!(heartbeat(&env, client), ("ok".to_owned(), asked.to_owned()));
     }
     let (outcome, found) = heartbeat(&env, "qwen");
     assert_eq!(
         (outcome.as_str(), found.as_str()),
-        ("ok", "not asked in the last 7 days")
+        ("ok", "no hook call in the last 7 days")
     );
     let doctor = env.callosum().arguments(["doctor", "-v"]);
     let doctor = doctor.env("TZ", "XYZ-5:30").run().stdout;
-    let local = "Claude Code guard, heartbeat: last asked at 2026-01-02 08:34, in session s-1\n";
+    let local =
+        "Claude Code guard, heartbeat: last hook call at 2026-01-02 08:34, in session s-1\n";
     assert!(doctor.contains(local), "{doctor}");
 }
 

@@ -43,17 +43,17 @@ fn what_init_did_is_told_in_short_lines() {
     let told = env.run(["init", "--all", "--share"]).success().stderr;
     let longest = told.lines().map(str::len).max().unwrap();
     assert!(longest < 250, "{longest}: {told}");
-    assert!(told.contains("laid the zones of a session: "), "{told}");
+    assert!(told.contains("created the session files: "), "{told}");
     assert!(told.contains(" files) "), "{told}");
     for said in [
         "claude: the guard is registered in ",
-        "\n  with hooks of sessions (SessionStart ",
+        "\n  with session hooks (SessionStart ",
         ", and the gate before /clear\n",
         "\nopencode: the guard is registered in ",
     ] {
         assert!(told.contains(said), "{said} in {told}");
     }
-    let next = "hint: start your agents again, then: callosum doctor\n";
+    let next = "hint: restart your agents, then: callosum doctor\n";
     assert!(told.ends_with(next), "{told}");
     let named = env
         .run(["init", "--all", "--share", "--client", "claude", "--json"])

@@ -36,7 +36,7 @@ fn the_daemon_logs_into_the_configured_file() {
     };
     drop(daemon);
     assert!(
-        text.contains(" INFO callosum::cli::serve: the daemon serves pid="),
+        text.contains(" INFO callosum::cli::serve: the daemon is serving pid="),
         "{text}"
     );
     std::fs::remove_file(&log).unwrap();

@@ -58,11 +58,11 @@ fn a_mesh_in_order_is_told_part_by_part() {
     let told = told(&env);
     assert_eq!(unwell(&told), [""; 0], "{told:#?}");
     for (name, part) in [
-        ("mesh, configuration", "in order"),
+        ("mesh, configuration", "valid"),
         ("mesh, lock", "free"),
         ("mesh, log", "1 event, 1 KB in 1 file"),
         ("mesh, board", "as of event 1"),
-        ("mesh, bridge file", "in step with the log, revision 1"),
+        ("mesh, bridge file", "matches the log, revision 1"),
         ("mesh, leases and claims", "0 leases and 0 claims"),
         ("mesh, waiting", "1 message, the oldest for "),
         ("mesh, daemon", "none"),
@@ -85,7 +85,10 @@ fn what_is_wrong_with_the_log_is_named() {
     let lock = FileLock::try_acquire(&Disk::real(), &folder.join("events.lock")).unwrap();
     let found = told(&env);
     let (log_found, _) = only(&found, "mesh, log", "ok");
-    assert!(log_found.contains("the last line is torn"), "{log_found}");
+    assert!(
+        log_found.contains("the last line is incomplete"),
+        "{log_found}"
+    );
     let (damaged, hint) = only(&found, "mesh, log", "warning");
     assert!(damaged.starts_with("1 line that is no event"), "{damaged}");
     let looked = env.program("sh".into()).arguments(["-c", &hint]).run();
@@ -112,7 +115,7 @@ fn what_is_wrong_with_the_log_is_named() {
     fs::remove_dir_all(&folder).unwrap();
     fs::write(&folder, "x").unwrap();
     let (found, hint) = only(&told(&env), "mesh", "failed");
-    assert!(found.ends_with("is no folder"), "{found}");
+    assert!(found.ends_with("is not a folder"), "{found}");
     env.program("sh".into())
         .arguments(["-c", &hint])
         .run()
@@ -148,7 +151,7 @@ fn what_is_wrong_with_what_follows_from_the_log_is_named_and_mended_by_its_hint(
         .success();
     let (step, hint) = only(&found, "mesh, bridge file", "warning");
     assert!(
-        step.starts_with("not in step with the log: it shows revision 1"),
+        step.starts_with("differs from the log: it is at revision 1"),
         "{step}"
     );
     run(&hint).success();
@@ -159,8 +162,8 @@ fn what_is_wrong_with_what_follows_from_the_log_is_named_and_mended_by_its_hint(
     let found = told(&env);
     let bridge_lines = found.iter().filter(|told| told[0] == "mesh, bridge file");
     let lines: Vec<_> = bridge_lines.map(|told| (&*told[1], &*told[2])).collect();
-    assert_eq!(lines[0], ("warning", "1 addition not taken over yet"));
-    assert!(lines[1].1.starts_with("not taken over: "), "{lines:?}");
+    assert_eq!(lines[0], ("warning", "1 addition not applied yet"));
+    assert!(lines[1].1.starts_with("not applied: "), "{lines:?}");
     // It is kept, and its author told.
     run(&hint).ended_with(1);
     only(&told(&env), "mesh, bridge file", "ok");
@@ -186,7 +189,7 @@ fn what_is_never_taken_over_is_told_wherever_somebody_looks() {
     assert_eq!(status["mesh"]["left_alone"], 1);
     let status = env.run(["status"]).stdout;
     assert!(
-        status.contains("1 addition beside the bridge file is never taken over; callosum doctor"),
+        status.contains("1 addition beside the bridge file is never applied; callosum doctor"),
         "{status}"
     );
     let bridge = env.run(["mesh", "bridge", "--json"]).success();
@@ -194,7 +197,7 @@ fn what_is_never_taken_over_is_told_wherever_somebody_looks() {
     let left = bridge.json()["left_alone"].clone();
     assert_eq!(left[0]["reason"], "does not end in .json");
     let digest = env.run(["mesh", "digest", "--for", "codex"]).success();
-    let line = "notes.txt\" does not end in .json and is never taken over: `callosum doctor`\n";
+    let line = "notes.txt\" does not end in .json and is never applied: run `callosum doctor`\n";
     assert!(digest.stdout.contains(line), "{}", digest.stdout);
     let begins = serde_json::json!({
         "hook_event_name": "SessionStart", "source": "startup", "session_id": "s", "cwd": env.project(),
@@ -219,7 +222,7 @@ fn what_is_wrong_with_its_configuration_is_named() {
     let found = told(&env);
     let (fault, _) = only(&found, "mesh, configuration", "failed");
     assert!(
-        fault.contains("`mesh.lease` is not known (allowed: leases, routes, roles)"),
+        fault.contains("`mesh.lease` is unknown (allowed: leases, routes, roles)"),
         "{fault}"
     );
     let (sink, hint) = only(&found, "mesh, configuration", "warning");
@@ -255,17 +258,17 @@ fn what_is_left_behind_is_named() {
     let found = told(&env);
     let (held, hint) = only(&found, "mesh, leases and claims", "warning");
     assert!(
-        held.starts_with("1 lease and 1 claim of sessions that are gone"),
+        held.starts_with("1 lease and 1 claim of sessions that ended"),
         "{held}"
     );
     assert_eq!(hint, "callosum mesh task list");
     let (daemon, hint) = only(&found, "mesh, daemon", "warning");
-    assert!(daemon.contains("was killed, or hangs"), "{daemon}");
+    assert!(daemon.contains("was killed or hangs"), "{daemon}");
     assert_eq!(hint, "callosum serve --detach");
     env.run(send).ended_with(1);
     let found = told(&env);
     let (dead, hint) = only(&found, "mesh, waiting", "warning");
-    assert_eq!(dead, "1 message that could not be handed over");
+    assert_eq!(dead, "1 message that could not be delivered");
     assert_eq!(hint, "callosum mesh message list --dead");
     only(&found, "mesh, leases and claims", "ok");
     let status = env.run(["status", "--json"]).success().json();
@@ -286,19 +289,15 @@ fn the_users_configuration_is_checked() {
     let env = TestEnv::new();
     env.run(["config", "check"]).success();
     for (text, parts) in [
-        ("not toml [[[", &["cannot be understood", "line 1"][..]),
+        ("not toml [[[", &["cannot parse ", "line 1"][..]),
         (
             "[mesh]\nfoo = 1\nleases = \"maybe\"\n",
-            &[
-                "`mesh.foo` is not known",
-                "`mesh.leases` is",
-                "warn or block",
-            ],
+            &["`mesh.foo` is unknown", "`mesh.leases` is", "warn or block"],
         ),
         ("[sinks.x]\nkind = \"slack\"\n", &["line 2", "discord"]),
         (
             "[executors.scout]\npriority = \"y\"\n",
-            &["`executors` is not known", "mesh, sinks"],
+            &["unknown key `executors`", "mesh, sinks"],
         ),
     ] {
         env.write(env.configuration(), text);

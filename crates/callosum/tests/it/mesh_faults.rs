@@ -405,7 +405,7 @@ fn what_stands_in_the_place_of_notes_is_named() {
         fs::write(&path, "mine").unwrap();
         let doctor = env.run(["doctor", "-v"]).stdout;
         assert!(
-            doctor.contains(&format!("mesh/{place} is no folder")),
+            doctor.contains(&format!("mesh/{place} is not a folder")),
             "{doctor}"
         );
     }

@@ -283,7 +283,7 @@ fn a_limit_that_is_lifted_soon_is_waited_for() {
 fn part_of(env: &TestEnv, output: &Value) -> String {
     let details = output["error"]["details"].as_str().unwrap_or_default();
     let (_, hash) = details
-        .split_once("what had come of an answer is kept as ")
+        .split_once("the partial answer is stored as ")
         .unwrap_or_else(|| panic!("{output}"));
     env.read(format!(".cal_answers/{}/{}", &hash[..2], &hash[2..64]))
 }
@@ -396,7 +396,7 @@ fn a_key_reaches_the_server_and_nothing_else() {
     let unset = env.run(["delegate", "x", "--executor", "openai"]);
     let unset = unset.ended_with(1).stderr;
     assert!(unset.contains("into the variable MY_MODEL_KEY"), "{unset}");
-    assert!(!unset.contains("again in"), "{unset}");
+    assert!(!unset.contains("retrying in"), "{unset}");
     run(&["executor", "check", "openai"]).success();
     let said = Turn::script(&[Turn::text("fine")]);
     run(&["delegate", &said, "--executor", "openai"]).success();
@@ -505,15 +505,12 @@ fn a_servers_entry_keeps_what_a_line_does_not_say() {
     let mut words = words;
     *words.last_mut().unwrap() = "openai";
     let told = run(&words).success().stderr;
-    assert!(
-        told.contains("in the protocol openai from now on"),
-        "{told}"
-    );
+    assert!(told.contains("now uses the protocol openai"), "{told}");
     assert_eq!(entry()["protocol"], "openai");
 
     // A program takes no key and no count of tokens: a line with them would be refused.
     let told = run(&["--command", "true"]).ended_with(1).stderr;
-    let left = "not kept of the entry of ollama: --api-key-env MY_KEY --context-tokens 32768";
+    let left = "not kept from the entry of ollama: --api-key-env MY_KEY --context-tokens 32768";
     assert!(told.contains(left), "{told}");
 }
 

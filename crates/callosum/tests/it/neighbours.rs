@@ -286,8 +286,12 @@ fn what_the_ledger_has_is_told_and_a_broken_one_is_a_line() {
         digest.stdout
     };
     let told = digest("gemini");
-    for source in ["panes", "hand-offs", "a ledger in this project"] {
-        assert!(told.contains(&format!("- no source: {source}")), "{told}");
+    for missing in [
+        "panes are not watched",
+        "this project has no sessions",
+        "this project has no ledger",
+    ] {
+        assert!(told.contains(&format!("- no source: {missing}")), "{told}");
     }
     env.run(["delegate", "Map it all"]).success();
     let told = context(&tell(&env, client, "session-start", begins), begins);
@@ -310,7 +314,7 @@ fn what_the_ledger_has_is_told_and_a_broken_one_is_a_line() {
     .success();
     let told = digest("gemini");
     assert!(
-        told.contains("- handed over to you by ") && told.contains("\"too small\""),
+        told.contains("- hand-off to you from ") && told.contains("\"too small\""),
         "{told}"
     );
     env.write(".cal_memory.json", "{ broken");
@@ -318,10 +322,10 @@ fn what_the_ledger_has_is_told_and_a_broken_one_is_a_line() {
     let told = context(&tell(&env, client, "session-start", begins), begins);
     assert!(told.contains("\"second\""), "{told}");
     assert!(
-        told.contains("- the project's ledger cannot be read: "),
+        told.contains("- cannot read the project's ledger: "),
         "{told}"
     );
-    assert!(digest("gemini").contains("the project's ledger cannot be read"));
+    assert!(digest("gemini").contains("cannot read the project's ledger"));
 }
 
 /// CALC-PAR-1, CALC-L3-1: the bridge file and the folder of additions are every agent's to write, and what is around them is
@@ -394,7 +398,7 @@ fn a_broken_configuration_is_told_and_fails_no_digest() {
     env.write(env.configuration(), "[mesh]\nleases = \n");
     let told = env.run(digest).success().stdout;
     assert!(
-        told.contains("look") && told.contains("is no TOML"),
+        told.contains("look") && told.contains("is not valid TOML"),
         "{told}"
     );
     let lists: [&[&str]; 5] = [
@@ -406,11 +410,15 @@ fn a_broken_configuration_is_told_and_fails_no_digest() {
     ];
     for words in lists {
         let told = env.run([&["mesh"], words].concat()).success();
-        assert!(told.stderr.contains("is no TOML"), "{}", told.stderr);
+        assert!(told.stderr.contains("is not valid TOML"), "{}", told.stderr);
         assert!(words[0] != "message" || told.stdout.contains("look"));
     }
     let refused = env.run(["mesh", "route", "--json"]).ended_with(3);
-    assert!(refused.stdout.contains("is no TOML"), "{}", refused.stdout);
+    assert!(
+        refused.stdout.contains("is not valid TOML"),
+        "{}",
+        refused.stdout
+    );
     // Who tells others something, or is told, need not know who does what.
     let verbs: [&[&str]; 8] = [
         &[
@@ -426,9 +434,13 @@ fn a_broken_configuration_is_told_and_fails_no_digest() {
     ];
     for words in verbs {
         let told = env.run([&["mesh"], words].concat()).success();
-        assert!(told.stderr.contains("is no TOML"), "{}", told.stderr);
+        assert!(told.stderr.contains("is not valid TOML"), "{}", told.stderr);
     }
     let add = ["mesh", "task", "add", "work", "--category", "synthesis"];
     let refused = env.run(add).ended_with(3);
-    assert!(refused.stderr.contains("is no TOML"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("is not valid TOML"),
+        "{}",
+        refused.stderr
+    );
 }

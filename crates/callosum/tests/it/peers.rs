@@ -125,7 +125,10 @@ fn a_known_client_is_registered_by_its_own_command_for_the_protocol() {
     ] {
         let run = env.run(["executor", "register", name].into_iter().chain(acp));
         let stderr = run.ended_with(2).stderr;
-        assert!(stderr.contains("is not known to speak"), "{stderr}");
+        assert!(
+            stderr.contains("does not speak the Agent Client Protocol"),
+            "{stderr}"
+        );
         assert!(stderr.contains(says), "{stderr}");
     }
 }
@@ -205,7 +208,7 @@ fn an_agent_is_told_before_it_is_ended() {
     });
     let details = output["error"]["details"].as_str().unwrap();
     let (_, hash) = details
-        .split_once("what had come of an answer is kept as ")
+        .split_once("the partial answer is stored as ")
         .unwrap();
     let kept = env.read(format!(".cal_answers/{}/{}", &hash[..2], &hash[2..64]));
     assert_eq!(kept, "It adds:");

@@ -120,7 +120,7 @@ fn an_executor_that_is_no_capability_is_not_asked() {
     for name in ["delegate", "w..x", "w."] {
         let refused = env.run(["executor", "register", name, "--command", &template]);
         let refused = refused.ended_with(2).stderr;
-        let why = format!("`{name}` can be no executor's name");
+        let why = format!("`{name}` cannot be the name of an executor");
         assert!(refused.contains(&why), "{refused}");
     }
     register(&env, "quick", &template);

@@ -146,7 +146,7 @@ fn lost_checkpoints_and_an_exposed_key_are_told() {
     let found = problems(&env);
     assert_eq!(found[0].0, "checkpoint missing", "{found:?}");
     let warned = env.run(["delegate", "again", "--fresh"]).success().stderr;
-    assert!(warned.contains("keeps none of them"), "{warned}");
+    assert!(warned.contains("this machine has none of them"), "{warned}");
 }
 
 /// CAL-GOV-4: the key is the machine's: changed in one project, it signs the next checkpoint of
@@ -173,7 +173,7 @@ fn a_key_that_was_changed_in_another_project_is_shown_as_the_next() {
         .success()
         .stderr;
     assert!(
-        shown.contains("the next checkpoint is signed with"),
+        shown.contains("the next checkpoint will be signed with"),
         "{shown}"
     );
     let id = "cal_2026_01_02_0001";

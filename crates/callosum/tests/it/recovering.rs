@@ -11,7 +11,7 @@ fn a_torn_ledger_is_mended_from_the_journal() {
     let whole = env.read(".cal_memory.json");
     env.write(".cal_memory.json", &whole[..whole.len() - 40]);
     let mended = env.run(["delegate", "map"]).success();
-    assert!(mended.stderr.contains("mended"), "{}", mended.stderr);
+    assert!(mended.stderr.contains("repaired"), "{}", mended.stderr);
     env.run(["ledger", "verify"]).success();
     assert_eq!(
         env.run(["ledger", "stats", "--json"]).success().json()["entries"],
@@ -131,7 +131,7 @@ fn a_backup_says_what_it_leaves_out_and_a_file_is_vouched_for() {
     env.run(["delegate", "after the backup"]).success();
     let text = env.run(["ledger", "recover", file]).success().stdout;
     assert!(
-        text.contains("not in the ledger any more: cal_2026_01_02_0004"),
+        text.contains("no longer in the ledger: cal_2026_01_02_0004"),
         "{text}"
     );
     std::fs::copy(file, env.project().join("copy.json")).unwrap();
@@ -184,7 +184,7 @@ fn an_entry_edited_by_hand_is_rolled_back() {
 fn what_nobody_vouches_for_is_not_shown_without_a_word() {
     let env = three_entries();
     let said = env.run(["ledger", "query"]).success().stderr;
-    assert!(!said.contains("vouches"), "{said}");
+    assert!(!said.contains("unverified"), "{said}");
     let mut ledger: Value = serde_json::from_str(&env.read(".cal_memory.json")).unwrap();
     let mut entry = ledger["tasks"][2].clone();
     entry["task_id"] = "cal_2026_01_02_0004".into();
@@ -197,11 +197,14 @@ fn what_nobody_vouches_for_is_not_shown_without_a_word() {
         &["ledger", "export"],
     ] {
         let said = env.run(command).success().stderr;
-        assert!(said.contains("nothing vouches"), "{command:?}: {said}");
+        assert!(
+            said.contains("showing unverified data"),
+            "{command:?}: {said}"
+        );
     }
     std::fs::remove_dir_all(env.project().join("cal_audit")).unwrap();
     let said = env.run(["ledger", "query"]).success().stderr;
-    assert!(said.contains("nothing vouches"), "{said}");
+    assert!(said.contains("showing unverified data"), "{said}");
     let said = env.run(["ledger", "verify"]).ended_with(1).stderr;
     assert!(said.contains("--new-journal"), "{said}");
     env.run(["ledger", "recover", "--new-journal"]).success();
@@ -244,7 +247,7 @@ fn archives_alone_are_a_way_back() {
     let answer = run().ended_with(1);
     assert_eq!(answer.json()["not_in_journal"][0], name.as_str());
     assert!(
-        answer.stderr.contains("is not what was taken over"),
+        answer.stderr.contains("differs from the imported file"),
         "{}",
         answer.stderr
     );
@@ -259,7 +262,7 @@ fn a_replay_without_a_ledger_says_what_begins_one() {
     let said = env.run(["replay"]).ended_with(3).stderr;
     assert!(said.contains("there is no ledger in"), "{said}");
     assert!(
-        said.ends_with("hint: callosum delegate begins it\n"),
+        said.ends_with("hint: the first answer creates it: callosum delegate\n"),
         "{said}"
     );
 }

@@ -108,7 +108,7 @@ fn who_wants_no_server_gets_none() {
         .run(["init", "--all", "--share", "--dry-run"])
         .success()
         .stderr;
-    let line = "the server of tools would be registered in";
+    let line = "the MCP server would be registered in";
     assert_eq!(shown.matches(line).count(), 4, "{shown}");
     for without in [
         &[

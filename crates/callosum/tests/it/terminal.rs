@@ -275,7 +275,7 @@ fn a_home_becomes_a_project_on_purpose_alone() {
     };
     let refused = delegate().ended_with(2).stderr;
     assert!(
-        refused.contains("is your home folder, and no project"),
+        refused.contains("is your home folder, not a project"),
         "{refused}"
     );
     assert!(!home.join("registry.json").exists());

@@ -40,7 +40,7 @@ fn whoever_forgets_the_tool_is_told_of_it() {
     assert!(
         refused
             .stderr
-            .contains("if it is a server of tools: callosum executor register mute"),
+            .contains("if it is an MCP server: callosum executor register mute"),
         "{}",
         refused.stderr
     );

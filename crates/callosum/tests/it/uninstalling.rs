@@ -81,7 +81,7 @@ fn uninstall_without_an_answer_changes_nothing() {
         let longest = plan.lines().map(str::len).max().unwrap();
         assert!(longest < 200, "{longest}: {plan}");
         for line in [
-            "claude: the guard would be taken out of ",
+            "claude: the guard would be removed from ",
             "callosum uninstall --yes",
         ] {
             assert!(plan.contains(line), "{line} in {plan}");
@@ -149,7 +149,10 @@ fn purge_removes_all_of_ours_and_nothing_else() {
     let again = run(&env, &["uninstall", "--purge", "--yes"])
         .success()
         .stderr;
-    assert!(again.contains("no settings of a client"), "{again}");
+    assert!(
+        again.contains("no client settings mention Callosum"),
+        "{again}"
+    );
 }
 
 /// What is kept of another project on this machine stays.

@@ -80,7 +80,7 @@ fn init_lays_the_three_zones_once() {
 fn a_changed_file_of_the_system_zone_is_reported_and_stays() {
     let env = laid();
     let doctor = env.run(["doctor", "-v"]).stdout;
-    assert!(doctor.contains("as they were laid"), "{doctor}");
+    assert!(doctor.contains("unchanged since init"), "{doctor}");
     let script = ".claude/scripts/grounding-check.sh";
     env.write(script, "#!/bin/sh\nexit 0\n");
     let output = env
@@ -91,7 +91,7 @@ fn a_changed_file_of_the_system_zone_is_reported_and_stays() {
     assert_eq!(output["zones"][0]["standing"], "changed by somebody");
     assert_eq!(env.read(script), "#!/bin/sh\nexit 0\n");
     let doctor = env.run(["doctor", "-v"]).stdout;
-    let told = format!("changed by somebody: {script}");
+    let told = format!("edited: {script}");
     assert!(doctor.contains(&told), "{doctor}");
     std::fs::remove_file(env.project().join(script)).unwrap();
     env.run(["init", "--ledger", "--sessions", "--share"])

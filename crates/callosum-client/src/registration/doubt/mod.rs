@@ -120,18 +120,18 @@ impl Doubt {
         let settings = settings.display();
         match self {
             Self::Off { key, value } => format!("set `{key}` to {} in {settings}", !value),
-            Self::OffByName { key } => format!("take it out of `{key}` in {settings}"),
+            Self::OffByName { key } => format!("remove it from `{key}` in {settings}"),
             Self::ManagedOnly { .. } => {
-                format!("ask who manages this machine to put the hook into {settings}")
+                format!("ask the administrator of this machine to add the hook to {settings}")
             }
             Self::ProjectNotTrusted { project } => format!(
-                "start {client} once in a terminal in {project} and trust that folder, then the hook"
+                "start {client} once in a terminal in {project}, then trust that folder and the hook"
             ),
             Self::FolderNotTrusted { project } => {
                 format!("start {client} once in a terminal in {project} and trust that folder")
             }
-            Self::Steered { variable } => format!("take `{variable}` out of {settings}"),
-            Self::Twice { key, .. } => format!("make one `{key}` of both in {settings}"),
+            Self::Steered { variable } => format!("remove `{variable}` from {settings}"),
+            Self::Twice { key, .. } => format!("merge both `{key}` entries in {settings}"),
             Self::Narrow { .. }
             | Self::Conditional { .. }
             | Self::NotWaitedFor
@@ -151,48 +151,49 @@ impl fmt::Display for Doubt {
             Self::ManagedOnly { key } => {
                 write!(
                     f,
-                    "`{key}` passes over all hooks but those of managed settings"
+                    "`{key}` ignores all hooks except those in managed settings"
                 )
             }
             Self::ProjectNotTrusted { project } => write!(
                 f,
-                "`projects.\"{project}\".trust_level` is not \"trusted\", so that all settings of this project are passed over"
+                "`projects.\"{project}\".trust_level` is not \"trusted\", so all settings of this project \
+                 are ignored"
             ),
             Self::FolderNotTrusted { project } => write!(
                 f,
-                "a person has not trusted {project}, and the project's settings are passed over until they do"
+                "{project} is not trusted, so the project's settings are ignored until a person trusts it"
             ),
             Self::Twice { key, hides: true } => write!(
                 f,
-                "`{key}` is there twice, of which the last counts, and the hook stands in the other"
+                "`{key}` occurs twice; only the last one counts, and the hook is in the other"
             ),
             Self::Twice { key, hides: false } => {
-                write!(f, "`{key}` is there twice, of which only the last counts")
+                write!(f, "`{key}` occurs twice; only the last one counts")
             }
             Self::Narrow { matcher } => {
                 write!(
                     f,
-                    "it asks only about tools that fit `{matcher}`; all others run unasked"
+                    "it checks only tools that match `{matcher}`; all others run unchecked"
                 )
             }
             Self::Conditional { condition } => {
                 write!(
                     f,
-                    "it asks only where `{condition}` holds; all else runs unasked"
+                    "it checks only if `{condition}` is true; everything else runs unchecked"
                 )
             }
             Self::Steered { variable } => write!(
                 f,
-                "the project sets `{variable}`, so that hooks in it go by another configuration than yours"
+                "the project sets `{variable}`, so its hooks use a different configuration than yours"
             ),
             Self::NotWaitedFor => {
-                f.write_str("the entry says `async`, so that no answer is waited for")
+                f.write_str("the entry sets `async`, so the client does not wait for an answer")
             }
             Self::Impatient { timeout } => write!(
                 f,
-                "the entry says `timeout` {timeout}, after which the tool runs unasked"
+                "the entry sets `timeout` to {timeout}, after which the tool runs unchecked"
             ),
-            Self::NoCommand => f.write_str("the entry is of another `type` than `command`"),
+            Self::NoCommand => f.write_str("the entry has a `type` other than `command`"),
         }
     }
 }

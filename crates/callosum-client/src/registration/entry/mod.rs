@@ -62,7 +62,7 @@ pub enum SettingsError {
     #[error("it is not a JSON object")]
     NotAnObject,
     /// A key that we would write below is there more than once, and clients take only the last.
-    #[error("`{key}` is there more than once")]
+    #[error("`{key}` occurs more than once")]
     Twice {
         /// Which.
         key: String,
@@ -362,7 +362,7 @@ fn on_failure(hooks: &Hooks, event: &str) -> Option<(&'static str, &'static str)
 
 pub(super) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
     if deepest(text) > DEEPEST {
-        let reason = format!("it is nested more than {DEEPEST} deep");
+        let reason = format!("it is nested more than {DEEPEST} levels deep");
         return Err(SettingsError::NotJson { reason });
     }
     let text = text.strip_prefix(MARK).unwrap_or(text);

@@ -74,7 +74,7 @@ pub enum WhoIsAsked {
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
     /// What stands there is nothing that an entry can be put into.
-    #[error("`{}` is left as it is", path.display())]
+    #[error("`{}` was not changed", path.display())]
     Settings {
         /// The file.
         path: PathBuf,
@@ -82,25 +82,25 @@ pub enum RegisterError {
         source: SettingsError,
     },
     /// The settings of a project lead out of it.
-    #[error("`{}` leads out of the project, and is left as it is", path.display())]
+    #[error("`{}` leads out of the project and was not changed", path.display())]
     LeadsOut {
         /// The file.
         path: PathBuf,
     },
     /// The user's settings are a link to what is not there.
-    #[error("`{}` is a link that leads nowhere, and is left as it is", path.display())]
+    #[error("`{}` is a broken link and was not changed", path.display())]
     LeadsNowhere {
         /// The file.
         path: PathBuf,
     },
     /// Somebody else's command stands where ours would.
-    #[error("beside `{}` there is a command `/clear` already, which is left as it is", path.display())]
+    #[error("a command `/clear` already exists beside `{}` and was not changed", path.display())]
     Shadowed {
         /// The settings.
         path: PathBuf,
     },
     /// Someone else's file has the name of our plugin.
-    #[error("`{}` is not Callosum's, and is left as it is", path.display())]
+    #[error("`{}` is not Callosum's and was not changed", path.display())]
     NotOurs {
         /// The file.
         path: PathBuf,
@@ -114,11 +114,13 @@ impl RegisterError {
     /// What a person may do about it.
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Settings { .. } => Some("mend it, then run this again"),
+            Self::Settings { .. } => Some("repair it, then run this again"),
             Self::LeadsOut { .. } => Some(
-                "put a file in its place, or register for yourself: callosum init --scope user",
+                "replace it with a regular file, or register for your user only: callosum init --scope user",
             ),
-            Self::LeadsNowhere { .. } => Some("make what it leads to, then run this again"),
+            Self::LeadsNowhere { .. } => {
+                Some("create the file that it points to, then run this again")
+            }
             Self::Shadowed { .. } => Some("move that command away, then run this again"),
             Self::NotOurs { .. } => Some("move that file away, then run this again"),
             Self::Disk(_) => None,

@@ -300,7 +300,12 @@ fn a_users_link_that_leads_nowhere_is_told_as_that() {
         matches!(refused, RegisterError::LeadsNowhere { .. }),
         "{refused}"
     );
-    assert!(refused.hint().unwrap().contains("what it leads to"));
+    assert!(
+        refused
+            .hint()
+            .unwrap()
+            .contains("the file that it points to")
+    );
 }
 
 #[test]

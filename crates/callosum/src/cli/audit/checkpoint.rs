@@ -81,11 +81,15 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    let word = if output.made { "signed" } else { "is signed" };
+    let word = if output.made {
+        "signed"
+    } else {
+        "already signed"
+    };
     let mut text = format!("{word}: {} records, root {}\n", output.size, output.root);
     for (what, value) in [
         ("key", &output.key),
-        ("key before", &output.previous_key),
+        ("previous key", &output.previous_key),
         ("set aside", &output.set_aside),
         ("git object", &output.git_object),
     ] {
@@ -107,13 +111,13 @@ fn show_key(context: &Context) -> Result<(), CommandError> {
         Some(key) => {
             if let Some(next) = next {
                 context.ui.say(&format!(
-                    "the key was changed from another project; the next checkpoint is signed with {next}"
+                    "another project changed the key; the next checkpoint will be signed with {next}"
                 ));
             }
             context.ui.data(&format!("{key}\n"))
         }
         None => Err(
-            CommandError::new(Exit::No, "nothing was signed here on this machine")
+            CommandError::new(Exit::No, "this machine has no checkpoint of this project")
                 .hint("callosum audit checkpoint"),
         ),
     }
@@ -140,7 +144,7 @@ impl CheckpointOutput {
     fn last(context: &Context) -> Result<Self, CommandError> {
         let mut kept = witness::kept(context)?.kept;
         let Some(last) = kept.pop() else {
-            let what = "there is nothing to sign";
+            let what = "nothing to sign";
             return Err(CommandError::new(Exit::No, what).hint("callosum init"));
         };
         let key = witness::of(context)

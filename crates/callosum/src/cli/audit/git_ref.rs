@@ -56,7 +56,7 @@ fn ask(context: &Context, arguments: &[&str], input: Vec<u8>) -> Result<String, 
         Ending::Cancelled => Err(CommandError::told(Exit::Interrupted)),
         _ => {
             let said = String::from_utf8_lossy(&run.error);
-            let what = format!("git did not keep the checkpoints: {}", said.trim());
+            let what = format!("git could not store the checkpoints: {}", said.trim());
             Err(CommandError::new(Exit::Environment, what).hint("git status"))
         }
     }

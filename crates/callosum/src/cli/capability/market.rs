@@ -146,7 +146,7 @@ pub(super) fn count_unfit(context: &Context) -> Result<(), CommandError> {
         let id = &executor.id;
         let what = match unfit.len() {
             1 => format!("left out: {id}: its tool {first}"),
-            count => format!("left out: {count} tools of {id}, as {first}"),
+            count => format!("left out: {count} tools of {id}, for example {first}"),
         };
         context
             .ui

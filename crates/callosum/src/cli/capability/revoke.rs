@@ -77,12 +77,12 @@ fn change(context: &Context, name: &str, change: Revocation) -> Result<(), Comma
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    let said = match (change, changed) {
+    let outcome = match (change, changed) {
         (Revocation::Revoke, true) => "revoked",
-        (Revocation::Revoke, false) => "was revoked before",
-        (Revocation::Restore, true) => "may be called again",
+        (Revocation::Revoke, false) => "already revoked",
+        (Revocation::Restore, true) => "restored",
         (Revocation::Restore, false) => "was not revoked",
     };
-    context.ui.say(&format!("{name}: {said}"));
+    context.ui.say(&format!("{name}: {outcome}"));
     Ok(())
 }

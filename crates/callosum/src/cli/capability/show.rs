@@ -28,7 +28,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
     let Some(manifest) = catalogue.get(&name) else {
         // It may be one of these.
         warn_of_unfit(context)?;
-        let what = format!("there is no capability `{name}`");
+        let what = format!("unknown capability `{name}`");
         return Err(CommandError::new(Exit::No, what).hint("callosum capability list"));
     };
     let output = CapabilityOutput::of(manifest, revoked.contains(&name));
@@ -44,13 +44,13 @@ fn text(output: &CapabilityOutput) -> String {
         provider => format!("{} {provider}", output.source),
     };
     let calls = output.calls_per_run;
-    let calls = calls.map_or_else(|| "as many as the run has".to_owned(), |n| n.to_string());
+    let calls = calls.map_or_else(|| "no limit of its own".to_owned(), |n| n.to_string());
     let takes = if output.unheld.is_empty() {
         output.input.clone()
     } else {
         let alone = output.unheld.join(", ");
         format!(
-            "{}; its server alone judges {}",
+            "{}; only its server checks {}",
             output.input,
             on_one_line(&alone)
         )
@@ -60,7 +60,7 @@ fn text(output: &CapabilityOutput) -> String {
     } else {
         let by_nobody = output.unheld_output.join(", ");
         format!(
-            "{}; nobody holds {}",
+            "{}; {} not enforced",
             output.output,
             on_one_line(&by_nobody)
         )
@@ -70,7 +70,7 @@ fn text(output: &CapabilityOutput) -> String {
         ("does", on_one_line(&output.description)),
         ("kind", output.kind.clone()),
         ("version", on_one_line(&output.version)),
-        ("performed by", by),
+        ("provider", by),
         ("skills", on_one_line(&output.skills.join(", "))),
         ("takes", takes),
         ("answers", answers),

@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
         .user_text(&path)
         .map_err(|error| explain::governance(&error))?
         .ok_or_else(|| {
-            let what = format!("there is no file `{}`", path.display());
+            let what = format!("`{}` does not exist", path.display());
             CommandError::new(Exit::Usage, what)
         })?;
     let read = if args.project {
@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
                 context.ui.json_data(&ConstitutionOutput::of(&closed))?;
                 return Err(CommandError::told(Exit::No));
             }
-            let what = format!("`{}` is no constitution", path.display());
+            let what = format!("`{}` is not a valid constitution", path.display());
             return Err(CommandError::because(Exit::No, &what, &error));
         }
     };

@@ -84,7 +84,7 @@ impl ConstitutionOutput {
     }
 
     fn as_text(&self) -> String {
-        let mut table = Table::new(&["policy", "stands in", "effect", "says"]);
+        let mut table = Table::new(&["policy", "source", "effect", "text"]);
         for policy in &self.policies {
             let says = policy.ask.as_ref().or(policy.hint.as_ref());
             let says = says.map(|text| on_one_line(text));

@@ -37,7 +37,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
         None => Ok(()),
         Some(_) if context.ui.json => Err(CommandError::told(Exit::Environment)),
         Some(problem) => {
-            let told = CommandError::new(Exit::Environment, "no plan may call anything here")
+            let told = CommandError::new(Exit::Environment, "plans cannot call anything here")
                 .cause(problem);
             let why = governance(context).read_constitution().err();
             let explained = why.map(|error| explain::governance(&error));

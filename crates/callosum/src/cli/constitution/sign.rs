@@ -56,15 +56,15 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
         .user_text(&path)
         .map_err(|error| explain::governance(&error))?
         .ok_or_else(|| {
-            let what = format!("there is no file `{}`", path.display());
+            let what = format!("`{}` does not exist", path.display());
             CommandError::new(Exit::Usage, what)
         })?;
     let constitution = Constitution::read(&text).map_err(|error| {
-        let what = format!("`{}` is no constitution", path.display());
+        let what = format!("`{}` is not a valid constitution", path.display());
         CommandError::because(Exit::No, &what, &error)
     })?;
     let seed = random::secret_bytes()
-        .map_err(|error| CommandError::because(Exit::Environment, "cannot make a key", &error))?;
+        .map_err(|error| CommandError::because(Exit::Environment, "cannot create a key", &error))?;
     let disk = &context.disk;
     let homes = &context.project.homes;
     homes

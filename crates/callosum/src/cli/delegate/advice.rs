@@ -20,14 +20,14 @@ pub(super) fn advice(task: &TaskReport) -> Option<String> {
         last.and_then(|last| last.kept_answer),
     ) {
         let when = match code {
-            ErrorCode::LockTimeout => "once the other process is done",
-            ErrorCode::DiskFailure => "once there is room on the disk",
-            ErrorCode::AuditFailure => "once cal_audit/ can be written",
+            ErrorCode::LockTimeout => "once the other process has finished",
+            ErrorCode::DiskFailure => "once the disk has free space",
+            ErrorCode::AuditFailure => "once cal_audit/ is writable",
             _ => "",
         };
         if !when.is_empty() {
             return Some(format!(
-                "callosum ledger show {id} --answer prints what it answered, {when}"
+                "{when}, print its answer: callosum ledger show {id} --answer"
             ));
         }
     }
@@ -54,13 +54,13 @@ fn hint_for(code: Option<ErrorCode>, executor: &str, message: &str) -> Option<St
             Some(format!("callosum executor check {executor}"))
         }
         ErrorCode::Timeout => Some(more_time(executor, message)),
-        ErrorCode::MemoryOverflow => Some(format!("ask {executor} for less: --path, --kind")),
+        ErrorCode::MemoryOverflow => Some(format!("ask {executor} for less: add --path or --kind")),
         ErrorCode::DiskFailure | ErrorCode::AuditFailure => Some(
-            "`callosum doctor` says where there is no room, or what cannot be written: mend that, then ask again; what \
-             was acknowledged is on disk"
+            "`callosum doctor` shows which disk is full or which file is not writable: fix that, then ask \
+             again; acknowledged writes are on disk"
                 .to_owned(),
         ),
-        ErrorCode::LockTimeout => Some("try again when the other process is done".to_owned()),
+        ErrorCode::LockTimeout => Some("try again when the other process has finished".to_owned()),
     }
 }
 
@@ -96,7 +96,8 @@ fn wider(bound: &Bound) -> String {
         Bound::Seconds(most) => ("--max-seconds", (most * 2).max(1).to_string()),
     };
     format!(
-        "the same once more with {option} {more}; but for --fresh, what was answered comes from the ledger"
+        "repeat the command with {option} {more}; unless you use --fresh, finished tasks are answered from \
+         the ledger"
     )
 }
 

@@ -94,7 +94,7 @@ pub(super) fn detach(context: &Context, args: &DelegateArgs) -> Result<String, C
     }
     let run = ticket.run;
     let program = std::env::current_exe().map_err(|error| {
-        let what = "this program does not find itself";
+        let what = "cannot find the path of this program";
         CommandError::because(Exit::Environment, what, &error)
     })?;
     let started = process::leave(&Launch {
@@ -168,7 +168,7 @@ pub(super) fn work(context: &mut Context, run: &str) -> Result<(), CommandError>
                 .map_err(CommandError::internal)?,
             None => refused(
                 &stored.args,
-                &CommandError::new(Exit::Internal, "nothing came of it"),
+                &CommandError::new(Exit::Internal, "the run has no result"),
             )?,
         },
         Err(error) => refused(&stored.args, &error)?,
@@ -226,7 +226,7 @@ fn words(context: &Context, args: &DelegateArgs) -> Result<Vec<String>, CommandE
     }
     if let Some(file) = &args.tasks {
         if file.as_os_str() == "-" {
-            let what = "a detached run reads its tasks from a file";
+            let what = "a detached run cannot read tasks from standard input";
             return Err(CommandError::new(Exit::Usage, what)
                 .hint("callosum delegate --detach --tasks FILE"));
         }

@@ -60,7 +60,7 @@ pub(crate) fn handed(context: &Context, wanted: Wanted) -> Result<String, Comman
     witness::after(context);
     match report?.tasks.first() {
         Some(task) => text(task, args.budget),
-        None => Err(CommandError::new(Exit::Internal, "nothing came of it")),
+        None => Err(CommandError::new(Exit::Internal, "the run has no result")),
     }
 }
 
@@ -103,10 +103,12 @@ fn text(task: &TaskReport, budget: Option<u64>) -> Result<String, CommandError> 
     let (id, executor) = (&entry.task_id, quote::one_line(&entry.executor));
     let mut last = format!("[{id} by {executor}, {citations}");
     if reused.is_some() {
-        last.push_str(", answered before over the same tree");
+        last.push_str(", answered earlier for the same tree");
     }
     if let Some(left_out) = handed.left_out {
-        last = format!("{last}; left out: {left_out}; ledger_query has all of it by its task id");
+        last = format!(
+            "{last}; left out: {left_out}; call ledger_query with the task id for the full answer"
+        );
     }
     let source = format!("Answer of {executor}");
     let answer = quote::attributed(&source, handed.text.trim_end());

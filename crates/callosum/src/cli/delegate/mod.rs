@@ -332,7 +332,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     }
     if let Some(error) = ledger.not_rotated() {
         let why = store::unwritten(&error).one_line();
-        let what = format!("the ledger has reached its size and was not archived: {why}");
+        let what = format!("the ledger has reached its maximum size but was not archived: {why}");
         context.ui.warn(&what, Some("callosum doctor"));
     }
     // What came of the tasks is told, whatever comes of the registry.
@@ -371,9 +371,8 @@ fn note_prompt_is_ignored(context: &Context, args: &DelegateArgs, executors: &[S
             return;
         }
     };
-    let what = format!(
-        "scout does not interpret prompts: this one gets a scan, and `{command}` would answer it"
-    );
+    let what =
+        format!("scout does not interpret prompts: this one gets a scan; `{command}` answers it");
     let paths = args.path.iter();
     let paths = paths.map(|path| shell_word(&path.display().to_string()));
     let words: Vec<String> = [format!("callosum {command}")]
@@ -435,14 +434,14 @@ fn budget(context: &Context, args: &DelegateArgs) -> Result<Budget, CommandError
             BudgetError::TooDeep { .. } => Exit::No,
             _ => Exit::Environment,
         };
-        CommandError::because(exit, "nothing may be started here", &error)
+        CommandError::because(exit, "cannot start an executor here", &error)
     })
 }
 
 pub(in crate::cli) fn dollars(text: &str) -> Result<f64, String> {
     let most = text.parse::<f64>().ok();
     most.filter(|most| (0.0..=1_000_000.0).contains(most))
-        .ok_or_else(|| "say a number of US dollars from 0 to 1000000".to_owned())
+        .ok_or_else(|| "allowed: an amount in US dollars from 0 to 1000000".to_owned())
 }
 
 /// Which answers may be used again, over the tree as it is now; none where it is turned off, or
@@ -480,7 +479,7 @@ fn record_refusal(context: &Context, error: &CommandError) {
 /// Why a refusal is not on the record; the refusal itself is told as the error.
 fn tell_unrecorded(context: &Context, recorded: &Result<(), CommandError>) {
     if let Err(error) = recorded {
-        let what = format!("this is not on the audit trail: {}", error.one_line());
+        let what = format!("this is not in the audit journal: {}", error.one_line());
         context.ui.warn(&what, Some("callosum doctor"));
     }
 }
@@ -504,7 +503,7 @@ fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(),
                 ..AuditEvent::new(Event::Registry)
             };
             store::record(ledger, event.with("change", "health_check"))?;
-            let what = format!("executor {id} did not pass its health check and is inactive now");
+            let what = format!("executor {id} failed its health check and is now inactive");
             context
                 .ui
                 .warn(&what, Some(&format!("callosum executor check {id}")));
@@ -535,7 +534,7 @@ fn tell_without_login(context: &Context, roster: &Roster<'_>, submission: &Submi
         .any(|task| task.executor.is_none())
     {
         let what = format!(
-            "nobody seems to be logged in to {}, and no task goes there that does not name it",
+            "no login for {} was found; only tasks that name it go there",
             passed_over.join(", ")
         );
         context.ui.warn(&what, Some("callosum doctor"));

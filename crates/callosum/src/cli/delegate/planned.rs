@@ -19,12 +19,12 @@ use crate::{
 pub(crate) fn planned(context: &Context, wanted: Wanted) -> Result<Entry, CommandError> {
     if wanted.detach {
         // A plan waits for the answer of each of its calls.
-        let what = "a call of a plan cannot be detached";
+        let what = "a plan's call cannot be detached";
         return Err(CommandError::new(Exit::Usage, what));
     }
     let report = delegate(context, &arguments(wanted)?)?;
     let Some(task) = report.tasks.first() else {
-        return Err(CommandError::new(Exit::Internal, "nothing came of it"));
+        return Err(CommandError::new(Exit::Internal, "the run has no result"));
     };
     if let TaskStatus::Committed { entry, .. } = &task.status {
         Ok((**entry).clone())

@@ -61,7 +61,7 @@ impl Shown {
         };
         let line = match running.len() {
             1 => latest.clone(),
-            more => format!("{more} tasks at work; {latest}"),
+            more => format!("{more} tasks running; {latest}"),
         };
         self.tell(&line);
         self.line.now(line);
@@ -89,15 +89,18 @@ impl Watch for Shown {
                 decision,
             } => {
                 self.ui.detail(&format!(
-                    "{id}: {} because of {}, handed to {executor}",
+                    "{id}: {} because of {}, assigned to {executor}",
                     decision.mode, decision.reason
                 ));
-                self.set(task, Some(format!("{executor} begins {id}")));
+                self.set(task, Some(format!("{executor} starts {id}")));
             }
             Notice::Heard(Sign::Answering { bytes }) => {
                 self.set(
                     task,
-                    Some(format!("{} of an answer", many(*bytes as u64, "byte"))),
+                    Some(format!(
+                        "{} of the answer received",
+                        many(*bytes as u64, "byte")
+                    )),
                 );
             }
             Notice::Heard(Sign::Line(line)) => {
@@ -121,8 +124,7 @@ impl Watch for Shown {
             Notice::Denied(words) => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 let words = words.lines().next().unwrap_or_default();
-                let told =
-                    format!("{name}: it says that it was denied a write to the ledger: {words}");
+                let told = format!("{name}: it reports a denied write to the ledger: {words}");
                 self.above(&told);
             }
             Notice::Unreached {
@@ -132,19 +134,21 @@ impl Watch for Shown {
             } => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!(
-                    "{name}: its executor {executor} was not let reach {place}: {reason}; whoever registers it with `--network {place}` lets it"
+                    "{name}: the sandbox blocked executor {executor} from {place}: {reason}; to allow it, \
+                     register it with `--network {place}`"
                 ));
             }
             Notice::Unasked { executor, reason } => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!(
-                    "{name}: its executor {executor} said something to the proxy that asks for no connection: {reason}"
+                    "{name}: executor {executor} sent the proxy a request that is not for a connection: {reason}"
                 ));
             }
             Notice::UnreachedBesides { executor, places } => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!(
-                    "{name}: its executor {executor} did not reach {places} other places; `callosum audit tail` has each"
+                    "{name}: executor {executor} did not reach {places} other hosts; `callosum audit tail` \
+                     lists them"
                 ));
             }
             Notice::Failed {
@@ -154,12 +158,12 @@ impl Watch for Shown {
             } => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!(
-                    "{name}: its executor {executor} does not reach {place}: {reason}"
+                    "{name}: executor {executor} cannot reach {place}: {reason}"
                 ));
             }
             Notice::SentBack(why) => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
-                self.above(&format!("{name}: {why}; asked once more"));
+                self.above(&format!("{name}: {why}; asking once more"));
             }
             Notice::Retrying {
                 code,
@@ -171,8 +175,8 @@ impl Watch for Shown {
                 let code = code.map(|code| format!(" [{code}]")).unwrap_or_default();
                 let pause = pause.as_secs_f64();
                 let what = match again {
-                    Again::Ask => "again",
-                    Again::Commit => "its answer is kept and stored without asking anew,",
+                    Again::Ask => "retrying",
+                    Again::Commit => "keeping the answer and storing it again",
                 };
                 self.above(&format!("{name}{code}: {reason}; {what} in {pause:.1} s"));
             }

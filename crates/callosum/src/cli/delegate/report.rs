@@ -235,13 +235,13 @@ impl DelegateOutput {
             TaskStatus::DependencyFailed { on } => {
                 "skipped".clone_into(&mut output.status);
                 output.error = Some(ErrorOutput::plain(format!(
-                    "task `{on}`, which it builds on, did not succeed"
+                    "task `{on}`, on which it depends, failed"
                 )));
             }
             TaskStatus::OverBudget { bound } => {
                 "skipped".clone_into(&mut output.status);
                 output.error = Some(ErrorOutput::plain(format!(
-                    "not started: this tree of tasks has reached its {bound} ({})",
+                    "not started: this task tree has reached its {bound} ({})",
                     counted(bound)
                 )));
             }
@@ -252,7 +252,7 @@ impl DelegateOutput {
             TaskStatus::Halted { by } => {
                 "skipped".clone_into(&mut output.status);
                 output.error = Some(ErrorOutput::plain(format!(
-                    "given up: results can no longer be stored (first seen with task `{by}`)"
+                    "skipped: results can no longer be stored (first seen with task `{by}`)"
                 )));
             }
         }
@@ -315,9 +315,9 @@ impl DelegateOutput {
 /// What a bound counts.
 fn counted(bound: &Bound) -> &'static str {
     match bound {
-        Bound::Spawns(_) => "starts of an executor, each further try and those below it included",
-        Bound::Tokens(_) => "tokens that executors say they used",
-        Bound::Cost(_) => "US dollars that executors say they cost",
+        Bound::Spawns(_) => "executor starts, including retries and nested ones",
+        Bound::Tokens(_) => "tokens, as reported by executors",
+        Bound::Cost(_) => "US dollars, as reported by executors",
         Bound::Seconds(_) => "seconds since its first task",
     }
 }
@@ -327,14 +327,14 @@ pub(super) fn error_of(task: Option<&TaskId>, failures: &[Failure]) -> ErrorOutp
     // An executor that is left alone after failing has no code of its own.
     let code = failures.iter().rev().find_map(|failure| failure.code);
     let Some((last, earlier)) = failures.split_last() else {
-        return ErrorOutput::plain("it failed".to_owned());
+        return ErrorOutput::plain("the task failed".to_owned());
     };
     // The message quotes the end of what the executor said; only what it lacks is worth more.
     let said = |details: &&String| !last.message.ends_with(details.as_str());
     let mut details: Vec<String> = last.details.iter().filter(said).cloned().collect();
     details.extend(kept(task, last));
     if let Some(hash) = last.kept_part {
-        details.push(format!("what had come of an answer is kept as {hash}"));
+        details.push(format!("the partial answer is stored as {hash}"));
         if let Some(file) = &last.kept_at {
             details.push(format!("its file: {}", file.display()));
         }
@@ -370,7 +370,7 @@ fn kept(task: Option<&TaskId>, failure: &Failure) -> Option<String> {
         Some(id) => format!(": callosum ledger show {id} --answer"),
         None => String::new(),
     };
-    Some(format!("the whole answer is kept as {hash}{shown}"))
+    Some(format!("the full answer is stored as {hash}{shown}"))
 }
 
 fn is_alike(one: &Failure, other: &Failure) -> bool {

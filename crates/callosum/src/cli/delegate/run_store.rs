@@ -124,7 +124,7 @@ impl Runs {
             .exists(&self.file(run, "begun")?)
             .map_err(failed)?
         {
-            let what = format!("the run `{run}` has begun already");
+            let what = format!("the run `{run}` has already started");
             return Err(CommandError::new(Exit::Usage, what));
         }
         self.disk

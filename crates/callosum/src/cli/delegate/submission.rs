@@ -78,7 +78,7 @@ fn stands_in_tree(context: &Context, path: &str) -> Result<(), CommandError> {
     }
     let stands = tree.join(path);
     if !context.disk.exists(&stands).map_err(unusable)? {
-        let what = format!("there is no `{path}` in `{}`", tree.display());
+        let what = format!("`{path}` does not exist in `{}`", tree.display());
         return Err(CommandError::new(Exit::Usage, what));
     }
     // A link on the way may lead elsewhere though every name looks harmless.
@@ -168,7 +168,8 @@ fn ledger_link(text: &str, ledger: &Reader) -> Result<Link, CommandError> {
     match ledger.find(&id) {
         Ok(Some(_)) => Ok(Link::Ledger(id)),
         Ok(None) => {
-            let what = format!("no entry `{id}` in the ledger or its archives to link to");
+            let what =
+                format!("cannot link to `{id}`: no such entry in the ledger or its archives");
             Err(CommandError::new(Exit::Usage, what).hint("callosum ledger query"))
         }
         Err(error) => Err(CommandError::from_error(Exit::Environment, &error)),
@@ -183,7 +184,7 @@ fn from_root(context: &Context, path: &Path) -> Result<String, CommandError> {
         .map_err(unusable)?;
     let full = context.folder.join(path);
     let real = context.disk.canonicalize(&full).map_err(|error| {
-        let what = format!("there is no `{}`", path.display());
+        let what = format!("`{}` does not exist", path.display());
         CommandError::because(Exit::Usage, what, &error)
     })?;
     let inside = real

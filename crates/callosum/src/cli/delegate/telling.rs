@@ -100,7 +100,7 @@ fn tell_task(
         if is_longer {
             let bytes = entry.summary.len();
             ui.say(&format!(
-                "{name}the ledger keeps the summary of {} of this",
+                "{name}the ledger keeps a summary of {} of this answer",
                 many(bytes as u64, "byte")
             ));
         }
@@ -109,8 +109,8 @@ fn tell_task(
         ui.document("", &text, context.tree())?;
         if let Some(age) = reused {
             ui.say(&format!(
-                "{name}{} by {}, answered {} ago over the same tree: {tokens_returned} handed back, \
-                 {citations} (--fresh asks anew)",
+                "{name}{} by {}, answered {} ago for the same tree: {tokens_returned} returned, {citations} \
+                 (--fresh asks again)",
                 entry.task_id,
                 entry.executor,
                 spelled(*age),
@@ -120,8 +120,7 @@ fn tell_task(
         }
         let mode = task.decision.map_or("-", |decision| decision.mode.as_str());
         ui.say(&format!(
-            "{name}{} by {}, {mode}, {:.1} s: {} tokens read, {tokens_returned} handed back, \
-             {citations}",
+            "{name}{} by {}, {mode}, {:.1} s: {} tokens read, {tokens_returned} returned, {citations}",
             entry.task_id,
             entry.executor,
             task.elapsed.as_secs_f64(),
@@ -174,7 +173,7 @@ fn known_fixes(context: &Context, task: &TaskReport) -> Vec<String> {
         Err(error) => {
             context
                 .ui
-                .warn(&format!("its errors are not recorded: {error}"), None);
+                .warn(&format!("cannot record its errors: {error}"), None);
             Vec::new()
         }
     }
@@ -185,7 +184,7 @@ pub(super) fn failure(task: &TaskReport, name: &str) -> (CommandError, String) {
     let output = DelegateOutput::of(task, None);
     let error = output
         .error
-        .unwrap_or_else(|| ErrorOutput::plain("it failed".to_owned()));
+        .unwrap_or_else(|| ErrorOutput::plain("the task failed".to_owned()));
     let what = match &task.task_id {
         Some(id) => format!("{name}task {id} ({}): {}", task.executor, error.message),
         None => format!("{name}{}", error.message),
@@ -202,8 +201,8 @@ pub(super) fn failure(task: &TaskReport, name: &str) -> (CommandError, String) {
 fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Option<LeftOut>) {
     if entry.executor != EMBEDDED_ID && citations.tally.total == 0 {
         let what = format!(
-            "{name}it names no place in the code, so nothing that it says was checked; `--require-citations 0.9` \
-             refuses such an answer"
+            "{name}the answer cites no code, so nothing in it was checked; `--require-citations 0.9` \
+             rejects such answers"
         );
         ui.warn(&what, None);
     }
@@ -234,8 +233,8 @@ fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Op
     if entry.executor != EMBEDDED_ID && is_analysis && is_short {
         let bytes = many(entry.summary.len() as u64, "byte");
         ui.say(&format!(
-            "{name}its summary has {bytes}, and 2,048 were asked for (`strict_summary` in .calrc \
-             refuses such a one)"
+            "{name}its summary has {bytes}, fewer than the 2,048 requested (`strict_summary` in .calrc \
+             rejects such summaries)"
         ));
     }
     if entry.metadata.contains_key("answer") {

@@ -106,7 +106,8 @@ pub(super) fn check_executors(
         Some(id) if is_asked_for(args) => {
             let option = if args.all { "--all" } else { "--section" };
             let what = format!(
-                "`{option}` needs the executor {EMBEDDED_ID}, whose answers have sections: this task goes to {id}"
+                "`{option}` needs the executor {EMBEDDED_ID}, whose answers have sections, but this task \
+                 goes to {id}"
             );
             Err(CommandError::new(Exit::Usage, what).hint(format!("add --executor {EMBEDDED_ID}")))
         }

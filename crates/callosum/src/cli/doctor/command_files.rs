@@ -55,7 +55,8 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             stopped.push(format!("{more} more"));
         }
         let found = format!(
-            "{} runs shell lines (`!{{…}}`) of these command files without asking the guard, which would stop them: {}",
+            "{} runs the shell lines (`!{{…}}`) of these command files without the guard, which would deny \
+             them: {}",
             client.program,
             stopped.join(", ")
         );

@@ -34,30 +34,31 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         let place = place.unwrap_or_default();
         if !roster.is_trusted(executor) {
             let (found, hint) = if roster.has_changed(executor) {
-                let found = "changed since it was trusted: a file that its command names, or a link in a place that it \
-                             may read or write";
+                let found = "changed since it was trusted: a file that its command names, or a link in a \
+                             path that it may read or write";
                 (found, format!("callosum trust {}", executor.id))
             } else {
-                let found = "comes with the repository and was not trusted here";
+                let found = "comes with the repository and is not trusted on this machine";
                 (found, "callosum trust --list".to_owned())
             };
             checks.add(&name, Outcome::Warning, found, Some(&hint));
         } else if let Some(left) = roster.left_alone(&executor.id) {
             let found = format!(
-                "failed again and again, and is left alone for {} s more: until then no task is handed to it{place}",
+                "paused for {} s more after repeated failures; it gets no tasks until then{place}",
                 thousands(left.as_secs().max(1))
             );
             let hint = format!("callosum executor check {}", executor.id);
             checks.add(&name, Outcome::Warning, found, Some(&hint));
         } else if let Some(outside) = outside(context, executor) {
-            let found = format!("is not started: {outside}");
-            let found =
-                format!("{found}; name the place itself, from `~/` or `/`, or remove the link");
+            let found = format!("cannot start: {outside}");
+            let found = format!(
+                "{found}; give the real path, beginning with `~/` or `/`, or remove the link"
+            );
             checks.add(&name, Outcome::Warning, found, Some(EDIT));
         } else if let Some(wish) = withheld(context, executor) {
             let found = format!(
-                "its entry in registry.json asks to write `{wish}`, which it is not let: git, coding agents or Callosum \
-                 obey what stands there"
+                "its entry in registry.json asks to write `{wish}`, which the sandbox never allows: git, \
+                 coding agents or Callosum read instructions there"
             );
             checks.add(&name, Outcome::Warning, found, Some(EDIT));
         } else if executor.status == Status::Active {
@@ -137,13 +138,13 @@ pub(super) fn check_confinement(context: &Context, checks: &mut Checks) {
     match decide(Policy::Required, &[], confiner.system()) {
         Ok(reached) => {
             let landlock = reached.landlock.unwrap_or_default();
-            let found = format!("full: namespaces, Landlock {landlock}, filter of system calls");
+            let found = format!("full: namespaces, Landlock {landlock}, system call filter");
             checks.add(NAME, Outcome::Ok, found, None);
         }
         Err(refused) => {
             let hint = confiner.system().remedy();
             let lock = if confiner.system().namespaces.is_err() {
-                "; an executor may hold the locks of the project's files, and keep other runs waiting"
+                "; an executor can hold the locks of the project's files and block other runs"
             } else {
                 ""
             };

@@ -16,14 +16,14 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     let homes = &context.project.homes;
     let model = Model::open(&context.disk, &homes.model());
     let model = match &model {
-        Ok(Some(_)) => "a model of words",
-        Ok(None) => "no model of words",
+        Ok(Some(_)) => "word model",
+        Ok(None) => "no word model",
         Err(error) => {
             let found = CommandError::from_error(Exit::No, error).one_line();
             let model = shell_word(&homes.model().display().to_string());
             let hint = format!("mv {model} {model}.other");
             checks.add(NAME, Outcome::Warning, found, Some(&hint));
-            "a model of words that cannot be used"
+            "unusable word model"
         }
     };
     let ck = find::configured_ck(context);
@@ -31,12 +31,12 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     match version {
         Ok(None) => checks.add(NAME, Outcome::Ok, format!("{model}, no ck"), None),
         Ok(Some(version)) => {
-            let found = format!("{model}, and {} is asked", on_one_line(&version));
+            let found = format!("{model}, {}", on_one_line(&version));
             checks.add(NAME, Outcome::Ok, found, None);
         }
         Err(error) => {
-            let said = CommandError::from_error(Exit::No, &error).one_line();
-            let found = format!("{model}, and ck does not work: {said}");
+            let reason = CommandError::from_error(Exit::No, &error).one_line();
+            let found = format!("{model}, ck does not work: {reason}");
             let ck = shell_word(&homes.ck().display().to_string());
             let hint = format!("mv {ck} {ck}.other");
             checks.add(NAME, Outcome::Warning, found, Some(&hint));

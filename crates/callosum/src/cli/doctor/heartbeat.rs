@@ -102,9 +102,9 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     for (client, registered) in registered {
         let name = format!("guard of {}, heartbeat", client.program);
         let found = match decisions.last.get(client.program) {
-            Some((at, Some(session))) => format!("last asked at {at}, in session {session}"),
-            Some((at, None)) => format!("last asked at {at}"),
-            None => "not asked in the last 7 days".to_owned(),
+            Some((at, Some(session))) => format!("last hook call at {at}, in session {session}"),
+            Some((at, None)) => format!("last hook call at {at}"),
+            None => "no hook call in the last 7 days".to_owned(),
         };
         // Nothing is certain without a record of what was allowed, of sessions without a name, and of a client whose
         // settings keep it from asking about some tools: that is a problem of its own.
@@ -123,10 +123,11 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
                 Some(newest) => {
                     let others = match sessions.len() - 1 {
                         0 => String::new(),
-                        others => format!(", nor did {}", many(others as u64, "other session")),
+                        others => format!(", as did {}", many(others as u64, "other session")),
                     };
                     let found = format!(
-                        "session {} ran {} since {} without asking the hook{others}: end it, and start {} with hooks on; {found}",
+                        "session {} ran {} since {} without calling the hook{others}: end it and start {} \
+                         with hooks on; {found}",
                         newest.sessions.join(" "),
                         many(newest.count, "command"),
                         newest.began,

@@ -33,7 +33,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         checks.add(
             "ledger",
             Outcome::Ok,
-            "none yet; the first delegate begins it",
+            "none yet; the first delegation creates it",
             None,
         );
         return;
@@ -75,11 +75,11 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
             let mut problems = found.problems.iter();
             if problems.all(|problem| is_of_signed(problem, &paths)) {
                 text.push_str(
-                    ": what this machine has signed here is not what the journal tells of; so it is in a clone, and where \
-                     the project was moved",
+                    ": the audit journal does not match this machine's signed checkpoints, as after cloning \
+                     or moving the project",
                 );
                 text.push_str(
-                    ". If you cloned or moved it yourself, `--begin-anew` accepts it as it is",
+                    ". If you did that yourself, `--begin-anew` accepts the journal as it is",
                 );
                 hint = "callosum ledger verify; callosum audit checkpoint --begin-anew";
             }
@@ -111,8 +111,8 @@ fn check_writing_ledger(context: &Context, checks: &mut Checks) -> ControlFlow<(
     };
     if let OpenError::Newer { found, .. } = &error {
         let found = format!(
-            "version {found}, and this program writes {}: a newer callosum wrote it, with what \
-             this one does not know and would drop. Use the newer callosum to add to it; this one reads it",
+            "a newer callosum wrote version {found}; this program writes {} and would drop what it does not \
+             know. Use the newer callosum to add entries; this one can read it",
             LedgerVersion::OURS
         );
         checks.add(

@@ -52,8 +52,8 @@ fn add(checks: &mut Checks, ending: Ending, found: Option<&str>, own: Option<&Pa
             checks.add(NAME, Outcome::Ok, found, None);
         }
         (Ending::Exited(_), _) => {
-            let found = "does not find `callosum`: an agent that runs commands in one (`bash -lc`, as Codex does) cannot \
-                         call it";
+            let found = "does not find `callosum`: agents that run commands in a login shell (`bash -lc`, \
+                         as Codex does) cannot call it";
             let hint = own.and_then(Path::parent).map(|folder| {
                 let folder = folder.display();
                 format!("echo 'export PATH=\"{folder}:$PATH\"' >> ~/.profile")
@@ -61,7 +61,8 @@ fn add(checks: &mut Checks, ending: Ending, found: Option<&str>, own: Option<&Pa
             checks.add(NAME, Outcome::Warning, found, hint.as_deref());
         }
         _ => {
-            let found = "does not say in time if it finds `callosum`: see what ~/.profile and ~/.bash_profile wait for";
+            let found = "timed out while looking for `callosum`: check what ~/.profile and ~/.bash_profile \
+                         wait for";
             let hint = "time bash -lc true";
             checks.add(NAME, Outcome::Warning, found, Some(hint));
         }

@@ -44,15 +44,10 @@ pub(super) fn check_root(context: &Context, checks: &mut Checks) {
     }
     for (folder, what) in folders {
         match write_probe(context, folder) {
-            Ok(()) => checks.add(
-                "writing",
-                Outcome::Ok,
-                format!("{what} can be written"),
-                None,
-            ),
+            Ok(()) => checks.add("writing", Outcome::Ok, format!("{what} is writable"), None),
             Err(error) => {
                 let found = CommandError::from_error(Exit::No, &error).one_line();
-                let found = format!("{what} cannot be written, so delegate fails: {found}");
+                let found = format!("{what} is not writable, so delegation fails: {found}");
                 let hint = format!("ls -ld {}", shell_word(&folder.display().to_string()));
                 checks.add("writing", Outcome::Failed, found, Some(&hint));
             }
@@ -76,7 +71,7 @@ fn check_room(checks: &mut Checks, name: &str, folder: &Path) {
         Ok(free) => {
             let found = match free >> 20 {
                 0 => "less than 1 MB free".to_owned(),
-                megabytes => format!("{megabytes} MB free, 500 MB are recommended"),
+                megabytes => format!("{megabytes} MB free, 500 MB recommended"),
             };
             let hint = format!("df -h {}", shell_word(&folder.display().to_string()));
             checks.add(name, Outcome::Warning, found, Some(&hint));
@@ -98,7 +93,7 @@ fn check_folders(context: &Context, checks: &mut Checks) {
         checks.add("project files", Outcome::Ok, "complete", None);
     } else {
         let found = format!(
-            "not created yet: {}; the first delegate creates them",
+            "not created yet: {}; the first delegation creates them",
             missing.join(" ")
         );
         checks.add("project files", Outcome::Ok, found, Some("callosum init"));
@@ -140,7 +135,7 @@ pub(super) fn check_needs(checks: &mut Checks) {
     checks.add(
         "python",
         Outcome::Ok,
-        "not needed: this is one program without an interpreter",
+        "not needed: callosum is a single program",
         None,
     );
 }

@@ -178,14 +178,14 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
 fn check_configuration(context: &Context, checks: &mut Checks) {
     let settings = &context.project.settings;
     if settings.warnings.is_empty() {
-        checks.add("configuration", Outcome::Ok, "in order", None);
+        checks.add("configuration", Outcome::Ok, "valid", None);
     }
     for warning in &settings.warnings {
         let hint = Some("callosum config show --origin");
         checks.add("configuration", Outcome::Warning, warning.to_string(), hint);
     }
     for waiting in &context.project.waiting {
-        let found = format!(".calrc `{}` waits to be trusted", waiting.key.name());
+        let found = format!(".calrc `{}` is not trusted yet", waiting.key.name());
         checks.add(
             "trust",
             Outcome::Warning,

@@ -95,8 +95,8 @@ pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> O
             let line = registration_line(executor);
             let form = answering(executor, "ping", PONG);
             Some(format!(
-                "if it is a server of tools: {line} --protocol mcp, with --tool NAME for one that takes a prompt; \
-                 else {form}"
+                "if it is an MCP server: {line} --protocol mcp, with --tool NAME if one of its tools takes \
+                 a prompt; otherwise {form}"
             ))
         }
         Fault::Answer(_) if speaks_the_protocol(executor) => {
@@ -122,8 +122,8 @@ fn speaks_the_protocol(executor: &Executor) -> bool {
 /// How a step of the handshake is answered.
 fn answering(executor: &Executor, prompt: &str, line: &str) -> String {
     format!(
-        "have it answer the prompt `{prompt}` with one line of JSON: {line} (docs/formats/executor-protocol.md, \
-         Handshake), then: callosum executor check {}",
+        "make it answer the prompt `{prompt}` with one line of JSON: {line} \
+         (docs/formats/executor-protocol.md, Handshake), then: callosum executor check {}",
         executor.id
     )
 }
@@ -143,8 +143,8 @@ fn reaching(executor: &Executor) -> Option<String> {
         Some(Transport::Ollama) if is_here => {
             format!("start it with `ollama serve`, {then}")
         }
-        _ if is_here => format!("start the server that is to listen at {endpoint}, {then}"),
-        _ => format!("see that {endpoint} can be reached from here, {then}"),
+        _ if is_here => format!("start the server at {endpoint}, {then}"),
+        _ => format!("make sure that this machine can reach {endpoint}, {then}"),
     })
 }
 
@@ -158,7 +158,7 @@ fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<St
     let in_tree = |path: &Path| is_there(&context.tree().join(path));
     if let Some(missing) = missing_argument(executor, complaint, in_tree) {
         return Some(format!(
-            "there is no `{missing}` in `{}`; once it is there: callosum executor check {}",
+            "`{missing}` does not exist in `{}`; after you create it: callosum executor check {}",
             context.tree().display(),
             executor.id
         ));
@@ -170,8 +170,7 @@ fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<St
     let hint = folder.map(|folder| readable(executor, folder));
     hint.or_else(|| looking(executor)).or_else(|| {
         Some(format!(
-            "it sees the project and the system and nothing else; what it needs beyond: \
-             {} --readable PATH",
+            "the sandbox lets it read only the project and the system; to add a path: {} --readable PATH",
             registration_line(executor)
         ))
     })

@@ -145,7 +145,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
         for other in others {
             all_passed = false;
             let what = format!(
-                "executor {} waits to be trusted, and was not asked",
+                "executor {} is not trusted yet and was not checked",
                 other.id
             );
             let hint = if roster.has_changed(&other) {
@@ -170,7 +170,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
             continue;
         };
         all_passed = false;
-        let what = format!("{} was not asked: {reason}", executor.id);
+        let what = format!("{} was not checked: {reason}", executor.id);
         context.ui.warn(&what, None);
     }
     for (handshake, executor, output) in shake_hands_with_all(context, asked)? {
@@ -218,7 +218,7 @@ const AT_A_TIME: usize = 4;
 ///
 /// Nothing is locked meanwhile: an executor may take its time.
 pub(super) fn shake_hands(context: &Context, executor: Executor) -> Result<Shaken, CommandError> {
-    let progress = Progress::start(context.ui, &format!("shaking hands with {}", executor.id));
+    let progress = Progress::start(context.ui, &format!("handshake with {}", executor.id));
     let handshake = handshake(&executor, &context.surroundings()?);
     drop(progress);
     Ok(told(context, executor, handshake))
@@ -232,7 +232,7 @@ pub(super) fn shake_hands_with_all(
 ) -> Result<Vec<Shaken>, CommandError> {
     let surroundings = context.surroundings()?;
     let names: Vec<&str> = executors.iter().map(|one| one.id.as_str()).collect();
-    let what = format!("shaking hands with {}", names.join(", "));
+    let what = format!("handshake with {}", names.join(", "));
     let progress = (!names.is_empty()).then(|| Progress::start(context.ui, &what));
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let shaken: Vec<OnceLock<Handshake>> = executors.iter().map(|_| OnceLock::new()).collect();

@@ -51,7 +51,7 @@ impl StepsBack {
             if let Err(error) = set {
                 let error = explain::set(&error).one_line();
                 let what = format!(
-                    "tasks that name no executor may go to {} now: {error}",
+                    "tasks that name no executor may now go to {}: {error}",
                     self.id
                 );
                 context.ui.warn(&what, Some("callosum executor list"));

@@ -116,7 +116,7 @@ fn listening(context: &Context, servers: Vec<LocalServer>) -> Result<Vec<Answeri
     if servers.is_empty() {
         return Ok(Vec::new());
     }
-    let progress = Progress::start(context.ui, "asking servers of models on this machine");
+    let progress = Progress::start(context.ui, "looking for model servers on this machine");
     let found = look_around(servers, &context.surroundings()?);
     drop(progress);
     Ok(found)
@@ -131,7 +131,7 @@ fn take_in_server(
     let server = &answering.server;
     let Some(model) = answering.models.first() else {
         let what = format!(
-            "{} answers at {}, and has no model yet",
+            "{} answers at {} but has no model yet",
             server.id, server.endpoint
         );
         context.ui.say(&what);
@@ -145,10 +145,7 @@ fn take_in_server(
     }
     let mut entry = server.entry(model);
     if let Err(error) = entry.check() {
-        let what = format!(
-            "{} answers at {place}, and was passed over: {error}",
-            server.id
-        );
+        let what = format!("{} answers at {place} but was skipped: {error}", server.id);
         context.ui.warn(&what, None);
         return Ok(None);
     }
@@ -182,8 +179,7 @@ fn take_in(roster: &mut Roster<'_>, place: String, new: Executor) -> Result<Foun
     let executor = match roster.registry().get(&new.id).cloned() {
         Some(there) if !roster.is_trusted(&there) => {
             output.status = there.status.to_string();
-            output.reason =
-                Some("comes with the repository and waits for `callosum trust`".to_owned());
+            output.reason = Some("comes with the repository and is not trusted yet".to_owned());
             output.hint = Some("callosum trust --list".to_owned());
             return Ok(Found {
                 output,
@@ -195,8 +191,7 @@ fn take_in(roster: &mut Roster<'_>, place: String, new: Executor) -> Result<Foun
             output.is_unasked = true;
             if let Some(left) = roster.left_alone(&there.id) {
                 output.reason = Some(format!(
-                    "failed again and again, and is left alone for {} s more: until then no task is \
-                     handed to it",
+                    "paused for {} s more after repeated failures; it gets no tasks until then",
                     left.as_secs().max(1)
                 ));
                 output.hint = Some(format!("callosum executor check {}", there.id));
@@ -269,8 +264,8 @@ fn tell(
     found: Vec<FoundOutput>,
 ) -> Result<(), CommandError> {
     if found.is_empty() {
-        let what = "no known executor is in PATH, and no server of models answers on this machine; scout is \
-                    always there";
+        let what = "no known executor is in PATH and no model server answers on this machine; scout is \
+                    always available";
         context.ui.say(what);
         return Ok(());
     }
@@ -285,9 +280,9 @@ fn tell(
             (_, Some(reason)) => reason,
             (true, None) => "registered".to_owned(),
             (false, None) if one.is_unasked => {
-                "registered before, not asked again (executor check)".to_owned()
+                "already registered, not checked again (callosum executor check)".to_owned()
             }
-            (false, None) => "registered before".to_owned(),
+            (false, None) => "already registered".to_owned(),
         };
         let note = match one.shim_of {
             Some(manager) => format!("{note}; a shim of {manager}"),

@@ -169,8 +169,11 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
 /// Says who takes tasks that name nobody, and why.
 pub(super) fn next_line(choice: &Choice) -> String {
     match choice.next() {
-        Some(next) => format!("tasks that name nobody go to {}: {}", next.id, next.why),
-        None => "tasks that name nobody go to nobody: no executor is active, trusted and enabled"
+        Some(next) => format!(
+            "tasks that name no executor go to {}: {}",
+            next.id, next.why
+        ),
+        None => "tasks that name no executor fail: no executor is active, trusted and enabled"
             .to_owned(),
     }
 }

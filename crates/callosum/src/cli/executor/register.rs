@@ -156,7 +156,7 @@ fn variable(text: &str) -> Result<String, &'static str> {
     let is_name = |c: char| !c.is_whitespace() && !c.is_control() && !['*', '=', ','].contains(&c);
     if name.is_empty() || !name.chars().all(is_name) {
         return Err(
-            "allowed: one name, or the beginning of names with `*` behind it, such as OLLAMA_*; for several, the option again",
+            "allowed: one name, or a prefix followed by `*`, such as OLLAMA_*; repeat the option for several",
         );
     }
     Ok(text.to_owned())
@@ -175,7 +175,8 @@ fn tell_held_back(context: &Context, args: &RegisterArgs, executor: &Executor) {
     for name in names.filter_map(|(name, _)| name.to_str()) {
         if begins(name) && !passes(name, &executor.pass_environment) {
             context.ui.hint(&format!(
-                "{name} is set here and sounds like a secret, which passes by its whole name alone: --pass-env {name}"
+                "{name} is set here and looks like a secret, which is only passed if you give its full \
+                 name: --pass-env {name}"
             ));
         }
     }
@@ -204,7 +205,7 @@ pub(super) fn run(context: &mut Context, args: &RegisterArgs) -> Result<(), Comm
         Some((step, fault)) => Err(CommandError::because(
             Exit::No,
             format!(
-                "`{}` is registered as inactive: its handshake failed at {step}",
+                "`{}` is registered but inactive: its handshake failed at {step}",
                 args.name
             ),
             fault,
@@ -223,7 +224,7 @@ fn tell_next(context: &Context, id: &str) -> Result<(), CommandError> {
         .say(&format!("registered {id}; {}", next_line(&choice)));
     if let Some(priority) = choice.priority_to_lead(id) {
         context.ui.hint(&format!(
-            "to have them go to {id}: callosum executor enable {id} --priority {priority}"
+            "to send them to {id}: callosum executor enable {id} --priority {priority}"
         ));
     }
     Ok(())
@@ -251,7 +252,7 @@ fn register(
         .check()
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     if executor.id == EMBEDDED_ID {
-        let what = format!("`{EMBEDDED_ID}` is the executor that Callosum carries itself");
+        let what = format!("cannot register `{EMBEDDED_ID}`: it is built into Callosum");
         return Err(CommandError::new(Exit::Usage, what));
     }
     refuse_withheld(context, args, &executor)?;
@@ -288,7 +289,9 @@ fn refuse_withheld(
                 *place = outside.target.display().to_string();
             }
         }
-        let what = format!("{outside}: only a place that begins with `~/` or `/` may be there");
+        let what = format!(
+            "{outside}: only a path that begins with `~/` or `/` may be outside the project"
+        );
         return Err(CommandError::new(Exit::Usage, what).hint(registration_line(&there)));
     }
     let wishes = args.writable.iter();
@@ -297,8 +300,8 @@ fn refuse_withheld(
             None => {}
             Some(Withheld::All) => {
                 let what = format!(
-                    "no executor that is held is let write `{wish}`: git, coding agents or Callosum obey what stands there, \
-                     so it could leave orders for what nobody holds"
+                    "the sandbox never allows writing to `{wish}`: git, coding agents or Callosum read \
+                     instructions there, so the executor could control programs outside the sandbox"
                 );
                 let mut without = executor.clone();
                 without.writable.retain(|other| other != wish);
@@ -306,9 +309,10 @@ fn refuse_withheld(
             }
             Some(Withheld::Part) => {
                 let what = format!(
-                    "`{wish}` is writable except what git, coding agents, editors, shells and Callosum obey: in a project .git, \
-                     CLAUDE.md, AGENTS.md, .claude, .mcp.json, .vscode, .envrc, loa-grimoire, .cal* and the like, in the home \
-                     folder also .gitconfig, .ssh and startup files; such a file that a task itself creates in a folder below \
+                    "`{wish}` is writable except for files from which git, coding agents, editors, shells \
+                     and Callosum read instructions: in a project .git, CLAUDE.md, AGENTS.md, .claude, \
+                     .mcp.json, .vscode, .envrc, loa-grimoire, .cal* and the like, in the home folder also \
+                     .gitconfig, .ssh and startup files; if a task creates such a file in a subfolder, it \
                      is protected from the next task on"
                 );
                 context.ui.warn(&what, None);
@@ -321,16 +325,14 @@ fn refuse_withheld(
 /// Refuses a name that plans could not call, and no policy could speak of.
 fn capability_of(name: &str) -> Result<(), CommandError> {
     let refuse = |why: String| {
-        let what = format!("`{name}` can be no executor's name: {why}");
+        let what = format!("`{name}` cannot be the name of an executor: {why}");
         CommandError::new(Exit::Usage, what)
     };
     let capability = CapabilityName::parse(&format!("agent.{name}"));
     let capability = capability.map_err(|error| refuse(error.to_string()))?;
     let own = built_in_manifests(env!("CARGO_PKG_VERSION"));
     if own.iter().any(|manifest| manifest.id == capability) {
-        return Err(refuse(format!(
-            "`{capability}` is a capability of Callosum's own"
-        )));
+        return Err(refuse(format!("`{capability}` is a built-in capability")));
     }
     Ok(())
 }
@@ -345,7 +347,7 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
         return server(args, endpoint);
     }
     if args.model.is_some() {
-        let what = "a model is asked where it is served: --endpoint, or --protocol hosted";
+        let what = "--model needs --endpoint or --protocol hosted";
         return Err(CommandError::new(Exit::Usage, what));
     }
     let known = Known::named(&args.name);
@@ -356,7 +358,7 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
         }
         (None, Some(known)) => Known::entry(known),
         (None, None) => {
-            let what = format!("`{}` is not a program that Callosum knows", args.name);
+            let what = format!("`{}` is not a known program", args.name);
             let hint = format!(
                 "callosum executor register {} --command TEMPLATE",
                 args.name
@@ -376,7 +378,7 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
             let others = [Transport::Acp.as_str(), Transport::Mcp.as_str()];
             let known: Vec<&str> = dialects.chain(others).collect();
             let what = format!(
-                "`{protocol}` is not a protocol that Callosum knows (allowed: {})",
+                "unknown protocol `{protocol}` (allowed: {})",
                 known.join(", ")
             );
             executor.protocol = Some(Dialect::Text.as_str().to_owned());
@@ -402,18 +404,16 @@ fn check_asked(args: &RegisterArgs) -> Result<(), CommandError> {
     let name = &args.name;
     let asked = args.model.is_some() || args.tool.is_some() || is_of_tools(args);
     if let Some(endpoint) = args.endpoint.as_ref().filter(|_| !asked) {
-        let what =
-            format!("nothing says what is asked at {endpoint}: --model, --tool, or --protocol mcp");
+        let what = format!("--endpoint {endpoint} needs --model, --tool or --protocol mcp");
         let hint = format!("callosum executor register {name} --endpoint {endpoint} --model NAME");
         return Err(CommandError::new(Exit::Usage, what).hint(hint));
     }
     if args.api_key_env.is_some() && args.endpoint.is_none() {
-        let what = "a key is for a server: --endpoint, or --protocol hosted with --model";
+        let what = "an API key needs a server: --endpoint, or --protocol hosted with --model";
         return Err(CommandError::new(Exit::Usage, what));
     }
     if is_of_tools(args) && args.endpoint.is_none() && args.command.is_none() {
-        let what =
-            format!("nothing says where the server of tools `{name}` is: --command or --endpoint");
+        let what = format!("the MCP server `{name}` needs --command or --endpoint");
         let hint = format!("callosum executor register {name} --protocol mcp --command TEMPLATE");
         return Err(CommandError::new(Exit::Usage, what).hint(hint));
     }
@@ -432,7 +432,7 @@ fn acp_command(known: &Known) -> Result<&'static str, CommandError> {
         Speaks::Seed | Speaks::Guess => "TEMPLATE",
     };
     let what = format!(
-        "`{}` is not known to speak the Agent Client Protocol itself; name the program that does",
+        "`{}` does not speak the Agent Client Protocol as far as is known; name the program that does",
         known.id
     );
     let hint = format!(
@@ -463,7 +463,7 @@ fn server(args: &RegisterArgs, endpoint: &str) -> Result<Executor, CommandError>
     executor.context_tokens = args.context_tokens;
     if Transport::of(&executor).is_none() {
         let what = format!(
-            "`{}` is not a protocol that servers are asked in (allowed: openai, ollama, mcp)",
+            "unknown server protocol `{}` (allowed: openai, ollama, mcp)",
             executor.protocol.take().unwrap_or_default()
         );
         return Err(CommandError::new(Exit::Usage, what).hint(registration_line(&executor)));
@@ -475,12 +475,12 @@ fn server(args: &RegisterArgs, endpoint: &str) -> Result<Executor, CommandError>
 fn provider(args: &RegisterArgs) -> Result<Executor, CommandError> {
     let model = args.model.as_deref().unwrap_or_default();
     if !Transport::Hosted.is_built_in() {
-        let what = "this build asks no hosted providers";
+        let what = "this build does not support hosted providers";
         let hint = "cargo build --release --features hosted";
         return Err(CommandError::new(Exit::Usage, what).hint(hint));
     }
     if args.api_key_env.is_none() {
-        let what = "a hosted provider wants a key, and no variable is named that holds it";
+        let what = "a hosted provider needs an API key, but no variable for it is given";
         let (provider, _) = model.split_once("::").unwrap_or((&args.name, ""));
         let mut named = Executor::hosted(&args.name, model);
         named.api_key_env = Some(format!("{}_API_KEY", provider.to_ascii_uppercase()));

@@ -35,7 +35,7 @@ pub(crate) struct RemovedOutput {
 pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandError> {
     let id = &args.executor;
     if id == EMBEDDED_ID {
-        let what = format!("`{id}` is the executor that Callosum carries itself; it stays");
+        let what = format!("cannot remove `{id}`: it is built into Callosum");
         return Err(
             CommandError::new(Exit::Usage, what).hint(format!("callosum executor disable {id}"))
         );

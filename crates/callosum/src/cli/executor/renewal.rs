@@ -25,7 +25,7 @@ pub(super) fn renewed(
     if !args.say_what_is_started() {
         if args.api_key_env.is_some() && !standing.is_remote() {
             let what = format!(
-                "a key is for a server, and `{}` is started here",
+                "an API key needs a server, but `{}` runs as a local command",
                 standing.id
             );
             return Err(CommandError::new(Exit::Usage, what));
@@ -51,7 +51,7 @@ pub(super) fn renewed(
         .partition(|(option, _)| can_have(&fresh, option));
     if !useless.is_empty() {
         told.push(format!(
-            "not kept of the entry of {}: {}, which means nothing for what is registered now",
+            "not kept from the entry of {}: {}, which do not apply to the new one",
             standing.id,
             worded(&useless)
         ));
@@ -60,12 +60,12 @@ pub(super) fn renewed(
         return Ok((fresh, told));
     }
     let what = format!(
-        "`{}` is registered with {}, and this line starts something else without it",
+        "`{}` is registered with {}, which this command would drop because it starts something else",
         standing.id,
         worded(&lost)
     );
     let hint = format!(
-        "to give it to that as well: {}; to begin anew, add --replace to your line",
+        "to keep it: {}; to start from scratch, add --replace to your command",
         registration_line(&both)
     );
     Err(CommandError::new(Exit::Usage, what).hint(hint))
@@ -140,7 +140,7 @@ fn asked_otherwise(args: &RegisterArgs, standing: &Executor, fresh: &Executor) -
         && before != now
     {
         return vec![format!(
-            "{} is asked in the protocol {now} from now on, and was asked in {before}",
+            "{} now uses the protocol {now} instead of {before}",
             standing.id
         )];
     }
@@ -153,7 +153,7 @@ fn asked_otherwise(args: &RegisterArgs, standing: &Executor, fresh: &Executor) -
         .collect::<Vec<_>>();
     let said = (!kept.is_empty()).then(|| {
         format!(
-            "kept of the entry of {}: {} (--replace begins anew)",
+            "kept from the entry of {}: {} (--replace starts from scratch)",
             standing.id,
             worded(&kept)
         )
@@ -246,7 +246,7 @@ fn noted(standing: &Executor, renewed: &Executor, given: &Executor) -> Vec<Strin
     kept.retain(|bound| now.contains(bound));
     let said = (!kept.is_empty()).then(|| {
         format!(
-            "kept of the entry of {}: {} (--replace begins anew)",
+            "kept from the entry of {}: {} (--replace starts from scratch)",
             standing.id,
             worded(&kept)
         )
@@ -259,7 +259,7 @@ fn other_command(standing: &Executor) -> Option<String> {
     let known = Known::named(&standing.id)?.entry();
     (known.command_template != standing.command_template).then(|| {
         format!(
-            "kept of the entry of {}: its command `{}`; --replace takes the one that Callosum knows: `{}`",
+            "kept from the entry of {}: its command `{}`; --replace uses the built-in one: `{}`",
             standing.id, standing.command_template, known.command_template
         )
     })

@@ -252,7 +252,7 @@ pub(crate) fn failure(output: &Value) -> Option<CommandError> {
     let tasks = output["tasks"].as_array().into_iter().flatten();
     let all = std::iter::once(output).chain(tasks);
     let error = all.map(|one| &one["error"]).find(|it| !it.is_null())?;
-    let message = error["message"].as_str().unwrap_or("it failed");
+    let message = error["message"].as_str().unwrap_or("the run failed");
     let failed = CommandError::new(Exit::No, message);
     Some(match error["hint"].as_str() {
         Some(hint) => failed.hint(hint),

@@ -78,11 +78,9 @@ fn speak(environment: &Environment, job: &[u8]) -> Result<(), CommandError> {
         environment: &environment,
     };
     transport::speak(job, &means, &mut io::stdout()).map_err(|error| match error {
-        JobError::Unreadable(error) => CommandError::because(
-            Exit::Usage,
-            "the job on standard input cannot be read",
-            &error,
-        ),
+        JobError::Unreadable(error) => {
+            CommandError::because(Exit::Usage, "cannot read the job on standard input", &error)
+        }
         JobError::Unheard(error) => CommandError::stdout(error),
     })
 }
@@ -96,7 +94,7 @@ fn explore(bytes: &[u8]) -> Result<(), CommandError> {
         )
     })?;
     let here = std::env::current_dir().map_err(|error| {
-        CommandError::because(Exit::Environment, "there is no current folder", &error)
+        CommandError::because(Exit::Environment, "cannot read the current folder", &error)
     })?;
     let mut told: Option<(Instant, Progress)> = None;
     let mut tell = |progress: Progress| {

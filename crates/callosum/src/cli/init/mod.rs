@@ -244,19 +244,19 @@ impl Created {
         }
         if self.adopted > 0 {
             context.ui.say(&format!(
-                "took {} of the existing ledger over into the audit journal",
+                "imported {} of the existing ledger into the audit journal",
                 many(self.adopted, "entry")
             ));
         }
         if self.archives > 0 {
             context.ui.say(&format!(
-                "the audit journal tells of {} from now on",
+                "the audit journal now records {}",
                 many(self.archives, "archive")
             ));
         }
         for path in &self.passed_over {
             let what = format!(
-                "`{}` is not a ledger whose every checksum is right: nothing reads it",
+                "`{}` is not a ledger with valid checksums and is ignored",
                 shown(path, context.state())
             );
             context.ui.warn(&what, None);
@@ -313,7 +313,7 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
             Agreement::Yes => {}
             Agreement::No => return Err(CommandError::told(Exit::No)),
             Agreement::CannotAsk => {
-                let what = "nothing was written: there is no terminal to ask at";
+                let what = "nothing was written: no terminal to ask on";
                 return Err(CommandError::new(Exit::No, what).hint("callosum init --yes"));
             }
         }
@@ -390,7 +390,7 @@ fn set_up(
     if output.created.is_empty() && moved == 0 {
         context
             .ui
-            .say(&format!("{}: everything is there already", output.root));
+            .say(&format!("{}: everything is already set up", output.root));
     }
     if is_told_to_git && !output.excluded.is_empty() {
         context.ui.say(&format!(
@@ -402,7 +402,7 @@ fn set_up(
     context.ui.hint(if output.clients.is_empty() {
         "callosum doctor"
     } else {
-        "start your agents again, then: callosum doctor"
+        "restart your agents, then: callosum doctor"
     });
     ended(args, &output)
 }
@@ -435,7 +435,7 @@ fn register_alone(context: &Context, args: &InitArgs, parts: Parts) -> Result<()
     }
     let is_to_register = parts.guard || parts.mcp;
     if is_to_register && output.clients.is_empty() && output.servers.is_empty() {
-        context.ui.say("no client that has hooks is installed");
+        context.ui.say("no client with hooks is installed");
         context
             .ui
             .hint("name one: callosum init --guard --client claude");
@@ -497,12 +497,12 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
     if !args.share && !created.is_empty() {
         context
             .ui
-            .say("git would ignore them (.git/info/exclude); to share them: --share");
+            .say("git would ignore them (.git/info/exclude); to share them, use --share");
     }
     tell_clients(context, &output);
     context
         .ui
-        .say("undo with: callosum uninstall (ledger and notes stay)");
+        .say("to undo: callosum uninstall (keeps ledger and notes)");
     ended(args, &output)
 }
 
@@ -561,7 +561,7 @@ fn register(
         return Ok(Vec::new());
     }
     if parts.gate == Gate::Shadow && Scope::from(args.scope) != Scope::Project {
-        let what = "a shadowed /clear never clears, so it is for one project alone";
+        let what = "--gate shadow needs --scope project, because a shadowed /clear never clears";
         return Err(CommandError::new(Exit::Usage, what)
             .hint("callosum init --gate shadow --scope project"));
     }
@@ -604,7 +604,7 @@ fn register(
         let gate = match parts.gate {
             Gate::Plugin if place.hooks.gate.is_some() => Some("the gate before /clear"),
             Gate::Shadow if place.hooks.typed.is_some() => {
-                Some("a /clear that asks and never clears: /new does that")
+                Some("a /clear that checks and never clears (/new clears)")
             }
             _ => None,
         };

@@ -42,7 +42,7 @@ pub(super) fn prepare(context: &Context) -> Result<(), CommandError> {
     let failed = |error: DiskError| store::disk_failed(&error);
     let now = StatePlace::find(disk, homes, root).map_err(failed)?;
     if now.is_in_tree {
-        let what = "the project was initialized meanwhile";
+        let what = "another process initialized the project meanwhile";
         return Err(CommandError::new(Exit::Environment, what).hint("run the command again"));
     }
     homes.create_project(disk, root).map_err(failed)?;

@@ -65,7 +65,7 @@ pub(in crate::cli) fn check_ledger(context: &Context) -> Result<(), CommandError
     let is_copy = disk.exists(&folder.join(COPYING)).map_err(failed)?;
     if !is_copy && has_any(disk, &folder, &LEDGER).map_err(failed)? {
         let what = format!(
-            "cannot move the ledger out of the tree: `{}` has one already",
+            "cannot move the ledger out of the tree: `{}` already has one",
             folder.display()
         );
         return Err(CommandError::new(Exit::No, what)
@@ -154,7 +154,7 @@ pub(in crate::cli) fn sessions_stay(context: &Context) -> Result<Option<String>,
         .exists(&folder.join(COPYING_SESSIONS))
         .map_err(failed)?;
     if !is_copy && has_any(disk, &folder, &SESSIONS).map_err(failed)? {
-        return Ok(Some(format!("`{}` has some already", folder.display())));
+        return Ok(Some(format!("`{}` already has some", folder.display())));
     }
     Ok(None)
 }

@@ -41,7 +41,7 @@ pub(super) fn left_out(context: &Context, args: &InitArgs, is_wanted: bool) -> V
         })
         .map(|client| LeftOutOutput {
             client: client.program.to_owned(),
-            why: "its settings name no program that is asked before a tool runs".to_owned(),
+            why: "it has no hook before a tool runs".to_owned(),
         })
         .collect()
 }
@@ -56,7 +56,7 @@ pub(super) fn tell_clients(context: &Context, output: &InitOutput) {
     }
     for LeftOutOutput { client, why } in &output.left_out {
         context.ui.say(&format!(
-            "{client}: left out, since {why}; it takes tasks: callosum executor discover"
+            "{client}: skipped, because {why}; it can still run tasks: callosum executor discover"
         ));
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn tell_zones(context: &Context, zones: &[Surveyed]) {
         let folders = by_folder(&created);
         context
             .ui
-            .say(&format!("laid the zones of a session: {folders}"));
+            .say(&format!("created the session files: {folders}"));
         context.ui.detail(&format!("  {}", created.join(" ")));
     }
     zoning::tell(context, zones);

@@ -55,7 +55,7 @@ pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> 
     let now = context.clock.now();
     let (first, time) = (args.time.first(now), args.time.last(now));
     if first > now {
-        let what = format!("{first} is still to come");
+        let what = format!("{first} is in the future");
         return Err(CommandError::new(Exit::Usage, what));
     }
     let progress = Progress::start(context.ui, "reading the audit journal");
@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> 
     if let Some(output) = &args.output {
         let path = context.folder.join(output);
         if !then.write_ledger(&path).map_err(|error| explain(&error))? {
-            let what = format!("`{}` is there already", output.display());
+            let what = format!("`{}` already exists", output.display());
             return Err(CommandError::new(Exit::Usage, what));
         }
     }
@@ -91,7 +91,7 @@ pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> 
     ));
     if then.adopted_entries > 0 {
         context.ui.say(&format!(
-            "{} more in archives that are older than the journal: `callosum ledger query` has them",
+            "{} more in archives that are older than the journal: see `callosum ledger query`",
             many(then.adopted_entries, "entry")
         ));
     }
@@ -114,13 +114,13 @@ fn explain(error: &PastError) -> CommandError {
         PastError::Journal(OpenError::Disk(_)) => true,
         PastError::Journal(_) | PastError::NotYet { .. } | PastError::Entry { .. } => false,
     };
-    let explained =
-        CommandError::because(exit, "cannot rebuild the ledger of then", error).coded(error.code());
+    let explained = CommandError::because(exit, "cannot rebuild the ledger at that time", error)
+        .coded(error.code());
     if is_of_disk {
         return store::with_disk_hint(explained, error);
     }
     let hint = match error {
-        PastError::NotYet { .. } => "callosum audit query --limit 1 shows when it was begun",
+        PastError::NotYet { .. } => "see when the journal begins: callosum audit query --limit 1",
         PastError::Entry { .. } | PastError::Journal(_) => "callosum audit verify",
     };
     explained.hint(hint)

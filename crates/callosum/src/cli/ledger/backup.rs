@@ -38,7 +38,7 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
         Ledger::back_up(&context.disk, &paths, &context.clock).map_err(|error| match &error {
             BackupError::Open(error) => store::unopened(error),
             BackupError::Wrong(_) | BackupError::Note { .. } | BackupError::Changed { .. } => {
-                CommandError::because(Exit::No, "the ledger could not be backed up", &error)
+                CommandError::because(Exit::No, "cannot back up the ledger", &error)
                     .coded(error.code())
                     .hint("callosum ledger verify")
             }

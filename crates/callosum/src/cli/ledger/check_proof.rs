@@ -79,7 +79,7 @@ pub(in crate::cli) fn run(args: &CheckProofArgs, ui: Ui) -> Result<(), CommandEr
         Err(_) if ui.json => Err(CommandError::told(Exit::No)),
         Err(reason) => Err(CommandError::new(
             Exit::No,
-            format!("`{}` proves nothing: {reason}", args.file.display()),
+            format!("`{}` is not a valid proof: {reason}", args.file.display()),
         )),
     }
 }
@@ -112,11 +112,11 @@ fn tell(proof: &Proof, checked: &Checked, ui: Ui) -> Result<(), CommandError> {
         checked.seq,
         proof.checkpoint.size,
         proof.checkpoint.origin,
-        "holds".green(),
+        "valid".green(),
     ))?;
     ui.data(&format!("signed by {}\n", checked.key))?;
     if !checked.is_key_known {
-        ui.say("the key came with the proof: compare it with one that you have from its owner");
+        ui.say("the key came with the proof: compare it with a key from its owner");
     }
     Ok(())
 }

@@ -75,7 +75,7 @@ fn canonical_form(disk: &Disk, file: &Path) -> Result<Vec<u8>, CommandError> {
     };
     // Like Python's reader, which this must agree with: the last of equal keys counts.
     canonical::canonicalize(&bytes, DuplicateKeys::LastWins).map_err(|error| {
-        let what = format!("`{}` has no canonical form", file.display());
+        let what = format!("cannot write `{}` in canonical form", file.display());
         CommandError::because(Exit::No, what, &error)
     })
 }

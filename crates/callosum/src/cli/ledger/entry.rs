@@ -39,17 +39,17 @@ pub(super) fn heading(found: &Found) -> String {
         let (total, verified) = (count("total"), count("verified"));
         line(
             "citations",
-            &format!("{verified} of {total} held when it was committed"),
+            &format!("{verified} of {total} valid when committed"),
         );
         for (key, line_or_why) in [("missing_places", "why"), ("moved_places", "line")] {
             let places = tally.get(key).and_then(Value::as_array);
             for place in places.into_iter().flatten() {
                 let text = |key: &str| place.get(key).and_then(Value::as_str).unwrap_or_default();
-                let said = match place.get(line_or_why).and_then(Value::as_u64) {
+                let state = match place.get(line_or_why).and_then(Value::as_u64) {
                     Some(line) => format!("moved to line {line}"),
-                    None => format!("does not hold: {}", text(line_or_why)),
+                    None => format!("invalid: {}", text(line_or_why)),
                 };
-                line("", &on_one_line(&format!("{} {said}", text("place"))));
+                line("", &on_one_line(&format!("{} {state}", text("place"))));
             }
         }
     }
@@ -58,7 +58,7 @@ pub(super) fn heading(found: &Found) -> String {
         let name = place.path.file_name().unwrap_or_default();
         line(
             "state",
-            &format!("archived in {}, validated", name.display()),
+            &format!("archived in {}, verified", name.display()),
         );
     } else {
         line("state", "active");

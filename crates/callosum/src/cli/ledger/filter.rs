@@ -65,7 +65,7 @@ impl FilterArgs {
         if let (Some(since), Some(until)) = (since, until)
             && since > until
         {
-            let what = format!("nothing is since {since} and until {until}: that is earlier");
+            let what = format!("--since {since} is later than --until {until}");
             return Err(CommandError::new(Exit::Usage, what));
         }
         Ok(Query {

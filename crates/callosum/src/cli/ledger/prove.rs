@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &ProveArgs) -> Result<(), CommandErro
             let path = context.folder.join(path);
             let created = disk.create(&path, text.as_bytes(), 0o644);
             if !created.map_err(|error| store::disk_failed(&error))? {
-                let what = format!("`{}` is there already", path.display());
+                let what = format!("`{}` already exists", path.display());
                 return Err(CommandError::new(Exit::Usage, what));
             }
             context.ui.say(&format!("wrote {}", path.display()));
@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, args: &ProveArgs) -> Result<(), CommandErro
 }
 
 fn unproved(error: &ProveError) -> CommandError {
-    let explained = |exit| CommandError::because(exit, "cannot prove it", error);
+    let explained = |exit| CommandError::because(exit, "cannot prove the entry", error);
     match error {
         ProveError::Disk(error) => store::disk_failed(error),
         ProveError::Key(error) => witness::unkeyed(error),

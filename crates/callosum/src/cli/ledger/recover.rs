@@ -106,8 +106,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     drop(progress);
     if let Some(signed) = recovered.signed {
         let what = format!(
-            "{signed} records of the audit journal were signed, and it had fewer: what was signed \
-             does not fit it any more"
+            "{signed} records of the audit journal were signed, but it had fewer: the signatures no longer match it"
         );
         context
             .ui
@@ -116,9 +115,9 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     for gone in &recovered.not_in_journal {
         let is_there = context.disk.exists(gone).unwrap_or(false);
         let how = if is_there {
-            "is not what was taken over"
+            "differs from the imported file"
         } else {
-            "is gone"
+            "is missing"
         };
         let what = format!("the archive `{}` {how}", gone.display());
         context.ui.warn(&what, Some(store::way_back_to(false)));
@@ -144,26 +143,26 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         return answer(&output);
     }
     let taken_in = format!(
-        "{} taken into the audit journal\n",
+        "{} imported into the audit journal\n",
         many(output.taken_in, "entry")
     );
     let mut text = match (from_audit, output.restored.is_empty()) {
         (false, _) => taken_in,
         (true, false) => String::new(),
         (true, true) if output.not_in_journal.is_empty() => {
-            "nothing to restore: what is there is what the audit journal says\n".to_owned()
+            "nothing to restore: the files match the audit journal\n".to_owned()
         }
         (true, true) => "nothing restored\n".to_owned(),
     };
     if output.archived > 0 {
         let _ = writeln!(
             text,
-            "{} passed over, which archives have",
+            "{} skipped, already in archives",
             many(output.archived, "entry")
         );
     }
     for (what, paths) in [
-        ("not in the ledger any more", &output.left_out),
+        ("no longer in the ledger", &output.left_out),
         ("restored", &output.restored),
         ("set aside", &output.set_aside),
     ] {
@@ -179,8 +178,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         .find(|path| path.contains("cal_memory.json"));
     if let Some(ledger) = ledger.filter(|_| !output.left_out.is_empty()) {
         context.ui.hint(&format!(
-            "to have those back that the backup does not have: callosum ledger recover {ledger} \
-             --unverified"
+            "to restore the entries that the backup lacks: callosum ledger recover {ledger} --unverified"
         ));
     }
     answer(&output)
@@ -202,22 +200,23 @@ fn refuse_what_is_no_file(context: &Context, file: &Path) -> Result<(), CommandE
     match stat.map(|stat| stat.kind) {
         Some(EntryKind::File) => Ok(()),
         Some(_) => Err(no_backup(format!("`{}` is not a file", file.display()))),
-        None => Err(no_backup(format!("there is no file `{}`", file.display()))),
+        None => Err(no_backup(format!("`{}` does not exist", file.display()))),
     }
 }
 
 fn no_backup(what: String) -> CommandError {
-    CommandError::new(Exit::Usage, what).hint("callosum ledger backup says where it puts one")
+    CommandError::new(Exit::Usage, what)
+        .hint("see where backups are stored: callosum ledger backup")
 }
 
 fn explain(error: &RecoverError) -> CommandError {
-    let what = "the ledger was not recovered";
+    let what = "cannot recover the ledger";
     let explained = CommandError::because(Exit::No, what, error).coded(error.code());
     match error {
         RecoverError::Open(error) => match error.code() {
             Some(ErrorCode::ChecksumMismatch) => store::unopened(error).hint(
-                "callosum ledger recover --new-journal, once callosum ledger verify says that \
-                 the ledger itself is sound",
+                "check that the ledger itself is sound: callosum ledger verify; then: callosum ledger \
+                 recover --new-journal",
             ),
             _ => store::unopened(error),
         },
@@ -225,18 +224,18 @@ fn explain(error: &RecoverError) -> CommandError {
         RecoverError::Itself { .. } => no_backup(error.to_string()),
         RecoverError::Backup { source, .. } if is_no_ledger(source) => {
             CommandError::because(Exit::Usage, what, error)
-                .hint("callosum ledger backup says where it puts one")
+                .hint("see where backups are stored: callosum ledger backup")
         }
         RecoverError::NoNote { .. } | RecoverError::Untold { .. } => explained.hint(
-            "callosum ledger recover FILE --unverified, if you know where the file comes from",
+            "if you know where the file comes from: callosum ledger recover FILE --unverified",
         ),
         RecoverError::Beyond { .. } => explained.hint(
-            "callosum ledger recover --appended takes in what was appended; --from-audit --force \
-             leaves it out; where the journal itself is not whole, callosum ledger verify says so",
+            "import what was appended: callosum ledger recover --appended; or drop it: callosum ledger \
+             recover --from-audit --force; check the journal first: callosum ledger verify",
         ),
         RecoverError::JournalIsSound { .. } => explained.hint(
-            "callosum ledger recover --from-audit; or give the journal up, and with it the proof: \
-             --new-journal --force",
+            "callosum ledger recover --from-audit; or drop the journal and its proof: callosum ledger \
+             recover --new-journal --force",
         ),
         _ => explained.hint("callosum ledger verify"),
     }

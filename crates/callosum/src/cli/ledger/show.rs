@@ -61,10 +61,10 @@ fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), 
     };
     let Some(hash) = kept else {
         let Some(found) = found else {
-            let what = format!("no answer of task `{task}` is kept");
+            let what = format!("no answer of task `{task}` is stored");
             return Err(CommandError::new(Exit::No, what).hint("callosum ledger query"));
         };
-        context.ui.say("the summary is the whole answer");
+        context.ui.say("the summary is the full answer");
         let summary = format!("{}\n", found.entry.summary.trim_end());
         return context.ui.document("", &summary, context.tree());
     };
@@ -77,7 +77,7 @@ fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), 
         CommandError::from_error(exit, &error).coded(Some(error.code()))
     })?;
     let answer = answer.ok_or_else(|| {
-        let what = format!("the answer of task `{task}`, {hash}, is not kept here any more");
+        let what = format!("the answer of task `{task}`, {hash}, is no longer stored here");
         CommandError::new(Exit::No, what)
     })?;
     context.ui.say(&format!("sha256:{hash}"));

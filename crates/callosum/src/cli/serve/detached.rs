@@ -46,7 +46,7 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
     let program = std::env::current_exe().map_err(|error| {
         CommandError::because(
             Exit::Environment,
-            "this program does not find itself",
+            "cannot find the path of this program",
             &error,
         )
     })?;
@@ -97,7 +97,7 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             let said = serde_json::from_slice::<Failure>(&said);
             let said = said.map_err(|error| {
                 let what = format!(
-                    "`{}` is not what the daemon leaves there",
+                    "`{}` is not a report that the daemon wrote",
                     failure.display()
                 );
                 CommandError::because(Exit::Environment, what, &error).hint("callosum serve")
@@ -105,7 +105,7 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             return Err(said.explained());
         }
         if began.elapsed() >= PATIENCE {
-            let what = "the daemon was started and does not answer";
+            let what = "the daemon was started but does not answer";
             return Err(CommandError::new(Exit::Environment, what).hint("callosum serve"));
         }
         thread::sleep(PAUSE);

@@ -185,7 +185,7 @@ impl Silent {
     fn explained(&self) -> CommandError {
         let who = self.pid.map(|pid| format!(" (pid {pid})"));
         let what = format!(
-            "a daemon serves and does not answer{}",
+            "a daemon is running but does not answer{}",
             who.unwrap_or_default()
         );
         let error = CommandError::new(Exit::Environment, what);
@@ -210,10 +210,9 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         return Err(served_already(ground));
     };
     if let Err(error) = logging::start(&ground.disk, &ground.environment) {
-        ground.ui.warn(
-            &format!("nothing is logged: {error}"),
-            Some("callosum doctor"),
-        );
+        ground
+            .ui
+            .warn(&format!("logging is off: {error}"), Some("callosum doctor"));
     }
     let explained = |error| explain::environment(&error);
     let (ui, is_watched) = (ground.ui, how.failure_to.is_none());
@@ -244,10 +243,10 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         warn: Box::new(move |reason| {
             tracing::warn!(
                 reason,
-                "the configuration cannot be used; the one before still holds"
+                "invalid configuration; still using the last valid one"
             );
             if is_watched {
-                let what = format!("what was configured last still holds: {reason}");
+                let what = format!("still using the last valid configuration: {reason}");
                 ui.warn(&what, Some("callosum doctor"));
             }
         }),
@@ -255,10 +254,10 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
     };
     let mut told = Ok(());
     let served = serve(instance, setting, |serving| {
-        tracing::info!(pid = std::process::id(), "the daemon serves");
+        tracing::info!(pid = std::process::id(), "the daemon is serving");
         for unserved in &serving.unserved {
             let (what, address, reason) = (&unserved.what, &unserved.address, &unserved.reason);
-            tracing::error!(%what, %address, %reason, "an address cannot be served");
+            tracing::error!(%what, %address, %reason, "cannot serve an address");
         }
         if is_watched {
             told = tell(ground, serving);
@@ -338,7 +337,7 @@ fn tell(ground: &Ground, serving: &Serving) -> Result<(), CommandError> {
     let ui = ground.ui;
     for unserved in &serving.unserved {
         let what = format!(
-            "the {} at {} cannot be served: {}",
+            "cannot serve {} at {}: {}",
             unserved.what, unserved.address, unserved.reason
         );
         let hint = elsewhere(&unserved.what);
@@ -349,7 +348,7 @@ fn tell(ground: &Ground, serving: &Serving) -> Result<(), CommandError> {
     for sink in sinks.unwrap_or_default() {
         if sink.address.is_none() {
             let what = format!(
-                "nothing is passed on to {}: ${} is not set",
+                "sink {} receives no events: ${} is not set",
                 sink.name, sink.variable
             );
             let hint = format!(
@@ -385,7 +384,7 @@ fn lines(serving: &Serving) -> String {
                 Some(Unserved {
                     address, reason, ..
                 }) => {
-                    format!("not at {address}; at the daemon's start: {reason}")
+                    format!("not at {address}: when the daemon started: {reason}")
                 }
                 None => "-".to_owned(),
             },
@@ -403,12 +402,12 @@ fn served_already(ground: &Ground) -> CommandError {
     let Some(Serving { pid, version, .. }) = serving else {
         return match silent(ground) {
             Ok(Some(silent)) => silent.explained(),
-            Ok(None) => CommandError::new(Exit::Environment, "a daemon served just now, and ended")
+            Ok(None) => CommandError::new(Exit::Environment, "the daemon ended just now")
                 .hint("callosum serve"),
             Err(error) => error,
         };
     };
-    let what = format!("a daemon serves already: pid {pid}, version {version}");
+    let what = format!("a daemon is already running: pid {pid}, version {version}");
     CommandError::new(Exit::Environment, what).hint("callosum serve stop")
 }
 

@@ -57,7 +57,7 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
             return Err(silent.explained());
         }
         if !ground.ui.json {
-            ground.ui.say("no daemon serves");
+            ground.ui.say("no daemon is running");
         }
         return Err(CommandError::told(Exit::No));
     };
@@ -67,14 +67,14 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
     let mut text = lines(serving);
     if let Some(at) = &output.replaced {
         let what = format!(
-            "the folder of the log was removed under the daemon at {at}: another log has begun, and what stood in \
-             the old one is gone"
+            "the log's folder was removed while the daemon was running, at {at}: a new log has begun, and \
+             the old one is lost"
         );
         ground.ui.warn(&what, None);
     }
     if let Some(fault) = &output.configuration_fault {
         let what = format!(
-            "what was configured last still holds: {}",
+            "still using the last valid configuration: {}",
             on_one_line(fault)
         );
         ground.ui.warn(&what, Some("callosum doctor"));
@@ -106,10 +106,10 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
         }
         if *passed_over > 0 {
             let over = many(*passed_over, "event");
-            let _ = write!(text, "; refused and passed over: {over}");
+            let _ = write!(text, "; refused and skipped: {over}");
         }
         if let Some(reason) = reason {
-            let _ = write!(text, "; not taken: {}", on_one_line(reason));
+            let _ = write!(text, "; not accepted: {}", on_one_line(reason));
         }
         text.push('\n');
     }
@@ -123,7 +123,7 @@ fn warn_of_other_sinks(ground: &Ground, served: &[SinkStatus]) {
         Ok(named) => named,
         Err(error) => {
             let what = format!(
-                "events are passed on as the daemon was begun with, and none will begin: {}",
+                "the daemon still uses the sinks from its start; the current configuration is invalid: {}",
                 on_one_line(&error.to_string())
             );
             return ground.ui.warn(&what, Some("callosum doctor"));
@@ -132,9 +132,9 @@ fn warn_of_other_sinks(ground: &Ground, served: &[SinkStatus]) {
     let named: BTreeSet<&str> = named.iter().map(|sink| &*sink.name).collect();
     let served = served.iter().map(|sink| &*sink.name).collect();
     if named != served {
-        let what = "the configuration names other places to pass events on to than the daemon was begun with";
+        let what = "the configured sinks differ from those that the daemon started with";
         ground
             .ui
-            .warn(what, Some("callosum serve stop, then callosum serve"));
+            .warn(what, Some("callosum serve stop && callosum serve"));
     }
 }

@@ -25,9 +25,9 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
             return Err(silent.explained());
         }
         if ground.ui.json {
-            return Err(CommandError::new(Exit::No, "no daemon serves").hint("callosum serve"));
+            return Err(CommandError::new(Exit::No, "no daemon is running").hint("callosum serve"));
         }
-        ground.ui.say("no daemon serves");
+        ground.ui.say("no daemon is running");
         return Err(CommandError::told(Exit::No));
     };
     let pid = answer["serving"]["pid"].as_u64().unwrap_or_default();
@@ -36,11 +36,11 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
     loop {
         let ended = Instance::begin(&ground.disk, &folder);
         if ended.map_err(|error| store::disk_failed(&error))?.is_some() {
-            ground.ui.say(&format!("the daemon has ended (pid {pid})"));
+            ground.ui.say(&format!("stopped the daemon (pid {pid})"));
             return Ok(());
         }
         if began.elapsed() >= PATIENCE {
-            let what = format!("the daemon was asked to end and has not (pid {pid})");
+            let what = format!("the daemon did not stop when asked (pid {pid})");
             return Err(CommandError::new(Exit::Environment, what).hint(format!("kill {pid}")));
         }
         thread::sleep(PAUSE);

@@ -166,7 +166,7 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
     }
     if let Some(found) = version.filter(|version| *version > LedgerVersion::OURS) {
         attention.push(format!(
-            "the ledger has version {found}: nothing is added to it by this program"
+            "the ledger has version {found}, which this program cannot write"
         ));
     }
     match day_ahead(&context.disk, &context.ledger_paths(), context.clock.now()) {
@@ -194,7 +194,7 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
     for (roster, executor) in known {
         let standing = if !roster.is_trusted(executor) {
             attention.push(format!(
-                "executor {} waits for `callosum trust`",
+                "executor {} is not trusted yet; callosum trust",
                 executor.id
             ));
             "not trusted".to_owned()
@@ -202,8 +202,8 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
             "disabled".to_owned()
         } else if let Some(left) = roster.left_alone(&executor.id) {
             attention.push(format!(
-                "executor {id} failed again and again{}, and is left alone for {} s more: until then no task is \
-                 handed to it; to ask it now: callosum executor check {id}",
+                "executor {id} failed repeatedly{} and is paused for {} s more; it gets no tasks until \
+                 then; to check it now: callosum executor check {id}",
                 last_cause(&last_failures, &executor.id),
                 thousands(left.as_secs().max(1)),
                 id = executor.id
@@ -225,18 +225,18 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
     }
     for waiting in &context.project.waiting {
         attention.push(format!(
-            ".calrc `{}` waits for `callosum trust`",
+            ".calrc `{}` is not trusted yet; callosum trust",
             waiting.key.name()
         ));
     }
     let mesh = MeshStatus::gather(context).unwrap_or_else(|error| {
-        attention.push(format!("the mesh cannot be read: {error}; callosum doctor"));
+        attention.push(format!("cannot read the mesh: {error}; callosum doctor"));
         None
     });
     let left_alone = mesh.as_ref().map(|mesh| mesh.left_alone);
     if let Some(left) = left_alone.filter(|left| *left > 0) {
         attention.push(format!(
-            "{} beside the bridge file {} never taken over; callosum doctor",
+            "{} beside the bridge file {} never applied; callosum doctor",
             many(left, "addition"),
             if left == 1 { "is" } else { "are" },
         ));
@@ -247,7 +247,7 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
         .filter(|dead| *dead > 0)
     {
         attention.push(format!(
-            "{} could not be handed over; callosum mesh message list --dead",
+            "{} could not be delivered; callosum mesh message list --dead",
             many(dead, "message")
         ));
     }
@@ -300,7 +300,7 @@ fn last_cause(failures: &[FailureOutput], executor: &str) -> String {
         .filter(|failure| failure.executor.as_deref() == Some(executor));
     let coded = its.find_map(|failure| failure.code.as_ref().zip(failure.message.as_ref()));
     coded.map_or_else(String::new, |(code, message)| {
-        format!(" (at last {code}: {})", shown(Some(message)))
+        format!(" (last {code}: {})", shown(Some(message)))
     })
 }
 

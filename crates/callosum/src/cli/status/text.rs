@@ -113,8 +113,8 @@ fn parts(output: &StatusOutput) -> Vec<String> {
             many(output.entries, "entry"),
             many(output.ledger_bytes, "byte")
         ),
-        None if output.initialised => "gone".to_owned(),
-        None => "none yet: the first `callosum delegate` begins it".to_owned(),
+        None if output.initialised => "missing".to_owned(),
+        None => "none yet: the first `callosum delegate` creates it".to_owned(),
     };
     let next = output.next_executor.as_deref();
     let executors = output.executors.iter();

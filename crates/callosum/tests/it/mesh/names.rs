@@ -123,7 +123,7 @@ fn a_dead_letter_is_told_in_its_own_project() {
         for verb in ["status", "doctor"] {
             let run = env.callosum().arguments([verb]).in_folder(&folder);
             let told = run.run().success().stdout;
-            let said = told.contains("could not be handed over");
+            let said = told.contains("could not be delivered");
             assert_eq!(said, is_told, "{verb}: {told}");
         }
     }

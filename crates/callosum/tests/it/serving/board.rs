@@ -392,10 +392,13 @@ fn the_daemon_heeds_the_matrix_as_it_is_changed() {
     let fault = status["configuration_fault"].as_str().unwrap().to_owned();
     assert!(fault.contains("translation.minutes` is 0"), "{fault}");
     let said = env.run(["serve", "status"]).success().stderr;
-    assert!(said.contains("configured last still holds"), "{said}");
+    assert!(
+        said.contains("still using the last valid configuration"),
+        "{said}"
+    );
     let doctor = env.run(["doctor", "-v"]).stdout;
     assert!(
-        doctor.contains("goes on with what was configured last"),
+        doctor.contains("still uses the last valid configuration"),
         "{doctor}"
     );
     env.write(env.configuration(), "[mesh.routes.synthesis]\n");

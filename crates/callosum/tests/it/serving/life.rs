@@ -109,7 +109,9 @@ fn a_daemon_whose_folder_was_removed_is_found_and_can_be_ended() {
     assert!(status["replaced"].is_string(), "{status}");
     let words = env.run(["serve", "status"]).success();
     assert!(
-        words.stderr.contains("was removed under the daemon"),
+        words
+            .stderr
+            .contains("was removed while the daemon was running"),
         "{}",
         words.stderr
     );

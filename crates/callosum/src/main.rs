@@ -10,6 +10,7 @@ mod ck;
 mod cli;
 mod logging;
 mod mcp;
+mod report;
 mod ui;
 
 use std::process::ExitCode;

@@ -210,7 +210,7 @@ impl ClientOutput {
         } = self;
         if self.has_failed() {
             let what = format!("{client}: {}", note.as_deref().unwrap_or_default());
-            context.ui.warn(&what, *hint);
+            context.report.warn(&what, *hint);
             return;
         }
         let state = match (change.as_str(), would) {
@@ -222,13 +222,13 @@ impl ClientOutput {
             (_, false) => "was removed from",
         };
         context
-            .ui
+            .report
             .say(&format!("{client}: {what} {state} {settings}"));
         if let Some(with) = with {
-            context.ui.say(&format!("  with {with}"));
+            context.report.say(&format!("  with {with}"));
         }
         if let Some(note) = note.as_deref().filter(|_| !would) {
-            context.ui.hint(note);
+            context.report.hint(note);
         }
     }
 }

@@ -214,7 +214,7 @@ fn set(context: &mut Context, args: &SetArgs) -> Result<(), CommandError> {
     let (address, value) = asked(args)?;
     let changed = context.project.set(&context.disk, &address, &value);
     changed.map_err(|error| explain::set(&error))?;
-    context.ui.say(&format!("{address} is now {value}"));
+    context.report.say(&format!("{address} is now {value}"));
     warn_of_nobody(context, &address)
 }
 
@@ -281,7 +281,7 @@ fn warn_of_nobody(context: &Context, address: &Address) -> Result<(), CommandErr
         let meant = nearest(id, known.map(|executor| executor.id.as_str()))
             .map_or_else(String::new, |known| format!(", did you mean `{known}`?"));
         let what = format!("no executor `{id}` is registered{meant}");
-        context.ui.warn(&what, Some("callosum executor list"));
+        context.report.warn(&what, Some("callosum executor list"));
     }
     Ok(())
 }

@@ -26,7 +26,10 @@ use callosum_ledger::LedgerPaths;
 use callosum_session::{Zones, trajectory::Agent};
 
 use super::{explain, interrupt};
-use crate::ui::{CommandError, Exit, Ui, shell_word};
+use crate::{
+    report::Reporter,
+    ui::{CommandError, Exit, Ui, shell_word},
+};
 use callosum_config::{Environment, ForeignMark, Key, Origin, Places, Project, Subject, Told};
 
 /// Who asks, where that is no person at a command line.
@@ -54,6 +57,8 @@ pub(crate) struct Asked {
 /// A project, the machine under it, and the terminal in front of it.
 pub(crate) struct Context {
     pub(super) ui: Ui,
+    /// Receives warnings, notices and progress.
+    pub(crate) report: Arc<dyn Reporter>,
     pub(super) disk: Disk,
     pub(super) clock: Clock,
     pub(super) ids: Ids,
@@ -186,6 +191,7 @@ impl Context {
         let folder = directory.map_or_else(|| here.clone(), |directory| here.join(directory));
         Ok(Self {
             ui,
+            report: Arc::new(ui),
             disk,
             clock,
             ids,
@@ -216,7 +222,7 @@ impl Context {
             on_one_line(&path.display().to_string())
         );
         let folder = shell_word(&folder.display().to_string());
-        self.ui
+        self.report
             .warn(&what, Some(&format!("callosum -C {folder} status")));
     }
 
@@ -228,7 +234,7 @@ impl Context {
                 waiting.key.name(),
                 waiting.setting.value,
             );
-            self.ui.warn(&what, Some("callosum trust --list"));
+            self.report.warn(&what, Some("callosum trust --list"));
         }
     }
 
@@ -446,7 +452,7 @@ impl Context {
             .and_then(|_| {
                 if let Err(error) = self.disk.sweep_scratch(&all) {
                     // Litter of others keeps nobody from working.
-                    self.ui
+                    self.report
                         .detail(&super::store::disk_failed(&error).one_line());
                 }
                 self.disk.held_scratch(&all)

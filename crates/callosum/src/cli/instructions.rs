@@ -124,12 +124,12 @@ impl InstructionsOutput {
             "kept" => format!("{file}: kept, because it was edited"),
             "failed" => {
                 let what = format!("{client}: {}", note.as_deref().unwrap_or_default());
-                context.ui.warn(&what, None);
+                context.report.warn(&what, None);
                 return;
             }
             _ => format!("{client}: {file} already names {AGENTS}"),
         };
-        context.ui.say(&line);
+        context.report.say(&line);
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn leave(context: &Context, event: &AuditEvent) {
     let told = notice(&context.disk, &journal, &context.ids, (event, at), PATIENCE);
     if let Err(error) = told {
         let what = store::disk_failed(&error).one_line();
-        context.ui.warn(
+        context.report.warn(
             &format!("cannot write an audit record of this: {what}"),
             None,
         );

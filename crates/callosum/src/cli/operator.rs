@@ -132,7 +132,9 @@ fn notify(context: &Context, args: &NotifyArgs) -> Result<(), CommandError> {
         .escalation;
     // The process that a hook starts has no one to print to.
     if let Err(error) = logging::start(&context.disk, &context.environment) {
-        context.ui.warn(&format!("logging is off: {error}"), None);
+        context
+            .report
+            .warn(&format!("logging is off: {error}"), None);
     }
     if !person::is_enabled(&escalation) {
         return Err(CommandError::new(
@@ -167,7 +169,7 @@ fn notify(context: &Context, args: &NotifyArgs) -> Result<(), CommandError> {
         Err(error) => tracing::error!(id = args.id, %error, "could not notify a person"),
     }
     delivered.map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
-    context.ui.say("notified");
+    context.report.say("notified");
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
-use crate::ui::{CommandError, Exit, Progress, many};
+use crate::ui::{CommandError, Exit, many};
 
 /// Rebuild the ledger from the audit journal and compare it byte for byte
 ///
@@ -67,7 +67,7 @@ pub(crate) struct DifferenceOutput {
 pub(super) fn run(context: &Context, args: &ReplayArgs) -> Result<(), CommandError> {
     let file = args.file.as_ref().map(|file| context.folder.join(file));
     let temporary = context.scratch()?;
-    let progress = Progress::start(context.ui, "replaying");
+    let progress = context.report.progress("replaying");
     let replayed = replay(
         &context.disk,
         &context.ledger_paths(),

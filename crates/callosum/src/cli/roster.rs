@@ -48,14 +48,16 @@ impl<'a> Roster<'a> {
             .map_err(|error| unreadable(&error))?
             .unwrap_or_else(Registry::initial);
         for problem in registry.problems() {
-            context.ui.warn(&format!("registry.json: {problem}"), None);
+            context
+                .report
+                .warn(&format!("registry.json: {problem}"), None);
         }
         let embedded = Executor::embedded();
         if let Some(entry) = registry.get(EMBEDDED_ID)
             && entry.fingerprint() != embedded.fingerprint()
         {
             let what = "registry.json has a different command for `scout`; using the built-in one";
-            context.ui.warn(what, None);
+            context.report.warn(what, None);
         }
         registry.put(&embedded);
         let trust = context.project.trust.clone();

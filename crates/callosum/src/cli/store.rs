@@ -10,7 +10,7 @@ use callosum_ledger::{
 };
 
 use super::{context::Context, witness};
-use crate::ui::{CommandError, Exit, Progress, shell_word};
+use crate::ui::{CommandError, Exit, shell_word};
 
 /// How long another process that changes the same file is waited for (Seed CAL §5.3).
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -41,7 +41,7 @@ pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
         match remedy {
             Remedy::Retry { delay } if !context.cancel.is_cancelled() => {
                 let seconds = delay.as_secs_f64();
-                context.ui.say(&format!(
+                context.report.say(&format!(
                     "[E007] another process holds the ledger; retrying in {seconds:.1} s"
                 ));
                 std::thread::sleep(delay);
@@ -115,9 +115,9 @@ pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
             | OpenError::Journal(JournalError::Damaged { .. })),
         ) => {
             let what = format!("showing unverified data: {error}");
-            context.ui.warn(&what, Some("callosum ledger verify"));
+            context.report.warn(&what, Some("callosum ledger verify"));
         }
-        Err(error) => context.ui.detail(&unopened(&error).one_line()),
+        Err(error) => context.report.detail(&unopened(&error).one_line()),
     }
     let reader = Reader::open(context.disk.clone(), paths).map_err(|error| unreadable(&error))?;
     // Where that cannot be told, whoever asks for an archive is told why.
@@ -127,7 +127,7 @@ pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
             gone.path.display()
         );
         context
-            .ui
+            .report
             .warn(&what, Some(way_back_to(gone.is_in_journal)));
     }
     Ok(reader)
@@ -156,12 +156,12 @@ pub(super) fn compress_archives(context: &Context) {
     if !context.project.settings.compresses_archives() {
         return;
     }
-    let progress = Progress::start(context.ui, "compressing archives");
+    let progress = context.report.progress("compressing archives");
     let compressed = Ledger::compress_archives(&context.disk, &context.ledger_paths());
     drop(progress);
     if let Err(error) = compressed {
         let what = format!("cannot compress an archive: {error}");
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
     }
 }
 
@@ -184,7 +184,7 @@ fn tell_repairs(context: &Context, ledger: &Ledger) {
         } else {
             format!("repaired: {repair}")
         };
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
     }
 }
 

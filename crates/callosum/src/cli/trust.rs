@@ -205,7 +205,7 @@ pub(super) fn run(context: &Context, args: &TrustArgs) -> Result<(), CommandErro
     if context.ui.json {
         context.ui.json_data(&output)?;
     } else if shown == 0 {
-        context.ui.say("everything is trusted");
+        context.report.say("everything is trusted");
     }
     if left > 0 && !args.list && !can_ask {
         let what = "nothing was trusted: no terminal to ask on";

@@ -233,7 +233,7 @@ fn perform(
             None => moving = inventory.tree.iter().collect(),
             Some(why) => {
                 let what = format!("session files stay in the tree: {why}");
-                context.ui.warn(&what, None);
+                context.report.warn(&what, None);
             }
         }
         let is_moved = |group: &Group| moving.iter().any(|moving| moving.what == group.what);
@@ -355,7 +355,7 @@ fn tell(
 
 fn tell_groups(context: &Context, groups: &[GroupOutput]) {
     for group in groups {
-        context.ui.say(&group.line());
+        context.report.say(&group.line());
     }
 }
 
@@ -455,17 +455,19 @@ fn tell_zone(context: &Context, zone: &[LiftedOutput], would: bool) {
     let verb = if would { "would remove" } else { "removed" };
     if !removed.is_empty() {
         let files = by_folder(&removed);
-        context.ui.say(&format!("{verb} from the project: {files}"));
-        context.ui.detail(&format!("  {}", removed.join(" ")));
+        context
+            .report
+            .say(&format!("{verb} from the project: {files}"));
+        context.report.detail(&format!("  {}", removed.join(" ")));
     }
     for path in restored {
         context
-            .ui
+            .report
             .say(&format!("{verb} Callosum's lines from {path}"));
     }
     for path in of("kept") {
         let what = format!("kept `{path}`: it was edited");
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
     }
 }
 

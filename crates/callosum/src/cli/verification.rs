@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{context::Context, store, witness};
-use crate::ui::{CommandError, Exit, Progress, many};
+use crate::ui::{CommandError, Exit, many};
 
 /// `callosum ledger verify --json` and `callosum audit verify --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -59,7 +59,7 @@ pub(crate) struct ProblemOutput {
 }
 
 pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError> {
-    let progress = Progress::start(context.ui, "verifying");
+    let progress = context.report.progress("verifying");
     let witness = witness::of(context);
     let scope = Scope {
         archives,
@@ -126,14 +126,14 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
         let is_lost_journal =
             |problem: &Problem| problem.fault == Fault::Missing && problem.path == paths.audit;
         if !found.not_in_journal.is_empty() {
-            context.ui.hint(store::way_back_to(false));
+            context.report.hint(store::way_back_to(false));
         } else if found.problems.iter().all(is_stranger) {
             let may_be_archive = |problem: &Problem| {
                 let name = problem.path.file_name().unwrap_or_default();
                 let name = name.to_string_lossy();
                 name.starts_with("cal_memory_") && !name.ends_with(".index")
             };
-            context.ui.hint(if found.problems.iter().any(may_be_archive) {
+            context.report.hint(if found.problems.iter().any(may_be_archive) {
                 "keep a copy before you move it away: it may be an archive that the lost end of the audit \
                  journal recorded. Restore the journal, or start a new one that records it again: callosum \
                  ledger recover --new-journal --force"
@@ -141,11 +141,11 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
                 "move it away: it is not an archive and is never read"
             });
         } else if found.problems.iter().all(is_restored) {
-            context.ui.hint(
+            context.report.hint(
                 "rebuild from the journal and move the current files aside: callosum ledger recover --from-audit",
             );
         } else if found.problems.iter().any(is_lost_journal) {
-            context.ui.hint(
+            context.report.hint(
                 "restore the folder from a backup or version control, or start a new journal from the \
                  ledger: callosum ledger recover --new-journal",
             );
@@ -154,7 +154,7 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             .iter()
             .all(|problem| is_of_signed(problem, &paths))
         {
-            context.ui.hint(
+            context.report.hint(
                 "restore the signed journal, or, if you know why it changed: callosum audit checkpoint \
                  --begin-anew",
             );
@@ -165,7 +165,7 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
         {
             // A journal that lost its end is a whole one, which is given up only where that is said.
             let lost_its_end = found.problems.iter().any(|one| one.fault == Fault::TailCut);
-            context.ui.hint(&format!(
+            context.report.hint(&format!(
                 "restore the journal from a backup or version control, or start a new one from the ledger: \
                  callosum ledger recover --new-journal{}, then callosum audit checkpoint --begin-anew",
                 if lost_its_end { " --force" } else { "" }

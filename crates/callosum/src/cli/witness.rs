@@ -119,13 +119,13 @@ fn warn_of_forgotten(context: &Context, made: &Made) {
              what came before",
             many(made.forgotten, "checkpoint")
         );
-        context.ui.warn(&what, Some("callosum audit verify"));
+        context.report.warn(&what, Some("callosum audit verify"));
     }
 }
 
 fn warn(context: &Context, error: &CommandError) {
     let what = format!("no checkpoint was signed: {}", error.one_line());
-    context.ui.warn(&what, error.hint_text());
+    context.report.warn(&what, error.hint_text());
 }
 
 /// Explains why no checkpoint was made.

@@ -69,11 +69,11 @@ pub(super) fn tell(context: &Context, found: &[Surveyed]) {
         match standing {
             Standing::Missing | Standing::Current => {}
             Standing::Outdated | Standing::Extended => {
-                context.ui.say(&format!("{path}: {standing}"));
+                context.report.say(&format!("{path}: {standing}"));
             }
             Standing::Changed | Standing::Foreign | Standing::Outside => {
                 context
-                    .ui
+                    .report
                     .warn(&format!("{path}: {standing}, not changed"), None);
             }
         }

@@ -10,6 +10,7 @@ mod harmless_json;
 mod list;
 mod number;
 mod progress;
+mod reporter;
 mod shell_word;
 mod table;
 mod terminal;

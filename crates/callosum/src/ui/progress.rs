@@ -13,6 +13,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::Ui;
+use crate::report::ProgressLine;
 
 /// What was heard so lately is told without its age.
 const FRESH: Duration = Duration::from_secs(3);
@@ -21,6 +22,7 @@ const FRESH: Duration = Duration::from_secs(3);
 /// looks.
 #[derive(Debug)]
 pub(crate) struct Progress {
+    ui: Ui,
     bar: ProgressBar,
     /// When what it says was heard, in milliseconds since it began.
     heard: Arc<AtomicU64>,
@@ -54,16 +56,16 @@ impl Progress {
         if ui.is_watched() && has_thread() {
             bar.enable_steady_tick(Duration::from_millis(100));
         }
-        Self { bar, heard }
+        Self { ui, bar, heard }
+    }
+}
+
+impl ProgressLine for Progress {
+    fn above(&self, line: &str) {
+        self.bar.suspend(|| self.ui.say(line));
     }
 
-    /// Says a line on stderr that stays, above the moving one.
-    pub(crate) fn above(&self, ui: Ui, line: &str) {
-        self.bar.suspend(|| ui.say(line));
-    }
-
-    /// Says what is being done now.
-    pub(crate) fn now(&self, what: String) {
+    fn now(&self, what: String) {
         let now = self.bar.elapsed().as_millis();
         let now = u64::try_from(now).unwrap_or(u64::MAX);
         self.heard.store(now, Ordering::Relaxed);

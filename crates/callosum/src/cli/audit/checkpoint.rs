@@ -110,7 +110,7 @@ fn show_key(context: &Context) -> Result<(), CommandError> {
     match key {
         Some(key) => {
             if let Some(next) = next {
-                context.ui.say(&format!(
+                context.report.say(&format!(
                     "another project changed the key; the next checkpoint will be signed with {next}"
                 ));
             }

@@ -33,7 +33,7 @@ pub(in crate::cli) fn unreadable(error: &AuditReadError) -> CommandError {
 pub(in crate::cli) fn tell_unreadable(context: &Context, reader: &AuditReader) {
     for line in reader.unreadable() {
         context
-            .ui
+            .report
             .warn(&line.to_string(), Some("callosum audit verify"));
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn print(context: &Context, records: &[AuditRecord]) -> Result<(), Co
         return context.ui.json_data(&RecordsOutput { records });
     }
     if records.is_empty() {
-        context.ui.say("no record matches");
+        context.report.say("no record matches");
         return Ok(());
     }
     let mut table = Table::new(&[

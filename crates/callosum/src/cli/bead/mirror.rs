@@ -30,7 +30,7 @@ fn bd(context: &Context) -> Option<Bd<'_>> {
 
 fn warn(context: &Context, error: &BdError) {
     let what = CommandError::from_error(Exit::Environment, error).one_line();
-    context.ui.warn(&what, None);
+    context.report.warn(&what, None);
 }
 
 /// What `bd` says can be worked on; nothing where it is not used.
@@ -121,7 +121,9 @@ pub(in crate::cli) fn adopt(
     held.update_bead(id, &status)
         .map_err(|error| unchanged(&error))?;
     let file = session.zones.named(&session.zones.beads().join(id.file()));
-    context.ui.say(&format!("made {file} of what `bd` says"));
+    context
+        .report
+        .say(&format!("made {file} of what `bd` says"));
     Ok(())
 }
 

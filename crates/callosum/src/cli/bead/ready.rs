@@ -77,7 +77,7 @@ pub(super) fn listing(context: &Context) -> Result<Listing, CommandError> {
     let listing = listing.map_err(|error| explain(&error.into()))?;
     for unread in &listing.unread {
         let what = format!("{} was not understood: {}", unread.file, unread.problem);
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
     }
     Ok(listing)
 }
@@ -120,7 +120,7 @@ pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandErro
     }
     if total == 0 {
         let open = listing.rows.iter().filter(|row| !is_closed(&row.status));
-        context.ui.say(&match open.count() {
+        context.report.say(&match open.count() {
             0 => "no bead is open: callosum bead create TITLE".to_owned(),
             waiting => {
                 format!("no bead is ready, {waiting} wait or are held back: callosum bead list")

@@ -109,13 +109,13 @@ pub(crate) fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
         let manifests = match manifests {
             Ok(manifests) => manifests,
             Err(error) => {
-                context.ui.warn(&format!("left out: {error}"), None);
+                context.report.warn(&format!("left out: {error}"), None);
                 continue;
             }
         };
         for manifest in manifests {
             if let Err(error) = catalogue.add(manifest) {
-                context.ui.warn(&format!("left out: {error}"), None);
+                context.report.warn(&format!("left out: {error}"), None);
             }
         }
     }
@@ -149,7 +149,7 @@ pub(super) fn count_unfit(context: &Context) -> Result<(), CommandError> {
             count => format!("left out: {count} tools of {id}, for example {first}"),
         };
         context
-            .ui
+            .report
             .warn(&what, Some(&format!("callosum executor check {id}")));
     }
     Ok(())
@@ -162,7 +162,7 @@ pub(super) fn warn_of_unfit(context: &Context) -> Result<(), CommandError> {
     for executor in roster.registry().executors() {
         for what in kept_tools.unfit(executor)? {
             let what = format!("left out: {}: its tool {what}", executor.id);
-            context.ui.warn(&what, None);
+            context.report.warn(&what, None);
         }
     }
     Ok(())

@@ -83,6 +83,6 @@ fn change(context: &Context, name: &str, change: Revocation) -> Result<(), Comma
         (Revocation::Restore, true) => "restored",
         (Revocation::Restore, false) => "was not revoked",
     };
-    context.ui.say(&format!("{name}: {outcome}"));
+    context.report.say(&format!("{name}: {outcome}"));
     Ok(())
 }

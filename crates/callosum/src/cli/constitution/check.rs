@@ -59,6 +59,6 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
         return context.ui.json_data(&output);
     }
     let count = many(output.policies.len() as u64, "policy");
-    context.ui.say(&format!("{count}, {}", output.hash));
+    context.report.say(&format!("{count}, {}", output.hash));
     Ok(())
 }

@@ -101,7 +101,7 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    context.ui.say(&format!(
+    context.report.say(&format!(
         "signed version {} in {}",
         output.version, output.signature
     ));

@@ -67,7 +67,7 @@ pub(super) fn detach(context: &Context, args: &DelegateArgs) -> Result<String, C
     let runs = Runs::new(context);
     // What cannot be cleared away hinders nothing.
     if let Err(error) = runs.remove_old() {
-        error.tell();
+        context.report.error(&error);
     }
     let arguments = words(context, args)?;
     let shown = match (&args.tasks, arguments.last()) {

@@ -225,7 +225,7 @@ fn order(context: &Context, args: &DelegateArgs) -> Result<(), CommandError> {
     }
     context.ui.data(&format!("{run}\n"))?;
     context
-        .ui
+        .report
         .hint(&format!("callosum executor runs wait {run}"));
     Ok(())
 }
@@ -325,7 +325,9 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     let report = ran.map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
     drop(shown);
     for rotated in ledger.rotations() {
-        context.ui.say(&format!("archived the ledger: {rotated}"));
+        context
+            .report
+            .say(&format!("archived the ledger: {rotated}"));
     }
     if !ledger.rotations().is_empty() {
         store::compress_archives(context);
@@ -333,14 +335,14 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     if let Some(error) = ledger.not_rotated() {
         let why = store::unwritten(&error).one_line();
         let what = format!("the ledger has reached its maximum size but was not archived: {why}");
-        context.ui.warn(&what, Some("callosum doctor"));
+        context.report.warn(&what, Some("callosum doctor"));
     }
     // What came of the tasks is told, whatever comes of the registry.
     if let Err(error) = deactivate(context, &report, &ledger) {
-        error.tell();
+        context.report.error(&error);
     }
     if let Some(error) = &report.unrecorded {
-        context.ui.warn(
+        context.report.warn(
             &store::unwritten(error).one_line(),
             Some("callosum audit verify"),
         );
@@ -366,7 +368,7 @@ fn note_prompt_is_ignored(context: &Context, args: &DelegateArgs, executors: &[S
         None => {
             let what = "scout does not interpret prompts: this one gets a scan of the repository";
             context
-                .ui
+                .report
                 .note(what, Some("callosum delegate --executor ID \"…\""));
             return;
         }
@@ -379,7 +381,7 @@ fn note_prompt_is_ignored(context: &Context, args: &DelegateArgs, executors: &[S
         .into_iter()
         .chain(paths)
         .collect();
-    context.ui.note(&what, Some(&words.join(" ")));
+    context.report.note(&what, Some(&words.join(" ")));
 }
 
 /// How much at once, and how often again.
@@ -480,7 +482,7 @@ fn record_refusal(context: &Context, error: &CommandError) {
 fn tell_unrecorded(context: &Context, recorded: &Result<(), CommandError>) {
     if let Err(error) = recorded {
         let what = format!("this is not in the audit journal: {}", error.one_line());
-        context.ui.warn(&what, Some("callosum doctor"));
+        context.report.warn(&what, Some("callosum doctor"));
     }
 }
 
@@ -505,7 +507,7 @@ fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(),
             store::record(ledger, event.with("change", "health_check"))?;
             let what = format!("executor {id} failed its health check and is now inactive");
             context
-                .ui
+                .report
                 .warn(&what, Some(&format!("callosum executor check {id}")));
         }
     }
@@ -519,7 +521,7 @@ fn tell_without_login(context: &Context, roster: &Roster<'_>, submission: &Submi
     for id in named {
         if let Some(lack) = roster.lacked_login(id) {
             let what = format!("{id}: {}", lack.what);
-            context.ui.warn(&what, lack.hint.as_deref());
+            context.report.warn(&what, lack.hint.as_deref());
         }
     }
     let choice = roster.choice();
@@ -537,7 +539,7 @@ fn tell_without_login(context: &Context, roster: &Roster<'_>, submission: &Submi
             "no login for {} was found; only tasks that name it go there",
             passed_over.join(", ")
         );
-        context.ui.warn(&what, Some("callosum doctor"));
+        context.report.warn(&what, Some("callosum doctor"));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use callosum_agents::runner::Sign;
@@ -16,7 +16,8 @@ use serde::Deserialize;
 
 use crate::{
     cli::context::{Context, Telling},
-    ui::{Progress, Ui, many},
+    report::{Progress, Reporter},
+    ui::many,
 };
 
 /// How much of a line is shown while it is the last, in characters.
@@ -24,7 +25,7 @@ const LONGEST_LINE: usize = 100;
 
 /// Draws what a delegation tells.
 pub(super) struct Shown {
-    ui: Ui,
+    report: Arc<dyn Reporter>,
     telling: Option<Telling>,
     line: Progress,
     names: Vec<String>,
@@ -34,15 +35,15 @@ pub(super) struct Shown {
 impl Shown {
     /// Begins to watch a submission.
     pub(super) fn start(context: &Context, submission: &Submission) -> Self {
-        let ui = context.ui;
+        let report = Arc::clone(&context.report);
         let names = submission
             .tasks()
             .iter()
             .map(|task| task.local_id.clone())
             .collect();
-        let line = Progress::start(ui, "arbitrating");
+        let line = report.progress("arbitrating");
         Self {
-            ui,
+            report,
             telling: context.telling.clone(),
             line,
             names,
@@ -70,7 +71,7 @@ impl Shown {
     /// Says a line that stays.
     fn above(&self, line: &str) {
         self.tell(line);
-        self.line.above(self.ui, line);
+        self.line.above(line);
     }
 
     fn tell(&self, line: &str) {
@@ -88,7 +89,7 @@ impl Watch for Shown {
                 executor,
                 decision,
             } => {
-                self.ui.detail(&format!(
+                self.report.detail(&format!(
                     "{id}: {} because of {}, assigned to {executor}",
                     decision.mode, decision.reason
                 ));
@@ -108,8 +109,8 @@ impl Watch for Shown {
                     self.set(task, Some(counted.to_string()));
                 } else if !line.trim().is_empty() {
                     let name = self.names.get(task.0).map_or("", String::as_str);
-                    if self.ui.verbose {
-                        self.line.above(self.ui, &format!("{name}: {line}"));
+                    if self.report.is_verbose() {
+                        self.line.above(&format!("{name}: {line}"));
                     }
                     self.set(task, Some(line.chars().take(LONGEST_LINE).collect()));
                 }

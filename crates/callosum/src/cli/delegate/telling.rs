@@ -130,7 +130,7 @@ fn tell_task(
         return Ok(());
     }
     let (error, details) = failure(task, &name);
-    error.tell();
+    context.report.error(&error);
     for line in details.lines() {
         ui.say(&format!("  {line}"));
     }
@@ -172,7 +172,7 @@ fn known_fixes(context: &Context, task: &TaskReport) -> Vec<String> {
         }
         Err(error) => {
             context
-                .ui
+                .report
                 .warn(&format!("cannot record its errors: {error}"), None);
             Vec::new()
         }

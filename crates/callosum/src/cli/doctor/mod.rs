@@ -22,7 +22,7 @@ use serde::Serialize;
 use super::{
     context::Context, continuity, guarding, local_time::LocalTime, meshing, serving, zoning,
 };
-use crate::ui::{CommandError, Exit, Progress};
+use crate::ui::{CommandError, Exit};
 
 /// Check the setup and print each problem with the command that fixes it
 ///
@@ -132,7 +132,7 @@ impl Checks {
 }
 
 pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandError> {
-    let progress = Progress::start(context.ui, "checking");
+    let progress = context.report.progress("checking");
     let times = LocalTime::find(context);
     let mut checks = Checks::default();
     machine::check_root(context, &mut checks);

@@ -28,7 +28,7 @@ use crate::{
         roster::Roster,
         store,
     },
-    ui::{CommandError, Exit, Progress},
+    ui::{CommandError, Exit},
 };
 
 /// Repeat the handshake and record each executor's capabilities
@@ -153,7 +153,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
             } else {
                 "callosum trust --list".to_owned()
             };
-            context.ui.warn(&what, Some(&hint));
+            context.report.warn(&what, Some(&hint));
         }
         trusted
     } else {
@@ -171,7 +171,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
         };
         all_passed = false;
         let what = format!("{} was not checked: {reason}", executor.id);
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
     }
     for (handshake, executor, output) in shake_hands_with_all(context, asked)? {
         let id = executor.id.clone();
@@ -193,10 +193,10 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
         for check in &checks {
             context.ui.data(&check.as_text())?;
             for details in check.steps.iter().filter_map(|step| step.details.as_ref()) {
-                context.ui.detail(details);
+                context.report.detail(details);
             }
             if let Some(hint) = &check.hint {
-                context.ui.hint(hint);
+                context.report.hint(hint);
             }
         }
     }
@@ -218,7 +218,9 @@ const AT_A_TIME: usize = 4;
 ///
 /// Nothing is locked meanwhile: an executor may take its time.
 pub(super) fn shake_hands(context: &Context, executor: Executor) -> Result<Shaken, CommandError> {
-    let progress = Progress::start(context.ui, &format!("handshake with {}", executor.id));
+    let progress = context
+        .report
+        .progress(&format!("handshake with {}", executor.id));
     let handshake = handshake(&executor, &context.surroundings()?);
     drop(progress);
     Ok(told(context, executor, handshake))
@@ -233,7 +235,7 @@ pub(super) fn shake_hands_with_all(
     let surroundings = context.surroundings()?;
     let names: Vec<&str> = executors.iter().map(|one| one.id.as_str()).collect();
     let what = format!("handshake with {}", names.join(", "));
-    let progress = (!names.is_empty()).then(|| Progress::start(context.ui, &what));
+    let progress = (!names.is_empty()).then(|| context.report.progress(&what));
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let shaken: Vec<OnceLock<Handshake>> = executors.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
@@ -279,7 +281,7 @@ pub(super) fn keep_tools(
     }
     for what in unfit(&handshake.tools) {
         let what = format!("{}: its tool {what}", executor.id);
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
     }
     KeptTools::of_project(context).keep(executor, &handshake.tools)
 }

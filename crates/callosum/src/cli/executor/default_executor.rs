@@ -54,7 +54,7 @@ impl StepsBack {
                     "tasks that name no executor may now go to {}: {error}",
                     self.id
                 );
-                context.ui.warn(&what, Some("callosum executor list"));
+                context.report.warn(&what, Some("callosum executor list"));
                 return;
             }
         }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     cli::{context::Context, lack::Lack, roster::Roster, store},
-    ui::{CommandError, Exit, Progress, Table},
+    ui::{CommandError, Exit, Table},
 };
 
 /// Names the servers of models that are looked for, in place of where they usually listen.
@@ -116,7 +116,9 @@ fn listening(context: &Context, servers: Vec<LocalServer>) -> Result<Vec<Answeri
     if servers.is_empty() {
         return Ok(Vec::new());
     }
-    let progress = Progress::start(context.ui, "looking for model servers on this machine");
+    let progress = context
+        .report
+        .progress("looking for model servers on this machine");
     let found = look_around(servers, &context.surroundings()?);
     drop(progress);
     Ok(found)
@@ -134,7 +136,7 @@ fn take_in_server(
             "{} answers at {} but has no model yet",
             server.id, server.endpoint
         );
-        context.ui.say(&what);
+        context.report.say(&what);
         return Ok(None);
     };
     let place = server.endpoint.clone();
@@ -146,7 +148,7 @@ fn take_in_server(
     let mut entry = server.entry(model);
     if let Err(error) = entry.check() {
         let what = format!("{} answers at {place} but was skipped: {error}", server.id);
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
         return Ok(None);
     }
     if answering.models.len() > 1
@@ -266,12 +268,12 @@ fn tell(
     if found.is_empty() {
         let what = "no known executor is in PATH and no model server answers on this machine; scout is \
                     always available";
-        context.ui.say(what);
+        context.report.say(what);
         return Ok(());
     }
     let is_new = |one: &FoundOutput| one.registered_now && one.status == Status::Active.to_string();
     if found.iter().any(is_new) {
-        context.ui.say(&next_line(&roster.choice()));
+        context.report.say(&next_line(&roster.choice()));
     }
     let mut table = Table::new(&["id", "status", "program", "note"]);
     let mut hints = Vec::new();
@@ -294,7 +296,7 @@ fn tell(
     }
     context.ui.data(&table.render())?;
     for hint in hints {
-        context.ui.hint(&hint);
+        context.report.hint(&hint);
     }
     Ok(())
 }

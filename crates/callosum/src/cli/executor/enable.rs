@@ -57,7 +57,7 @@ pub(super) fn enable(context: &mut Context, args: &EnableArgs) -> Result<(), Com
         &Address::Enabled(args.executor.clone()),
         &Value::Switch(true),
     )?;
-    context.ui.say(&format!("enabled {}", args.executor));
+    context.report.say(&format!("enabled {}", args.executor));
     print(context, &args.executor)
 }
 
@@ -68,7 +68,7 @@ pub(super) fn disable(context: &mut Context, args: &DisableArgs) -> Result<(), C
         &Address::Enabled(args.executor.clone()),
         &Value::Switch(false),
     )?;
-    context.ui.say(&format!("disabled {}", args.executor));
+    context.report.say(&format!("disabled {}", args.executor));
     print(context, &args.executor)
 }
 

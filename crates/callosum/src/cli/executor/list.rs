@@ -162,7 +162,7 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
         ]);
     }
     context.ui.data(&table.render())?;
-    context.ui.say(&next_line(&choice));
+    context.report.say(&next_line(&choice));
     Ok(())
 }
 

@@ -174,7 +174,7 @@ fn tell_held_back(context: &Context, args: &RegisterArgs, executor: &Executor) {
     let names = context.environment.iter();
     for name in names.filter_map(|(name, _)| name.to_str()) {
         if begins(name) && !passes(name, &executor.pass_environment) {
-            context.ui.hint(&format!(
+            context.report.hint(&format!(
                 "{name} is set here and looks like a secret, which is only passed if you give its full \
                  name: --pass-env {name}"
             ));
@@ -220,10 +220,10 @@ fn tell_next(context: &Context, id: &str) -> Result<(), CommandError> {
     let roster = Roster::load(&now)?;
     let choice = roster.choice();
     context
-        .ui
+        .report
         .say(&format!("registered {id}; {}", next_line(&choice)));
     if let Some(priority) = choice.priority_to_lead(id) {
-        context.ui.hint(&format!(
+        context.report.hint(&format!(
             "to send them to {id}: callosum executor enable {id} --priority {priority}"
         ));
     }
@@ -262,7 +262,7 @@ fn register(
         .flatten();
     let ledger = store::open(context)?;
     for note in notes {
-        context.ui.say(&note);
+        context.report.say(&note);
     }
     roster.trust(&executor)?;
     let (handshake, executor, output) = shake_hands(context, executor)?;
@@ -315,7 +315,7 @@ fn refuse_withheld(
                      .gitconfig, .ssh and startup files; if a task creates such a file in a subfolder, it \
                      is protected from the next task on"
                 );
-                context.ui.warn(&what, None);
+                context.report.warn(&what, None);
             }
         }
     }

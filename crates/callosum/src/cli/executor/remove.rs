@@ -70,7 +70,7 @@ pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandErr
         ..AuditEvent::new(Event::Registry)
     };
     store::record(&ledger, event.with("change", "removed"))?;
-    context.ui.say(&format!("removed {id}"));
+    context.report.say(&format!("removed {id}"));
     if context.ui.json {
         context.ui.json_data(&output)?;
     }

@@ -125,7 +125,9 @@ pub(super) fn run(context: &Context, args: &RunsArgs) -> Result<(), CommandError
             if context.ui.json {
                 return context.ui.json_data(&output);
             }
-            context.ui.say(&format!("{}: {}", output.run, output.state));
+            context
+                .report
+                .say(&format!("{}: {}", output.run, output.state));
             Ok(())
         }
     }
@@ -137,7 +139,7 @@ fn list(context: &Context) -> Result<(), CommandError> {
         return context.ui.json_data(&output);
     }
     if output.runs.is_empty() {
-        context.ui.say("no detached runs");
+        context.report.say("no detached runs");
         return Ok(());
     }
     let mut table = Table::new(&["run", "state", "created", "executor", "prompt"]);

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     ck::{Ck, CkError},
     cli::context::Context,
-    ui::{CommandError, Exit, Progress, shell_word},
+    ui::{CommandError, Exit, shell_word},
 };
 
 /// What `ck` had to say.
@@ -42,7 +42,7 @@ pub(super) fn ask(
         }
         Ok(None) => return Ok(Default::default()),
         Ok(Some(ck)) => {
-            let progress = Progress::start(context.ui, "asking ck");
+            let progress = context.report.progress("asking ck");
             let answer = ck.search(&search.ask.typed);
             drop(progress);
             answer.map_err(|error| (hint(&ck, &error), error))
@@ -65,7 +65,7 @@ pub(super) fn ask(
     }
     let said = CommandError::from_error(Exit::No, &error).one_line();
     let what = format!("searched without ck: {said}");
-    context.ui.warn(&what, hint.as_deref());
+    context.report.warn(&what, hint.as_deref());
     let failed = Some(said);
     Ok((Vec::new(), Some(CkOutput { hits: 0, failed })))
 }

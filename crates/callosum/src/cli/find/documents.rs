@@ -18,12 +18,13 @@ use callosum_session::{
     notes::Notes,
 };
 
+use crate::report::Progress;
 use crate::{
     cli::{
         context::Context,
         session::{agent, session, zones},
     },
-    ui::{Progress, many},
+    ui::many,
 };
 
 /// The collection of the ledger's answers.
@@ -107,13 +108,13 @@ fn update_answers(
     if let Err(error) = index.stream_documents(LEDGER, each, |place| budget.keeps(place))? {
         // The tree can be searched all the same.
         context
-            .ui
+            .report
             .detail(&format!("the ledger is not searched: {error}"));
     } else if left_out > 0 {
         let left_out = many(left_out, "older answer");
         let mib = MOST_ANSWERS >> 20;
         let what = format!("{left_out} not searched: the index keeps the newest {mib} MiB");
-        context.ui.detail(&what);
+        context.report.detail(&what);
     }
     Ok(())
 }
@@ -177,7 +178,7 @@ fn update_notes(
         Ok(notes) => notes,
         Err(error) => {
             context
-                .ui
+                .report
                 .detail(&format!("the notes are not searched: {error}"));
             return Ok(());
         }
@@ -268,7 +269,7 @@ fn update_beads(
                 text: sheet.text().to_owned(),
             }),
             Err(error) => context
-                .ui
+                .report
                 .detail(&format!("a bead is not searched: {error}")),
         }
     }

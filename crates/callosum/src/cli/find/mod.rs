@@ -20,7 +20,8 @@ use serde::Serialize;
 
 pub(super) use self::ck::{CkOutput, find as configured_ck};
 use super::context::Context;
-use crate::ui::{CommandError, Exit, Progress, at_least_one, many};
+use crate::report::Progress;
+use crate::ui::{CommandError, Exit, at_least_one, many};
 
 /// Search code, decisions, beads and answers
 ///
@@ -334,7 +335,7 @@ fn model(context: &Context, by: By) -> Result<Option<Model>, IndexOrTree> {
         }
         Err(error) => {
             let hint = format!("searched by words; see {}", folder.display());
-            context.ui.warn(&error.to_string(), Some(&hint));
+            context.report.warn(&error.to_string(), Some(&hint));
             Ok(None)
         }
     }
@@ -342,7 +343,7 @@ fn model(context: &Context, by: By) -> Result<Option<Model>, IndexOrTree> {
 
 /// Brings the index in line, and asks it.
 fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
-    let progress = Progress::start(context.ui, "looking at the tree");
+    let progress = context.report.progress("looking at the tree");
     let read = |scope: &Scope| {
         SourceTree::read_for_search(&context.disk, context.tree(), scope, &context.cancel)
             .map_err(IndexOrTree::Tree)
@@ -357,7 +358,7 @@ fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
     let found = match kept.and_then(|index| asked_of(context, search, &tree, index, &progress)) {
         // A sandbox, a mount that is read-only, a disk that is full.
         Err(IndexOrTree::Index(error)) if error.is_unwritable() => {
-            context.ui.detail(&format!(
+            context.report.detail(&format!(
                 "searched in memory, since the index cannot be written: {}",
                 path.display()
             ));
@@ -384,7 +385,7 @@ fn asked_of(
     })?;
     documents::update(context, &mut index, progress)?;
     if updated.read + updated.gone > 0 {
-        context.ui.detail(&format!(
+        context.report.detail(&format!(
             "{} read, {} gone",
             many(updated.read as u64, "file"),
             updated.gone

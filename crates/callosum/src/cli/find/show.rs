@@ -41,7 +41,7 @@ pub(super) fn show(
         return context.ui.data(&lines);
     }
     if found.is_empty() {
-        context.ui.say("nothing is found");
+        context.report.say("nothing is found");
     }
     let mut shown = String::new();
     for one in &found {

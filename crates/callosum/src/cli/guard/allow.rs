@@ -146,8 +146,8 @@ pub(super) fn run(context: &Context, args: &AllowArgs) -> Result<(), CommandErro
     }
     context.ui.foreign(&format!("{}\n", output.id))?;
     let (pattern, term) = (on_one_line(&output.pattern), output.term());
-    context.ui.say(&format!("permitted {term}: {pattern}"));
-    context.ui.hint(&format!(
+    context.report.say(&format!("permitted {term}: {pattern}"));
+    context.report.hint(&format!(
         "take it back with: callosum guard revoke {}",
         output.id
     ));
@@ -193,7 +193,7 @@ fn list(context: &Context) -> Result<(), CommandError> {
         return context.ui.json_data(&PermitsOutput { permissions: all });
     }
     if all.is_empty() {
-        context.ui.say("nothing is permitted");
+        context.report.say("nothing is permitted");
         return Ok(());
     }
     let mut table = Table::new(&["id", "where", "how long", "what"]);

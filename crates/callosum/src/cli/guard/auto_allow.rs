@@ -147,7 +147,7 @@ pub(super) fn run(context: &Context, args: &AutoAllowArgs) -> Result<(), Command
         AutoAllowCommand::On => {
             let settings = change(context, &user, "on", |settings| settings.enabled = true)?;
             if settings.programs.is_empty() {
-                context.ui.hint(
+                context.report.hint(
                     "add programs that build and test: callosum guard auto-allow add --preset rust",
                 );
             }
@@ -176,7 +176,7 @@ pub(super) fn run(context: &Context, args: &AutoAllowArgs) -> Result<(), Command
             })?;
             if !settings.enabled {
                 context
-                    .ui
+                    .report
                     .hint("auto-allow is off; turn it on: callosum guard auto-allow on");
             }
             let said = match added {
@@ -286,7 +286,7 @@ fn changed(
     if context.ui.json {
         return context.ui.json_data(&output(context, settings));
     }
-    context.ui.say(said);
+    context.report.say(said);
     Ok(())
 }
 
@@ -300,10 +300,10 @@ fn show(context: &Context, settings: &AutoAllowSettings) -> Result<(), CommandEr
         (true, false) => "on, but this project turns it off",
         (false, _) => "off",
     };
-    context.ui.say(&format!("auto-allow is {switch}"));
+    context.report.say(&format!("auto-allow is {switch}"));
     if output.programs.is_empty() {
         context
-            .ui
+            .report
             .say("no programs are listed; those that only read need no entry");
         return Ok(());
     }

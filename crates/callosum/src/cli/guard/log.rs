@@ -288,7 +288,7 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
         return context.ui.json_data(&LogOutput { decisions });
     }
     if decisions.is_empty() {
-        context.ui.say("no decision matches");
+        context.report.say("no decision matches");
         return Ok(());
     }
     let mut table = Table::new(&["time", "client", "verdict", "rule", "snapshot", "about"]);
@@ -308,13 +308,13 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
     }
     context.ui.data(&table.render())?;
     for lack in decisions.iter().filter_map(DecisionOutput::not_kept) {
-        context.ui.say(&lack);
+        context.report.say(&lack);
     }
     let mut newest = decisions.iter().rev();
     if let Some(kept) = newest.find_map(|decision| decision.snapshot_id.as_deref()) {
         let hint =
             format!("what was kept before the last of them: callosum snapshot restore {kept}");
-        context.ui.hint(&hint);
+        context.report.hint(&hint);
     }
     Ok(())
 }

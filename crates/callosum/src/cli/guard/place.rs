@@ -32,7 +32,7 @@ impl StrictnessArgs {
         let mut broken = guard.broken.drain(..);
         if let Some(first) = broken.next() {
             for other in broken {
-                context.ui.warn(&other.to_string(), None);
+                context.report.warn(&other.to_string(), None);
             }
             return Err(
                 CommandError::from_error(Exit::Environment, &first).hint("callosum config check")

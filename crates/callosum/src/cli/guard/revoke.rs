@@ -52,6 +52,8 @@ pub(super) fn run(context: &Context, args: &RevokeArgs) -> Result<(), CommandErr
         return context.ui.json_data(&output);
     }
     let pattern = on_one_line(&output.pattern);
-    context.ui.say(&format!("no longer permitted: {pattern}"));
+    context
+        .report
+        .say(&format!("no longer permitted: {pattern}"));
     Ok(())
 }

@@ -128,29 +128,29 @@ pub(super) fn run(context: &Context, args: &RuleArgs) -> Result<(), CommandError
     match &level {
         Some(_) => {
             let term = rule.until.as_deref().map(|until| format!(" until {until}"));
-            context.ui.say(&format!(
+            context.report.say(&format!(
                 "{}: {} {whose}{}",
                 rule.id,
                 rule.decision,
                 term.unwrap_or_default()
             ));
             let flag = if args.project { " --project" } else { "" };
-            context.ui.hint(&format!(
+            context.report.hint(&format!(
                 "undo: callosum guard rule {} default{flag}",
                 rule.id
             ));
         }
         None if was_set => context
-            .ui
+            .report
             .say(&format!("{}: {} {whose} (default)", rule.id, rule.decision)),
         None => {
             context
-                .ui
+                .report
                 .say(&format!("{}: no one has set it {whose}", rule.id));
             if rule.set_for.is_some() {
                 let flag = if args.project { "" } else { " --project" };
                 context
-                    .ui
+                    .report
                     .hint(&format!("callosum guard rule {} default{flag}", rule.id));
             }
         }

@@ -141,7 +141,7 @@ fn tell(
         return context.ui.json_data(&output);
     }
     let Some(decision) = &output.decision else {
-        context.ui.say("off: agents may read any file");
+        context.report.say("off: agents may read any file");
         return Ok(());
     };
     let verb = if decision == "block" {
@@ -150,7 +150,7 @@ fn tell(
         "asks"
     };
     let count = many(output.patterns.len() as u64, "pattern");
-    context.ui.say(&format!(
+    context.report.say(&format!(
         "on: the guard {verb} before a listed file is read ({count})"
     ));
     if matches!(command, SecretsCommand::List) {

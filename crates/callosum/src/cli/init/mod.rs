@@ -228,7 +228,7 @@ impl Created {
         if !self.paths.is_empty() && !place.is_in_tree {
             let folder = place.folder.display();
             context
-                .ui
+                .report
                 .detail(&format!("created the project's state in {folder}"));
         } else if !self.paths.is_empty() {
             let names: Vec<String> = self
@@ -236,20 +236,20 @@ impl Created {
                 .iter()
                 .map(|path| shown(path, context.state()))
                 .collect();
-            context.ui.say(&format!(
+            context.report.say(&format!(
                 "created in {}: {}",
                 context.state().display(),
                 names.join(" ")
             ));
         }
         if self.adopted > 0 {
-            context.ui.say(&format!(
+            context.report.say(&format!(
                 "imported {} of the existing ledger into the audit journal",
                 many(self.adopted, "entry")
             ));
         }
         if self.archives > 0 {
-            context.ui.say(&format!(
+            context.report.say(&format!(
                 "the audit journal now records {}",
                 many(self.archives, "archive")
             ));
@@ -259,7 +259,7 @@ impl Created {
                 "`{}` is not a ledger with valid checksums and is ignored",
                 shown(path, context.state())
             );
-            context.ui.warn(&what, None);
+            context.report.warn(&what, None);
         }
     }
 }
@@ -353,7 +353,7 @@ fn set_up(
     let is_told_to_git = excluded.is_some();
     if machine::free_bytes(context.state()).is_ok_and(|free| free < ROOM_NEEDED) {
         context
-            .ui
+            .report
             .warn("less than 500 MB are free here", Some("callosum doctor"));
     }
     let output = InitOutput {
@@ -379,7 +379,7 @@ fn set_up(
         return ended(args, &output);
     }
     if moved > 0 {
-        context.ui.say(&format!(
+        context.report.say(&format!(
             "moved {} of this project's state into {}",
             many(moved, "file"),
             output.root
@@ -389,17 +389,17 @@ fn set_up(
     tell_zones(context, &zones);
     if output.created.is_empty() && moved == 0 {
         context
-            .ui
+            .report
             .say(&format!("{}: everything is already set up", output.root));
     }
     if is_told_to_git && !output.excluded.is_empty() {
-        context.ui.say(&format!(
+        context.report.say(&format!(
             "git ignores them: {} in .git/info/exclude",
             many(output.excluded.len() as u64, "line")
         ));
     }
     tell_clients(context, &output);
-    context.ui.hint(if output.clients.is_empty() {
+    context.report.hint(if output.clients.is_empty() {
         "callosum doctor"
     } else {
         "restart your agents, then: callosum doctor"
@@ -435,9 +435,9 @@ fn register_alone(context: &Context, args: &InitArgs, parts: Parts) -> Result<()
     }
     let is_to_register = parts.guard || parts.mcp;
     if is_to_register && output.clients.is_empty() && output.servers.is_empty() {
-        context.ui.say("no client with hooks is installed");
+        context.report.say("no client with hooks is installed");
         context
-            .ui
+            .report
             .hint("name one: callosum init --guard --client claude");
     }
     tell_clients(context, &output);
@@ -490,18 +490,18 @@ fn tell(context: &Context, args: &InitArgs, parts: Parts) -> Result<(), CommandE
     };
     if !parts.leave_the_tree_alone() {
         context
-            .ui
+            .report
             .say(&format!("would create in {}: {names}", output.root));
     }
     zoning::tell(context, &zones);
     if !args.share && !created.is_empty() {
         context
-            .ui
+            .report
             .say("git would ignore them (.git/info/exclude); to share them, use --share");
     }
     tell_clients(context, &output);
     context
-        .ui
+        .report
         .say("to undo: callosum uninstall (keeps ledger and notes)");
     ended(args, &output)
 }

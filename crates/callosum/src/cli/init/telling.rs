@@ -55,7 +55,7 @@ pub(super) fn tell_clients(context: &Context, output: &InitOutput) {
         instructions.tell(context, output.dry_run);
     }
     for LeftOutOutput { client, why } in &output.left_out {
-        context.ui.say(&format!(
+        context.report.say(&format!(
             "{client}: skipped, because {why}; it can still run tasks: callosum executor discover"
         ));
     }
@@ -67,9 +67,9 @@ pub(super) fn tell_zones(context: &Context, zones: &[Surveyed]) {
     if !created.is_empty() {
         let folders = by_folder(&created);
         context
-            .ui
+            .report
             .say(&format!("created the session files: {folders}"));
-        context.ui.detail(&format!("  {}", created.join(" ")));
+        context.report.detail(&format!("  {}", created.join(" ")));
     }
     zoning::tell(context, zones);
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{entry, query};
 use crate::{
     cli::{context::Context, moment::Moment, store},
-    ui::{CommandError, Exit, List, Progress, many},
+    ui::{CommandError, Exit, List, many},
 };
 
 /// Show the ledger as it was at a time, rebuilt from the audit journal
@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> 
         let what = format!("{first} is in the future");
         return Err(CommandError::new(Exit::Usage, what));
     }
-    let progress = Progress::start(context.ui, "reading the audit journal");
+    let progress = context.report.progress("reading the audit journal");
     let then =
         past(&context.disk, &context.ledger_paths(), time).map_err(|error| explain(&error))?;
     drop(progress);
@@ -84,13 +84,13 @@ pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> 
             entries: List::new(entries),
         });
     }
-    context.ui.say(&format!(
+    context.report.say(&format!(
         "{} at {time}, and {archived} in {}",
         many(active as u64, "entry"),
         many(then.archives, "archive")
     ));
     if then.adopted_entries > 0 {
-        context.ui.say(&format!(
+        context.report.say(&format!(
             "{} more in archives that are older than the journal: see `callosum ledger query`",
             many(then.adopted_entries, "entry")
         ));

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     cli::{context::Context, store},
-    ui::{CommandError, Exit, Progress, many},
+    ui::{CommandError, Exit, many},
 };
 
 /// Copy the ledger to .cal_backup and verify the copy
@@ -32,7 +32,7 @@ pub(crate) struct BackupOutput {
 }
 
 pub(super) fn run(context: &Context) -> Result<(), CommandError> {
-    let progress = Progress::start(context.ui, "backing up");
+    let progress = context.report.progress("backing up");
     let paths = context.ledger_paths();
     let backup =
         Ledger::back_up(&context.disk, &paths, &context.clock).map_err(|error| match &error {

@@ -51,11 +51,11 @@ pub(super) fn run(context: &Context, args: &ProveArgs) -> Result<(), CommandErro
                 let what = format!("`{}` already exists", path.display());
                 return Err(CommandError::new(Exit::Usage, what));
             }
-            context.ui.say(&format!("wrote {}", path.display()));
+            context.report.say(&format!("wrote {}", path.display()));
         }
         None => context.ui.data(&text)?,
     }
-    context.ui.say(&format!("signed by {}", proof.key));
+    context.report.say(&format!("signed by {}", proof.key));
     Ok(())
 }
 

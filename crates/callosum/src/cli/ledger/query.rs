@@ -47,7 +47,7 @@ pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandErro
         return context.ui.json_data(&QueryOutput { entries });
     }
     if found.is_empty() {
-        context.ui.say("no entry matches");
+        context.report.say("no entry matches");
         return Ok(());
     }
     let mut rows = Rows::new();

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{
     cli::{context::Context, store, witness},
-    ui::{CommandError, Exit, Progress, many},
+    ui::{CommandError, Exit, many},
 };
 
 /// Recover the ledger from a backup, the audit journal or its own file
@@ -94,7 +94,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         None if *appended => RecoverFrom::Appended,
         None => RecoverFrom::LedgerAlone,
     };
-    let progress = Progress::start(context.ui, "recovering");
+    let progress = context.report.progress("recovering");
     let paths = context.ledger_paths();
     let signed = witness::of(context).signed_records(&context.disk, &paths);
     let options = RecoverOptions {
@@ -109,7 +109,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
             "{signed} records of the audit journal were signed, but it had fewer: the signatures no longer match it"
         );
         context
-            .ui
+            .report
             .warn(&what, Some("callosum audit checkpoint --begin-anew"));
     }
     for gone in &recovered.not_in_journal {
@@ -120,7 +120,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
             "is missing"
         };
         let what = format!("the archive `{}` {how}", gone.display());
-        context.ui.warn(&what, Some(store::way_back_to(false)));
+        context.report.warn(&what, Some(store::way_back_to(false)));
     }
     let shown = |path: &PathBuf| {
         let path = path.strip_prefix(context.state()).unwrap_or(path);
@@ -177,7 +177,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         .iter()
         .find(|path| path.contains("cal_memory.json"));
     if let Some(ledger) = ledger.filter(|_| !output.left_out.is_empty()) {
-        context.ui.hint(&format!(
+        context.report.hint(&format!(
             "to restore the entries that the backup lacks: callosum ledger recover {ledger} --unverified"
         ));
     }

@@ -51,7 +51,7 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     }
     let Some(archive) = &output.archive else {
         context
-            .ui
+            .report
             .say("the ledger has no entries; nothing was archived");
         return Ok(());
     };

@@ -64,7 +64,7 @@ fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), 
             let what = format!("no answer of task `{task}` is stored");
             return Err(CommandError::new(Exit::No, what).hint("callosum ledger query"));
         };
-        context.ui.say("the summary is the full answer");
+        context.report.say("the summary is the full answer");
         let summary = format!("{}\n", found.entry.summary.trim_end());
         return context.ui.document("", &summary, context.tree());
     };
@@ -80,7 +80,7 @@ fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), 
         let what = format!("the answer of task `{task}`, {hash}, is no longer stored here");
         CommandError::new(Exit::No, what)
     })?;
-    context.ui.say(&format!("sha256:{hash}"));
+    context.report.say(&format!("sha256:{hash}"));
     let answer = format!("{}\n", String::from_utf8_lossy(&answer).trim_end());
     context.ui.document("", &answer, context.tree())
 }

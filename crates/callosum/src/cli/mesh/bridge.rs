@@ -114,7 +114,7 @@ pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError>
     for stray in &strays {
         let path = on_one_line(&stray.path.display().to_string());
         let what = format!("{path} {} and is never taken over", stray.why);
-        context.ui.warn(&what, Some("callosum doctor"));
+        context.report.warn(&what, Some("callosum doctor"));
     }
     let left_alone = strays.iter().map(|stray| LeftAloneOutput {
         path: stray.path.to_string_lossy().into_owned(),

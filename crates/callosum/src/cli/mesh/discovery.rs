@@ -147,7 +147,7 @@ fn list(context: &Context) -> Result<(), CommandError> {
         return context.ui.json_data(&output);
     }
     if output.discoveries.is_empty() {
-        context.ui.say("no discovery");
+        context.report.say("no discovery");
     }
     let mut text = String::new();
     for discovery in &output.discoveries {

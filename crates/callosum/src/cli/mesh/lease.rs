@@ -191,7 +191,7 @@ fn print(context: &Context, leases: Vec<LeaseOutput>) -> Result<(), CommandError
         return context.ui.json_data(&LeasesOutput { leases });
     }
     if leases.is_empty() {
-        context.ui.say("nobody works on a file");
+        context.report.say("nobody works on a file");
     }
     let text: String = leases.iter().map(line).collect();
     context.ui.read_by_all(&text)

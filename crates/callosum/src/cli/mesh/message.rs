@@ -328,7 +328,7 @@ fn print<'a>(
         return context.ui.json_data(&output);
     }
     if output.messages.is_empty() {
-        context.ui.say(none);
+        context.report.say(none);
     }
     let mut text = String::new();
     for message in &output.messages {

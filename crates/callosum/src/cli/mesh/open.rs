@@ -47,7 +47,7 @@ fn settings_or_warning(context: &Context) -> (MeshSettings, Option<MeshSettingsE
         Ok(settings) => (settings, None),
         Err(error) => {
             let what = unusable(&error).one_line();
-            context.ui.warn(&what, Some("callosum doctor"));
+            context.report.warn(&what, Some("callosum doctor"));
             (MeshSettings::default(), Some(error))
         }
     }
@@ -158,7 +158,7 @@ fn warn_of_bridge(context: &Context, bridge: &Bridge, error: &MeshError) {
     let why = CommandError::from_error(Exit::Environment, error).one_line();
     let path = bridge.path().display();
     let what = format!("{path} and the log are not in line: {why}");
-    context.ui.warn(&what, Some("callosum mesh bridge"));
+    context.report.warn(&what, Some("callosum mesh bridge"));
 }
 
 /// Says on stderr what could not be taken over.
@@ -167,19 +167,19 @@ pub(super) fn tell(context: &Context, bridge: &Bridge, synced: &Synced) {
         let path = bridge.path().display();
         let what = format!("{path} is no file, and is left alone: neither read nor written");
         let hint = format!("rm {}", on_one_line(&path.to_string()));
-        context.ui.warn(&what, Some(&hint));
+        context.report.warn(&what, Some(&hint));
     }
     for displaced in &synced.displaced {
         let path = displaced.display();
         let what = format!("what stood in the place of something of ours is set aside: {path}");
-        context.ui.warn(&what, Some("callosum doctor"));
+        context.report.warn(&what, Some("callosum doctor"));
     }
     for conflict in &synced.conflicts {
         let mut what = format!("the bridge file: {} {}", conflict.item, conflict.reason);
         if let Some(kept) = &conflict.kept {
             let _ = write!(what, "; what was written is kept as {}", kept.display());
         }
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
     }
     for rejected in &synced.rejected {
         let what = format!(
@@ -188,12 +188,12 @@ pub(super) fn tell(context: &Context, bridge: &Bridge, synced: &Synced) {
             rejected.error,
             rejected.kept.display()
         );
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
     }
     if synced.edits > 0 {
         let edits = many(synced.edits as u64, "edit");
         context
-            .ui
+            .report
             .detail(&format!("took over {edits} of the bridge file"));
     }
 }

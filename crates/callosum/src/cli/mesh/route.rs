@@ -111,8 +111,8 @@ pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandErro
         });
     }
     if routes.is_empty() {
-        context.ui.say("no categories are configured");
-        context.ui.hint("callosum mesh route init");
+        context.report.say("no categories are configured");
+        context.report.hint("callosum mesh route init");
     }
     let mut table = Table::new(&["category", "primary", "fallback", "minutes", "about"]);
     for route in routes {
@@ -164,7 +164,7 @@ fn init(context: &Context) -> Result<(), CommandError> {
     let done = context.disk.create_dir_all(folder);
     done.and_then(|_| context.disk.replace(path, written.as_bytes(), mode))
         .map_err(|error| store::disk_failed(&error))?;
-    context.ui.say(&format!(
+    context.report.say(&format!(
         "wrote nine categories and three roles to {}",
         path.display()
     ));

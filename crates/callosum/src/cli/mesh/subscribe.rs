@@ -281,7 +281,7 @@ impl Subscriber<'_> {
                 Taken::Yes => {}
                 Taken::Never(reason) => {
                     let what = format!("an event was not taken: {reason}");
-                    self.context.ui.warn(&what, None);
+                    self.context.report.warn(&what, None);
                 }
                 Taken::Later => {
                     self.held = Some(Instant::now() + LONGEST_PAUSE.min(Duration::from_secs(1)));
@@ -323,7 +323,7 @@ impl Subscriber<'_> {
 
     fn refuse(&self, reason: &str) -> Option<Value> {
         let what = format!("a line of standard input is passed over: {reason}");
-        self.context.ui.warn(&what, None);
+        self.context.report.warn(&what, None);
         None
     }
 
@@ -379,7 +379,7 @@ impl Subscriber<'_> {
             Err(SubscriptionError::Disk(error)) if error.is_full() => {
                 if !self.is_waiting_for_room {
                     let what = "the state cannot be written just now, since the disk is full: it is kept in memory meanwhile";
-                    self.context.ui.warn(what, None);
+                    self.context.report.warn(what, None);
                 }
                 self.is_waiting_for_room = true;
             }

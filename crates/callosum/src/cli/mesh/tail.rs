@@ -123,7 +123,7 @@ pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError
         !last.is_empty()
     };
     if !is_any && !args.follow && !context.ui.json {
-        context.ui.say("no event");
+        context.report.say("no event");
     }
     while args.follow && !context.cancel.is_cancelled() {
         thread::sleep(PAUSE);
@@ -211,7 +211,7 @@ pub(super) fn tell(context: &Context, notice: &Notice) -> Result<(), CommandErro
         };
         return line(context, &EventsOutput::Notice(notice));
     }
-    context.ui.warn(&message, None);
+    context.report.warn(&message, None);
     Ok(())
 }
 

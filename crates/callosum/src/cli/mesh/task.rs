@@ -284,7 +284,7 @@ fn act(
     }) = &order
         && let Some(what) = nobody_there(context, to)?
     {
-        context.ui.warn(&what, Some("callosum mesh route"));
+        context.report.warn(&what, Some("callosum mesh route"));
     }
     let Some(output) = done(context, &speaker.voice(context), order, task)? else {
         return Ok(());
@@ -381,7 +381,7 @@ fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
         return context.ui.json_data(&output);
     }
     if output.tasks.is_empty() {
-        context.ui.say("no task waits");
+        context.report.say("no task waits");
     }
     let text: String = output.tasks.iter().map(line).collect();
     context.ui.read_by_all(&text)

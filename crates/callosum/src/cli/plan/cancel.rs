@@ -64,7 +64,7 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         lock.end();
         own.end();
         let what = format!("the run {run} is given up: none of its records is there any more");
-        context.ui.say(&what);
+        context.report.say(&what);
         return Ok(());
     };
     let ledger = store::open(context)?;
@@ -96,7 +96,7 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         own.end();
     }
     if outcome == OutcomeWord::Cancelled {
-        context.ui.say(&format!("the run {run} is cancelled"));
+        context.report.say(&format!("the run {run} is cancelled"));
         return Ok(());
     }
     let what = format!(

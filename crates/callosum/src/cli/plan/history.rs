@@ -105,12 +105,12 @@ pub(super) fn all(context: &Context) -> Result<Vec<ReadRun>, CommandError> {
         };
         let what = format!("the run {run} is passed over: {}", why(passed_over));
         let hint = format!("callosum plan show {run}");
-        context.ui.warn(&what, Some(&hint));
+        context.report.warn(&what, Some(&hint));
     }
     if let Some(first) = of_none.first() {
         let count = many(of_none.len() as u64, "record");
         let what = format!("passed over {count} of no run: {}", why(first));
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
     }
     Ok(runs.runs)
 }
@@ -133,7 +133,7 @@ pub(super) fn warn_of_foreign(context: &Context, read: &ReadRun) {
         on_one_line(&foreign.status),
     );
     let hint = "somebody else writes to `cal_audit`: callosum audit query --event plan";
-    context.ui.warn(&what, Some(hint));
+    context.report.warn(&what, Some(hint));
 }
 
 /// The call of a run whose key is this, or alone begins so.

@@ -90,7 +90,7 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
         return context.ui.json_data(&output);
     }
     if output.runs.is_empty() {
-        context.ui.say(if args.open {
+        context.report.say(if args.open {
             "no run of a plan waits here"
         } else {
             "no plan was run here"
@@ -113,7 +113,7 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
     context.ui.read_by_all(&table.render())?;
     if is_any_marked {
         let what = "* records of others, which count for nothing: callosum plan show RUN";
-        context.ui.say(what);
+        context.report.say(what);
     }
     Ok(())
 }

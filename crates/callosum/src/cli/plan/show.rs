@@ -218,7 +218,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
         let what = format!(
             "lines that end in … are cut: callosum plan show {run} --tree --json has them whole"
         );
-        context.ui.say(&what);
+        context.report.say(&what);
     }
     Ok(())
 }

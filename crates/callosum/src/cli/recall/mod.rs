@@ -172,14 +172,14 @@ fn open(context: &Context) -> Result<RecallDb, CommandError> {
     let database = watcher.database(now).map_err(failed)?;
     match database.condition() {
         Condition::Sound => {}
-        Condition::SetAside(path) => context.ui.warn(
+        Condition::SetAside(path) => context.report.warn(
             &format!(
                 "the recall database was corrupt; the file is kept as `{}`",
                 path.display()
             ),
             None,
         ),
-        Condition::InMemory => context.ui.warn(
+        Condition::InMemory => context.report.warn(
             &format!(
                 "cannot write the recall database `{}`: nothing is recorded",
                 watcher.database_path().display()
@@ -221,7 +221,7 @@ fn list(context: &Context, database: &RecallDb, args: &ListArgs) -> Result<(), C
         return context.ui.json_data(&RecallListOutput { errors });
     }
     if errors.is_empty() {
-        context.ui.say("no errors are recorded");
+        context.report.say("no errors are recorded");
         return Ok(());
     }
     let mut table = Table::new(&["error", "type", "place", "seen", "last", "message"]);
@@ -392,7 +392,7 @@ fn similar(context: &Context, database: &RecallDb, args: &SimilarArgs) -> Result
         return context.ui.json_data(&RecallSimilarOutput { similar });
     }
     if similar.is_empty() {
-        context.ui.say("no error reads like this");
+        context.report.say("no error reads like this");
         return Ok(());
     }
     let mut table = Table::new(&["score", "error", "type", "seen", "message"]);
@@ -503,6 +503,6 @@ fn changed(context: &Context, output: RecallChangeOutput, line: &str) -> Result<
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    context.ui.say(line);
+    context.report.say(line);
     Ok(())
 }

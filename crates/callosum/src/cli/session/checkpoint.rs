@@ -98,7 +98,9 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
         return context.ui.json_data(&output);
     }
     let Some(ts) = &output.ts else {
-        context.ui.say("nothing happened since the last checkpoint");
+        context
+            .report
+            .say("nothing happened since the last checkpoint");
         return Ok(());
     };
     let decisions = many(output.decisions as u64, "decision");

@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError
     tell_redacted(context, &cited.redacted);
     for (gone, standing) in &cited.replaced {
         let what = format!("leans no more on {}: {standing}", gone.identifier());
-        context.ui.say(&harmless(&what));
+        context.report.say(&harmless(&what));
     }
     DecideOutput::of(&cited).tell(context)
 }

@@ -214,14 +214,14 @@ pub(crate) fn decide(
     if let Some((id, why)) = &decided.passed_over {
         let what = format!("the current bead `{id}` has no part in it: {why}");
         context
-            .ui
+            .report
             .warn(&harmless(&what), Some("callosum bead update ID --current"));
     }
     tell_bd_decided(context, &decided);
     if new.places.is_empty() && new.ground == Ground::Nothing {
         let hint = format!("callosum session cite {} src/a.rs:12", decided.decision.ts);
         context
-            .ui
+            .report
             .warn("nothing shows this decision yet", Some(&hint));
     }
     Ok(DecideOutput::of(&decided))

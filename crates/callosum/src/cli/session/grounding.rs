@@ -138,7 +138,7 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
         context.ui.data(&grounding.lines(&threshold))?;
         for (file, bad) in &read.bad {
             context
-                .ui
+                .report
                 .say(&callosum_evidence::terminal::harmless(&format!(
                     "{file}: {} lines are no record",
                     bad.count
@@ -147,7 +147,7 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
         for claim in &output.ungrounded {
             let line = format!("{}: {} ({})", claim.at, claim.claim, claim.why);
             context
-                .ui
+                .report
                 .say(&callosum_evidence::terminal::harmless(&line));
         }
     }

@@ -148,7 +148,7 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     let ratio = &output.grounding_ratio;
     if let Some(repo) = &output.repo {
         let what = format!("the next session of {} is told", repo.root);
-        context.ui.say(&harmless(&what));
+        context.report.say(&harmless(&what));
     }
     context.ui.data(&format!(
         "{} {} grounding {ratio}\n",

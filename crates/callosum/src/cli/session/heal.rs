@@ -104,13 +104,13 @@ pub(super) fn tell_pruned(context: &Context, pruned: &Pruned) {
     ] {
         if !names.is_empty() {
             context
-                .ui
+                .report
                 .say(&format!("{said}, being old: {}", names.join(" ")));
         }
     }
     for (name, why) in &pruned.left {
         context
-            .ui
+            .report
             .warn(&format!("{name} is not compressed: {why}"), None);
     }
 }
@@ -205,7 +205,7 @@ fn tell_healed(
 pub(super) fn say_healed(context: &Context, healed: Vec<Healed>) {
     for healed in healed {
         let line = HealedOutput::of(healed).line();
-        context.ui.say(&harmless(line.trim_end()));
+        context.report.say(&harmless(line.trim_end()));
     }
 }
 
@@ -220,7 +220,7 @@ pub(super) fn run(context: &Context, args: &HealArgs) -> Result<(), CommandError
         Ok(held) => held,
         Err(error @ (SessionError::Zone(_) | SessionError::Unwritable(_))) => {
             let what = format!("nothing can be healed here: {}", explain(&error).one_line());
-            context.ui.warn(&what, None);
+            context.report.warn(&what, None);
             let ailing = match session.ailing(&committed(context)) {
                 // It has been said already.
                 Err(SessionError::Zone(ZoneError::Outside { .. })) => Vec::new(),
@@ -243,13 +243,13 @@ pub(super) fn run(context: &Context, args: &HealArgs) -> Result<(), CommandError
         .and_then(|()| held.prune(&config.retention));
     let pruned = match kept {
         Err(SessionError::Zone(error @ ZoneError::Outside { .. })) => {
-            context.ui.warn(&harmless(&error.to_string()), None);
+            context.report.warn(&harmless(&error.to_string()), None);
             Pruned::default()
         }
         // What was healed is told all the same.
         Err(error) if error.is_denied() || healed.iter().any(|one| one.from == Healer::Denied) => {
             let what = explain(&error).one_line();
-            context.ui.warn(
+            context.report.warn(
                 &format!("what was healed is in no trajectory: {what}"),
                 None,
             );

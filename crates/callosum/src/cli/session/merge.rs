@@ -62,7 +62,9 @@ pub(super) fn run(context: &Context, args: &MergeArgs) -> Result<(), CommandErro
     };
     for told in &made.told {
         let told = mask(told).text;
-        context.ui.say(&harmless(&format!("{}: {told}", args.path)));
+        context
+            .report
+            .say(&harmless(&format!("{}: {told}", args.path)));
     }
     write(&made.marked())?;
     match made.asks() {

@@ -160,7 +160,7 @@ pub(super) fn mend(context: &Context, session: &Session<'_>) {
     }
     match session.hold() {
         Ok(held) => tell_mended(context, &held),
-        Err(error) => context.ui.warn(&explain(&error).one_line(), None),
+        Err(error) => context.report.warn(&explain(&error).one_line(), None),
     }
 }
 
@@ -170,28 +170,28 @@ pub(super) fn tell_mended(context: &Context, held: &callosum_session::Held<'_>) 
         let told = format!(
             "somebody wrote NOTES.md anew while it was written: what they wrote is in {aside}"
         );
-        context.ui.warn(&harmless(&told), None);
+        context.report.warn(&harmless(&told), None);
     }
     let Some(mended) = &held.mended else { return };
     context
-        .ui
+        .report
         .say("ended a step that a killed process had begun");
     for left in &mended.left {
-        context.ui.warn(&format!("not all of it: {left}"), None);
+        context.report.warn(&format!("not all of it: {left}"), None);
     }
 }
 
 /// Says which cited files were moved, and are cited where they are now.
 pub(super) fn say_moved(context: &Context, moved: &[FileMove]) {
     for moved in moved {
-        context.ui.say(&harmless(&moved.to_string()));
+        context.report.say(&harmless(&moved.to_string()));
     }
 }
 
 /// Says what of the settings was not understood.
 pub(super) fn tell_faults(context: &Context, config: &Config) {
     for line in faults_of(config) {
-        context.ui.warn(&harmless(&line), None);
+        context.report.warn(&harmless(&line), None);
     }
 }
 
@@ -224,7 +224,7 @@ pub(super) fn tell_redacted(context: &Context, kinds: &[Kind]) {
         "secrets were taken out before it was written: {}",
         names.join(", ")
     );
-    context.ui.warn(&what, None);
+    context.report.warn(&what, None);
 }
 
 /// A place as a person types it: from the root, with or without `${PROJECT_ROOT}/`, or from the top of

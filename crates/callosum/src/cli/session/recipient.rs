@@ -42,7 +42,7 @@ pub(super) fn recipient(context: &Context, name: &str) -> Result<Agent, CommandE
         if client.is_none() {
             let what = format!("no session start tells `{}` of it", executor.id);
             let hint = "callosum session recover --level 2";
-            context.ui.warn(&what, Some(hint));
+            context.report.warn(&what, Some(hint));
         }
         return agent(client.map_or(&executor.id, |client| client.program));
     }

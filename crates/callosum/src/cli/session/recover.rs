@@ -111,10 +111,10 @@ pub(crate) fn recover(
             let mut larger = larger.filter(|larger| !told(*larger, tell).is_empty());
             if let Some(enough) = larger.next() {
                 let what = format!("nothing fits in {budget} tokens: --budget {enough}");
-                context.ui.say(&what);
+                context.report.say(&what);
             } else if args.query.is_none() {
                 let what = "nothing is kept here yet: no bead is current, and nothing was decided or handed off";
-                context.ui.say(what);
+                context.report.say(what);
             }
         }
         text
@@ -134,7 +134,7 @@ pub(crate) fn recover(
                 let found = found.map_err(|error| explain(&error))?;
                 if found.is_empty() {
                     let what = format!("nothing that was decided is about `{query}`");
-                    context.ui.say(&harmless(&what));
+                    context.report.say(&harmless(&what));
                 }
                 within(budget, &|budget| found.told(budget))
             } else {

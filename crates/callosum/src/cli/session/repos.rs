@@ -76,7 +76,7 @@ pub(super) fn run(context: &Context, args: &ReposArgs) -> Result<(), CommandErro
     };
     for file in &output.unread {
         let what = format!("`{}` is no entry of the list", on_one_line(file));
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
     }
     if context.ui.json {
         return context.ui.json_data(&output);
@@ -100,7 +100,7 @@ fn forget(context: &Context, path: &str) -> Result<(), CommandError> {
         .forget(&root)
         .map_err(|error| store::disk_failed(&error))?;
     if was_known {
-        context.ui.say(&format!("forgot {}", root.display()));
+        context.report.say(&format!("forgot {}", root.display()));
         return Ok(());
     }
     let what = format!("`{}` was not known", root.display());
@@ -143,7 +143,7 @@ pub(in crate::cli) fn remember(context: &Context) {
     let now = context.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ");
     if let Err(error) = list(context).remember(context.state(), now.to_string()) {
         let what = format!("other projects will not know of this one: {error}");
-        context.ui.detail(&what);
+        context.report.detail(&what);
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, args: &ResolveArgs) -> Result<(), CommandEr
     };
     if let Some(standing) = standing.filter(|standing| *standing != Standing::Verified) {
         context
-            .ui
+            .report
             .warn(&format!("{}: {standing}", asked.identifier()), None);
     }
     if context.ui.json {

@@ -297,7 +297,9 @@ fn tell_not_covered(context: &Context, lacks: &NotCovered) {
     for named in named {
         parts.push(format!("{named}, which is too much"));
     }
-    context.ui.say(&format!("not in it: {}", parts.join("; ")));
+    context
+        .report
+        .say(&format!("not in it: {}", parts.join("; ")));
 }
 
 fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), CommandError> {
@@ -309,7 +311,7 @@ fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), Command
         return context.ui.json_data(&SnapshotsOutput { snapshots, total });
     }
     if total == 0 {
-        context.ui.say("no snapshots yet");
+        context.report.say("no snapshots yet");
         return Ok(());
     }
     let mut table = Table::new(&["id", "taken", "branch", "changed", "kept", "label"]);
@@ -326,7 +328,7 @@ fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), Command
     context.ui.data(&table.render())?;
     if all.len() < total {
         let left = many((total - all.len()) as u64, "older one");
-        context.ui.say(&format!(
+        context.report.say(&format!(
             "{left} not shown: callosum snapshot list --limit {total}"
         ));
     }
@@ -349,12 +351,12 @@ pub(super) fn keep_within(context: &Context, store: &Store) {
     match cleaned {
         Ok(cleaned) => {
             let removed = many(cleaned.removed.len() as u64, "old snapshot");
-            context.ui.detail(&format!("{removed} removed"));
+            context.report.detail(&format!("{removed} removed"));
         }
         Err(what) => {
             let hint = Some("callosum snapshot clean");
             context
-                .ui
+                .report
                 .warn(&format!("old snapshots stay: {what}"), hint);
         }
     }
@@ -419,7 +421,7 @@ fn clean(context: &Context, store: &Store, args: &CleanArgs) -> Result<(), Comma
     let removed = many(cleaned.removed.len() as u64, "snapshot");
     let bytes = cleaned.bytes;
     context
-        .ui
+        .report
         .say(&format!("{removed} removed; the rest takes {bytes} bytes"));
     Ok(())
 }

@@ -79,9 +79,9 @@ pub(super) fn restore(
         context.ui.foreign(&as_text(&restored.changes))?;
         tell_not_covered(context, &snapshot.not_covered);
     }
-    context.ui.say(&done(&restored.changes));
+    context.report.say(&done(&restored.changes));
     context
-        .ui
+        .report
         .hint(&format!("undo it with: callosum snapshot restore {before}"));
     refused(context, &restored.changes)
 }
@@ -98,7 +98,7 @@ fn refused(context: &Context, changes: &Changes) -> Result<(), CommandError> {
             change.path.display()
         );
         context
-            .ui
+            .report
             .warn(&what, Some("move it away, and go back once more"));
     }
     Err(CommandError::told(Exit::No))

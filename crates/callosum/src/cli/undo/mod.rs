@@ -153,7 +153,7 @@ fn undo(
         if context.ui.json {
             context.ui.json_data(&output)?;
         } else if done.is_empty() {
-            context.ui.say("nothing to restore");
+            context.report.say("nothing to restore");
         }
         return ended(context, selection, &plans, is_whole);
     }
@@ -185,13 +185,13 @@ fn undo(
     } else {
         let restored = done.len() - failed.len();
         let files = many(restored as u64, "file");
-        context.ui.say(&format!("restored {files}"));
+        context.report.say(&format!("restored {files}"));
         context
-            .ui
+            .report
             .hint(&format!("undo this with: callosum undo {}", short(&id)));
         for (path, reason) in &failed {
             let what = format!("`{}` was not restored: {reason}", on_one_line(path));
-            context.ui.warn(&what, None);
+            context.report.warn(&what, None);
         }
     }
     if !failed.is_empty() {
@@ -265,7 +265,7 @@ fn ended(
         matches!(plan.step, Step::Unverified | Step::Conflict(_)) && !plan.now.is_unknown()
     });
     if can_force && !context.ui.json {
-        context.ui.hint(&format!(
+        context.report.hint(&format!(
             "restore them all the same: callosum undo {} --force",
             selection.words()
         ));
@@ -278,7 +278,7 @@ fn tell(context: &Context, selection: &Selection, output: &UndoOutput) -> Result
     let session = output.session.as_deref().map_or(String::new(), |session| {
         format!(", session {}", on_one_line(&short(session)))
     });
-    context.ui.say(&format!(
+    context.report.say(&format!(
         "{} of {}{session}, id {}:",
         selection.what,
         on_one_line(&output.agent),
@@ -295,7 +295,7 @@ fn tell(context: &Context, selection: &Selection, output: &UndoOutput) -> Result
     context.ui.data(&table.render())?;
     if output.not_recorded > 0 {
         let more = many(output.not_recorded as u64, "more file");
-        context.ui.warn(
+        context.report.warn(
             &format!("{more} changed and not recorded"),
             Some("callosum snapshot list"),
         );
@@ -314,7 +314,7 @@ fn list(context: &Context, args: &UndoArgs, history: &History) -> Result<(), Com
         return context.ui.json_data(&UndoListOutput { entries });
     }
     if entries.is_empty() {
-        context.ui.say("nothing is recorded that can be undone");
+        context.report.say("nothing is recorded that can be undone");
         return Ok(());
     }
     let mut table = Table::new(&["id", "when", "agent", "calls", "files", "not kept", "what"]);
@@ -334,7 +334,7 @@ fn list(context: &Context, args: &UndoArgs, history: &History) -> Result<(), Com
     for file in entries.iter().flat_map(|entry| &entry.not_kept) {
         let path = on_one_line(&file.path);
         context
-            .ui
+            .report
             .say(&format!("not kept: {path} ({})", on_one_line(&file.reason)));
     }
     Ok(())

@@ -54,7 +54,7 @@ pub(super) fn perform(
         let what = format!(
             ":chain.query: nothing on record is of an intent yet, so nothing is found for {intent}"
         );
-        context.ui.warn(&what, None);
+        context.report.warn(&what, None);
         return Ok(free(Value::vector(Vec::new())));
     }
     if let Some(run) = &wanted.run {

@@ -216,7 +216,7 @@ export const register: Register = on => {{
   }}).catch(($, e, next) =>
     next.called
       ? next(e)
-      : {{ text: 'Not cleared: ' + callosum + ' does not answer. `claude plugin disable {PLUGIN}` takes its gate out.' }},
+      : {{ text: 'Not cleared: ' + callosum + ' does not answer. `claude plugin disable {PLUGIN}` removes its gate.' }},
   )
 }}
 "

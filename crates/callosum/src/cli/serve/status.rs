@@ -125,7 +125,7 @@ fn warn_of_other_sinks(ground: &Ground, served: &[SinkStatus]) {
         Ok(named) => named,
         Err(error) => {
             let what = format!(
-                "the daemon still uses the sinks from its start; the current configuration is invalid: {}",
+                "the daemon still uses the sinks from its start, but a new daemon would not start: {}",
                 on_one_line(&error.to_string())
             );
             return ground.ui.warn(&what, Some("callosum doctor"));

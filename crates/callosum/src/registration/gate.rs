@@ -180,7 +180,7 @@ fn files(folder: &Path, program: &str) -> [(PathBuf, String); 4] {
     ]
 }
 
-const ABOUT: &str = "Refuses a clear while decisions lack evidence";
+const ABOUT: &str = "Blocks /clear while decisions lack evidence";
 
 fn marketplace() -> String {
     let plugin = json!({"name": FOLDER, "source": format!("./{FOLDER}"), "description": ABOUT});

@@ -242,7 +242,9 @@ impl Key {
             Self::CircuitFailures => {
                 "Consecutive failures of an executor (E001 to E004) after which it is paused; 0 turns this off"
             }
-            Self::CircuitPauseSeconds => "Seconds that it is paused before one task may try it",
+            Self::CircuitPauseSeconds => {
+                "Seconds for which an executor is paused before one task may try it"
+            }
         }
     }
 }

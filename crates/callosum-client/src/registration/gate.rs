@@ -180,7 +180,7 @@ fn files(folder: &Path, program: &str) -> [(PathBuf, String); 4] {
     ]
 }
 
-const ABOUT: &str = "Refuses a clear while decisions lack evidence";
+const ABOUT: &str = "Blocks /clear while decisions lack evidence";
 
 fn marketplace() -> String {
     let plugin = json!({"name": FOLDER, "source": format!("./{FOLDER}"), "description": ABOUT});
@@ -216,7 +216,7 @@ export const register: Register = on => {{
   }}).catch(($, e, next) =>
     next.called
       ? next(e)
-      : {{ text: 'Not cleared: ' + callosum + ' does not answer. `claude plugin disable {PLUGIN}` takes its gate out.' }},
+      : {{ text: 'Not cleared: ' + callosum + ' does not answer. `claude plugin disable {PLUGIN}` removes its gate.' }},
   )
 }}
 "

@@ -9,9 +9,9 @@ use callosum_host::{Disk, DiskError};
 
 /// What the file says. It reaches the model only where the hook does not answer.
 const COMMAND: &str = "---
-description: Ask whether the context may be cleared (callosum)
+description: Check whether the context may be cleared (callosum)
 ---
-Run `callosum session check` and say what it says. The context was not cleared: `/new` does that, once the check passes.
+Run `callosum session check` and report its output. The context was not cleared: use `/new` once the check passes.
 ";
 
 /// Where the file stands, beside a client's settings.

@@ -94,7 +94,7 @@ pub(crate) struct ConfigCheckOutput {
     pub(crate) in_order: bool,
     /// Every value that is not allowed, those of `.calrc` first. Where there is one, nothing runs.
     pub(crate) refused: Vec<RefusedOutput>,
-    /// What is said and not read, and what waits to be trusted.
+    /// Settings that are ignored, and settings that are not trusted yet.
     pub(crate) warnings: Vec<String>,
     /// What is wrong with the user's own `config.toml`: each with the file, the key, the value and what it may be. Where
     /// there is one, the mesh and the daemon do not run.
@@ -104,7 +104,7 @@ pub(crate) struct ConfigCheckOutput {
 /// A value that is not allowed.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct RefusedOutput {
-    /// Where it stands: the path of a file, or a variable's name.
+    /// Its source: the path of a file, or the name of a variable.
     pub(crate) origin: String,
     /// Its key, as `.calrc` or `cake_config.yaml` names it.
     pub(crate) key: String,

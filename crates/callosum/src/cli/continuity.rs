@@ -201,9 +201,8 @@ fn check_gate(
                 } else {
                     let program = program.map(|program| program.display().to_string());
                     let program = program.unwrap_or_else(|| "its program".to_owned());
-                    let found = format!(
-                        "denies every /clear: {settings} names {program}, which does not exist"
-                    );
+                    let found =
+                        format!("denies every /clear, set in {settings}: {program} does not exist");
                     let again = format!("callosum init --client {}", client.program);
                     checks.add(&name, Outcome::Failed, found, Some(&again));
                 }

@@ -118,7 +118,7 @@ impl InstructionsOutput {
             "read" => format!("{client}: reads {file}"),
             "removed" => {
                 let verb = is_or("removed from", "would be removed from");
-                format!("our line {verb} {file}")
+                format!("Callosum's line {verb} {file}")
             }
             "deleted" => format!("{file}: {}", is_or("removed", "would be removed")),
             "kept" => format!("{file}: kept, because it was edited"),

@@ -60,7 +60,7 @@ pub(crate) struct DifferenceOutput {
     pub(crate) line: u64,
     /// That line as it was rebuilt; null where the rebuilt file ends before.
     pub(crate) expected: Option<String>,
-    /// That line as it stands; null where the real file ends before.
+    /// The line in the file on disk; null if that file ends earlier.
     pub(crate) found: Option<String>,
 }
 

@@ -103,7 +103,7 @@ fn answers(context: &Context, program: &str) -> Result<(), String> {
     let run = process::run(&launch, &context.cancel, &mut |_, _| {})
         .map_err(|error| CommandError::from_error(Exit::No, &error).one_line())?;
     if run.ending != Ending::Exited(0) {
-        return Err("it did not exit with status 0 at the end of its input".to_owned());
+        return Err("it did not exit successfully at the end of its input".to_owned());
     }
     let answer: Option<Value> = serde_json::from_slice(&run.output).ok();
     let named = answer.map(|answer| answer["result"]["serverInfo"]["name"] == NAME);

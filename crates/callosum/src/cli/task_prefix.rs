@@ -18,7 +18,11 @@ pub(crate) fn entry_id(reader: &Reader, text: &str) -> Result<TaskId, CommandErr
     }
     let ids = reader.ids_with_prefix(text, MOST_LISTED + 1);
     let ids = ids.map_err(|error| store::unreadable(&error))?;
-    only(text, ids, "no ledger entry has an id that begins with")
+    only(
+        text,
+        ids,
+        "no entry in the ledger or its archives has an id that begins with",
+    )
 }
 
 /// Returns the same among all tasks that the audit journal tells of, which may have failed.

@@ -251,7 +251,10 @@ fn chosen(
     for name in &args.items {
         let waits = items.iter().any(|item| item.name() == name);
         if !waits && name != CALRC && roster.registry().get(name).is_none() {
-            let what = format!("no executor and no setting is called `{}`", harmless(name));
+            let what = format!(
+                "unknown item `{}` (allowed: the name of an executor, or `.calrc`)",
+                harmless(name)
+            );
             return Err(CommandError::new(Exit::Usage, what).hint("callosum trust --list"));
         }
     }

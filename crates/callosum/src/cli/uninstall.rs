@@ -100,9 +100,9 @@ pub(crate) struct UninstallOutput {
 /// A file of the system zone.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct LiftedOutput {
-    /// Where it stands, from the root.
+    /// Path, relative to the root.
     pub(crate) path: String,
-    /// `removed`, `restored` where our block was taken out of it, or `kept` where somebody changed what is ours.
+    /// `removed`, `restored` if our block was removed from it, or `kept` if our part was edited.
     pub(crate) change: String,
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct VerificationOutput {
 /// The first thing that is wrong with a file.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct ProblemOutput {
-    /// The file, relative to the root where it stands below it.
+    /// The file, relative to the root if it is below it.
     pub(crate) path: String,
     /// What was done to it: `edited`, `missing`, `deleted`, `inserted`, `reordered`, `duplicated`,
     /// `spliced`, `tail cut`, `rewritten`, `checkpoint missing`, `signed by another key`, `behind`,

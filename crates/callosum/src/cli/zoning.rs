@@ -22,7 +22,7 @@ pub(crate) struct ZoneOutput {
     /// The file, from the root.
     pub(crate) path: String,
     /// `updated`, `extended`, `changed by somebody`, `somebody else's` or `outside of the project`;
-    /// the last three are left alone.
+    /// files in the last three states are not changed.
     pub(crate) standing: String,
 }
 

@@ -204,7 +204,7 @@ fn what_is_never_taken_over_is_told_wherever_somebody_looks() {
     });
     let hook = env.callosum().arguments(["hook", "codex", "session-start"]);
     let begun = hook.input(begins.to_string()).run().success();
-    assert!(begun.stdout.contains("is never taken over"), "{begun:?}");
+    assert!(begun.stdout.contains("is never applied"), "{begun:?}");
     fs::remove_file(&stray).unwrap();
     let bridge = env.run(["mesh", "bridge"]).success();
     assert_eq!(bridge.stderr, "");

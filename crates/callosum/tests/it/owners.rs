@@ -178,7 +178,7 @@ fn an_id_may_be_given_by_its_beginning() {
         &["delegate", "again", "--link", "cal_2026", "--fresh"],
     ] {
         let output = env.run(words).success();
-        assert!(!output.stderr.contains("more than one"), "{words:?}");
+        assert!(!output.stderr.contains("several ids"), "{words:?}");
     }
     for words in [
         &["ledger", "show", "cal_2026"][..],

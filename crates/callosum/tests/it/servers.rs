@@ -184,7 +184,7 @@ fn a_server_of_somebody_else_is_left() {
         .run(["init", "--all", "--share", "--client", "claude"])
         .ended_with(3);
     assert!(
-        refused.stderr.contains("is not one of ours"),
+        refused.stderr.contains("is not an entry of Callosum"),
         "{}",
         refused.stderr
     );

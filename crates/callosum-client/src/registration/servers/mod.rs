@@ -76,6 +76,6 @@ fn is_ours(program: &str, arguments: &[String]) -> bool {
 fn not_ours(list: &str) -> SettingsError {
     SettingsError::Shape {
         key: format!("{list}.{NAME}"),
-        expected: "one of ours",
+        expected: "an entry of Callosum",
     }
 }

@@ -175,7 +175,7 @@ fn says(text: &str, meant: &Table) -> Result<(), SettingsError> {
 fn not_a_table() -> SettingsError {
     SettingsError::Shape {
         key: format!("{LIST}.{NAME}"),
-        expected: "a table of its own",
+        expected: "a separate table",
     }
 }
 

@@ -33,7 +33,8 @@ pub(crate) struct CapabilityOutput {
     pub(super) unheld: Vec<String>,
     /// The type of what it answers.
     pub(super) output: String,
-    /// What its server says of its answers beyond that type, as keywords of JSON Schema; nobody holds it.
+    /// JSON Schema keywords for its answers beyond that type, from its server; they are not
+    /// enforced.
     pub(super) unheld_output: Vec<String>,
     /// What it does to the world.
     pub(super) effects: Vec<String>,

@@ -46,11 +46,11 @@ pub(crate) struct ConstitutionOutput {
 struct PolicyOutput {
     /// Its id.
     id: String,
-    /// `built-in`, `machine` or `project`: where it stands.
+    /// Its source: `built-in`, `machine` or `project`.
     origin: String,
     /// `permit`, `ask` or `forbid`.
     effect: String,
-    /// What a person is told when they are asked.
+    /// Text that a person sees when they are asked.
     ask: Option<String>,
     /// What may be done about its denial.
     hint: Option<String>,

@@ -41,7 +41,7 @@ pub(crate) struct SignArgs {
 pub(crate) struct SignedOutput {
     /// The file that was signed.
     file: String,
-    /// Where the signature stands.
+    /// Path of the signature.
     signature: String,
     /// The version that was signed.
     version: u64,

@@ -39,16 +39,15 @@ pub(crate) struct DelegateOutput {
     pub(crate) checksum: Option<String>,
     /// Tokens that the executor says it used; where the task failed, for all of its tries.
     pub(crate) tokens_used: u64,
-    /// Estimated tokens of the summary, as it is handed back.
+    /// Estimated tokens of the summary, as it is returned.
     pub(crate) tokens_returned: u64,
     /// What `--budget` left out of the summary; the ledger has all of it.
     pub(crate) left_out: Option<LeftOutOutput>,
-    /// The entry that answered, where nobody was asked anew; else null.
+    /// The entry that answered, if no executor was asked; null otherwise.
     pub(crate) cached_from: Option<CachedFrom>,
     /// Milliseconds from the task's start to its end, retries included.
     pub(crate) elapsed_ms: u64,
-    /// How many citations the summary has, and how many hold; of an answer that was refused for them,
-    /// how they stood.
+    /// Citations of the summary, and how many are valid; also if the answer was rejected for them.
     pub(crate) citations: CitationCounts,
     /// What went wrong; null on success.
     pub(crate) error: Option<ErrorOutput>,
@@ -137,9 +136,9 @@ impl Handed {
 pub(crate) struct CitationCounts {
     /// All citations of the summary.
     pub(crate) total: u64,
-    /// Those whose quote stands word for word where it should.
+    /// Citations whose quote is at its place, word for word.
     pub(crate) verified: u64,
-    /// Those whose quote stands elsewhere in its file.
+    /// Citations whose quote is elsewhere in its file.
     pub(crate) moved: u64,
     /// Those that nothing confirms.
     pub(crate) missing: u64,

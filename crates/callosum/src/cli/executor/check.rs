@@ -75,7 +75,7 @@ pub(crate) struct StepOutput {
     pub(crate) outcome: String,
     /// Why it failed.
     pub(crate) reason: Option<String>,
-    /// All that the executor said on standard error where it failed, as far as that is kept.
+    /// Standard error of the executor if it failed, as far as it is stored.
     pub(crate) details: Option<String>,
     /// Milliseconds until the executor had answered.
     pub(crate) elapsed_ms: Option<u64>,

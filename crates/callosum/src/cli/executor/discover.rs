@@ -53,12 +53,12 @@ pub(crate) struct DiscoverOutput {
 pub(crate) struct FoundOutput {
     /// Its id in the registry.
     pub(crate) id: String,
-    /// Where it stands: a program's file, or a server's address.
+    /// Its place: the file of a program, or the address of a server.
     pub(crate) program: String,
     /// The file that a program leads to, where it is a link; null for any other.
     pub(crate) leads_to: Option<String>,
-    /// The version manager of which a program is a shim, such as `asdf`, and so may start another file each time; null where
-    /// it is none.
+    /// The version manager whose shim the program is, such as `asdf`, which can start a different
+    /// file each time; null if it is no shim.
     pub(crate) shim_of: Option<String>,
     /// `active` or `inactive`, as the registry says now.
     pub(crate) status: String,

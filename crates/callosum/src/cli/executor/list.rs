@@ -24,7 +24,7 @@ pub(crate) struct ListArgs {}
 pub(crate) struct ListOutput {
     /// The executors, in the order of the registry.
     pub(crate) executors: Vec<ExecutorOutput>,
-    /// Who gets a task that names nobody; null where nobody can be asked.
+    /// Executor for tasks that name none; null if no executor is available.
     pub(crate) next_executor: Option<String>,
     /// Why that one and no other, in words.
     pub(crate) next_reason: Option<String>,

@@ -52,7 +52,11 @@ enum Embedded {
 pub(in crate::cli) fn run(environment: &Environment, args: &RunArgs) -> Result<(), CommandError> {
     // A controller that is killed cannot end what it started.
     end_with_parent().map_err(|error| {
-        CommandError::because(Exit::Environment, "cannot follow the controller", &error)
+        CommandError::because(
+            Exit::Environment,
+            "cannot end together with the parent process",
+            &error,
+        )
     })?;
     let mut bytes = Vec::new();
     io::stdin()

@@ -352,9 +352,10 @@ fn set_up(
     };
     let is_told_to_git = excluded.is_some();
     if machine::free_bytes(context.state()).is_ok_and(|free| free < ROOM_NEEDED) {
-        context
-            .report
-            .warn("less than 500 MB are free here", Some("callosum doctor"));
+        context.report.warn(
+            "less than 500 MB of disk space is free here",
+            Some("callosum doctor"),
+        );
     }
     let output = InitOutput {
         root: context.state().display().to_string(),

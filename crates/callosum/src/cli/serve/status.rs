@@ -23,13 +23,13 @@ pub(crate) struct ServeStatusOutput {
     /// When the folder of the log was found removed while it was served, upon which another log has begun there; null
     /// where it was not.
     pub(crate) replaced: Option<String>,
-    /// Why the user's configuration cannot be used as it stands now, so that who does what is as it said last; null where
-    /// it can.
+    /// Why the current user configuration is invalid, so the last valid routes stay in use; null if
+    /// it is valid.
     pub(crate) configuration_fault: Option<String>,
     /// Where events are passed on to.
     pub(crate) sinks: Vec<SinkStatus>,
-    /// The process of a daemon that holds the place and does not answer, 0 where it has not told of itself; null where there
-    /// is none.
+    /// Process id of a daemon that is running but does not answer, 0 if it is unknown; null if
+    /// there is none.
     pub(crate) silent: Option<u32>,
 }
 
@@ -123,7 +123,7 @@ fn warn_of_other_sinks(ground: &Ground, served: &[SinkStatus]) {
         Ok(named) => named,
         Err(error) => {
             let what = format!(
-                "the daemon still uses the sinks from its start; the current configuration is invalid: {}",
+                "the daemon still uses the sinks from its start, but a new daemon would not start: {}",
                 on_one_line(&error.to_string())
             );
             return ground.ui.warn(&what, Some("callosum doctor"));

@@ -57,7 +57,7 @@ pub(crate) struct StatusOutput {
     pub(crate) ledger_version: Option<String>,
     /// The executors and how they stand.
     pub(crate) executors: Vec<ExecutorStatus>,
-    /// Who gets a task that names nobody; null where nobody can be asked.
+    /// Executor for tasks that name none; null if no executor is available.
     pub(crate) next_executor: Option<String>,
     /// Tasks that have begun and not ended, newest first: at work, or left by a run that was killed.
     pub(crate) unfinished: Vec<UnfinishedOutput>,
@@ -75,7 +75,7 @@ pub(crate) struct StatusOutput {
     pub(crate) attention: Vec<String>,
 }
 
-/// How an executor stands.
+/// State of an executor.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct ExecutorStatus {
     /// Its name.
@@ -84,7 +84,7 @@ pub(crate) struct ExecutorStatus {
     pub(crate) standing: String,
 }
 
-/// A task that has begun, and of which nothing says that it ended.
+/// A task that has begun and has no record of its end.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct UnfinishedOutput {
     /// Its id.

@@ -76,7 +76,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
         }
         let shown: String = text.chars().take(60).collect();
         Err(Failure::argument(format!(
-            "no keyword is written {shown:?}"
+            "{shown:?} is not a keyword"
         )))
     }),
     ("name", 1, 1, |_, arguments| match &arguments[0] {
@@ -157,7 +157,7 @@ fn substring(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, 
     };
     if from > to || to > length {
         return Err(Failure::argument(format!(
-            "the string has {length} characters, and none from {from} to {to}"
+            "no range from {from} to {to}: the string has {length} characters"
         )));
     }
     let part: String = text.chars().skip(from).take(to - from).collect();

@@ -26,14 +26,14 @@ impl Fiber {
         if self.pure > 0 {
             return Err(Failure::new(
                 FailureKind::SecurityViolation,
-                format!("`:{capability}` is called under `pure`"),
+                format!("`:{capability}` is called inside `pure`"),
             ));
         }
         if shared.yields >= shared.limits.yields {
             return Err(Failure::new(
                 FailureKind::BudgetExhausted,
                 format!(
-                    "the program has made {} calls, all that are allowed",
+                    "the program reached the limit of {} calls",
                     shared.yields
                 ),
             ));
@@ -42,12 +42,12 @@ impl Fiber {
             sum.saturating_add(argument.weight())
         });
         if weight > shared.limits.value {
-            return Err(too_large("what the call takes", weight));
+            return Err(too_large("the call's arguments", weight));
         }
         shared.workshop.budget.allocate(weight)?;
         if arguments.iter().any(holds_function) {
             return Err(Failure::type_error(
-                "a call takes data, and here is a function",
+                "a call takes data, but got a function",
             ));
         }
         shared.yields += 1;

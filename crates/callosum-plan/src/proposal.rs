@@ -285,7 +285,7 @@ fn narrowed(
     }
     if constraints.max_yields > request.max_yields {
         let message = format!(
-            "{} calls requested, but only {} allowed",
+            "`max_yields` is {}, expected at most {}",
             constraints.max_yields, request.max_yields
         );
         let path = "/constraints/max_yields";

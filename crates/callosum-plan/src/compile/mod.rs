@@ -218,7 +218,7 @@ impl<'a> Compiler<'a> {
             YieldBound::AtMost(count) if count > most => self.refuse(
                 span,
                 Rule::TooManyYields,
-                format!("the program may make {count} calls, more than {most}"),
+                format!("the number of calls may be {count}, more than {most}"),
                 "make fewer calls, or request more in the constraints",
             ),
             YieldBound::Unbounded if self.options.unbounded == Unbounded::Refuse => self.refuse(

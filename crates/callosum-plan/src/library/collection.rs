@@ -110,7 +110,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
             (Some(found), _) => Ok(found.clone()),
             (None, Some(default)) => Ok(default.clone()),
             (None, None) => Err(Failure::argument(format!(
-                "index {place} is out of range: there are {} items",
+                "index {place} is out of range: the number of items is {}",
                 items.len()
             ))
             .with_hint("`get` returns nil there, and `nth` takes a default as its third argument")),
@@ -171,7 +171,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
         match items.get(from..to) {
             Some(part) => workshop.budget.vector(part.to_vec()),
             None => Err(Failure::argument(format!(
-                "no range from {from} to {to}: the vector has {} items",
+                "range {from} to {to} is out of bounds: the number of items is {}",
                 items.len()
             ))),
         }
@@ -400,7 +400,7 @@ fn assoc(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Fail
                     *item = value;
                 } else {
                     return Err(Failure::argument(format!(
-                        "index {place} is out of range: the vector has {} items",
+                        "index {place} is out of range: the number of items in the vector is {}",
                         items.len()
                     )));
                 }

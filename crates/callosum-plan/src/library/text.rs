@@ -157,7 +157,7 @@ fn substring(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, 
     };
     if from > to || to > length {
         return Err(Failure::argument(format!(
-            "no range from {from} to {to}: the string has {length} characters"
+            "range {from} to {to} is out of bounds: the number of characters is {length}"
         )));
     }
     let part: String = text.chars().skip(from).take(to - from).collect();

@@ -163,7 +163,7 @@ impl Fiber {
                 if turns >= shared.limits.turns {
                     return Err(Failure::new(
                         FailureKind::BudgetExhausted,
-                        format!("`step-loop` reached the limit of {turns} turns"),
+                        format!("`step-loop` reached its turn limit ({turns})"),
                     )
                     .at(program.spans[id as usize]));
                 }

@@ -33,7 +33,7 @@ impl Fiber {
             return Err(Failure::new(
                 FailureKind::BudgetExhausted,
                 format!(
-                    "the program reached the limit of {} calls",
+                    "the program reached its call limit ({})",
                     shared.yields
                 ),
             ));

@@ -123,7 +123,7 @@ impl Schema {
         })
     }
 
-    /// Returns the first thing about a value that doesn't fit, as `the value{:a}[2] is a string, so that …`.
+    /// Returns the first thing about a value that doesn't fit, as `the value{:a}[2] is a string, so …`.
     ///
     /// `permit` is asked before each part that is looked at; its error ends the look.
     pub(crate) fn mismatch<E>(

@@ -340,8 +340,7 @@ fn built(
     // The tree is what runs; its text is what people read and records keep, and must be the same.
     let same = read(&source).is_ok_and(|forms| forms.as_slice() == std::slice::from_ref(&plan));
     if !same {
-        let message =
-            "the plan cannot be written as source: its arguments are nested too deeply, or it is too large";
+        let message = "the plan cannot be written as source: its arguments are nested too deeply, or it is too large";
         return Err(vec![Rejection::new("/steps", "too-large", message)]);
     }
     // Its forms were built: no text of the model's has their places.

@@ -224,7 +224,9 @@ impl Line<'_> {
             self.tree.kind(&format!("{folder}/post-index-change")) == Some(Kind::File)
         };
         if hooks.iter().any(runs) {
-            return Err(refused("has a repository with a hook that runs when the index changes"));
+            return Err(refused(
+                "has a repository with a hook that runs when the index changes",
+            ));
         }
         Ok(())
     }

@@ -76,7 +76,10 @@ impl Compiler<'_> {
         for after in &flat[first + 1..] {
             let (what, hint) = if is_plan(after) {
                 let hint = "make it a function with `defn`";
-                ("a source may have only one plan, and this is a second one", hint)
+                (
+                    "a source may have only one plan, and this is a second one",
+                    hint,
+                )
             } else {
                 let hint = "move it before the `defplan`, or into its body";
                 ("nothing may follow a plan", hint)
@@ -148,10 +151,18 @@ impl Compiler<'_> {
             return self.malformed(form, "a plan's name must be a symbol", usage);
         };
         let Some((parameters, body)) = rest.split_first() else {
-            return self.malformed(form, "a plan needs a parameter list, even if it is `()`", usage);
+            return self.malformed(
+                form,
+                "a plan needs a parameter list, even if it is `()`",
+                usage,
+            );
         };
         let (FormKind::List(parameters) | FormKind::Vector(parameters)) = &parameters.kind else {
-            return self.malformed(parameters, "a plan needs a parameter list, even if it is `()`", usage);
+            return self.malformed(
+                parameters,
+                "a plan needs a parameter list, even if it is `()`",
+                usage,
+            );
         };
         if body.is_empty() {
             return self.malformed(form, "a plan needs a body", usage);

@@ -120,10 +120,7 @@ impl Compiler<'_> {
             _ => {
                 return self.malformed(
                     form,
-                    format!(
-                        "`{name}` takes two or three parts, but got {}",
-                        items.len()
-                    ),
+                    format!("`{name}` takes two or three parts, but got {}", items.len()),
                     &format!("write `({name} condition then else)`; group several forms with `do`"),
                 );
             }
@@ -233,11 +230,7 @@ impl Compiler<'_> {
     fn catch(&mut self, form: &Form, parts: &[Form]) -> Option<Catch> {
         let usage = "write `(catch e value)` or `(catch :TypeError e value)`";
         let Some((first, mut rest)) = parts.split_first() else {
-            self.malformed(
-                form,
-                "`catch` has neither a pattern nor a value",
-                usage,
-            );
+            self.malformed(form, "`catch` has neither a pattern nor a value", usage);
             return None;
         };
         let named = match &first.kind {

@@ -93,7 +93,10 @@ pub(crate) fn hidden_characters(source: &str) -> Vec<Finding> {
     found
         .take(20)
         .map(|(at, c)| {
-            let message = format!("`{}` makes the source look different from what it is", c.escape_unicode());
+            let message = format!(
+                "`{}` makes the source look different from what it is",
+                c.escape_unicode()
+            );
             Finding::new(
                 Span::new(at, at + c.len_utf8()),
                 Rule::HiddenCharacters,

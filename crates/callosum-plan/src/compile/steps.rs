@@ -110,7 +110,12 @@ impl Compiler<'_> {
                 vec![(max, value.clone())]
             }
             FormKind::Map(entries) => entries.clone(),
-            _ => return self.option(value.span, "`:retries` must be a map: {:max 2 :backoff-ms 100}"),
+            _ => {
+                return self.option(
+                    value.span,
+                    "`:retries` must be a map: {:max 2 :backoff-ms 100}",
+                );
+            }
         };
         for (key, value) in &entries {
             match (key.as_keyword(), &value.kind) {

@@ -31,9 +31,7 @@ pub(super) fn hint(name: &str) -> Option<&'static str> {
         }
         "defmacro" | "macroexpand" => "there are no macros; write a function with `defn`",
         "deftype" | "defstruct" | "defrecord" | "defprotocol" | "defmulti" | "defmethod"
-        | "deftool" => {
-            "there are no new types; use maps, and type expressions to check them"
-        }
+        | "deftool" => "there are no new types; use maps, and type expressions to check them",
         "set!" | "swap!" | "reset!" | "atom" | "ref" | "var" | "volatile!" | "deref" => {
             "values never change; pass the next one on, as `reduce` does"
         }

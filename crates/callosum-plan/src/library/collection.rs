@@ -382,7 +382,9 @@ fn assoc(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Fail
         return Ok(Value::Nil);
     };
     if pairs.len() % 2 == 1 {
-        return Err(Failure::argument("`assoc` takes pairs of a key and a value"));
+        return Err(Failure::argument(
+            "`assoc` takes pairs of a key and a value",
+        ));
     }
     match take(target) {
         Value::Nil => put("assoc", workshop, no_map(), pairs),
@@ -427,7 +429,13 @@ fn conj(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failu
                         known.entry(&key, &pair[1], entries.get(&key));
                         entries.insert(key, pair[1].clone());
                     }
-                    other => return Err(wrong("conj", "`[key value]` or a map if it adds to a map", &other)),
+                    other => {
+                        return Err(wrong(
+                            "conj",
+                            "`[key value]` or a map if it adds to a map",
+                            &other,
+                        ));
+                    }
                 }
             }
             workshop.budget.map_again(entries, known)

@@ -224,10 +224,7 @@ pub(crate) fn arity(name: &str, takes: &str, count: usize) -> Failure {
 
 /// The failure of an argument that is of another kind than the function takes.
 fn wrong(name: &str, takes: &str, value: &Value) -> Failure {
-    Failure::type_error(format!(
-        "`{name}` takes {takes}, but got {}",
-        value.noun()
-    ))
+    Failure::type_error(format!("`{name}` takes {takes}, but got {}", value.noun()))
 }
 
 fn integer(name: &str, value: &Value) -> Result<i64, Failure> {

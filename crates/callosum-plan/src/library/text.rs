@@ -75,9 +75,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
             return Ok(Value::Keyword(name));
         }
         let shown: String = text.chars().take(60).collect();
-        Err(Failure::argument(format!(
-            "{shown:?} is not a keyword"
-        )))
+        Err(Failure::argument(format!("{shown:?} is not a keyword")))
     }),
     ("name", 1, 1, |_, arguments| match &arguments[0] {
         Value::Keyword(name) | Value::Text(name) => Ok(Value::Text(name.clone())),

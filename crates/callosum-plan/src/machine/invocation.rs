@@ -36,7 +36,8 @@ impl Fiber {
                 let (Some(of), default, None) =
                     (arguments.next(), arguments.next(), arguments.next())
                 else {
-                    let failure = arity(&format!(":{name}"), "a map and an optional default", count);
+                    let failure =
+                        arity(&format!(":{name}"), "a map and an optional default", count);
                     return Err(failure.with_hint(to_call(&name)));
                 };
                 drop(arguments);
@@ -50,11 +51,11 @@ impl Fiber {
                 Ok(Next::Return(found.or(default).unwrap_or_default()))
             }
             other => {
-                let failure =
-                    Failure::type_error(format!("{} is called, but is not a function", other.noun()));
-                Err(failure.with_hint(
-                    "a list calls its first part; write data as a vector `[…]`",
-                ))
+                let failure = Failure::type_error(format!(
+                    "{} is called, but is not a function",
+                    other.noun()
+                ));
+                Err(failure.with_hint("a list calls its first part; write data as a vector `[…]`"))
             }
         }
     }

@@ -32,10 +32,7 @@ impl Fiber {
         if shared.yields >= shared.limits.yields {
             return Err(Failure::new(
                 FailureKind::BudgetExhausted,
-                format!(
-                    "the program reached its call limit ({})",
-                    shared.yields
-                ),
+                format!("the program reached its call limit ({})", shared.yields),
             ));
         }
         let weight = arguments.iter().fold(0, |sum: u64, argument| {
@@ -46,9 +43,7 @@ impl Fiber {
         }
         shared.workshop.budget.allocate(weight)?;
         if arguments.iter().any(holds_function) {
-            return Err(Failure::type_error(
-                "a call takes data, but got a function",
-            ));
+            return Err(Failure::type_error("a call takes data, but got a function"));
         }
         shared.yields += 1;
         // Whether the host still holds them must not decide what is copied from here on.

@@ -119,7 +119,9 @@ impl Reader<'_> {
                     &self.source[span.range()],
                     next.escape_debug()
                 ),
-                Some("names may contain only ASCII letters, digits and `_ $ + - * / = < > ! ? % . @ :`"),
+                Some(
+                    "names may contain only ASCII letters, digits and `_ $ + - * / = < > ! ? % . @ :`",
+                ),
             )),
         }
     }

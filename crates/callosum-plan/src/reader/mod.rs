@@ -182,7 +182,9 @@ impl Reader<'_> {
                 let (line, column) = Span::new(open.start, open.start).line_and_column(self.source);
                 return Err(fault(
                     here,
-                    format!("`{bracket}` does not match `{opened}` at line {line}, column {column}"),
+                    format!(
+                        "`{bracket}` does not match `{opened}` at line {line}, column {column}"
+                    ),
                     Some("close brackets in the reverse order in which they were opened"),
                 ));
             }

@@ -282,10 +282,7 @@ mod tests {
             ("{:query \"x\" :page nil}", "the value{:page} is nil"),
         ] {
             let said = said(query, value).unwrap();
-            assert_eq!(
-                said,
-                format!("{told}, so the whole is not of type {query}")
-            );
+            assert_eq!(said, format!("{told}, so the whole is not of type {query}"));
         }
         let kind = "[:map [:kind [:union Nil [:enum :scan :deps]]]]";
         let told = said(kind, "{:kind :sacn}").unwrap();

@@ -40,9 +40,8 @@ pub(super) fn shape(form: &Form) -> Result<Shape, Finding> {
                     refused.with_hint("no value is a symbol; use Keyword or String")
                 }
                 "List" | "list" => refused.with_hint("lists are vectors: Vector or [:vector Int]"),
-                "Error" | "error" => refused.with_hint(
-                    "`catch` binds a map: [:map [:type Keyword] [:message String]]",
-                ),
+                "Error" | "error" => refused
+                    .with_hint("`catch` binds a map: [:map [:type Keyword] [:message String]]"),
                 _ => refused,
             })
         }
@@ -51,7 +50,10 @@ pub(super) fn shape(form: &Form) -> Result<Shape, Finding> {
                 return Err(malformed(form, "an empty vector is not a type"));
             };
             let Some(name) = head.as_keyword() else {
-                return Err(malformed(head, "a type in brackets must start with a keyword"));
+                return Err(malformed(
+                    head,
+                    "a type in brackets must start with a keyword",
+                ));
             };
             compound(form, name, rest)
         }
@@ -86,9 +88,11 @@ fn compound(form: &Form, name: &str, rest: &[Form]) -> Result<Shape, Finding> {
             let predicates: Result<Vec<_>, Finding> = predicates.iter().map(predicate).collect();
             Ok(Shape::And(Box::new(shape(base)?), predicates?))
         }
-        ("array", [item, ..]) => Err(malformed(form, format!("`{form}` is not a type")).with_hint(
-            format!("write [:vector {item}], or [:and [:vector {item}] [:length 3]]"),
-        )),
+        ("array", [item, ..]) => Err(
+            malformed(form, format!("`{form}` is not a type")).with_hint(format!(
+                "write [:vector {item}], or [:and [:vector {item}] [:length 3]]"
+            )),
+        ),
         ("resource", _) => Err(malformed(form, format!("`{form}` is not a type"))
             .with_hint("timestamps, uuids and resources are strings: String")),
         _ => Err(malformed(form, format!("`{form}` is not a type"))),
@@ -180,10 +184,7 @@ fn predicate(form: &Form) -> Result<Predicate, Finding> {
         ) => {
             let built = RegularExpression::parse(pattern);
             Predicate::Matches(built.map_err(|why| {
-                malformed(
-                    form,
-                    format!("`{form}` has an invalid pattern: {why}"),
-                )
+                malformed(form, format!("`{form}` has an invalid pattern: {why}"))
             })?)
         }
         _ => return Err(refuse()),

@@ -100,7 +100,7 @@ pub(super) const CLEAN: Tool = Tool {
                 "clean -X &unforced !-n|--dry-run !-i|--interactive !&in-temporary !&made-again",
             ],
             severity: Severity::Ask,
-            reason: "it deletes all ignored files: those set up by hand (`.env`) as well as those that can be rebuilt",
+            reason: "it deletes all ignored files, those set up by hand (`.env`) as well as those that can be rebuilt",
             alternatives: &["git clean -ndX"],
             #[cfg(test)]
             catches: &[

@@ -39,9 +39,14 @@ impl fmt::Display for LeftOut {
             citations,
             tokens,
         } = self;
+        let noun = if *citations == 1 {
+            "citation"
+        } else {
+            "citations"
+        };
         write!(
             f,
-            "{statements} of {of} statements with {citations} citations, about {tokens} tokens"
+            "{statements} of {of} statements with {citations} {noun}, about {tokens} tokens"
         )
     }
 }

@@ -63,7 +63,7 @@ fn with_alternative(
 /// The rule of those who want to be asked about everything, and its reason.
 pub(crate) const CONFIRM: (&str, &str) = (
     "config.confirm",
-    "the configuration has a person asked about everything",
+    "the configuration requires a person to confirm everything",
 );
 
 /// So many of the files that may be lost are told.
@@ -364,17 +364,17 @@ fn coverage(found: &Found, named: usize, opaque: usize) -> Coverage {
     for fault in &found.faults {
         open.push(
             match fault {
-                Fault::Unfinished => "a quote, substitution or compound command without an end",
-                Fault::Unexpected => "something stands where the grammar has no place for it",
+                Fault::Unfinished => "an unterminated quote, substitution or compound command",
+                Fault::Unexpected => "unexpected syntax",
                 Fault::TooDeep => "nested too deeply",
-                Fault::TooMuch => "more than is looked at",
+                Fault::TooMuch => "more than the guard checks",
             }
             .to_owned(),
         );
     }
     if opaque > 0 {
         open.push(format!(
-            "{opaque} of {named} commands run something that is not known"
+            "commands that run something unknown: {opaque} of {named}"
         ));
     }
     let percent = ((named - opaque.min(named)) * 100)

@@ -26,10 +26,10 @@ pub enum PermissionError {
     #[error("a permission needs at least the name of a command")]
     Empty,
     /// It is more than one plain command.
-    #[error("a permission is one plain command, without pipes, variables or redirections")]
+    #[error("a permission must be one plain command, without pipes, variables or redirections")]
     NotPlain,
     /// It would allow whatever there is.
-    #[error("a permission names its command; `*` alone would allow all")]
+    #[error("a permission must name a command: `*` alone would allow everything")]
     TooWide,
 }
 

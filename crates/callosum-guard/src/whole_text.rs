@@ -47,7 +47,7 @@ pub(crate) const RULES: [(&str, Severity, &str); 3] = [
     (
         "text.unreadable",
         Severity::Ask,
-        "part of the command could not be read, and a dangerous word is in it",
+        "part of the command could not be parsed, and it contains a dangerous word",
     ),
 ];
 
@@ -105,7 +105,7 @@ fn by_text(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
         hits.push(Hit {
             decision: Decision::Block,
             rule: "text.pattern".to_owned(),
-            reason: format!("the text fits `{}`", SIX[at]),
+            reason: format!("the text matches `{}`", SIX[at]),
             alternatives: Vec::new(),
             subject: command.chars().take(200).collect(),
         });
@@ -125,7 +125,7 @@ fn by_text(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
             hits.push(Hit {
                 decision: Severity::Ask.decision(policy.strictness).max(Decision::Ask),
                 rule: "text.unreadable".to_owned(),
-                reason: "part of the command could not be read, and a dangerous word stands in it"
+                reason: "part of the command could not be parsed, and it contains a dangerous word"
                     .to_owned(),
                 alternatives: Vec::new(),
                 subject: command.chars().take(200).collect(),

@@ -102,7 +102,7 @@ impl Budget {
         }
         // Whichever took the most is what there is too much of.
         Err(if bytes > self.allowed - self.memory {
-            exhausted("stack", "the program recurs deeper than allowed")
+            exhausted("stack", "the program recurses deeper than allowed")
         } else {
             too_much_memory()
         })
@@ -198,7 +198,7 @@ fn map_bytes(entries: usize) -> u64 {
 }
 
 fn too_much_memory() -> Failure {
-    let what = "the program asks for more memory than allowed";
+    let what = "the program needs more memory than allowed";
     exhausted("memory", what)
 }
 
@@ -209,6 +209,6 @@ fn key_looks(entries: &BTreeMap<Key, Value>) -> u64 {
 
 fn exhausted(what: &str, message: &str) -> Failure {
     Failure::new(FailureKind::BudgetExhausted, message).with_hint(format!(
-        "the bound on {what} holds for the whole run; do less in one plan"
+        "the limit on {what} applies to the whole run; do less in one plan"
     ))
 }

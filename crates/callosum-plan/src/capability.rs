@@ -15,7 +15,7 @@ pub struct CapabilityName(Arc<str>);
 
 /// Why a text names no capability.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("`{name}` names no capability: {reason}")]
+#[error("`{name}` is not a capability name: {reason}")]
 pub struct CapabilityNameError {
     /// The text.
     pub name: String,
@@ -177,13 +177,13 @@ fn segments(text: &str) -> Result<Vec<&str>, CapabilityNameError> {
     }
     if segments.contains(&"*") {
         return Err(refuse(
-            "`*` stands only in lists of what is allowed, as the last segment",
+            "`*` may be used only in lists of allowed capabilities, as the last segment",
         ));
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !segments.iter().all(|segment| segment.chars().all(plain)) {
         return Err(refuse(
-            "its segments are made of ASCII letters, digits, `_` and `-`",
+            "its segments may contain only ASCII letters, digits, `_` and `-`",
         ));
     }
     Ok(segments)

@@ -26,7 +26,7 @@ use crate::{
 
 /// What a model hands in.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "an object, a plan that is handed in")]
+#[serde(deny_unknown_fields, expecting = "an object, a plan")]
 pub struct PlanProposal {
     /// The version of this shape, `1.0` or another that begins with `1.`.
     #[schemars(regex(pattern = r"^1\.[0-9]+$"))]
@@ -69,7 +69,7 @@ pub struct ProposedYield {
 
 /// What a plan says that it needs.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "an object, what the plan needs")]
+#[serde(deny_unknown_fields, expecting = "an object, the plan's constraints")]
 pub struct ProposedConstraints {
     /// The capabilities, as `:storage.read` or `:storage/*`.
     pub caps: Vec<String>,
@@ -177,7 +177,7 @@ pub fn accept(json: &str, request: &ProposalRequest) -> Result<AcceptedPlan, Vec
     let mut rejections = Vec::new();
     let version = proposal.version.strip_prefix("1.").unwrap_or("");
     if version.is_empty() || !version.bytes().all(|byte| byte.is_ascii_digit()) {
-        let message = format!("the version is `{}`, and 1.x is read", proposal.version);
+        let message = format!("the version is `{}`, expected 1.x", proposal.version);
         rejections.push(Rejection::new("/version", "version", message));
     }
     let allowed = narrowed(&proposal.constraints, request, &mut rejections);
@@ -197,12 +197,12 @@ pub fn accept(json: &str, request: &ProposalRequest) -> Result<AcceptedPlan, Vec
         (Some(_), Some(_)) => Err(vec![Rejection::new(
             "",
             "not-one-body",
-            "there are both `plan_source` and `steps`",
+            "the plan has both `plan_source` and `steps`",
         )]),
         (None, None) => Err(vec![Rejection::new(
             "",
             "not-one-body",
-            "there is neither `plan_source` nor `steps`",
+            "the plan has neither `plan_source` nor `steps`",
         )]),
     };
     match compiled {
@@ -243,10 +243,10 @@ fn misshapen(json: &str, error: &serde_json::Error) -> Rejection {
     let rejection = Rejection::new("", "json-shape", words);
     let begins = json.trim_start();
     if begins.starts_with("```") {
-        return rejection.with_hint("hand in the JSON alone, without the fence around it");
+        return rejection.with_hint("submit only the JSON, without the code fence around it");
     }
     if !begins.starts_with('{') {
-        return rejection.with_hint("hand in one JSON object and nothing else");
+        return rejection.with_hint("submit one JSON object and nothing else");
     }
     rejection
 }
@@ -270,7 +270,7 @@ fn narrowed(
         match CapabilityPattern::parse(cap) {
             Ok(pattern) if request.allowed.covers(&pattern) => patterns.push(pattern),
             Ok(pattern) => {
-                let message = format!("`{pattern}` is more than was allowed");
+                let message = format!("`{pattern}` is wider than allowed");
                 let rejection = Rejection::new(path, "wider-than-allowed", message);
                 rejections.push(rejection.with_hint(format!("allowed: {}", request.allowed)));
             }
@@ -285,7 +285,7 @@ fn narrowed(
     }
     if constraints.max_yields > request.max_yields {
         let message = format!(
-            "{} calls are more than the {} that were allowed",
+            "`max_yields` is {}, expected at most {}",
             constraints.max_yields, request.max_yields
         );
         let path = "/constraints/max_yields";
@@ -311,9 +311,9 @@ fn built(
                 Rejection::new(
                     format!("{path}/step_id"),
                     "step-id",
-                    format!("{id:?} is no step's name"),
+                    format!("{id:?} is not a step name"),
                 )
-                .with_hint("a letter or digit, then letters, digits, `_`, `.` and `-`, 64 at most"),
+                .with_hint("use a letter or digit, then letters, digits, `_`, `.` and `-`, 64 characters at most"),
             );
         } else if !seen.insert(id) {
             let message = format!("`{id}` names two steps");
@@ -329,7 +329,7 @@ fn built(
         }
     }
     if steps.is_empty() {
-        let message = "a plan has one step or more";
+        let message = "a plan needs at least one step";
         rejections.push(Rejection::new("/steps", "not-one-body", message));
     }
     if !rejections.is_empty() {
@@ -340,8 +340,7 @@ fn built(
     // The tree is what runs; its text is what people read and records keep, and must be the same.
     let same = read(&source).is_ok_and(|forms| forms.as_slice() == std::slice::from_ref(&plan));
     if !same {
-        let message =
-            "the plan can't be written as source: its arguments nest too deep, or it is too large";
+        let message = "the plan cannot be written as source: its arguments are nested too deeply, or it is too large";
         return Err(vec![Rejection::new("/steps", "too-large", message)]);
     }
     // Its forms were built: no text of the model's has their places.
@@ -435,7 +434,7 @@ fn call_form(
     if let Some(allowed) = &options.allowed
         && !allowed.allows(&name)
     {
-        let message = format!("`:{name}` is not among the constraints' capabilities");
+        let message = format!("`:{name}` is not in the constraints' capabilities");
         let rejection = Rejection::new(at_cap, "capability-not-allowed", message);
         return Err(rejection.with_hint(format!("they are: {allowed}")));
     }

@@ -40,7 +40,7 @@ impl RegularExpression {
         let places = places(&parsed);
         if places > PLACES {
             return Err(format!(
-                "with its repetitions written out it has {places} places, more than {PLACES}"
+                "with its repetitions expanded, it has {places} positions, more than {PLACES}"
             ));
         }
         let regex = RegexBuilder::new(pattern)

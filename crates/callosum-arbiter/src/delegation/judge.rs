@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(refused.code(), ErrorCode::MalformedAnswer);
         assert_eq!(
             refused.to_string(),
-            "1 of 30 citations hold; 29 invented, and a share of 0.1 is demanded: \
+            "1 of 30 citations valid; 29 invented, and a share of 0.1 is demanded: \
              a.rs:1 (there is no such file), a.rs:1 (there is no such file)"
         );
         let kept = &judged("0.03").unwrap().metadata["citations"];

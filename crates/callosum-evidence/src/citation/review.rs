@@ -96,7 +96,7 @@ impl Review {
         let missing = self.missing.iter().take(most);
         missing
             .map(|(place, why)| format!("{place} ({why})"))
-            .chain(moved.map(|(place, line)| format!("{place} (it stands at line {line})")))
+            .chain(moved.map(|(place, line)| format!("{place} (found at line {line})")))
             .collect()
     }
 }
@@ -166,7 +166,7 @@ impl fmt::Display for Review {
             return f.write_str("no citations");
         }
         let noun = if total == 1 { "citation" } else { "citations" };
-        write!(f, "{verified} of {total} {noun} hold")?;
+        write!(f, "{verified} of {total} {noun} valid")?;
         if moved > 0 {
             write!(f, "; {moved} moved")?;
         }
@@ -188,13 +188,13 @@ impl fmt::Display for Review {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoQuote => "it quotes nothing that could be compared",
+            Self::NoQuote => "it quotes nothing that can be compared",
             Self::NoSuchLine => "the file has no such line",
             Self::NoSuchFile => "there is no such file",
-            Self::OutsideRoot => "it is outside of the root",
-            Self::NotReadable => "it is no file that can be read",
+            Self::OutsideRoot => "it is outside the root",
+            Self::NotReadable => "it is not a readable file",
             Self::NotThere => "the quote is not in the file",
-            Self::OfADependency => "it is of a dependency, whose source is not in the tree",
+            Self::OfADependency => "it belongs to a dependency whose source is not in the tree",
         })
     }
 }
@@ -227,18 +227,18 @@ mod tests {
         let review = Review::of(&cited, &standings);
         assert_eq!(
             review.to_string(),
-            "1 of 3 citations hold; 1 moved; 1 invented"
+            "1 of 3 citations valid; 1 moved; 1 invented"
         );
         assert_eq!(
             review.complaints(9),
             [
                 "x.rs:900 (there is no such file)",
-                "a.rs:2-3 (it stands at line 7)"
+                "a.rs:2-3 (found at line 7)"
             ]
         );
         assert_eq!(review.complaints(0), [""; 0]);
         let unquoted = Review::of(&cited[..1], &[Standing::Missing(Why::NoQuote)]);
-        let said = "0 of 1 citation hold; 1 without a quote";
+        let said = "0 of 1 citation valid; 1 without a quote";
         assert_eq!(unquoted.to_string(), said);
         assert_eq!(Review::default().to_string(), "no citations");
     }
@@ -259,7 +259,7 @@ mod tests {
         let told = review(
             "`fn one()` [src/a.rs:1], src/a.rs:1, src/a.rs:900 and (src/gone.rs:12), src/gone.rs:12",
         );
-        assert_eq!(told.to_string(), "1 of 3 citations hold; 2 invented");
+        assert_eq!(told.to_string(), "1 of 3 citations valid; 2 invented");
         assert_eq!(
             told.complaints(9),
             [
@@ -278,7 +278,7 @@ mod tests {
             assert_eq!(review(none).tally, Tally::default(), "{none}");
         }
         let elsewhere = review("foo/bar.rs:900, and foo/bar.rs:900 again; lib/a.rs:9");
-        assert_eq!(elsewhere.to_string(), "0 of 2 citations hold; 2 invented");
+        assert_eq!(elsewhere.to_string(), "0 of 2 citations valid; 2 invented");
     }
 
     /// LOA-GRD-1: what the tree is built upon cannot be looked up in it: a place there counts as one that nothing confirms,
@@ -312,7 +312,7 @@ mod tests {
             for text in [format!("`fn a()` [{place}]"), format!("[{place}]")] {
                 let told = review(&text).to_string();
                 assert_eq!(
-                    told, "0 of 1 citation hold; 1 that cannot be checked",
+                    told, "0 of 1 citation valid; 1 that cannot be checked",
                     "{text}"
                 );
             }
@@ -320,14 +320,14 @@ mod tests {
         disk.create_dir_all(&folder.path().join("library/core"))
             .unwrap();
         let of_the_tree = review("`fn nope()` [library/core/gone.php:3]").to_string();
-        assert_eq!(of_the_tree, "0 of 1 citation hold; 1 invented");
+        assert_eq!(of_the_tree, "0 of 1 citation valid; 1 invented");
         disk.create_dir_all(&folder.path().join("node_modules/lodash"))
             .unwrap();
         write("node_modules/lodash/fp.js", "let a = 1;\n");
         let looked_up = review(
             "`let a` [node_modules/lodash/fp.js:1] node_modules/lodash/gone.js:2 tokyo/src/a.rs:4",
         );
-        assert_eq!(looked_up.to_string(), "1 of 3 citations hold; 2 invented");
+        assert_eq!(looked_up.to_string(), "1 of 3 citations valid; 2 invented");
     }
 
     /// LOA-GRD-1: a quote behind its place holds where it stands there, and else the place has none.
@@ -347,14 +347,14 @@ mod tests {
             "- `src/a.rs:1`: `fn one()` begins",
             "([src/a.rs:1]): `fn one()`",
         ] {
-            assert_eq!(review(text), "1 of 1 citation hold", "{text}");
+            assert_eq!(review(text), "1 of 1 citation valid", "{text}");
         }
         let next = "[src/a.rs:1]: `fn two()` [src/a.rs:2]";
-        assert_eq!(review(next), "1 of 2 citations hold; 1 without a quote");
+        assert_eq!(review(next), "1 of 2 citations valid; 1 without a quote");
         for text in ["[src/a.rs:1]: `fn three()`", "[src/a.rs:1] `fn one()`"] {
             assert_eq!(
                 review(text),
-                "0 of 1 citation hold; 1 without a quote",
+                "0 of 1 citation valid; 1 without a quote",
                 "{text}"
             );
         }

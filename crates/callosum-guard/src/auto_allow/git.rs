@@ -170,7 +170,7 @@ impl Line<'_> {
         if path::is_secret(path) || path::is_secret(word) {
             return Err(Refusal::Path {
                 path: word.to_owned(),
-                reason: "may keep secrets",
+                reason: "may contain secrets",
             });
         }
         // Two paths of which one is outside are compared without the repository.
@@ -189,7 +189,7 @@ impl Line<'_> {
         };
         let real = path::inside(self, ".", folder)?;
         let Some(git_dir) = self.facts.git_dir.as_deref() else {
-            return Err(refused("is in no repository"));
+            return Err(refused("is not in a repository"));
         };
         let exists = |path: String| self.tree.kind(&path).is_some();
         let mut here = real.as_str();
@@ -224,7 +224,9 @@ impl Line<'_> {
             self.tree.kind(&format!("{folder}/post-index-change")) == Some(Kind::File)
         };
         if hooks.iter().any(runs) {
-            return Err(refused("has a repository with a hook for its index"));
+            return Err(refused(
+                "has a repository with a hook that runs when the index changes",
+            ));
         }
         Ok(())
     }

@@ -72,10 +72,10 @@ pub enum Refusal {
     #[error("the guard does not allow it")]
     Verdict,
     /// The guard did not understand all of it, or it runs on another machine or in a container.
-    #[error("the guard does not understand all of it")]
+    #[error("the guard does not understand the whole command")]
     NotUnderstood,
     /// There is no project, or it is the home folder or holds it.
-    #[error("it runs in no project")]
+    #[error("it does not run in a project")]
     NoProject,
     /// A form of the shell's that is never allowed.
     #[error("{0} is never auto-allowed")]
@@ -367,7 +367,7 @@ impl Line<'_> {
             if self.tree.kind(&real) != Some(Kind::Folder) {
                 return Err(Refusal::Path {
                     path: folder.clone(),
-                    reason: "is no folder",
+                    reason: "is not a folder",
                 });
             }
             *from = real;
@@ -394,7 +394,7 @@ impl Line<'_> {
         };
         let text = words::text(word)?;
         if text.contains(['*', '?', '[']) {
-            return Err(Refusal::Syntax("a pattern behind a redirection"));
+            return Err(Refusal::Syntax("a pattern as the target of a redirection"));
         }
         match redirect.kind {
             RedirectKind::Text => Ok(true),
@@ -403,7 +403,7 @@ impl Line<'_> {
                 if is_descriptor && !text.is_empty() {
                     Ok(false)
                 } else {
-                    Err(Refusal::Syntax("a redirection to what is not known"))
+                    Err(Refusal::Syntax("a redirection to an unknown target"))
                 }
             }
             RedirectKind::Read => {

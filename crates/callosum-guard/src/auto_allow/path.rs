@@ -95,7 +95,7 @@ fn real(tree: &dyn Tree, path: &str, folder: &str) -> Result<String, Refusal> {
     let real = (!path.is_empty())
         .then(|| tree.real(&joined(path, folder)))
         .flatten();
-    real.ok_or_else(|| refused(path, "leads to what is not known"))
+    real.ok_or_else(|| refused(path, "leads to an unknown place"))
 }
 
 /// Returns where a path leads, if that is the project or inside it.
@@ -131,10 +131,10 @@ pub(super) fn names(line: &Line<'_>, path: &str, folder: &str) -> Result<String,
 pub(super) fn read(line: &Line<'_>, path: &str, folder: &str) -> Result<String, Refusal> {
     let real = names(line, path, folder)?;
     if is_secret(path) || is_secret(&real) {
-        return Err(refused(path, "may keep secrets"));
+        return Err(refused(path, "may contain secrets"));
     }
     if real.split('/').any(|part| part == ".git") {
-        return Err(refused(path, "is git's own"));
+        return Err(refused(path, "belongs to git"));
     }
     Ok(real)
 }
@@ -159,7 +159,7 @@ pub(super) fn read_all(
         folders += 1;
         names += entries.len();
         if folders > MOST_FOLDERS || names > MOST_NAMES {
-            return Err(refused(path, "holds more than is looked at"));
+            return Err(refused(path, "holds more files than are checked"));
         }
         for (name, is_folder) in entries {
             if name.starts_with('.') && !sees_hidden {
@@ -173,7 +173,7 @@ pub(super) fn read_all(
                 is_secret(&inner)
             };
             if is_secret {
-                return Err(refused(path, "holds a file that may keep secrets"));
+                return Err(refused(path, "holds a file that may contain secrets"));
             }
             if is_folder && !FETCHED.contains(&name.as_str()) {
                 waiting.push(inner);
@@ -231,10 +231,10 @@ pub(super) fn own(line: &Line<'_>, path: &str, folder: &str) -> Result<String, R
         return Err(refused(path, "is the project itself"));
     }
     if inner.split('/').any(|part| part.starts_with('.')) {
-        return Err(refused(path, "is hidden, as settings are"));
+        return Err(refused(path, "is hidden, like settings"));
     }
     if is_secret(&real) {
-        return Err(refused(path, "may keep secrets"));
+        return Err(refused(path, "may contain secrets"));
     }
     let verdict = decide_write(&real, line.facts, line.policy);
     if verdict.decision != Decision::Allow {

@@ -63,7 +63,7 @@ pub(super) fn text(word: &Word) -> Result<String, Refusal> {
             Part::Text { text, .. } => {
                 // `=ls` is a path in zsh.
                 if at == 0 && text.starts_with(['~', '=']) {
-                    return Err(Refusal::Syntax("an expansion of a word's beginning"));
+                    return Err(Refusal::Syntax("an expansion at the start of a word"));
                 }
                 if text.contains(['(', ')']) || text.contains("=~") || text.contains(":~") {
                     return Err(Refusal::Syntax("an expansion within a word"));
@@ -118,7 +118,7 @@ fn glob(word: &Word) -> Result<Option<String>, Refusal> {
         }
     }
     if whole.contains("**") {
-        return Err(Refusal::Syntax("a pattern for all folders below"));
+        return Err(Refusal::Syntax("a recursive pattern"));
     }
     Ok(is_glob.then_some(whole))
 }
@@ -185,7 +185,7 @@ impl Line<'_> {
                 next.extend(names.map(|name| joined(name)));
             }
             if next.len() > most {
-                return Err(Refusal::Syntax("a pattern that fits very many files"));
+                return Err(Refusal::Syntax("a pattern that matches very many files"));
             }
             found = next;
         }

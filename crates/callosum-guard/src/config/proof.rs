@@ -31,14 +31,14 @@ pub(super) fn faults(rule: &UserRule) -> Vec<Fault> {
         faults.push(fault(
             "id".to_owned(),
             &rule.id,
-            "a name that no other rule has, as in my.deploy",
+            "a name that no other rule has, such as my.deploy",
         ));
     }
     if rule.tools.is_empty() || rule.tools.iter().any(|tool| tool.contains(['/', ' '])) {
         faults.push(fault(
             "tools".to_owned(),
             &rule.tools.join(", "),
-            "names of programs, without folders and words",
+            "names of programs, without folders or arguments",
         ));
     }
     for (at, when) in rule.when.iter().enumerate() {
@@ -49,7 +49,7 @@ pub(super) fn faults(rule: &UserRule) -> Vec<Fault> {
             faults.push(fault(
                 format!("when[{at}]"),
                 token,
-                "operands, options, or a place such as @outside, each with ! before it at will",
+                "operands, options, or a place such as @outside, each optionally preceded by !",
             ));
         }
     }
@@ -79,7 +79,7 @@ pub(super) fn faults(rule: &UserRule) -> Vec<Fault> {
             faults.push(fault(
                 format!("spares[{at}]"),
                 command,
-                "a command that the rule lets pass",
+                "a command that the rule does not catch",
             ));
         }
     }

@@ -49,8 +49,8 @@ impl fmt::Display for Problem {
             write!(f, "line {line}: ")?;
         }
         match &self.value {
-            Some(value) => write!(f, "`{}` is {value}, allowed is {}", self.key, self.allowed),
-            None => write!(f, "`{}` is missing, allowed is {}", self.key, self.allowed),
+            Some(value) => write!(f, "`{}` is {value}, expected {}", self.key, self.allowed),
+            None => write!(f, "`{}` is missing, expected {}", self.key, self.allowed),
         }
     }
 }
@@ -99,15 +99,15 @@ impl ConfigError {
 const MOST_TOLD: usize = 3;
 
 fn listed(problems: &[Problem]) -> String {
-    let told: Vec<String> = problems
+    let shown: Vec<String> = problems
         .iter()
         .take(MOST_TOLD)
         .map(ToString::to_string)
         .collect();
-    let told = told.join("; ");
+    let shown = shown.join("; ");
     match problems.len().saturating_sub(MOST_TOLD) {
-        0 => told,
-        more => format!("{told}; and {more} more"),
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
     }
 }
 
@@ -257,7 +257,7 @@ impl Sheet {
             self.problem(
                 "escalation.human_notification.webhook",
                 told.get("webhook"),
-                "an address that begins with https:// or http://, since it is enabled (or `desktop: true` without one)",
+                "a URL that starts with https:// or http:// because notifications are enabled (or `desktop: true` without a URL)",
             );
         }
         config.escalation.webhook = (enabled && address).then(|| webhook.to_owned());
@@ -429,7 +429,7 @@ impl Sheet {
             _ => self.problem(
                 &key,
                 Some(pattern),
-                "pattern and error_type, both texts that are not empty",
+                "pattern and error_type, both non-empty strings",
             ),
         }
         if let Value::Object(map) = pattern {
@@ -474,7 +474,7 @@ impl Sheet {
                 key,
                 value: Some(shown(rule)),
                 allowed: format!(
-                    "id, tools, severity (block, ask or note) and reason, when and alternative at will: {}",
+                    "id, tools, severity (block, ask or note) and reason, optionally when and alternative: {}",
                     plain(&error.to_string())
                 ),
             }),
@@ -563,7 +563,7 @@ impl Sheet {
         match map.get(last(key)) {
             None => {}
             Some(Value::String(text)) if !text.trim().is_empty() => into.clone_from(text),
-            other => self.problem(key, other, "a text that is not empty"),
+            other => self.problem(key, other, "a non-empty string"),
         }
     }
 }

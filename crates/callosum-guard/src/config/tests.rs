@@ -45,57 +45,57 @@ fn values_out_of_range_are_named_with_the_range() {
         (
             "max_strikes: 4",
             "max_strikes: 11",
-            "`escalation.max_strikes` is 11, allowed is a whole number from 1 to 10",
+            "`escalation.max_strikes` is 11, expected a whole number from 1 to 10",
         ),
         (
             "max_strikes: 4",
             "max_strikes: 0",
-            "`escalation.max_strikes` is 0, allowed is a whole number from 1 to 10",
+            "`escalation.max_strikes` is 0, expected a whole number from 1 to 10",
         ),
         (
             "max_strikes: 4",
             "max_strikes: four",
-            "`escalation.max_strikes` is \"four\", allowed is a whole number from 1 to 10",
+            "`escalation.max_strikes` is \"four\", expected a whole number from 1 to 10",
         ),
         (
             "cooldown_minutes: 5",
             "cooldown_minutes: 61",
-            "`escalation.cooldown_minutes` is 61, allowed is a whole number from 1 to 60",
+            "`escalation.cooldown_minutes` is 61, expected a whole number from 1 to 60",
         ),
         (
             "max_latency_ms: 300",
             "max_latency_ms: 49",
-            "`performance.max_latency_ms` is 49, allowed is a whole number from 50 to 1000",
+            "`performance.max_latency_ms` is 49, expected a whole number from 50 to 1000",
         ),
         (
             "max_memory_mb: 1024",
             "max_memory_mb: 4097",
-            "`performance.max_memory_mb` is 4097, allowed is a whole number from 512 to 4096",
+            "`performance.max_memory_mb` is 4097, expected a whole number from 512 to 4096",
         ),
         (
             "strictness: balanced",
             "strictness: lax",
-            "`strictness` is \"lax\", allowed is minimal, balanced or paranoid",
+            "`strictness` is \"lax\", expected minimal, balanced or paranoid",
         ),
         (
             "version: \"1.0\"",
             "version: \"2.0\"",
-            "`version` is \"2.0\", allowed is \"1.0\"",
+            "`version` is \"2.0\", expected \"1.0\"",
         ),
         (
             "audit_all_commands: true",
             "audit_all_commands: sometimes",
-            "`safety.audit_all_commands` is \"sometimes\", allowed is true or false",
+            "`safety.audit_all_commands` is \"sometimes\", expected true or false",
         ),
         (
             "safety:",
             "worktrees: loose\nsafety:",
-            "`worktrees` is \"loose\", allowed is strict or relaxed",
+            "`worktrees` is \"loose\", expected strict or relaxed",
         ),
         (
             "enabled: false",
             "enabled: true",
-            "`escalation.human_notification.webhook` is \"\", allowed is an address that begins with https:// or http://, since it is enabled (or `desktop: true` without one)",
+            "`escalation.human_notification.webhook` is \"\", expected a URL that starts with https:// or http:// because notifications are enabled (or `desktop: true` without a URL)",
         ),
     ] {
         assert_eq!(problems(&SEED.replace(from, to)), [problem], "{to}");
@@ -266,32 +266,32 @@ fn a_rule_whose_own_commands_do_not_hold_is_refused() {
         (
             "[deploy prod,",
             "[deploy pord,",
-            "`rules[1].catches[0]` is \"deploy pord\", allowed is a command that the rule catches",
+            "`rules[1].catches[0]` is \"deploy pord\", expected a command that the rule catches",
         ),
         (
             "[deploy test,",
             "[deploy live,",
-            "`rules[1].spares[0]` is \"deploy live\", allowed is a command that the rule lets pass",
+            "`rules[1].spares[0]` is \"deploy live\", expected a command that the rule does not catch",
         ),
         (
             "alternative: deploy prod --dry-run",
             "alternative: git reset --hard",
-            "`rules[1].alternative` is \"git reset --hard\", allowed is a command that the guard allows",
+            "`rules[1].alternative` is \"git reset --hard\", expected a command that the guard allows",
         ),
         (
             "--env=prod\"]",
             "--env=prod\", \"x @nowhere\"]",
-            "`rules[1].when[2]` is \"@nowhere\", allowed is operands, options, or a place such as @outside, each with ! before it at will",
+            "`rules[1].when[2]` is \"@nowhere\", expected operands, options, or a place such as @outside, each optionally preceded by !",
         ),
         (
             "[deploy]",
             "[./deploy]",
-            "`rules[1].tools` is \"./deploy\", allowed is names of programs, without folders and words",
+            "`rules[1].tools` is \"./deploy\", expected names of programs, without folders or arguments",
         ),
         (
             "id: my.deploy",
             "id: git.clean",
-            "`rules[1].id` is \"git.clean\", allowed is a name that no other rule has, as in my.deploy",
+            "`rules[1].id` is \"git.clean\", expected a name that no other rule has, such as my.deploy",
         ),
     ] {
         let problems = problems(&text.replace(from, to));
@@ -337,7 +337,7 @@ fn a_rule_that_catches_its_own_alternative_ends_nothing() {
     let own = "rules:\n  - {id: a.own, tools: [deploy], when: [push], severity: block, reason: r, \
                alternative: deploy push --dry-run, catches: [deploy push], spares: [deploy status]}\n";
     let problems = problems(&format!("{SEED}{own}"));
-    let expected = "`rules[0].alternative` is \"deploy push --dry-run\", allowed is a command that the guard allows";
+    let expected = "`rules[0].alternative` is \"deploy push --dry-run\", expected a command that the guard allows";
     assert!(
         problems.iter().any(|problem| problem.ends_with(expected)),
         "{problems:#?}"
@@ -432,8 +432,8 @@ fn interventions_are_the_users_and_patterns_add_up() {
     assert_eq!(
         problems("interventions: loud\npatterns: [{pattern: x}]\n"),
         [
-            "`interventions` is \"loud\", allowed is repeat, all or off",
-            "`patterns[0]` is {\"pattern\":\"x\"}, allowed is pattern and error_type, both texts that are not empty",
+            "`interventions` is \"loud\", expected repeat, all or off",
+            "`patterns[0]` is {\"pattern\":\"x\"}, expected pattern and error_type, both non-empty strings",
         ]
     );
 }

@@ -35,29 +35,29 @@ const fn objection(id: &'static str, severity: Severity, reason: &'static str) -
 const STATE: Objection = objection(
     "protect.state",
     Severity::Block,
-    "these files are the record of what was done, and are written by callosum alone",
+    "these files record what was done, and only callosum may write them",
 );
 const HOOKS: Objection = objection(
     "protect.hooks",
     Severity::Block,
-    "the settings of the hooks are what the guard stands on",
+    "the guard depends on these hook settings",
 );
 const GIT: Objection = objection(
     "protect.git",
     Severity::Block,
-    "the repository's own files are written by git alone",
+    "only git may write the repository's own files",
 );
 const STARTUP: Objection = objection(
     "protect.startup",
     Severity::Ask,
-    "it runs whenever a shell is started",
+    "it runs whenever a shell starts",
 );
 const DEVICE: Objection = objection("protect.device", Severity::Block, "it overwrites a disk");
 const SYSTEM: Objection = objection("protect.system", Severity::Block, "it changes the system");
 const OUTSIDE: Objection = objection(
     "protect.outside",
     Severity::Ask,
-    "it lies outside the project",
+    "it is outside the project",
 );
 
 /// Files of ours in a project's root.

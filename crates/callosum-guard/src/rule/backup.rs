@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "--nuke",
             ],
             severity: Severity::Ask,
-            reason: "what is deleted there cannot be brought back from it any more",
+            reason: "deleted backups or snapshots can no longer be restored",
             alternatives: &["restic snapshots"],
             #[cfg(test)]
             catches: &[
@@ -60,7 +60,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "backup.data-versions",
             when: &["gc !--dry", "destroy"],
             severity: Severity::Ask,
-            reason: "versions of data that are kept nowhere else are gone for good",
+            reason: "it permanently deletes versions of data that may be stored nowhere else",
             alternatives: &["dvc gc --dry -w", "dvc status"],
             #[cfg(test)]
             catches: &[
@@ -86,7 +86,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "backup.runs",
             when: &["gc"],
             severity: Severity::Ask,
-            reason: "runs that were deleted until now could be restored",
+            reason: "it permanently removes deleted runs that could still be restored",
             alternatives: &["mlflow experiments search"],
             #[cfg(test)]
             catches: &[
@@ -110,7 +110,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "--delete-all|--delete|--restore",
             ],
             severity: Severity::Ask,
-            reason: "what is deleted there cannot be brought back from it any more",
+            reason: "deleted backups or snapshots can no longer be restored",
             alternatives: &["snapper list", "timeshift --list"],
             #[cfg(test)]
             catches: &[
@@ -134,7 +134,7 @@ const TIME_MACHINE: Tool = Tool {
         id: "backup.time-machine",
         when: &["delete|deletelocalsnapshots|thinlocalsnapshots|disable|deleteinprogress"],
         severity: Severity::Block,
-        reason: "what is deleted there cannot be brought back from it any more",
+        reason: "deleted backups or snapshots can no longer be restored",
         alternatives: &["tmutil listbackups"],
         #[cfg(test)]
         catches: &[

@@ -15,7 +15,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         id: "tool.deletes-all",
         when: &["&deletes-all"],
         severity: Severity::Ask,
-        reason: "by its name the tool deletes all that something holds",
+        reason: "judging by its name, the tool deletes everything in a store",
         alternatives: &["mcp tools"],
         #[cfg(test)]
         catches: &[

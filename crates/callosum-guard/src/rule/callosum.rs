@@ -23,7 +23,7 @@ const OURS: Tool = Tool {
                 "guard auto-allow on|off|add|remove !--help !-h",
             ],
             severity: Severity::Block,
-            reason: "what is permitted is for a person to say, at a terminal of their own",
+            reason: "only a person may change permissions, in their own terminal",
             alternatives: &["callosum guard allow --list"],
             #[cfg(test)]
             catches: &[
@@ -58,7 +58,7 @@ const OURS: Tool = Tool {
             id: "self.trust-repository",
             when: &["trust !--list !--help !-h"],
             severity: Severity::Block,
-            reason: "what a repository may run is for a person to allow",
+            reason: "only a person may allow what a repository runs",
             alternatives: &["callosum trust --list"],
             #[cfg(test)]
             catches: &[
@@ -80,7 +80,7 @@ const OURS: Tool = Tool {
                 "init --yes|-y !--dry-run",
             ],
             severity: Severity::Block,
-            reason: "the guard is not for those whom it guards to take away",
+            reason: "an agent may not remove the guard that checks it",
             alternatives: &["callosum doctor"],
             #[cfg(test)]
             catches: &[
@@ -103,7 +103,7 @@ const OURS: Tool = Tool {
                 "plan approve !--refuse !--help !-h",
             ],
             severity: Severity::Block,
-            reason: "what plans may do is for a person to say, at a terminal of their own",
+            reason: "only a person may decide what plans may do, in their own terminal",
             alternatives: &["callosum constitution show"],
             #[cfg(test)]
             catches: &[
@@ -124,7 +124,7 @@ const OURS: Tool = Tool {
             id: "self.settle-call",
             when: &["plan resume --answer|--not-done"],
             severity: Severity::Ask,
-            reason: "whether a call was made is for a person to say who looked",
+            reason: "only a person who has checked may say whether a call was made",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -143,7 +143,7 @@ const OURS: Tool = Tool {
             id: "self.prune-snapshots",
             when: &["snapshot clean !--help !-h"],
             severity: Severity::Ask,
-            reason: "it lets go of snapshots by which a mistake could be undone",
+            reason: "it deletes snapshots that could undo a mistake",
             alternatives: &["callosum snapshot list"],
             #[cfg(test)]
             catches: &[
@@ -162,7 +162,7 @@ const OURS: Tool = Tool {
             id: "self.undo",
             when: &["undo !--list !--dry-run !--help !-h"],
             severity: Severity::Ask,
-            reason: "it takes back what an agent changed, which is for a person to say",
+            reason: "it undoes changes of an agent, and only a person may decide that",
             alternatives: &["callosum undo --dry-run"],
             #[cfg(test)]
             catches: &[
@@ -181,7 +181,7 @@ const OURS: Tool = Tool {
             id: "self.change-config",
             when: &["config set"],
             severity: Severity::Block,
-            reason: "what is configured is for a person to say",
+            reason: "only a person may change the configuration",
             alternatives: &["callosum config show --origin"],
             #[cfg(test)]
             catches: &[
@@ -200,7 +200,7 @@ const OURS: Tool = Tool {
 };
 
 /// What clients let themselves be told about what asks the guard.
-const TAKEN_AWAY: &str = "the guard is not for those whom it guards to take away";
+const TAKEN_AWAY: &str = "an agent may not remove the guard that checks it";
 
 const CLAUDE: Tool = Tool {
     names: &["claude"],
@@ -212,7 +212,7 @@ const CLAUDE: Tool = Tool {
             id: "self.bypass-hooks",
             when: &["--bare|--safe-mode", "--settings=*disableAllHooks*"],
             severity: Severity::Ask,
-            reason: "what an agent does there is seen by no guard",
+            reason: "no guard checks what an agent does there",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -267,7 +267,7 @@ const CODEX: Tool = Tool {
             "--config=features.hooks=false",
         ],
         severity: Severity::Ask,
-        reason: "what an agent does there is seen by no guard",
+        reason: "no guard checks what an agent does there",
         alternatives: &[],
         #[cfg(test)]
         catches: &[

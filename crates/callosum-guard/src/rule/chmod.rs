@@ -17,7 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "-R|--recursive @project|@everything",
             ],
             severity: Severity::Ask,
-            reason: "it changes who may read and write far more than a file of the project",
+            reason: "it changes who may read and write far more than one file of the project",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -60,7 +60,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "chmod.open",
                 when: &["&open-to-all"],
                 severity: Severity::Block,
-                reason: "everybody could then change it",
+                reason: "everyone could then change it",
                 alternatives: &["chmod u+rwx {1..}"],
                 #[cfg(test)]
                 catches: &[
@@ -83,7 +83,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "chmod.writable",
                 when: &["&writable-by-all"],
                 severity: Severity::Ask,
-                reason: "everybody could then change it",
+                reason: "everyone could then change it",
                 alternatives: &["chmod u+w {1..}"],
                 #[cfg(test)]
                 catches: &[
@@ -104,7 +104,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "&closed-to-all @vital|@project|@everything|@git",
                 ],
                 severity: Severity::Block,
-                reason: "a system with wrong permissions does not start any more",
+                reason: "a system with wrong permissions no longer starts",
                 alternatives: &["ls -ld {1..}"],
                 #[cfg(test)]
                 catches: &[
@@ -126,7 +126,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "chmod.outside",
                 when: &["&recursive &here @outside"],
                 severity: Severity::Ask,
-                reason: "nobody keeps the permissions that these files outside the project have now",
+                reason: "nothing records the current permissions of these files outside the project",
                 alternatives: &["ls -ld {1..}"],
                 #[cfg(test)]
                 catches: &[
@@ -148,7 +148,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "chmod.setuid",
                 when: &["&privileged"],
                 severity: Severity::Ask,
-                reason: "whoever runs it then has its owner's rights",
+                reason: "anyone who runs it then gets its owner's rights",
                 alternatives: &["chmod u+x {1..}"],
                 #[cfg(test)]
                 catches: &["chmod u+s x", "chmod 4755 x", "chmod g+s,o+x x"],
@@ -171,7 +171,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "chown.vital",
                 when: &["&of-system", "&recursive * @git"],
                 severity: Severity::Block,
-                reason: "a system whose files belong to somebody else does not start any more",
+                reason: "a system whose files belong to another user no longer starts",
                 alternatives: &["ls -ld {1..}"],
                 #[cfg(test)]
                 catches: &[
@@ -187,7 +187,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "chown.outside",
                 when: &["&recursive &here * @outside"],
                 severity: Severity::Ask,
-                reason: "nobody keeps the owners that these files outside the project have now",
+                reason: "nothing records the current owners of these files outside the project",
                 alternatives: &["ls -ld {1..}"],
                 #[cfg(test)]
                 catches: &[
@@ -214,7 +214,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "mkdir.open",
             when: &["&open-mode"],
             severity: Severity::Ask,
-            reason: "everybody could then change it",
+            reason: "everyone could then change it",
             alternatives: &["mkdir -m 755 {0..}"],
             #[cfg(test)]
             catches: &[

@@ -62,7 +62,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "cloud.stack",
             when: &["&destroys"],
             severity: Severity::Block,
-            reason: "it destroys what runs",
+            reason: "it destroys running infrastructure",
             alternatives: &["pulumi preview"],
             #[cfg(test)]
             catches: &[
@@ -94,7 +94,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "aws.expire",
                 when: &["* put-bucket-lifecycle-configuration|put-bucket-lifecycle &expires"],
                 severity: Severity::Ask,
-                reason: "what is in the bucket is deleted from a certain age on",
+                reason: "objects in the bucket are deleted when they reach a certain age",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -113,7 +113,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "aws.destroy",
                 when: &["&destroys !--dry-run !--dryrun !help"],
                 severity: Severity::Block,
-                reason: "what it deletes in the cloud is gone for good",
+                reason: "it permanently deletes resources in the cloud",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -281,7 +281,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "cloud.destroy",
             when: &["&destroys !--help"],
             severity: Severity::Block,
-            reason: "what it deletes in the cloud is gone for good",
+            reason: "it permanently deletes resources in the cloud",
             alternatives: &["gcloud projects list"],
             #[cfg(test)]
             catches: &[

@@ -147,7 +147,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         id: "database.consent",
         when: &["&consents !&for-tests !--dry-run|--help|--version"],
         severity: Severity::Ask,
-        reason: "it answers yes to each question of the tool, which may be whether to delete the data",
+        reason: "it answers yes to every prompt of the tool, even a prompt to delete the data",
         alternatives: &[],
         #[cfg(test)]
         catches: &[

@@ -85,7 +85,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "compose push !--dry-run",
                 ],
                 severity: Severity::Ask,
-                reason: "what is published cannot be taken back",
+                reason: "publishing cannot be undone",
                 alternatives: &["docker image ls"],
                 #[cfg(test)]
                 catches: &[
@@ -120,7 +120,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "build --privileged",
                 ],
                 severity: Severity::Block,
-                reason: "a privileged container is as good as root on the machine",
+                reason: "a privileged container is equivalent to root on the host",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -146,7 +146,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "container run|create &out-of-it",
                 ],
                 severity: Severity::Block,
-                reason: "from this container the machine itself can be changed",
+                reason: "the container can change the host itself",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -176,7 +176,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "machine rm|reset",
                 ],
                 severity: Severity::Block,
-                reason: "the data in the volumes is gone for good",
+                reason: "it permanently deletes the data in the volumes",
                 alternatives: &["docker volume ls"],
                 #[cfg(test)]
                 catches: &[
@@ -203,7 +203,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "docker.renew-volumes",
                 when: &["compose up|create -V|--renew-anon-volumes !&for-tests !--dry-run"],
                 severity: Severity::Ask,
-                reason: "what stands in the volumes that have no name is left behind",
+                reason: "it replaces anonymous volumes and leaves their data behind",
                 alternatives: &["docker compose up -d", "docker volume ls"],
                 #[cfg(test)]
                 catches: &[
@@ -237,7 +237,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "secret rm",
                 ],
                 severity: Severity::Ask,
-                reason: "it removes containers or images that may be in use by others",
+                reason: "it removes containers or images that others may use",
                 alternatives: &["docker ps -a"],
                 #[cfg(test)]
                 catches: &[
@@ -289,7 +289,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "buildah.remove-all",
             when: &["rm|rmi|delete -a|--all", "prune -a|--all"],
             severity: Severity::Ask,
-            reason: "it removes containers or images that may be in use by others",
+            reason: "it removes containers or images that others may use",
             alternatives: &["buildah containers"],
             #[cfg(test)]
             catches: &["buildah rm -a", "buildah rmi --all", "buildah rmi -af"],
@@ -311,7 +311,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "docker-compose.push",
                 when: &["push !--dry-run"],
                 severity: Severity::Ask,
-                reason: "what is published cannot be taken back",
+                reason: "publishing cannot be undone",
                 alternatives: &["docker-compose images"],
                 #[cfg(test)]
                 catches: &[
@@ -330,7 +330,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "docker-compose.renew-volumes",
                 when: &["up|create -V|--renew-anon-volumes !&for-tests"],
                 severity: Severity::Ask,
-                reason: "what stands in the volumes that have no name is left behind",
+                reason: "it replaces anonymous volumes and leaves their data behind",
                 alternatives: &["docker-compose up -d"],
                 #[cfg(test)]
                 catches: &[
@@ -353,7 +353,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "run|exec --privileged",
                 ],
                 severity: Severity::Block,
-                reason: "the data in the volumes is gone for good",
+                reason: "it permanently deletes the data in the volumes",
                 alternatives: &["docker-compose down"],
                 #[cfg(test)]
                 catches: &[

@@ -18,7 +18,7 @@ pub(super) const EMPTIED: Rule = Rule {
     id: "file.truncate",
     when: &["&empties"],
     severity: Severity::Ask,
-    reason: "it empties many files, or overwrites a source, without removing any",
+    reason: "it empties many files or overwrites a source file, without deleting any",
     alternatives: &[],
     #[cfg(test)]
     catches: &[

@@ -70,7 +70,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "database.destroy",
                 when: &["&destroys"],
                 severity: Severity::Block,
-                reason: "it deletes data that nothing brings back",
+                reason: "it deletes data that cannot be recovered",
                 alternatives: &["psql -l"],
                 #[cfg(test)]
                 catches: &[
@@ -118,7 +118,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "database.replace",
                 when: &["&replaces"],
                 severity: Severity::Ask,
-                reason: "a dump or a copy takes away the tables that are there before it puts its own",
+                reason: "the dump or copy drops existing tables before it writes its own",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -152,7 +152,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "database.stop",
             when: &["&stops -m=i*|--mode=i*"],
             severity: Severity::Ask,
-            reason: "the server stops as if the power went, and what is under way with it",
+            reason: "it stops the server and all its work in progress, like a power failure",
             alternatives: &["pg_ctl status"],
             #[cfg(test)]
             catches: &[
@@ -260,7 +260,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "mongo.destroy",
             when: &["&destroys"],
             severity: Severity::Block,
-            reason: "it deletes data that nothing brings back",
+            reason: "it deletes data that cannot be recovered",
             alternatives: &[],
             #[cfg(test)]
             catches: &[

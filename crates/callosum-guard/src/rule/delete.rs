@@ -137,7 +137,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "rm.git",
                 when: &["@git !&of-clone", "&recursive &takes-repository"],
                 severity: Severity::Block,
-                reason: "it deletes the repository with its history",
+                reason: "it deletes the repository and its history",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -159,7 +159,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "rm.repository",
                 when: &["&recursive &repository"],
                 severity: Severity::Ask,
-                reason: "it deletes another repository with its history, which a snapshot does not keep",
+                reason: "it deletes another repository and its history, which snapshots do not contain",
                 alternatives: &["git -C {0} status"],
                 #[cfg(test)]
                 catches: &[
@@ -194,7 +194,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "rm.possibly-vital",
                 when: &["@maybe-vital"],
                 severity: Severity::Ask,
-                reason: "where the variable is empty it deletes from the root on",
+                reason: "if the variable is empty, it deletes everything from the root down",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -242,7 +242,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "rm.from-list",
                 when: &["&listed"],
                 severity: Severity::Ask,
-                reason: "it deletes all that a list of the tree or of what is not committed names",
+                reason: "it deletes every file in a list of the whole tree or of uncommitted files",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -267,7 +267,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "rm.by-name",
                 when: &["&recursive &named"],
                 severity: Severity::Ask,
-                reason: "which folder it deletes a program says that nothing is known of",
+                reason: "an unknown program determines which folder it deletes",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -290,7 +290,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "rm.outside",
                 when: &["@outside !&only-caches"],
                 severity: Severity::Ask,
-                reason: "it deletes outside the project",
+                reason: "it deletes files outside the project",
                 alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
@@ -330,7 +330,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "rm.unknown",
                 when: &["&recursive @unknown"],
                 severity: Severity::Note,
-                reason: "what it deletes is not known",
+                reason: "it is unknown what it deletes",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &["rm -rf $DIR", "rm -r \"$1\"", "rm -rf $(cat list)"],
@@ -361,7 +361,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "trash.vital",
                 when: &["&trashes @vital|@project|@system|@git"],
                 severity: Severity::Block,
-                reason: "it takes away the system, the home folder or the whole project",
+                reason: "it moves the system, the home folder or the whole project to the trash",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -378,7 +378,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "trash.outside",
                 when: &["&trashes @outside|@everything"],
                 severity: Severity::Ask,
-                reason: "it takes away all of the project, or what lies outside",
+                reason: "it moves the whole project, or files outside it, to the trash",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &["trash ../other", "trash *", "gio trash ~/notes"],
@@ -396,7 +396,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "trash.empty",
             when: &["!* !--dry-run !--help !-h"],
             severity: Severity::Ask,
-            reason: "what was put into the trash is gone for good",
+            reason: "it permanently deletes what is in the trash",
             alternatives: &[],
             #[cfg(test)]
             catches: &["trash-empty", "trash-empty -f", "trash-empty --all-users"],
@@ -414,7 +414,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "shred.device",
                 when: &["@device"],
                 severity: Severity::Block,
-                reason: "what it overwrites cannot be brought back",
+                reason: "what it overwrites cannot be recovered",
                 alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
@@ -429,7 +429,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "shred.vital",
                 when: &["@vital|@project|@system|@git"],
                 severity: Severity::Block,
-                reason: "what it overwrites belongs to the system, the home folder, the project or its history",
+                reason: "it overwrites the system, the home folder, the project or its history",
                 alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
@@ -444,7 +444,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "shred.file",
                 when: &["*"],
                 severity: Severity::Ask,
-                reason: "what it overwrites cannot be brought back",
+                reason: "what it overwrites cannot be recovered",
                 alternatives: &["rm {0..}", "ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &["shred -u notes.txt", "shred a", "wipe -f x"],
@@ -466,7 +466,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "truncate.device",
             when: &["@device|@vital|@system|@git"],
             severity: Severity::Block,
-            reason: "what is cut off cannot be brought back",
+            reason: "what it truncates cannot be recovered",
             alternatives: &["ls -ld {0..}"],
             #[cfg(test)]
             catches: &[

@@ -90,7 +90,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "deploy.push",
             when: &["push &deploys !-n|--dry-run"],
             severity: Severity::Ask,
-            reason: "by its name it is pushed to where it runs",
+            reason: "judging by its name, the target runs what is pushed to it",
             alternatives: &["git log --oneline -5"],
             #[cfg(test)]
             catches: &[
@@ -217,7 +217,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "deploy.task",
             when: &["&deploys !-n|--dry-run|--just-print"],
             severity: Severity::Ask,
-            reason: "by its name the task changes what runs in production",
+            reason: "judging by its name, the task changes what runs in production",
             alternatives: &["npm run", "just --list"],
             #[cfg(test)]
             catches: &[
@@ -294,7 +294,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "deploy.heroku",
             when: &["container:release|pipelines:promote|rollback|releases:rollback|builds:create"],
             severity: Severity::Ask,
-            reason: "what it releases is what everybody has",
+            reason: "it changes the release that everyone uses",
             alternatives: &["heroku releases"],
             #[cfg(test)]
             catches: &[

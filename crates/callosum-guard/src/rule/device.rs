@@ -2,7 +2,7 @@
 
 use super::{Rule, Severity, Tool};
 
-const REASON: &str = "what is stored on the device goes with it";
+const REASON: &str = "it deletes data that is stored on the device";
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {

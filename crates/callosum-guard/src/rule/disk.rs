@@ -130,7 +130,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "disk.partition",
             when: &["&changes-disk"],
             severity: Severity::Block,
-            reason: "it destroys what is on a disk",
+            reason: "it destroys the data on a disk",
             alternatives: &[],
             #[cfg(test)]
             catches: &[

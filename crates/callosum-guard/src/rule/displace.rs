@@ -5,7 +5,7 @@ use crate::{path, place::Place};
 
 /// The reason of the rules `*.many-into-one`.
 const MANY_INTO_ONE_REASON: &str =
-    "if that name is no folder, each file replaces the one before it";
+    "if the target is not a folder, each file replaces the previous one";
 
 /// Commands that the rules `*.many-into-one` suggest.
 const MANY_INTO_ONE_ALTERNATIVES: &[&str] = &["mkdir -p {1}", "ls -ld {1}", "ls -la"];
@@ -42,7 +42,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "mv.vital",
                 when: &["&moves-vital", "&moves-git", "&to-null", "&moves-all"],
                 severity: Severity::Block,
-                reason: "what is moved is gone from where it is needed",
+                reason: "it moves files away from where they are needed",
                 alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
@@ -99,7 +99,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "mv.outside",
                 when: &["&moves-others"],
                 severity: Severity::Ask,
-                reason: "it takes away what does not belong to this project",
+                reason: "it moves away what does not belong to this project",
                 alternatives: &["ls -ld {0..}"],
                 #[cfg(test)]
                 catches: &[
@@ -176,7 +176,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "--delete-excluded !-n &to-vital",
                 ],
                 severity: Severity::Block,
-                reason: "it deletes whatever the source does not have",
+                reason: "it deletes everything that the source does not have",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -200,7 +200,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "--remove-source-files",
                 ],
                 severity: Severity::Ask,
-                reason: "it deletes whatever the source does not have, outside the project",
+                reason: "it deletes everything outside the project that the source does not have",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[

@@ -59,7 +59,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "api graphql &deletes",
             ],
             severity: Severity::Block,
-            reason: "what is deleted on the server is gone for everybody",
+            reason: "what is deleted on the server is gone for everyone",
             alternatives: &["gh repo view"],
             #[cfg(test)]
             catches: &[
@@ -108,7 +108,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "repo edit --delete-branch-on-merge --visibility",
             ],
             severity: Severity::Ask,
-            reason: "it changes what others see, at once",
+            reason: "it immediately changes what others see",
             alternatives: &["gh pr view"],
             #[cfg(test)]
             catches: &[
@@ -134,7 +134,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             id: "gh.merge-past-checks",
             when: &["pr merge --admin"],
             severity: Severity::Ask,
-            reason: "it merges without the reviews and checks that the branch demands",
+            reason: "it merges without the reviews and checks that the branch requires",
             alternatives: &["gh pr checks {2}", "gh pr checks"],
             #[cfg(test)]
             catches: &[
@@ -153,7 +153,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             id: "gh.archive",
             when: &["repo archive|rename", "cache delete"],
             severity: Severity::Ask,
-            reason: "others find it closed, under another name, or to be built anew",
+            reason: "others find the repository archived or renamed, or must rebuild the cache",
             alternatives: &["gh repo view"],
             #[cfg(test)]
             catches: &[

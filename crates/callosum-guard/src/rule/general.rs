@@ -80,7 +80,7 @@ pub(crate) const GENERAL: Tool = Tool {
             id: "shell.remote-script",
             when: &["&remote-script", "&remote-code", "&source-unknown-name"],
             severity: Severity::Block,
-            reason: "it runs whatever the network sends",
+            reason: "it runs any code that the network sends",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -108,7 +108,7 @@ pub(crate) const GENERAL: Tool = Tool {
             id: "shell.decoded-script",
             when: &["&decoded-script", "&decoded-code"],
             severity: Severity::Block,
-            reason: "what it runs is hidden by an encoding",
+            reason: "an encoding hides what it runs",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -129,7 +129,7 @@ pub(crate) const GENERAL: Tool = Tool {
             id: "shell.unknown-script",
             when: &["&unknown-script"],
             severity: Severity::Ask,
-            reason: "it runs commands that are made on the way, and what they are is not known",
+            reason: "it runs commands that are generated at run time, and the guard cannot tell which",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -161,7 +161,7 @@ pub(crate) const GENERAL: Tool = Tool {
             id: "shell.loaded-code",
             when: &["&loaded-code"],
             severity: Severity::Ask,
-            reason: "every program that is started then runs what stands in this file",
+            reason: "every program started from then on runs the code in this file",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -182,7 +182,7 @@ pub(crate) const GENERAL: Tool = Tool {
             id: "shell.remote-control",
             when: &["&joined-shell"],
             severity: Severity::Block,
-            reason: "whoever is at the other end could run anything here",
+            reason: "anyone at the other end of the connection could run anything here",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -209,7 +209,7 @@ pub(crate) const GENERAL: Tool = Tool {
             id: "code.deletes-unknown",
             when: &["&deletes-unknown"],
             severity: Severity::Ask,
-            reason: "the program deletes a folder with all in it, and which one is not known",
+            reason: "the program deletes a folder and everything in it, and the guard cannot tell which folder",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -228,7 +228,7 @@ pub(crate) const GENERAL: Tool = Tool {
             id: "code.dynamic-command",
             when: &["&hidden-verb"],
             severity: Severity::Ask,
-            reason: "the program runs a tool that can destroy, and with which words is not known",
+            reason: "the program runs a destructive tool, and the guard cannot tell with which arguments",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -249,7 +249,7 @@ pub(crate) const GENERAL: Tool = Tool {
             id: "shell.fork-bomb",
             when: &["&fork-bomb"],
             severity: Severity::Block,
-            reason: "it starts processes until the machine stands still",
+            reason: "it starts processes until the machine hangs",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -269,7 +269,7 @@ pub(crate) const GENERAL: Tool = Tool {
             id: "shell.unknown-command",
             when: &["&unknown-deletes", "&unknown-destroys"],
             severity: Severity::Ask,
-            reason: "which command it is is not known, and its words are those of a dangerous one",
+            reason: "the command is unknown, and its arguments are those of a dangerous one",
             alternatives: &[],
             #[cfg(test)]
             catches: &["$CMD -rf /", "\"$TOOL\" reset --hard", "$(cat cmd) -rf ~"],

@@ -15,7 +15,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "graph.destroy",
             when: &["&destroys"],
             severity: Severity::Block,
-            reason: "it deletes every node or relationship that is of this kind",
+            reason: "it deletes every node or relationship of this kind",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -60,7 +60,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "graph.replace",
             when: &["&replaces"],
             severity: Severity::Block,
-            reason: "what the database holds is deleted or replaced",
+            reason: "it deletes or replaces the data in the database",
             alternatives: &["neo4j-admin database info"],
             #[cfg(test)]
             catches: &[

@@ -28,7 +28,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "snapshot * delete|restore",
             ],
             severity: Severity::Ask,
-            reason: "the disks of a machine go with it, or it is stopped as if its power were cut",
+            reason: "it deletes a machine with its disks, or stops it like a power failure",
             alternatives: &["virsh list --all"],
             #[cfg(test)]
             catches: &[
@@ -68,7 +68,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "snapshot|storage|image delete",
             ],
             severity: Severity::Ask,
-            reason: "what stands within it goes with it",
+            reason: "everything stored inside is lost",
             alternatives: &["multipass list"],
             #[cfg(test)]
             catches: &[
@@ -96,7 +96,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "guest.snapshot-delete",
             when: &["snapshot delete|restore|pop", "box remove --all"],
             severity: Severity::Ask,
-            reason: "what stood in the machine at that time cannot be gone back to, or what stands now",
+            reason: "the earlier or the current state of the machine is lost",
             alternatives: &["vagrant snapshot list"],
             #[cfg(test)]
             catches: &[
@@ -121,7 +121,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "guest.unregister",
             when: &["--unregister", "--uninstall"],
             severity: Severity::Block,
-            reason: "what stands within it goes with it",
+            reason: "everything stored inside is lost",
             alternatives: &["wsl --list"],
             #[cfg(test)]
             catches: &[
@@ -142,7 +142,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "guest.simulators",
             when: &["simctl erase|delete all", "erase|delete all"],
             severity: Severity::Ask,
-            reason: "what stands within the simulators goes with them",
+            reason: "everything stored in the simulators is lost",
             alternatives: &["xcrun simctl list"],
             #[cfg(test)]
             catches: &[

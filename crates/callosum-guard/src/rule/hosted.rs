@@ -44,7 +44,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "import --replace-all|--replace",
             ],
             severity: Severity::Block,
-            reason: "what is deleted at the service is gone for everybody",
+            reason: "what is deleted at the service is gone for everyone",
             alternatives: &["sanity dataset list"],
             #[cfg(test)]
             catches: &[
@@ -86,7 +86,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "hosted.site-delete",
             when: &["&of-site", "db reset|drop|clean", "site empty|delete"],
             severity: Severity::Block,
-            reason: "it deletes what the site has stored",
+            reason: "it deletes the data of the site",
             alternatives: &["drush status"],
             #[cfg(test)]
             catches: &[
@@ -113,7 +113,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "hosted.unpublish",
             when: &["remove", "app|accessory|proxy remove"],
             severity: Severity::Block,
-            reason: "it takes down what runs, with its data",
+            reason: "it takes down a running service and its data",
             alternatives: &["kamal details"],
             #[cfg(test)]
             catches: &[
@@ -138,7 +138,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "hosted.terminate",
             when: &["terminate"],
             severity: Severity::Block,
-            reason: "it takes down what runs, with its data",
+            reason: "it takes down a running service and its data",
             alternatives: &["eb status"],
             #[cfg(test)]
             catches: &[
@@ -159,7 +159,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "hosted.tunnel",
             when: &["tunnel delete|cleanup"],
             severity: Severity::Block,
-            reason: "what is reached by the tunnel is reached no more",
+            reason: "services behind the tunnel become unreachable",
             alternatives: &["cloudflared tunnel list"],
             #[cfg(test)]
             catches: &[
@@ -188,7 +188,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "rm *",
             ],
             severity: Severity::Block,
-            reason: "it deletes passwords or keys that are kept nowhere else",
+            reason: "it deletes passwords or keys that may be stored nowhere else",
             alternatives: &["op item list", "bw list items", "gopass ls", "lpass ls"],
             #[cfg(test)]
             catches: &[
@@ -209,7 +209,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "hosted.unset",
             when: &["secrets unset", "config:unset", "postgres|pg detach"],
             severity: Severity::Ask,
-            reason: "the value may be kept nowhere else",
+            reason: "the value may be stored nowhere else",
             alternatives: &["fly secrets list", "heroku config"],
             #[cfg(test)]
             catches: &[
@@ -239,7 +239,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "rt build-discard|bdi",
             ],
             severity: Severity::Block,
-            reason: "what is deleted at the service is gone for everybody",
+            reason: "what is deleted at the service is gone for everyone",
             alternatives: &[],
             #[cfg(test)]
             catches: &[

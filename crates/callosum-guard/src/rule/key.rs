@@ -17,7 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "--delete-keys",
             ],
             severity: Severity::Block,
-            reason: "what was encrypted for the key cannot be read without it",
+            reason: "data encrypted for the key cannot be read without it",
             alternatives: &["gpg --list-secret-keys"],
             #[cfg(test)]
             catches: &[
@@ -42,7 +42,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "key.ssh-replace",
             when: &["&answered !-R !-F !-l !-y"],
             severity: Severity::Ask,
-            reason: "a key that is there is replaced, and what it opens is closed from then on",
+            reason: "it replaces an existing key, and access with the old key is lost",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -68,7 +68,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "key.store-delete",
             when: &["delete-*", "clear *", "rm *"],
             severity: Severity::Block,
-            reason: "it deletes passwords or keys that are kept nowhere else",
+            reason: "it deletes passwords or keys that may be stored nowhere else",
             alternatives: &["security list-keychains"],
             #[cfg(test)]
             catches: &[

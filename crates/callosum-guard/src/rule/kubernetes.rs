@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "delete -l|--selector !--dry-run",
                 ],
                 severity: Severity::Block,
-                reason: "it deletes what others run, with its data",
+                reason: "it deletes what others run, and its data",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[

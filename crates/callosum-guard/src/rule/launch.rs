@@ -7,7 +7,7 @@ use super::{
     on_trial::values,
 };
 
-const REASON: &str = "it changes what everybody has";
+const REASON: &str = "it changes what everyone uses";
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -103,7 +103,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "upload_to_testflight",
                 ],
                 severity: Severity::Ask,
-                reason: "what is put into a store cannot simply be taken back",
+                reason: "what is released to an app store cannot simply be withdrawn",
                 alternatives: &["fastlane lanes"],
                 #[cfg(test)]
                 catches: &[
@@ -131,7 +131,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "deploy.certificates",
                 when: &["match nuke", "run match_nuke", "match_nuke"],
                 severity: Severity::Block,
-                reason: "it revokes the certificates by which everybody of the team signs",
+                reason: "it revokes the certificates that everyone on the team signs with",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[

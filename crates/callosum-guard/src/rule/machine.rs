@@ -16,7 +16,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "system.alternatives",
             when: &["--set|--set-selections|--install|--remove|--remove-all|--auto|-s"],
             severity: Severity::Ask,
-            reason: "everybody on the machine gets another program by this name",
+            reason: "everyone on the machine gets another program under this name",
             alternatives: &["alternatives --list"],
             #[cfg(test)]
             catches: &[

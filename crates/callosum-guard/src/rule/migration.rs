@@ -94,7 +94,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             id: "database.reset",
             when: &["&resets !&for-tests"],
             severity: Severity::Ask,
-            reason: "it deletes what is in the database",
+            reason: "it deletes the data in the database",
             alternatives: &[],
             #[cfg(test)]
             catches: &[

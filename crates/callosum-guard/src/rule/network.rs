@@ -21,7 +21,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "network.remote-shell",
                 when: &["&gives-shell"],
                 severity: Severity::Block,
-                reason: "whoever is at the other end could run anything here",
+                reason: "anyone at the other end of the connection could run anything here",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[

@@ -91,7 +91,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "system.pip-all",
             when: &["uninstall -y|--yes &unnamed"],
             severity: Severity::Ask,
-            reason: "it removes every package that it is told of, which nobody has looked at",
+            reason: "it removes every package on a list that no one has reviewed",
             alternatives: &["pip list"],
             #[cfg(test)]
             catches: &[
@@ -198,7 +198,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "archive.take-all",
                 when: &["&takes-all"],
                 severity: Severity::Block,
-                reason: "what is put into the archive is gone from where it is needed",
+                reason: "it adds files to the archive and removes them from where they are needed",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -221,7 +221,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "archive.take-others",
                 when: &["&takes-others"],
                 severity: Severity::Ask,
-                reason: "it takes away what does not belong to this project",
+                reason: "it removes what does not belong to this project",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -273,7 +273,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "package.self-uninstall",
             when: &["self uninstall"],
             severity: Severity::Ask,
-            reason: "every toolchain goes, and every program that cargo has installed",
+            reason: "it removes every toolchain, and every program that cargo has installed",
             alternatives: &["rustup show"],
             #[cfg(test)]
             catches: &[
@@ -298,7 +298,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "package.remove-generations",
             when: &["-d|--delete-old !--dry-run"],
             severity: Severity::Ask,
-            reason: "what the system was before cannot be gone back to",
+            reason: "the system can no longer be rolled back to an earlier generation",
             alternatives: &["nix-collect-garbage --dry-run"],
             #[cfg(test)]
             catches: &[

@@ -74,7 +74,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "system.kill-broad",
                 when: &["&broad !-l !-L"],
                 severity: Severity::Ask,
-                reason: "it ends every program of that kind, the agent and its shell among them",
+                reason: "it ends every program of that kind, including the agent and its shell",
                 alternatives: &["pgrep -fl {0}"],
                 #[cfg(test)]
                 catches: &[
@@ -102,7 +102,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "system.kill-kind",
                 when: &["&of-kind !-l !-L"],
                 severity: Severity::Ask,
-                reason: "these are the numbers of every program of that kind, the agent and its shell among them",
+                reason: "these are the process IDs of every program of that kind, including the agent and its shell",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -131,7 +131,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "system.kill-user",
                 when: &["&of-user !-l !-L"],
                 severity: Severity::Ask,
-                reason: "it ends processes of another user, or all of one or of everybody",
+                reason: "it ends processes of another user, or all processes of one user or of everyone",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -191,7 +191,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "self.stop-process",
                 when: &["&ours !-l !-L"],
                 severity: Severity::Ask,
-                reason: "it ends this program with whatever it is running",
+                reason: "it ends callosum and everything that callosum runs",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -278,7 +278,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "system.kill-managed",
             when: &["delete|stop|del all", "kill"],
             severity: Severity::Ask,
-            reason: "it ends whatever is run by it, of all projects",
+            reason: "it ends everything that pm2 runs, in all projects",
             alternatives: &["pm2 list"],
             #[cfg(test)]
             catches: &["pm2 delete all", "pm2 stop all", "npx pm2 kill"],

@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "stage publish !&at-home",
                 ],
                 severity: Severity::Ask,
-                reason: "what is published cannot be taken back",
+                reason: "publishing cannot be undone",
                 alternatives: &["npm pack --dry-run"],
                 #[cfg(test)]
                 catches: &[
@@ -54,7 +54,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "team destroy|rm",
                 ],
                 severity: Severity::Block,
-                reason: "it breaks those who depend on the package",
+                reason: "it breaks projects that depend on the package",
                 alternatives: &[
                     "npm view {1}",
                     "npm ls",
@@ -84,7 +84,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "npm tag rm|remove|add !&at-home",
                 ],
                 severity: Severity::Ask,
-                reason: "all who install the package are told another thing, or given another version, from then on",
+                reason: "from then on, everyone who installs the package sees another message or gets another version",
                 alternatives: &[
                     "npm view {1}",
                     "npm ls",
@@ -125,7 +125,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "smart-release --execute",
                 ],
                 severity: Severity::Ask,
-                reason: "what is published cannot be taken back",
+                reason: "publishing cannot be undone",
                 alternatives: &["cargo publish --dry-run"],
                 #[cfg(test)]
                 catches: &[
@@ -146,7 +146,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "cargo.yank",
                 when: &["yank", "owner -a|--add|-r|--remove"],
                 severity: Severity::Ask,
-                reason: "it breaks those who depend on the package",
+                reason: "it breaks projects that depend on the package",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[

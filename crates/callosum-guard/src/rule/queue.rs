@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "format",
             ],
             severity: Severity::Block,
-            reason: "what stands in a topic is deleted with it",
+            reason: "it deletes the data in a topic",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -61,7 +61,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "queue.rabbit-delete",
             when: &["reset|force_reset|delete|delete_*|purge|purge_queue|clear_*"],
             severity: Severity::Block,
-            reason: "messages that wait, queues or users are deleted",
+            reason: "it deletes waiting messages, queues or users",
             alternatives: &["rabbitmqctl list_queues"],
             #[cfg(test)]
             catches: &[
@@ -87,7 +87,7 @@ pub(super) const TOOLS: &[Tool] = &[
             id: "queue.celery-purge",
             when: &["purge", "amqp queue.purge|queue.delete|exchange.delete"],
             severity: Severity::Block,
-            reason: "tasks that wait are deleted",
+            reason: "it deletes waiting tasks",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
@@ -116,7 +116,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "* * delete|rm|purge",
             ],
             severity: Severity::Block,
-            reason: "what was written there is deleted",
+            reason: "it deletes the data that was written there",
             alternatives: &["influx bucket list"],
             #[cfg(test)]
             catches: &[

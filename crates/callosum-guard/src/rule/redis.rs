@@ -97,7 +97,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             id: "redis.delete-many",
             when: &["&deletes-many"],
             severity: Severity::Ask,
-            reason: "it deletes all keys that something else names, and which they are is not known",
+            reason: "it deletes all keys that another command lists, and the guard cannot tell which",
             alternatives: &["redis-cli dbsize"],
             #[cfg(test)]
             catches: &[

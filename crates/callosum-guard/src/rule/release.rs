@@ -72,7 +72,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         id: "publish.release",
         when: &["&releases !&for-trial !--dry-run !--help"],
         severity: Severity::Ask,
-        reason: "what is published or deployed cannot simply be taken back",
+        reason: "publishing or deploying cannot simply be undone",
         alternatives: &[],
         #[cfg(test)]
         catches: &[

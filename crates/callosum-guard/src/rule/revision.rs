@@ -20,7 +20,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "shelve --cleanup|-d|--delete",
             ],
             severity: Severity::Ask,
-            reason: "it throws away changes or revisions",
+            reason: "it discards changes or revisions",
             alternatives: &["hg shelve"],
             #[cfg(test)]
             catches: &[
@@ -61,7 +61,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "delete|del|remove|rm --force",
             ],
             severity: Severity::Ask,
-            reason: "it throws away changes, or deletes at the server",
+            reason: "it discards changes, or deletes files on the server",
             alternatives: &["svn diff"],
             #[cfg(test)]
             catches: &[
@@ -94,7 +94,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "obliterate -y",
             ],
             severity: Severity::Ask,
-            reason: "it throws away changes that are not committed",
+            reason: "it discards uncommitted changes",
             alternatives: &["bzr shelve"],
             #[cfg(test)]
             catches: &[
@@ -123,7 +123,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "util gc --expire=now",
             ],
             severity: Severity::Ask,
-            reason: "it drops changes, or what was done since then",
+            reason: "it drops changes, or everything done since then",
             alternatives: &["jj op log"],
             #[cfg(test)]
             catches: &[

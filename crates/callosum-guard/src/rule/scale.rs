@@ -13,7 +13,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         id: "service.scale-to-nothing",
         when: &["&to-nothing !--dry-run !--dryrun"],
         severity: Severity::Ask,
-        reason: "nothing of the service is left running",
+        reason: "it stops every instance of the service",
         alternatives: &[],
         #[cfg(test)]
         catches: &[

@@ -30,7 +30,7 @@ pub(super) const READ: Rule = Rule {
     id: "state.sealed",
     when: &["&reads-sealed"],
     severity: Severity::Block,
-    reason: "it reads a secret by which records are told from forged ones",
+    reason: "it reads a secret that distinguishes real records from forged ones",
     alternatives: &[],
     #[cfg(test)]
     catches: &[

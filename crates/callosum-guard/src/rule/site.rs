@@ -28,7 +28,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         id: "publish.site",
         when: &["&puts-up !--dry-run|--dryRun|--help|--version"],
         severity: Severity::Ask,
-        reason: "everybody who comes to the site has it from then on",
+        reason: "every visitor of the site sees it from then on",
         alternatives: &["mkdocs build"],
         #[cfg(test)]
         catches: &[

@@ -18,7 +18,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "store.delete-repository",
                 when: &["&deletes-repository"],
                 severity: Severity::Block,
-                reason: "the repository is deleted where all have it from",
+                reason: "it deletes the repository that everyone clones from",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -38,7 +38,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "store.delete-at-service",
                 when: &["&deletes-at-service"],
                 severity: Severity::Ask,
-                reason: "what is deleted at the service is gone for everybody",
+                reason: "what is deleted at the service is gone for everyone",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[
@@ -60,7 +60,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "store.delete-index",
                 when: &["&deletes"],
                 severity: Severity::Block,
-                reason: "the whole index or collection is deleted, with all that was put into it",
+                reason: "it deletes the whole index or collection, with everything in it",
                 alternatives: &[],
                 #[cfg(test)]
                 catches: &[

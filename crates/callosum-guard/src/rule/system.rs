@@ -70,7 +70,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "system.session",
                 when: &["terminate-user|kill-user|terminate-session|kill-session|terminate-seat"],
                 severity: Severity::Ask,
-                reason: "it ends all that a user runs, the agent and its shell among it",
+                reason: "it ends everything that a user runs, including the agent and its shell",
                 alternatives: &["loginctl list-sessions"],
                 #[cfg(test)]
                 catches: &[
@@ -93,7 +93,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "bootout|unload|remove|disable",
                 ],
                 severity: Severity::Ask,
-                reason: "it changes what runs on the machine, also for others",
+                reason: "it changes what runs on the machine, for other users too",
                 alternatives: &["systemctl status {1}", "systemctl list-units"],
                 #[cfg(test)]
                 catches: &[
@@ -207,7 +207,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "run destroy|nuke|wipe|drop-db|db-drop|db:drop|reset-db|db-reset|db:reset|teardown|purge",
             ],
             severity: Severity::Ask,
-            reason: "by its name the task deletes more than what can be built again",
+            reason: "judging by its name, the task deletes more than can be rebuilt",
             alternatives: &[],
             #[cfg(test)]
             catches: &[

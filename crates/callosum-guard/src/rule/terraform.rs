@@ -22,7 +22,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "run --all",
             ],
             severity: Severity::Block,
-            reason: "it destroys what runs",
+            reason: "it destroys running infrastructure",
             alternatives: &["terraform plan -destroy"],
             #[cfg(test)]
             catches: &[
@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             id: "terraform.unlock",
             when: &["force-unlock"],
             severity: Severity::Ask,
-            reason: "somebody else may be changing the state that is locked",
+            reason: "someone else may be changing the locked state",
             alternatives: &["terraform plan"],
             #[cfg(test)]
             catches: &[
@@ -69,7 +69,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "deploy",
             ],
             severity: Severity::Ask,
-            reason: "it changes what runs",
+            reason: "it changes running infrastructure",
             alternatives: &["terraform plan"],
             #[cfg(test)]
             catches: &["terraform apply", "terraform apply plan.out", "tofu apply"],

@@ -25,7 +25,7 @@ const SETTINGS: [&str; 6] = [
 ];
 
 /// The words of a git that failed without any.
-pub(super) const SILENCE: &str = "it said nothing";
+pub(super) const SILENCE: &str = "no error message";
 
 /// What snapshots need of the machine.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub enum GitError {
         said: String,
     },
     /// It was ended.
-    #[error("git {command} was ended")]
+    #[error("git {command} was stopped before it finished")]
     Ended {
         /// What it was to do.
         command: String,
@@ -194,7 +194,7 @@ mod tests {
             ),
             ("error: a\nfatal: b\n", "fatal: b"),
             ("warning: a\nb", "b"),
-            ("", "it said nothing"),
+            ("", "no error message"),
         ] {
             assert_eq!(complaint(said), expected);
         }

@@ -83,7 +83,7 @@ impl Repository {
         let [tree, git_dir, objects, index, format, ..] = lines.as_slice() else {
             return Err(GitError::Failed {
                 command: "rev-parse".to_owned(),
-                said: "it does not say where the repository is".to_owned(),
+                said: "git did not print where the repository is".to_owned(),
             });
         };
         let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));

@@ -70,19 +70,19 @@ pub enum SnapshotError {
         id: String,
     },
     /// None of what is named is there.
-    #[error("there is no file in the tree by the name of {}", shown_names(named))]
+    #[error("no file in the tree is named {}", shown_names(named))]
     Nothing {
         /// What was named.
         named: Vec<String>,
     },
     /// More files are named than a snapshot of named ones holds.
-    #[error("{count} files are more than a snapshot of named files holds")]
+    #[error("too many files for a snapshot of named files: {count}")]
     TooMany {
         /// How many there are.
         count: usize,
     },
     /// The user is in the middle of something.
-    #[error("{what} is under way in `{}`: files are not put back under it", tree.display())]
+    #[error("cannot restore files in `{}`: {what} is in progress", tree.display())]
     UnderWay {
         /// What.
         what: &'static str,
@@ -90,7 +90,7 @@ pub enum SnapshotError {
         tree: PathBuf,
     },
     /// Objects that it leans on are gone from the user's repository.
-    #[error("snapshot `{id}` is not whole any more: objects were removed from the repository")]
+    #[error("snapshot `{id}` is incomplete: objects were removed from the repository")]
     Broken {
         /// The snapshot.
         id: String,
@@ -321,7 +321,7 @@ impl Store {
         let _locks = self.lock(PATIENCE)?;
         // Of named files none may be left: to bring them back is what it is for.
         let wanted = Wanted {
-            label: format!("before going back to {}", snapshot.snapshot_id),
+            label: format!("before restoring {}", snapshot.snapshot_id),
             only: snapshot.only.clone(),
             also: snapshot.also.clone(),
             ..Wanted::default()

@@ -22,7 +22,7 @@ impl Compiler<'_> {
             self.refuse(
                 span,
                 Rule::ReservedName,
-                format!("`{name}` is a word of the language"),
+                format!("`{name}` is a reserved word"),
                 "choose another name",
             );
         }
@@ -138,12 +138,12 @@ impl Compiler<'_> {
                 (Some(schema), value)
             }
             _ => {
-                self.malformed(form, "a definition has a name and one value", usage);
+                self.malformed(form, "a definition takes a name and one value", usage);
                 return None;
             }
         };
         let Some(name) = name else {
-            self.malformed(form, "a definition's name is a symbol", usage);
+            self.malformed(form, "a definition's name must be a symbol", usage);
             return None;
         };
         self.check_name(name, items[0].span);
@@ -170,7 +170,7 @@ impl Compiler<'_> {
             self.refuse(
                 *at,
                 Rule::MalformedForm,
-                "the bindings are not pairs of name and value",
+                "the bindings are not pairs of a name and a value",
                 usage,
             );
             return self.emit(Expression::Constant(Value::Nil), form.span);

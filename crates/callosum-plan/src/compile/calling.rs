@@ -40,10 +40,9 @@ impl Compiler<'_> {
             self.refuse(
                 form.span,
                 Rule::MalformedForm,
-                format!("the query `:{name}` takes keywords and values, or one map"),
+                format!("the query `:{name}` takes pairs of a keyword and a value, or one map"),
                 format!(
-                    "write `(:{name} :key value …)`, or `(call :{name} map)` for a map that is computed; \
-                     `(get map :{name})` looks into one"
+                    "write `(:{name} :key value …)`, or `(call :{name} map)` for a computed map; `(get map :{name})` reads a map"
                 ),
             );
             return self.emit(Expression::Constant(Value::Nil), form.span);
@@ -59,8 +58,8 @@ impl Compiler<'_> {
             self.refuse(
                 form.span,
                 Rule::EffectInPure,
-                format!("`:{name}` is called under `pure`"),
-                "take the call out of `pure`, and hand its value in",
+                format!("`:{name}` is called inside `pure`"),
+                "move the call out of `pure`, and pass its value in",
             );
         }
         let capability = match CapabilityName::parse(name) {
@@ -70,7 +69,7 @@ impl Compiler<'_> {
                     form.span,
                     Rule::MalformedCapability,
                     error.to_string(),
-                    "a capability is named as `:storage.read`",
+                    "write a capability as a keyword, such as `:storage.read`",
                 );
                 return self.emit(Expression::Constant(Value::Nil), form.span);
             }
@@ -105,7 +104,7 @@ impl Compiler<'_> {
         if self.catching > 0 || provided.contains(capability) {
             return;
         }
-        let message = format!("nobody provides `:{capability}`");
+        let message = format!("no provider for `:{capability}`");
         let finding = Finding::new(form.span, Rule::UnknownCapability, message);
         let near = if self.findings.len() < MAX_SUGGESTED {
             meant(capability, provided)

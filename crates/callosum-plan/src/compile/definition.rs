@@ -23,7 +23,7 @@ impl Compiler<'_> {
                         span,
                         Rule::NameTwice,
                         format!("`{name}` is defined twice"),
-                        "values never change; give the second another name",
+                        "values never change; choose another name for the second",
                     );
                     continue;
                 }
@@ -56,7 +56,7 @@ impl Compiler<'_> {
                     span,
                     Rule::NotOnePlan,
                     "the source has no plan",
-                    "write `(defplan name (parameters) body)`; what is not `def` or `defn` is its body",
+                    "write `(defplan name (parameters) body)`; everything except `def` and `defn` belongs in its body",
                 );
             }
             return;
@@ -67,7 +67,7 @@ impl Compiler<'_> {
                     self.refuse(
                         form.span,
                         Rule::NotOnePlan,
-                        "beside a plan only `def` and `defn` stand",
+                        "only `def` and `defn` may precede a plan",
                         "move it into the plan's body",
                     );
                 }
@@ -76,10 +76,13 @@ impl Compiler<'_> {
         for after in &flat[first + 1..] {
             let (what, hint) = if is_plan(after) {
                 let hint = "make it a function with `defn`";
-                ("a source has one plan, and this is another", hint)
+                (
+                    "a source may have only one plan, and this is a second one",
+                    hint,
+                )
             } else {
                 let hint = "move it before the `defplan`, or into its body";
-                ("nothing stands after a plan", hint)
+                ("nothing may follow a plan", hint)
             };
             self.refuse(after.span, Rule::NotOnePlan, what, hint);
         }
@@ -129,7 +132,7 @@ impl Compiler<'_> {
         let Some(name) = items.first().and_then(Form::as_symbol) else {
             return self.malformed(
                 form,
-                "a function is defined by a name",
+                "a function definition needs a name",
                 "write `(defn name [parameters] body)`",
             );
         };
@@ -142,19 +145,27 @@ impl Compiler<'_> {
     fn define_plan(&mut self, form: &Form, items: &[Form]) -> Id {
         let usage = "write `(defplan name (parameters) body)`";
         let Some((name, rest)) = items.split_first() else {
-            return self.malformed(form, "a plan has a name", usage);
+            return self.malformed(form, "a plan needs a name", usage);
         };
         let Some(name) = name.as_symbol() else {
-            return self.malformed(form, "a plan's name is a symbol", usage);
+            return self.malformed(form, "a plan's name must be a symbol", usage);
         };
         let Some((parameters, body)) = rest.split_first() else {
-            return self.malformed(form, "a plan has parameters, if only `()`", usage);
+            return self.malformed(
+                form,
+                "a plan needs a parameter list, even if it is `()`",
+                usage,
+            );
         };
         let (FormKind::List(parameters) | FormKind::Vector(parameters)) = &parameters.kind else {
-            return self.malformed(parameters, "a plan has parameters, if only `()`", usage);
+            return self.malformed(
+                parameters,
+                "a plan needs a parameter list, even if it is `()`",
+                usage,
+            );
         };
         if body.is_empty() {
-            return self.malformed(form, "a plan has a body", usage);
+            return self.malformed(form, "a plan needs a body", usage);
         }
         self.plan = Some(name.into());
         let mark = self.scope().mark();
@@ -163,7 +174,7 @@ impl Compiler<'_> {
             let Some(name) = pattern.as_symbol().filter(|&name| name != "&") else {
                 self.malformed(
                     pattern,
-                    "a plan's parameters are names",
+                    "a plan's parameters must be names",
                     "take the value apart with `let` in the body",
                 );
                 continue;

@@ -46,11 +46,10 @@ pub(super) fn is_special(name: &str) -> bool {
 pub(super) fn instead_of_its_name(name: &str) -> String {
     match name {
         "and" | "or" | "if" | "step-if" | "do" => {
-            format!("hand over a function: `(fn [x y] ({name} x y))`")
+            format!("pass a function: `(fn [x y] ({name} x y))`")
         }
         "call" => {
-            "hand over a function that names what it calls: `(fn [x] (call :storage.read x))`; \
-             choose between two with `if`"
+            "pass a function that names the capability: `(fn [x] (call :storage.read x))`; choose between two with `if`"
                 .to_owned()
         }
         _ => format!("write the form out where its value is needed: `({name} …)`"),
@@ -88,27 +87,27 @@ impl Compiler<'_> {
                 ] => self.emit(Expression::Checkpoint(name.clone()), form.span),
                 _ => self.malformed(
                     form,
-                    "a checkpoint has a name",
+                    "a checkpoint needs a name",
                     "write `(checkpoint :name)`",
                 ),
             },
             "def" | "defn" => self.malformed(
                 form,
-                format!("`{name}` stands where a value is expected"),
-                "definitions stand at the top, or in the body of `do`, `let`, `fn` or a plan",
+                format!("`{name}` is used where a value is expected"),
+                "definitions are allowed at the top level, and in the body of `do`, `let`, `fn` or a plan",
             ),
             "defplan" => {
                 self.refuse(
                     form.span,
                     Rule::NotOnePlan,
-                    "a plan stands inside another form",
-                    "a plan stands at the top; make it a function with `defn`",
+                    "a plan is inside another form",
+                    "a plan must be at the top level; make it a function with `defn`",
                 );
                 self.emit(Expression::Constant(Value::Nil), form.span)
             }
             _ => self.malformed(
                 form,
-                format!("`{name}` stands outside of `try`"),
+                format!("`{name}` is outside `try`"),
                 "write `(try body (catch e value))`",
             ),
         }
@@ -121,10 +120,7 @@ impl Compiler<'_> {
             _ => {
                 return self.malformed(
                     form,
-                    format!(
-                        "`{name}` takes two or three parts, and here are {}",
-                        items.len()
-                    ),
+                    format!("`{name}` takes two or three parts, but got {}", items.len()),
                     &format!("write `({name} condition then else)`; group several forms with `do`"),
                 );
             }
@@ -156,7 +152,7 @@ impl Compiler<'_> {
     fn match_form(&mut self, form: &Form, items: &[Form]) -> Id {
         let usage = "write `(match value pattern result … _ otherwise)`";
         let Some((subject, mut rest)) = items.split_first() else {
-            return self.malformed(form, "`match` has nothing to match", usage);
+            return self.malformed(form, "`match` has no value to match", usage);
         };
         let subject = self.compile(subject);
         let mut clauses = Vec::new();
@@ -216,7 +212,7 @@ impl Compiler<'_> {
                     finally = Some(self.body(parts, handler.span));
                 }
                 _ => {
-                    self.malformed(handler, "after the first `catch` stand only `catch` and one `finally`, in this order", usage);
+                    self.malformed(handler, "after the first `catch`, only more `catch` and then one `finally` may follow", usage);
                 }
             }
         }
@@ -234,11 +230,7 @@ impl Compiler<'_> {
     fn catch(&mut self, form: &Form, parts: &[Form]) -> Option<Catch> {
         let usage = "write `(catch e value)` or `(catch :TypeError e value)`";
         let Some((first, mut rest)) = parts.split_first() else {
-            self.malformed(
-                form,
-                "`catch` says neither what it catches nor what then",
-                usage,
-            );
+            self.malformed(form, "`catch` has neither a pattern nor a value", usage);
             return None;
         };
         let named = match &first.kind {
@@ -250,7 +242,7 @@ impl Compiler<'_> {
                     self.refuse(
                         first.span,
                         Rule::MalformedForm,
-                        format!("there is no kind of failure `{name}`"),
+                        format!("unknown kind of failure `{name}`"),
                         format!("the kinds are {}", kinds.join(", ")),
                     );
                 }
@@ -305,7 +297,7 @@ impl Compiler<'_> {
         if pairs.is_empty() || pairs.len() % 2 == 1 || body.is_empty() {
             return self.malformed(
                 form,
-                "`for` has pairs of name and collection, and a body",
+                "`for` takes pairs of a name and a collection, and a body",
                 usage,
             );
         }
@@ -313,17 +305,17 @@ impl Compiler<'_> {
             return self.malformed(
                 form,
                 format!(
-                    "`for` goes over {} collections, more than {MAX_COLLECTIONS}",
+                    "`for` has {} collections, more than {MAX_COLLECTIONS}",
                     pairs.len() / 2
                 ),
-                "take some of them apart in the body",
+                "iterate over some of them in the body",
             );
         }
         if let Some(word) = pairs.iter().find(|form| form.as_keyword().is_some()) {
             return self.malformed(
                 word,
-                format!("`for` has no `{word}`"),
-                "filter the collection first, and bind with `let` in the body",
+                format!("`for` does not support `{word}`"),
+                "filter the collection first, and use `let` in the body",
             );
         }
         self.for_pairs(form, pairs, body)
@@ -393,8 +385,8 @@ impl Compiler<'_> {
                 self.refuse(
                     name.span,
                     Rule::ComputedCapability,
-                    "which capability is called is computed",
-                    "name it: `(call :storage.read …)`; choose between two with `if`",
+                    "the name of the called capability is computed",
+                    "write the name: `(call :storage.read …)`; choose between two with `if`",
                 );
                 self.emit(Expression::Constant(Value::Nil), form.span)
             }

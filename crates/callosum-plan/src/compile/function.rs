@@ -49,7 +49,7 @@ impl Compiler<'_> {
                 Some(colon) if colon.as_symbol() == Some(":") => {
                     at += 2;
                     if forms.get(at - 1).is_none() {
-                        self.malformed(colon, "no type stands after the colon", "write `x : Int`");
+                        self.malformed(colon, "no type follows the colon", "write `x : Int`");
                     }
                     forms.get(at - 1)
                 }
@@ -71,7 +71,7 @@ impl Compiler<'_> {
         let Some(name) = items.get(1).and_then(Form::as_symbol) else {
             self.malformed(
                 form,
-                "a function is defined by a name",
+                "a function definition needs a name",
                 "write `(defn name [parameters] body)`",
             );
             return None;
@@ -208,9 +208,9 @@ impl Compiler<'_> {
                 .first()
                 .is_some_and(|part| part.as_symbol().is_some());
             let what = if is_named {
-                "parameters stand here, and a function of `fn` has no name: `let` and `defn` give one"
+                "expected parameters: `fn` makes a function without a name; `let` and `defn` name one"
             } else {
-                "a function has parameters"
+                "a function needs parameters"
             };
             lambda.body = self.malformed(function.form, what, usage);
             return lambda;
@@ -231,7 +231,7 @@ impl Compiler<'_> {
         lambda.returns = returns.and_then(|schema| self.schema(schema));
         self.parameters_of(function, parameters, &mut lambda);
         if body.is_empty() {
-            lambda.body = self.malformed(function.form, "a function has a body", usage);
+            lambda.body = self.malformed(function.form, "a function needs a body", usage);
             return lambda;
         }
         lambda.body = self.body(body, function.form.span);
@@ -278,7 +278,7 @@ impl Compiler<'_> {
             _ => {
                 self.malformed(
                     function.form,
-                    "one name stands after `&`, and nothing else",
+                    "exactly one name must follow `&`",
                     "write `[first & rest]`",
                 );
             }

@@ -93,7 +93,10 @@ pub(crate) fn hidden_characters(source: &str) -> Vec<Finding> {
     found
         .take(20)
         .map(|(at, c)| {
-            let message = format!("`{}` shows the source other than it is", c.escape_unicode());
+            let message = format!(
+                "`{}` makes the source look different from what it is",
+                c.escape_unicode()
+            );
             Finding::new(
                 Span::new(at, at + c.len_utf8()),
                 Rule::HiddenCharacters,
@@ -181,8 +184,8 @@ impl<'a> Compiler<'a> {
                 self.refuse(
                     self.spans[id as usize],
                     Rule::EffectInPure,
-                    "this function calls a capability, and stands under `pure`",
-                    "take the call out of `pure`, and hand its value in",
+                    "this function calls a capability inside `pure`",
+                    "move the call out of `pure`, and pass its value in",
                 );
             }
             yields = analysis.yields;
@@ -218,14 +221,14 @@ impl<'a> Compiler<'a> {
             YieldBound::AtMost(count) if count > most => self.refuse(
                 span,
                 Rule::TooManyYields,
-                format!("the program may make {count} calls, more than {most}"),
-                "make fewer calls, or ask for more in the constraints",
+                format!("the number of calls may be {count}, more than {most}"),
+                "make fewer calls, or request more in the constraints",
             ),
             YieldBound::Unbounded if self.options.unbounded == Unbounded::Refuse => self.refuse(
                 span,
                 Rule::TooManyYields,
-                "how many calls the program makes depends on values",
-                "hand a whole collection to one call instead of calling for each item",
+                "the number of calls depends on values",
+                "pass a whole collection to one call instead of calling for each item",
             ),
             _ => {}
         }
@@ -255,7 +258,7 @@ impl<'a> Compiler<'a> {
         let message = if count > MAX_FORMS {
             format!("the program has {count} forms, more than {MAX_FORMS}")
         } else if deepest > DEEPEST {
-            format!("the program nests {deepest} forms deep, more than {DEEPEST}")
+            format!("the program is nested {deepest} forms deep, more than {DEEPEST}")
         } else {
             return true;
         };
@@ -263,7 +266,7 @@ impl<'a> Compiler<'a> {
             Span::default(),
             Rule::TooLarge,
             message,
-            "hand data over as parameters or as answers to calls",
+            "pass data in as parameters, or get it from calls",
         );
         false
     }
@@ -349,7 +352,7 @@ impl<'a> Compiler<'a> {
                 self.refuse(
                     span,
                     Rule::NameTwice,
-                    format!("the key {} stands twice in one map", key.to_value()),
+                    format!("the key {} occurs twice in one map", key.to_value()),
                     "remove one of the two",
                 );
             }
@@ -373,8 +376,8 @@ impl<'a> Compiler<'a> {
             self.refuse(
                 form.span,
                 Rule::MalformedForm,
-                format!("{} is no key", form.noun()),
-                "a key is a keyword, a string, an integer or a boolean; `assoc` takes computed ones",
+                format!("{} is not a key", form.noun()),
+                "a key must be a keyword, a string, an integer or a boolean; use `assoc` for computed keys",
             );
         }
         key

@@ -19,7 +19,7 @@ impl Compiler<'_> {
             self.refuse(
                 form.span,
                 Rule::MalformedForm,
-                format!("`{name}` is a form and no value"),
+                format!("`{name}` is a form, not a value"),
                 forms::instead_of_its_name(name),
             );
             return self.emit(Expression::Constant(Value::Nil), form.span);
@@ -53,7 +53,7 @@ impl Compiler<'_> {
             self.refuse(
                 form.span,
                 Rule::UnsupportedForm,
-                format!("the language has no `{name}`"),
+                format!("`{name}` is not supported"),
                 hint,
             );
             return;
@@ -71,20 +71,20 @@ impl Compiler<'_> {
                 let last = name.rsplit(['.', '/']).next().unwrap_or_default();
                 let is_ours = self.options.library.names().any(|own| &**own == last);
                 if is_ours {
-                    format!("functions stand in no module: `{last}`")
+                    format!("functions have no module prefix: `{last}`")
                 } else {
-                    format!("a capability is called as `(call :{name} {{…}})`")
+                    format!("call a capability with `(call :{name} {{…}})`")
                 }
             }
             None if unsupported::is_text(name) => format!("write it as a string: `\"{name}\"`"),
             None => {
-                "define it before with `let`, `def` or `defn`, or make it a parameter".to_owned()
+                "define it first with `let`, `def` or `defn`, or make it a parameter".to_owned()
             }
         };
         self.refuse(
             form.span,
             Rule::UndefinedSymbol,
-            format!("nothing here is called `{name}`"),
+            format!("undefined name `{name}`"),
             hint,
         );
     }

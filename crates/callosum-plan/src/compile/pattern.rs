@@ -32,7 +32,7 @@ impl Compiler<'_> {
                 let [_, name, inner] = items.as_slice() else {
                     self.malformed(
                         form,
-                        "`:as` has a name and a pattern",
+                        "`:as` takes a name and a pattern",
                         "write `(:as all [a b])`",
                     );
                     return Pattern::Ignore;
@@ -45,8 +45,8 @@ impl Compiler<'_> {
             FormKind::List(_) => {
                 self.malformed(
                     form,
-                    "a list is no pattern",
-                    "a pattern is a name, `_`, a vector, a map, `(:as name pattern)` or a literal",
+                    "a list is not a pattern",
+                    "use a name, `_`, a vector, a map, `(:as name pattern)` or a literal",
                 );
                 Pattern::Ignore
             }
@@ -57,8 +57,8 @@ impl Compiler<'_> {
             _ => {
                 self.malformed(
                     form,
-                    format!("{} can't be bound", form.noun()),
-                    "bind a name, or take a vector or map apart; `match` tries literals",
+                    format!("{} cannot be bound", form.noun()),
+                    "bind a name, or destructure a vector or map; only `match` takes literals",
                 );
                 Pattern::Ignore
             }
@@ -87,7 +87,7 @@ impl Compiler<'_> {
                 if rest.is_some() {
                     self.malformed(
                         form,
-                        "nothing follows the rest of a vector",
+                        "nothing may follow the rest of a vector",
                         "write `[a b & rest]`",
                     );
                     break;
@@ -107,7 +107,7 @@ impl Compiler<'_> {
             if (marks_rest && rest.is_some()) || (!marks_rest && whole.is_some()) {
                 self.malformed(
                     form,
-                    format!("`{item}` stands twice in one pattern"),
+                    format!("`{item}` occurs twice in one pattern"),
                     "write `[a & rest]` or `[a :as all]`",
                 );
                 break;
@@ -141,7 +141,7 @@ impl Compiler<'_> {
             if again {
                 self.malformed(
                     form,
-                    format!("`{key}` stands twice in one pattern"),
+                    format!("`{key}` occurs twice in one pattern"),
                     "remove one of the two",
                 );
             } else if key.as_symbol() == Some("&") {
@@ -155,7 +155,7 @@ impl Compiler<'_> {
             {
                 self.malformed(
                     key,
-                    "a pattern has no defaults",
+                    "a pattern cannot have defaults",
                     "bind the map, then write `(get map :key default)`",
                 );
             } else if let (Some("keys"), FormKind::Vector(names)) = (key.as_keyword(), &value.kind)
@@ -193,7 +193,7 @@ impl Compiler<'_> {
         if !entries.iter().all(|(key, _)| keys.insert(key.clone())) {
             self.malformed(
                 form,
-                "a key stands twice in one pattern",
+                "a key occurs twice in one pattern",
                 "remove one of the two",
             );
         }

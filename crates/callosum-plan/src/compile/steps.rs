@@ -14,8 +14,7 @@ const MAX_RETRIES: i64 = 10;
 
 /// What stands for `:on-fail :delegate`: a call that whoever checks the plan sees and counts, and whose answer
 /// the plan says what to do with.
-const DELEGATED: &str = "call who takes over: \
-    `(try body… (catch e (call :agent.delegate {:prompt (str \"it failed: \" (:message e))})))`";
+const DELEGATED: &str = "call the agent that takes over: `(try body… (catch e (call :agent.delegate {:prompt (str \"it failed: \" (:message e))})))`";
 
 impl Compiler<'_> {
     pub(super) fn step(&mut self, form: &Form, items: &[Form]) -> Id {
@@ -28,7 +27,7 @@ impl Compiler<'_> {
             mut body,
         )) = items.split_first()
         else {
-            return self.malformed(form, "a step is named by a keyword or a string", usage);
+            return self.malformed(form, "a step's name must be a keyword or a string", usage);
         };
         let mut definition = StepDefinition {
             id: Name::clone(id),
@@ -62,11 +61,11 @@ impl Compiler<'_> {
             return self.malformed(
                 option,
                 format!("a step has no option `{option}`"),
-                "what a step needs it takes from the names around it",
+                "a step uses the names that are defined around it",
             );
         }
         if body.is_empty() {
-            return self.malformed(form, "a step has a body", usage);
+            return self.malformed(form, "a step needs a body", usage);
         }
         let step = self.steps.len() as u32;
         self.steps.push(definition);
@@ -90,10 +89,10 @@ impl Compiler<'_> {
                     Some("delegate") => self.refuse(
                         value.span,
                         Rule::MalformedForm,
-                        "a step that fails is handed to nobody who is not called",
+                        "`:on-fail :delegate` is not supported: a plan delegates with a call",
                         DELEGATED,
                     ),
-                    _ => self.option(value.span, "`:on-fail` is :abort or :retry"),
+                    _ => self.option(value.span, "`:on-fail` must be :abort or :retry"),
                 },
                 Some("retries") => self.retries(value, definition),
                 _ => self.option(key.span, format!("a step has no option `{key}`")),
@@ -111,7 +110,12 @@ impl Compiler<'_> {
                 vec![(max, value.clone())]
             }
             FormKind::Map(entries) => entries.clone(),
-            _ => return self.option(value.span, "`:retries` is a map: {:max 2 :backoff-ms 100}"),
+            _ => {
+                return self.option(
+                    value.span,
+                    "`:retries` must be a map: {:max 2 :backoff-ms 100}",
+                );
+            }
         };
         for (key, value) in &entries {
             match (key.as_keyword(), &value.kind) {
@@ -120,7 +124,7 @@ impl Compiler<'_> {
                 }
                 (Some("max"), _) => self.option(
                     value.span,
-                    format!("`:max` is an integer from 0 to {MAX_RETRIES}"),
+                    format!("`:max` must be an integer from 0 to {MAX_RETRIES}"),
                 ),
                 (Some("backoff-ms"), _) => {
                     definition.backoff_ms = self.milliseconds(value).unwrap_or(0);
@@ -136,7 +140,7 @@ impl Compiler<'_> {
             _ => None,
         };
         if milliseconds.is_none() {
-            self.option(value.span, "milliseconds are an integer, 0 or more");
+            self.option(value.span, "milliseconds must be an integer, 0 or more");
         }
         milliseconds
     }
@@ -156,7 +160,7 @@ impl Compiler<'_> {
             _ => {
                 return self.malformed(
                     form,
-                    "`step-loop` has a condition and a body",
+                    "`step-loop` takes a condition and a body",
                     "write `(step-loop condition body)`",
                 );
             }
@@ -185,8 +189,8 @@ impl Compiler<'_> {
                 _ => {
                     self.malformed(
                         item,
-                        "`:merge-policy` is one of :keep-existing, :overwrite and :merge",
-                        "leave it out for a vector of the values",
+                        "`:merge-policy` must be :keep-existing, :overwrite or :merge",
+                        "omit it to get a vector of the values",
                     );
                     Merge::Collect
                 }

@@ -6,77 +6,75 @@
 pub(super) fn hint(name: &str) -> Option<&'static str> {
     Some(match name {
         "cond" | "condp" | "case" => {
-            "nest `if`: `(if a x (if b y z))`; or use `match` where one value decides"
+            "nest `if`: `(if a x (if b y z))`; or use `match` if one value decides"
         }
         "when" | "when-let" | "when-not" | "if-let" | "if-not" | "unless" => {
-            "write `(if condition value)`; without the third part it is nil; bind with `let` first"
+            "write `(if condition value)`, which is nil without the third part; bind with `let` first"
         }
         "->" | "->>" | "as->" | "some->" | "some->>" | "cond->" | "comp" | "pipe" => {
             "nest the calls, or name each value with `let`"
         }
         "loop" | "recur" | "while" => {
-            "write a function that calls itself, or `map`, `reduce`, `for`; calls in tail position take no stack"
+            "write a function that calls itself, or use `map`, `reduce` or `for`; calls in tail position use no stack"
         }
         "doseq" | "dorun" | "doall" | "mapv" | "filterv" => {
-            "use `map`, `filter` or `for`; they are eager and come to vectors"
+            "use `map`, `filter` or `for`; they are eager and return vectors"
         }
         "throw" | "raise" | "error" | "assert" | "ex-info" => {
-            "let the plan come to a value that says what is wrong, as `{:error \"…\"}`"
+            "return a value that says what is wrong, such as `{:error \"…\"}`"
         }
         "quote" | "quasiquote" | "unquote" | "list" => {
             "a vector `[…]` is data; there is no quoting"
         }
         "eval" | "load" | "load-string" | "read-string" | "resolve" => {
-            "a plan is known before it runs; nothing evaluates text"
+            "a plan must be known before it runs; text cannot be evaluated"
         }
         "defmacro" | "macroexpand" => "there are no macros; write a function with `defn`",
         "deftype" | "defstruct" | "defrecord" | "defprotocol" | "defmulti" | "defmethod"
-        | "deftool" => {
-            "there are no new types; use maps, and type expressions where they should be checked"
-        }
+        | "deftool" => "there are no new types; use maps, and type expressions to check them",
         "set!" | "swap!" | "reset!" | "atom" | "ref" | "var" | "volatile!" | "deref" => {
-            "values never change; hand the next one on, as `reduce` does"
+            "values never change; pass the next one on, as `reduce` does"
         }
         "read-file" | "write-file" | "slurp" | "spit" | "open" => {
             "files are effects: `(call :fs.read {:path \"…\"})`"
         }
         "println" | "print" | "prn" | "pr" | "log" | "tool/log" | "printf" | "format" => {
-            "a plan prints nothing; make the text part of its value, with `str`"
+            "a plan cannot print; make the text part of its value with `str`"
         }
         "now" | "rand" | "rand-int" | "random" | "current-time" | "uuid" | "get-env" | "env" => {
-            "clock and chance are effects; take the value as a parameter or from a `call`"
+            "time and randomness are effects; take the value as a parameter or from a `call`"
         }
         "llm-execute" | "ask" | "prompt" | "delegate" => {
-            "a model is asked by a call, as `(call :agent.delegate {…})`"
+            "ask a model with a call: `(call :agent.delegate {…})`"
         }
         "http-fetch" | "http-get" | "fetch" | "http/get" | "http-post" => {
             "the network is an effect; use a `call`"
         }
         "sh" | "shell" | "exec" | "system" | "spawn" => {
-            "there is no shell; what a plan may do are capabilities, each by a `call`"
+            "there is no shell; a plan acts only through capabilities, each with a `call`"
         }
         "ns" | "require" | "use" | "import" | "in-ns" => {
             "a plan is one source; there are no modules"
         }
         "letfn" => "`let` binds functions that may call one another",
         "defonce" | "define" | "defun" | "lambda" | "let*" | "progn" | "begin" => {
-            "the words are `def`, `defn`, `fn`, `let` and `do`"
+            "use `def`, `defn`, `fn`, `let` or `do`"
         }
         "list?" | "seq?" | "set?" => "sequences are vectors: `vector?`",
         "symbol?" => "no value is a symbol: `keyword?` or `string?`",
         "replace" | "string-replace" | "str-replace" => {
-            "take the text apart and put it together: `(join new (split text old))`"
+            "split the text and join it: `(join new (split text old))`"
         }
         "concat-strings" | "string-append" | "string-concat" | "strcat" => {
-            "`str` puts texts together, `join` those of a vector"
+            "`str` concatenates strings, `join` those in a vector"
         }
-        "trim" => "the word is `string-trim`",
-        "upper-case" | "uppercase" | "to-upper" => "the word is `string-upper`",
-        "lower-case" | "lowercase" | "to-lower" => "the word is `string-lower`",
-        "includes?" => "`string-contains` looks into a text, `contains?` into a map",
+        "trim" => "use `string-trim`",
+        "upper-case" | "uppercase" | "to-upper" => "use `string-upper`",
+        "lower-case" | "lowercase" | "to-lower" => "use `string-lower`",
+        "includes?" => "use `string-contains` for a string, `contains?` for a map",
         "second" => "write `(nth items 1)`",
         "identity" => "write `(fn [x] x)`",
-        "numbers" => "the word is `range`",
+        "numbers" => "use `range`",
         "context" | "get-context" | "current-context" => "use a parameter of the plan",
         "parallel" | "pmap" | "future" | "async" | "await" => "use `step-parallel`",
         _ => return None,

@@ -22,7 +22,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     ("hash-map", 0, MANY, |workshop, arguments| {
         if arguments.len() % 2 == 1 {
             return Err(Failure::argument(
-                "`hash-map` takes keys and values in pairs",
+                "`hash-map` takes pairs of a key and a value",
             ));
         }
         put("hash-map", workshop, no_map(), arguments)
@@ -110,10 +110,10 @@ pub(super) const FUNCTIONS: &[Row] = &[
             (Some(found), _) => Ok(found.clone()),
             (None, Some(default)) => Ok(default.clone()),
             (None, None) => Err(Failure::argument(format!(
-                "there is no place {place} among {} items",
+                "index {place} is out of range: the number of items is {}",
                 items.len()
             ))
-            .with_hint("`get` is nil there, and `nth` takes a third argument for it")),
+            .with_hint("`get` returns nil there, and `nth` takes a default as its third argument")),
         }
     }),
     ("conj", 1, MANY, conj),
@@ -171,7 +171,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
         match items.get(from..to) {
             Some(part) => workshop.budget.vector(part.to_vec()),
             None => Err(Failure::argument(format!(
-                "the vector has {} items, and none from {from} to {to}",
+                "range {from} to {to} is out of bounds: the number of items is {}",
                 items.len()
             ))),
         }
@@ -283,7 +283,7 @@ pub(crate) fn items_of(
         other => {
             let failure = wrong(name, "a vector, or a string for its characters", &other);
             Err(match other {
-                Value::Map(_) => failure.with_hint("take `(keys m)` or `(vals m)`"),
+                Value::Map(_) => failure.with_hint("use `(keys m)` or `(vals m)`"),
                 _ => failure,
             })
         }
@@ -382,7 +382,9 @@ fn assoc(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Fail
         return Ok(Value::Nil);
     };
     if pairs.len() % 2 == 1 {
-        return Err(Failure::argument("`assoc` takes keys and values in pairs"));
+        return Err(Failure::argument(
+            "`assoc` takes pairs of a key and a value",
+        ));
     }
     match take(target) {
         Value::Nil => put("assoc", workshop, no_map(), pairs),
@@ -400,7 +402,7 @@ fn assoc(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Fail
                     *item = value;
                 } else {
                     return Err(Failure::argument(format!(
-                        "there is no place {place} in a vector of {} items",
+                        "index {place} is out of range: the number of items in the vector is {}",
                         items.len()
                     )));
                 }
@@ -427,7 +429,13 @@ fn conj(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failu
                         known.entry(&key, &pair[1], entries.get(&key));
                         entries.insert(key, pair[1].clone());
                     }
-                    other => return Err(wrong("conj", "`[key value]` or a map for a map", &other)),
+                    other => {
+                        return Err(wrong(
+                            "conj",
+                            "`[key value]` or a map if it adds to a map",
+                            &other,
+                        ));
+                    }
                 }
             }
             workshop.budget.map_again(entries, known)

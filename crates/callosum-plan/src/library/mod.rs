@@ -218,16 +218,13 @@ impl LibraryFunction {
 pub(crate) fn arity(name: &str, takes: &str, count: usize) -> Failure {
     Failure::new(
         FailureKind::ArityMismatch,
-        format!("`{name}` takes {takes}, and here are {count}"),
+        format!("`{name}` takes {takes}, but got {count}"),
     )
 }
 
 /// The failure of an argument that is of another kind than the function takes.
 fn wrong(name: &str, takes: &str, value: &Value) -> Failure {
-    Failure::type_error(format!(
-        "`{name}` takes {takes}, and here is {}",
-        value.noun()
-    ))
+    Failure::type_error(format!("`{name}` takes {takes}, but got {}", value.noun()))
 }
 
 fn integer(name: &str, value: &Value) -> Result<i64, Failure> {
@@ -242,7 +239,7 @@ fn count(name: &str, value: &Value) -> Result<usize, Failure> {
     let value = integer(name, value)?;
     usize::try_from(value).map_err(|_| {
         Failure::argument(format!(
-            "`{name}` takes no negative number, and here is {value}"
+            "`{name}` takes no negative number, but got {value}"
         ))
     })
 }

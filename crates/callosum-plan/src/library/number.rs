@@ -111,9 +111,9 @@ pub(super) const FUNCTIONS: &[Row] = &[
 fn overflow(name: &str) -> Failure {
     Failure::new(
         FailureKind::IntegerOverflow,
-        format!("`{name}` comes to an integer that 64 bits don't hold"),
+        format!("the result of `{name}` does not fit in 64 bits"),
     )
-    .with_hint("make one of the numbers a float, with `float`, where it need not be exact")
+    .with_hint("convert one of the numbers with `float` if the result need not be exact")
 }
 
 fn division_by_zero() -> Failure {
@@ -305,7 +305,7 @@ fn ordered(name: &str, arguments: &[Value], holds: fn(Ordering) -> bool) -> Resu
             (one, other) if is_number(one) && is_number(other) => compare_numbers(one, other),
             (one, other) => {
                 let stranger = if is_number(one) { other } else { one };
-                return Err(wrong(name, "numbers, or strings alone", stranger));
+                return Err(wrong(name, "only numbers or only strings", stranger));
             }
         };
         if !order.is_some_and(holds) {

@@ -51,7 +51,7 @@ fn unordered(name: &str, value: &Value) -> Failure {
     Failure::new(
         FailureKind::TypeError,
         format!(
-            "`{name}` orders numbers, strings, keywords or booleans, each by themselves, and here is {}",
+            "`{name}` orders only numbers, only strings, only keywords or only booleans, but got {}",
             value.noun()
         ),
     )

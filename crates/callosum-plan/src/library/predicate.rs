@@ -77,7 +77,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
             Ok(Value::Boolean(held))
         }
         (other, _) => Err(wrong("contains?", "a map or a vector", other)
-            .with_hint("a vector is asked for an index; `some?` looks for a value, `string-contains` in a string")),
+            .with_hint("with a vector, it looks for an index; use `some?` for a value, `string-contains` for a string")),
     }
     }),
 ];

@@ -66,7 +66,7 @@ fn prepare(
     }
     workshop.budget.spend(COMPILING)?;
     let compiled = RegularExpression::parse(pattern)
-        .map_err(|why| Failure::argument(format!("the pattern can't be used: {why}")))?;
+        .map_err(|why| Failure::argument(format!("invalid pattern: {why}")))?;
     workshop.budget.spend(compiled.look(text.len()))?;
     let kept = &mut workshop.patterns.compiled;
     if kept.len() == KEPT {

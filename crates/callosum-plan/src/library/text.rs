@@ -75,9 +75,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
             return Ok(Value::Keyword(name));
         }
         let shown: String = text.chars().take(60).collect();
-        Err(Failure::argument(format!(
-            "no keyword is written {shown:?}"
-        )))
+        Err(Failure::argument(format!("{shown:?} is not a keyword")))
     }),
     ("name", 1, 1, |_, arguments| match &arguments[0] {
         Value::Keyword(name) | Value::Text(name) => Ok(Value::Text(name.clone())),
@@ -157,7 +155,7 @@ fn substring(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, 
     };
     if from > to || to > length {
         return Err(Failure::argument(format!(
-            "the string has {length} characters, and none from {from} to {to}"
+            "range {from} to {to} is out of bounds: the number of characters is {length}"
         )));
     }
     let part: String = text.chars().skip(from).take(to - from).collect();

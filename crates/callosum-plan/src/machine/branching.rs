@@ -28,7 +28,7 @@ impl Fiber {
         if self.nesting == MAX_NESTING {
             return Err(Failure::new(
                 FailureKind::BudgetExhausted,
-                format!("`step-parallel` stands in itself more than {MAX_NESTING} times"),
+                format!("`step-parallel` is nested more than {MAX_NESTING} times"),
             ));
         }
         let place = self.next_position();

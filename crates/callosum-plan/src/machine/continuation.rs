@@ -142,7 +142,7 @@ impl Fiber {
             Frame::RepeatTimes(id) => match value {
                 Value::Integer(times) => Ok(self.repeat(id, times, 0, program)),
                 other => Err(Failure::type_error(format!(
-                    "`dotimes` takes an integer, and here is {}",
+                    "`dotimes` takes an integer, but got {}",
                     other.noun()
                 ))
                 .at(program.spans[id as usize])),
@@ -163,7 +163,7 @@ impl Fiber {
                 if turns >= shared.limits.turns {
                     return Err(Failure::new(
                         FailureKind::BudgetExhausted,
-                        format!("`step-loop` has made {turns} turns, all that are allowed"),
+                        format!("`step-loop` reached its turn limit ({turns})"),
                     )
                     .at(program.spans[id as usize]));
                 }
@@ -234,7 +234,7 @@ impl Fiber {
         }
         Err(Failure::new(
             FailureKind::MatchError,
-            format!("no clause fits {}", shown(&subject)),
+            format!("no clause matches {}", shown(&subject)),
         )
         .with_hint("add a last clause `_ otherwise`"))
     }

@@ -77,7 +77,7 @@ impl Fiber {
                     let name = &program.globals[*place as usize];
                     let message = format!("`{name}` is not defined yet");
                     return Err(Failure::new(FailureKind::UndefinedSymbol, message)
-                        .with_hint("move its definition before what uses it"));
+                        .with_hint("move its definition before its first use"));
                 };
                 Next::Return(value.clone())
             }

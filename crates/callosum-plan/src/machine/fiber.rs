@@ -219,14 +219,14 @@ impl Fiber {
         if self.fits(pattern, &value, shared)? {
             return Ok(());
         }
-        let message = format!("{} can't be taken apart that way", shown(&value));
+        let message = format!("the pattern does not match {}", shown(&value));
         Err(match (pattern, &value) {
             (Pattern::Vector { .. }, Value::Vector(_)) => Failure::new(
                 FailureKind::MatchError,
                 message,
             )
             .with_hint(
-                "a vector has exactly as many items as its pattern, unless that ends in `& rest`",
+                "a vector needs exactly as many items as its pattern, unless the pattern ends in `& rest`",
             ),
             _ => Failure::type_error(message),
         })

@@ -36,13 +36,14 @@ impl Fiber {
                 let (Some(of), default, None) =
                     (arguments.next(), arguments.next(), arguments.next())
                 else {
-                    let failure = arity(&format!(":{name}"), "a map and perhaps a default", count);
+                    let failure =
+                        arity(&format!(":{name}"), "a map and an optional default", count);
                     return Err(failure.with_hint(to_call(&name)));
                 };
                 drop(arguments);
                 if matches!(of, Value::Vector(_)) {
                     return Err(Failure::type_error(format!(
-                        "`:{name}` looks into maps, and here is a vector"
+                        "`:{name}` takes a map, but got a vector"
                     )));
                 }
                 let found = look_up(&format!(":{name}"), &of, &Value::Keyword(Arc::clone(&name)))
@@ -50,11 +51,11 @@ impl Fiber {
                 Ok(Next::Return(found.or(default).unwrap_or_default()))
             }
             other => {
-                let failure =
-                    Failure::type_error(format!("{} is called, and is no function", other.noun()));
-                Err(failure.with_hint(
-                    "the first part of a list is called; data in order is a vector `[…]`",
-                ))
+                let failure = Failure::type_error(format!(
+                    "{} is called, but is not a function",
+                    other.noun()
+                ));
+                Err(failure.with_hint("a list calls its first part; write data as a vector `[…]`"))
             }
         }
     }
@@ -168,5 +169,5 @@ impl Fiber {
 
 /// What whoever writes a capability's name as a function is told.
 fn to_call(name: &str) -> String {
-    format!("a keyword looks into a map; a capability is called as `(call :{name} {{…}})`")
+    format!("a keyword reads a map; call a capability with `(call :{name} {{…}})`")
 }

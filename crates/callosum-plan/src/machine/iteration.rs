@@ -69,13 +69,13 @@ impl Fiber {
                     Value::Map(map) => map,
                     other => {
                         return Err(Failure::type_error(format!(
-                            "`update` takes a map, and here is {}",
+                            "`update` takes a map, but got {}",
                             other.noun()
                         )));
                     }
                 };
                 let key = Key::of(&at).ok_or_else(|| {
-                    Failure::type_error(format!("`update` takes a key, and here is {}", at.noun()))
+                    Failure::type_error(format!("`update` takes a key, but got {}", at.noun()))
                 })?;
                 // Its value is taken out, so that the function may go on with it without a copy.
                 let (mut entries, mut known) = budget.open_map(map)?;
@@ -207,7 +207,7 @@ impl Iteration {
                 for (value, item) in self.results.iter().zip(self.items.iter()) {
                     let key = Key::of(value).ok_or_else(|| {
                         Failure::type_error(format!(
-                            "`group-by` makes keys of what its function comes to, and {} is none",
+                            "the function of `group-by` must return keys, but returned {}",
                             value.noun()
                         ))
                     })?;

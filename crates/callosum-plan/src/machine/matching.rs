@@ -96,7 +96,7 @@ pub(super) fn merged(
     for value in values {
         let Value::Map(map) = value else {
             return Err(Failure::type_error(format!(
-                "`:merge-policy` merges maps, and a branch came to {}",
+                "`:merge-policy` merges maps, but a branch returned {}",
                 value.noun()
             )));
         };

@@ -158,7 +158,7 @@ fn missing(names: &[String]) -> String {
 
 /// Why an answer was not taken.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("no call waits at {0}")]
+#[error("no call is waiting at {0}")]
 pub struct NoSuchYield(pub Position);
 
 impl Machine {
@@ -320,7 +320,7 @@ impl std::str::FromStr for Position {
 fn too_large(what: &str, weight: u64) -> Failure {
     // Weights add up and stop at the most that can be counted: values may share their parts.
     let much = if weight == u64::MAX {
-        "more bytes than can be counted when written out".to_owned()
+        "too many bytes to count when written out".to_owned()
     } else {
         format!("about {weight} bytes when written out, more than allowed")
     };
@@ -328,5 +328,5 @@ fn too_large(what: &str, weight: u64) -> Failure {
         FailureKind::BudgetExhausted,
         format!("{what} would have {much}"),
     )
-    .with_hint("hand on a part or a summary of it")
+    .with_hint("pass on a part or a summary of it")
 }

@@ -26,29 +26,24 @@ impl Fiber {
         if self.pure > 0 {
             return Err(Failure::new(
                 FailureKind::SecurityViolation,
-                format!("`:{capability}` is called under `pure`"),
+                format!("`:{capability}` is called inside `pure`"),
             ));
         }
         if shared.yields >= shared.limits.yields {
             return Err(Failure::new(
                 FailureKind::BudgetExhausted,
-                format!(
-                    "the program has made {} calls, all that are allowed",
-                    shared.yields
-                ),
+                format!("the program reached its call limit ({})", shared.yields),
             ));
         }
         let weight = arguments.iter().fold(0, |sum: u64, argument| {
             sum.saturating_add(argument.weight())
         });
         if weight > shared.limits.value {
-            return Err(too_large("what the call takes", weight));
+            return Err(too_large("the call's arguments", weight));
         }
         shared.workshop.budget.allocate(weight)?;
         if arguments.iter().any(holds_function) {
-            return Err(Failure::type_error(
-                "a call takes data, and here is a function",
-            ));
+            return Err(Failure::type_error("a call takes data, but got a function"));
         }
         shared.yields += 1;
         // Whether the host still holds them must not decide what is copied from here on.

@@ -37,8 +37,8 @@ impl Reader<'_> {
                 name if name.ends_with(':') || name.starts_with(':') || name.contains("::") => {
                     return Err(fault(
                         span,
-                        format!("`:{name}` is no keyword"),
-                        Some("a keyword is one colon and a name, as `:storage.read`"),
+                        format!("`:{name}` is not a keyword"),
+                        Some("a keyword is one colon and a name, such as `:storage.read`"),
                     ));
                 }
                 name => FormKind::Keyword(name.into()),
@@ -79,7 +79,7 @@ impl Reader<'_> {
                 return Err(fault(
                     span,
                     format!("`{name}` ends in a colon"),
-                    Some("a type stands after a blank: `x : Int`; a keyword begins with its colon"),
+                    Some("put a space before a type: `x : Int`; a keyword starts with its colon"),
                 ));
             }
             _ => FormKind::Symbol(name.into()),
@@ -104,7 +104,7 @@ impl Reader<'_> {
                     "a word has {} bytes, more than {MAX_NAME}",
                     span.range().len()
                 ),
-                Some("long texts are strings"),
+                Some("write long texts as strings"),
             ));
         }
         match self.peek() {
@@ -115,11 +115,13 @@ impl Reader<'_> {
             Some(next) => Err(fault(
                 Span::new(span.start as usize, self.at + next.len_utf8()),
                 format!(
-                    "`{}` can't be followed by `{}`",
+                    "`{}` cannot be followed by `{}`",
                     &self.source[span.range()],
                     next.escape_debug()
                 ),
-                Some("names are made of ASCII letters, digits and `_ $ + - * / = < > ! ? % . @ :`"),
+                Some(
+                    "names may contain only ASCII letters, digits and `_ $ + - * / = < > ! ? % . @ :`",
+                ),
             )),
         }
     }
@@ -168,8 +170,8 @@ impl Reader<'_> {
             let Ok(value) = text.parse() else {
                 return Err(fault(
                     span,
-                    "the integer is outside of 64 bits",
-                    Some("integers reach from -9223372036854775808 to 9223372036854775807"),
+                    "the integer does not fit in 64 bits",
+                    Some("integers range from -9223372036854775808 to 9223372036854775807"),
                 ));
             };
             return Ok(Form {
@@ -199,7 +201,7 @@ impl Reader<'_> {
             let Some(length) = rest.find(['"', '\\']) else {
                 return Err(fault(
                     Span::new(start, start + 1),
-                    "the string is never closed",
+                    "unterminated string",
                     Some("end it with `\"`"),
                 ));
             };
@@ -223,8 +225,8 @@ impl Reader<'_> {
                     let length = escaped.map_or(0, char::len_utf8);
                     return Err(fault(
                         Span::new(self.at - 1, self.at + length),
-                        "the string has an escape that is not of the language",
-                        Some("the escapes are \\\" \\\\ \\n \\t \\r \\u{1b}; anything else is written as it is"),
+                        "unknown escape in the string",
+                        Some("the escapes are \\\" \\\\ \\n \\t \\r \\u{1b}; write anything else as it is"),
                     ));
                 }
             });
@@ -265,20 +267,20 @@ impl Reader<'_> {
         let hint = match first {
             '#' if rest.starts_with("#(") => "write `(fn [x] …)` instead of `#(…)`",
             '#' if rest.starts_with("#{") => "there are no sets; write a vector and `distinct`",
-            '#' => "`#` begins only `#| … |#`, `##Inf`, `##-Inf` and `##NaN`",
+            '#' => "`#` is allowed only in `#| … |#`, `##Inf`, `##-Inf` and `##NaN`",
             '\'' => "there is no quoting; a vector `[…]` is data",
             '`' | '~' => "there are no macros; write the form out",
             '@' => "there is nothing to dereference; use a parameter of the plan",
             '^' => "there is no metadata; a step has options: `(step :id {:timeout-ms 1000} …)`",
             '.' => "a float has digits on both sides of its point; there are no methods",
-            '\\' => "there are no characters; write a string of one",
-            '|' => "`|` stands only in block comments, `#| … |#`",
-            _ if !first.is_ascii() => "outside of strings and comments only ASCII is read",
+            '\\' => "there are no character literals; write a string of one character",
+            '|' => "`|` is allowed only in block comments, `#| … |#`",
+            _ if !first.is_ascii() => "only ASCII is allowed outside strings and comments",
             _ => "remove it",
         };
         fault(
             span,
-            format!("`{}` begins nothing", first.escape_debug()),
+            format!("unexpected character `{}`", first.escape_debug()),
             Some(hint),
         )
     }

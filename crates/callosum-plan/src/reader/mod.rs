@@ -47,7 +47,7 @@ pub fn read(source: &str) -> Result<Vec<Form>, ReadError> {
                 "the source has {} bytes, more than {MAX_SOURCE}",
                 source.len()
             ),
-            hint: Some("hand data over as parameters or as answers to calls".to_owned()),
+            hint: Some("pass data in as parameters, or get it from calls".to_owned()),
         });
     }
     Reader { source, at: 0 }.program()
@@ -60,12 +60,12 @@ pub fn read_one(source: &str) -> Result<Form, ReadError> {
         (Some(form), None) => Ok(form),
         (Some(second), Some(_)) => Err(fault(
             second.span,
-            "one form was expected, and here begins another",
+            "expected one form, but a second one starts here",
             None,
         )),
         (None, _) => Err(fault(
             Span::new(source.len(), source.len()),
-            "one form was expected, and there is none",
+            "expected one form, but found none",
             None,
         )),
     }
@@ -139,7 +139,7 @@ impl Reader<'_> {
         match open.pop() {
             Some(unclosed) => Err(fault(
                 Span::new(unclosed.start, unclosed.start + 1),
-                format!("`{}` is never closed", unclosed.bracket),
+                format!("unclosed `{}`", unclosed.bracket),
                 Some(match unclosed.bracket {
                     '(' => "add `)` where the form ends",
                     '[' => "add `]` where the vector ends",
@@ -155,8 +155,8 @@ impl Reader<'_> {
         let Some(open) = open else {
             return Err(fault(
                 here,
-                format!("`{bracket}` closes nothing"),
-                Some("remove it, or add what it should close"),
+                format!("unmatched `{bracket}`"),
+                Some("remove it, or add the opening bracket"),
             ));
         };
         let span = Span::new(open.start, self.at);
@@ -168,7 +168,7 @@ impl Reader<'_> {
                     return Err(fault(
                         span,
                         "a map has a key without a value",
-                        Some("a map is written `{:key value …}`"),
+                        Some("write a map as `{:key value …}`"),
                     ));
                 }
                 let mut forms = open.forms.into_iter();
@@ -182,8 +182,10 @@ impl Reader<'_> {
                 let (line, column) = Span::new(open.start, open.start).line_and_column(self.source);
                 return Err(fault(
                     here,
-                    format!("`{bracket}` closes `{opened}` of line {line}, column {column}"),
-                    Some("close what was opened last first"),
+                    format!(
+                        "`{bracket}` does not match `{opened}` at line {line}, column {column}"
+                    ),
+                    Some("close brackets in the reverse order in which they were opened"),
                 ));
             }
         };
@@ -208,7 +210,7 @@ impl Reader<'_> {
                     let Some(length) = self.source[body..].find("|#") else {
                         return Err(fault(
                             Span::new(self.at, body),
-                            "the comment is never closed",
+                            "unterminated comment",
                             Some("end it with `|#`"),
                         ));
                     };
@@ -266,10 +268,10 @@ mod tests {
 
     #[test]
     fn what_is_not_of_the_language_is_refused_with_its_place() {
-        refuse("(a", "`(` is never closed");
-        refuse("(a]", "`]` closes `(` of line 1, column 1");
-        refuse("a)", "`)` closes nothing");
-        refuse("\"abc", "never closed");
+        refuse("(a", "unclosed `(`");
+        refuse("(a]", "`]` does not match `(` at line 1, column 1");
+        refuse("a)", "unmatched `)`");
+        refuse("\"abc", "unterminated string");
         refuse("\"\\u0041\"", "escape");
         refuse("\"\\", "escape");
         for none in [
@@ -289,15 +291,15 @@ mod tests {
         refuse("12abc", "neither a number nor a name");
         refuse("2024-01-01T00:00:00Z", "neither a number nor a name");
         refuse("1.", "neither a number nor a name");
-        refuse("#(+ % 1)", "begins nothing");
-        refuse("'(1 2)", "begins nothing");
-        refuse("`a", "begins nothing");
-        refuse("@a", "begins nothing");
-        refuse("^:m a", "begins nothing");
-        refuse(":storag\u{435}/read", "can't be followed by");
+        refuse("#(+ % 1)", "unexpected character");
+        refuse("'(1 2)", "unexpected character");
+        refuse("`a", "unexpected character");
+        refuse("@a", "unexpected character");
+        refuse("^:m a", "unexpected character");
+        refuse(":storag\u{435}/read", "cannot be followed by");
         refuse("a:", "ends in a colon");
-        refuse("::a", "is no keyword");
-        refuse("#| open", "comment is never closed");
+        refuse("::a", "is not a keyword");
+        refuse("#| open", "unterminated comment");
         let error = read("(a\n  1x)").unwrap_err();
         assert_eq!(error.span.line_and_column("(a\n  1x)"), (2, 3));
     }

@@ -93,7 +93,7 @@ impl Shape {
                         return Ok(true);
                     }
                 }
-                *misfit = Misfit::new(String::new(), "is none of the values that are allowed");
+                *misfit = Misfit::new(String::new(), "is not one of the allowed values");
                 false
             }
             (Self::And(base, predicates), value) => {
@@ -105,7 +105,7 @@ impl Shape {
                         if let (Predicate::OnlyKeys(keys), Value::Map(map)) = (predicate, value) {
                             let other = map.keys().find(|key| !keys.contains(key));
                             let other = other.map(at_key).unwrap_or_default();
-                            *misfit = Misfit::new(other, "is a key too many");
+                            *misfit = Misfit::new(other, "is an unexpected key");
                         }
                         return Ok(false);
                     }

@@ -80,7 +80,7 @@ enum Comparison {
 
 /// Why a text is no type.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("`{text}` is no type: {reason}")]
+#[error("`{text}` is not a type: {reason}")]
 pub struct SchemaError {
     /// The text.
     pub text: String,
@@ -123,7 +123,7 @@ impl Schema {
         })
     }
 
-    /// Returns the first thing about a value that doesn't fit, as `the value{:a}[2] is a string, so that …`.
+    /// Returns the first thing about a value that doesn't fit, as `the value{:a}[2] is a string, so …`.
     ///
     /// `permit` is asked before each part that is looked at; its error ends the look.
     pub(crate) fn mismatch<E>(
@@ -142,13 +142,13 @@ impl Schema {
         if way.is_empty() {
             format!("the value is not of type {shown}")
         } else {
-            format!("the value{way} {why}, so that the whole is not of type {shown}")
+            format!("the value{way} {why}, so the whole is not of type {shown}")
         }
     }
 
     fn too_large_text(&self) -> String {
         let shown = self.shown();
-        format!("the value is too large to be held against {shown}")
+        format!("the value is too large to check against {shown}")
     }
 
     /// The type for a message, its beginning where it is long.
@@ -198,9 +198,9 @@ pub(crate) fn too_many_patterns(form: &Form) -> Finding {
     Finding::new(
         form.span,
         Rule::TooLarge,
-        format!("the types have more than {MAX_PATTERNS} patterns of text"),
+        format!("the types have more than {MAX_PATTERNS} text patterns"),
     )
-    .with_hint("look at the text with `re-matches` in the body")
+    .with_hint("check the text with `re-matches` in the body")
 }
 
 /// How many patterns of text a type has, each of which takes memory when it is made.
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(
             said("[:vector [:map [:a Int]]]", "[{:a 1} {:a :x}]").as_deref(),
             Some(
-                "the value[1]{:a} is a keyword, so that the whole is not of type [:vector [:map [:a Int]]]"
+                "the value[1]{:a} is a keyword, so the whole is not of type [:vector [:map [:a Int]]]"
             )
         );
         let query = "[:union Nil [:map [:query String] [:page Int ?]]]";
@@ -282,20 +282,17 @@ mod tests {
             ("{:query \"x\" :page nil}", "the value{:page} is nil"),
         ] {
             let said = said(query, value).unwrap();
-            assert_eq!(
-                said,
-                format!("{told}, so that the whole is not of type {query}")
-            );
+            assert_eq!(said, format!("{told}, so the whole is not of type {query}"));
         }
         let kind = "[:map [:kind [:union Nil [:enum :scan :deps]]]]";
         let told = said(kind, "{:kind :sacn}").unwrap();
-        let why = "the value{:kind} is none of the values that are allowed, so that";
+        let why = "the value{:kind} is not one of the allowed values, so";
         assert!(told.starts_with(why), "{told}");
         let only = "[:vector [:and Map [:only-keys [:a]]]]";
         assert_eq!(
             said(only, "[{:a 1} {:a 2 :b 3}]").as_deref(),
             Some(
-                "the value[1]{:b} is a key too many, so that the whole is not of type [:vector [:and Map [:only-keys [:a]]]]"
+                "the value[1]{:b} is an unexpected key, so the whole is not of type [:vector [:and Map [:only-keys [:a]]]]"
             )
         );
     }

@@ -17,7 +17,7 @@ pub(super) fn simple(name: &str) -> Option<Shape> {
 
 fn malformed(form: &Form, message: impl Into<String>) -> Finding {
     Finding::new(form.span, Rule::MalformedType, message).with_hint(
-        "types are as Int, String, [:vector Int], [:map [:key String] [:other Int ?]], [:union Int Nil], Int?",
+        "types look like Int, String, [:vector Int], [:map [:key String] [:other Int ?]], [:union Int Nil], Int?",
     )
 }
 
@@ -31,31 +31,33 @@ pub(super) fn shape(form: &Form) -> Result<Shape, Finding> {
             if let Some(shape) = name.strip_suffix('?').and_then(simple) {
                 return Ok(Shape::Union(vec![shape, Shape::Nil]));
             }
-            let refused = malformed(form, format!("there is no type `{form}`"));
+            let refused = malformed(form, format!("unknown type `{form}`"));
             Err(match &**name {
                 "Timestamp" | "timestamp" | "Uuid" | "UUID" | "uuid" | "Resource" | "resource" => {
                     refused.with_hint("timestamps, uuids and resources are strings: String")
                 }
                 "Symbol" | "symbol" => {
-                    refused.with_hint("no value is a symbol; take Keyword or String")
+                    refused.with_hint("no value is a symbol; use Keyword or String")
                 }
                 "List" | "list" => refused.with_hint("lists are vectors: Vector or [:vector Int]"),
-                "Error" | "error" => refused.with_hint(
-                    "what `catch` names is a map: [:map [:type Keyword] [:message String]]",
-                ),
+                "Error" | "error" => refused
+                    .with_hint("`catch` binds a map: [:map [:type Keyword] [:message String]]"),
                 _ => refused,
             })
         }
         FormKind::Vector(items) => {
             let Some((head, rest)) = items.split_first() else {
-                return Err(malformed(form, "an empty vector is no type"));
+                return Err(malformed(form, "an empty vector is not a type"));
             };
             let Some(name) = head.as_keyword() else {
-                return Err(malformed(head, "a type in brackets begins with a keyword"));
+                return Err(malformed(
+                    head,
+                    "a type in brackets must start with a keyword",
+                ));
             };
             compound(form, name, rest)
         }
-        _ => Err(malformed(form, format!("{} is no type", form.noun()))),
+        _ => Err(malformed(form, format!("{} is not a type", form.noun()))),
     }
 }
 
@@ -86,12 +88,14 @@ fn compound(form: &Form, name: &str, rest: &[Form]) -> Result<Shape, Finding> {
             let predicates: Result<Vec<_>, Finding> = predicates.iter().map(predicate).collect();
             Ok(Shape::And(Box::new(shape(base)?), predicates?))
         }
-        ("array", [item, ..]) => Err(malformed(form, format!("`{form}` is no type")).with_hint(
-            format!("write [:vector {item}], or [:and [:vector {item}] [:length 3]]"),
-        )),
-        ("resource", _) => Err(malformed(form, format!("`{form}` is no type"))
+        ("array", [item, ..]) => Err(
+            malformed(form, format!("`{form}` is not a type")).with_hint(format!(
+                "write [:vector {item}], or [:and [:vector {item}] [:length 3]]"
+            )),
+        ),
+        ("resource", _) => Err(malformed(form, format!("`{form}` is not a type"))
             .with_hint("timestamps, uuids and resources are strings: String")),
-        _ => Err(malformed(form, format!("`{form}` is no type"))),
+        _ => Err(malformed(form, format!("`{form}` is not a type"))),
     }
 }
 
@@ -100,7 +104,7 @@ fn entry(form: &Form) -> Result<(Key, Shape, Presence), Finding> {
     let refuse = || {
         malformed(
             form,
-            "an entry of a map's type is `[:key Type]` or `[:key Type ?]`",
+            "an entry of a map's type must be `[:key Type]` or `[:key Type ?]`",
         )
     };
     let FormKind::Vector(parts) = &form.kind else {
@@ -120,7 +124,7 @@ fn value(form: &Form) -> Result<Value, Finding> {
 }
 
 fn predicate(form: &Form) -> Result<Predicate, Finding> {
-    let refuse = || malformed(form, format!("`{form}` is no predicate on a type"));
+    let refuse = || malformed(form, format!("`{form}` is not a predicate on a type"));
     let FormKind::Vector(parts) = &form.kind else {
         return Err(refuse());
     };
@@ -180,10 +184,7 @@ fn predicate(form: &Form) -> Result<Predicate, Finding> {
         ) => {
             let built = RegularExpression::parse(pattern);
             Predicate::Matches(built.map_err(|why| {
-                malformed(
-                    form,
-                    format!("`{form}` has a pattern that can't be used: {why}"),
-                )
+                malformed(form, format!("`{form}` has an invalid pattern: {why}"))
             })?)
         }
         _ => return Err(refuse()),

@@ -17,13 +17,13 @@ pub enum JsonError {
     #[error("not JSON: {0}")]
     Read(#[from] serde_json::Error),
     /// A whole number beyond 64 bits.
-    #[error("the number {0} is outside of 64 bits")]
+    #[error("the number {0} does not fit in 64 bits")]
     Number(String),
     /// Infinite, or not a number.
     #[error("JSON has no number for {0}")]
     NotFinite(Value),
     /// A function.
-    #[error("a function has no JSON")]
+    #[error("a function has no JSON form")]
     Function,
     /// Two keys that are one in JSON.
     #[error("two keys of one map are `{0}` in JSON")]

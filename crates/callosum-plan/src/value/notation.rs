@@ -24,19 +24,19 @@ pub enum NotationError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// Something in it would have to be evaluated.
-    #[error("{noun} is no data: only literals, vectors and maps are")]
+    #[error("{noun} is not data: only literals, vectors and maps are")]
     NoData {
         /// What stands there.
         noun: &'static str,
     },
     /// A map's key is none.
-    #[error("{noun} is no key: a key is a keyword, a string, an integer or a boolean")]
+    #[error("{noun} is not a key: a key must be a keyword, a string, an integer or a boolean")]
     NoKey {
         /// What stands there.
         noun: &'static str,
     },
     /// A map has a key twice.
-    #[error("the key {key} stands twice in one map")]
+    #[error("the key {key} occurs twice in one map")]
     KeyTwice {
         /// The key as it is written.
         key: String,

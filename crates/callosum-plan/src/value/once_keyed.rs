@@ -68,7 +68,7 @@ impl<'de> Visitor<'de> for OnceKeyedVisitor {
         let mut object = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format!("the key {key:?} is there twice")));
+                return Err(A::Error::custom(format!("the key {key:?} occurs twice")));
             }
             let OnceKeyed(value) = entries.next_value()?;
             object.insert(key, value);
@@ -94,7 +94,7 @@ mod tests {
         for json in [r#"{"a": 1, "a": 1}"#, r#"[{"b": {"a": 1, "\u0061": 2}}]"#] {
             let refused = serde_json::from_str::<OnceKeyed>(json).err().unwrap();
             let told = refused.to_string();
-            assert!(told.starts_with("the key \"a\" is there twice"), "{told}");
+            assert!(told.starts_with("the key \"a\" occurs twice"), "{told}");
         }
     }
 }

@@ -353,18 +353,18 @@ fn the_library_does_what_its_page_says() {
 #[test]
 fn failures_say_what_the_value_is() {
     for (source, said) in [
-        ("(let [[a] nil] a)", "nil can't be taken apart that way"),
+        ("(let [[a] nil] a)", "the pattern does not match nil"),
         (
             "(let [[a] [1 2]] a)",
-            "a vector ([1 2]) can't be taken apart that way",
+            "the pattern does not match a vector ([1 2])",
         ),
         (
             "(let [x : [:map [:a Int]] {:a :b}] x)",
-            "the value{:a} is a keyword, so that the whole is not of type [:map [:a Int]]; it is a map ({:a :b})",
+            "the value{:a} is a keyword, so the whole is not of type [:map [:a Int]]; it is a map ({:a :b})",
         ),
         (
             "(reduce (fn [a _] [a a]) [] (range 100))",
-            "the program's value would have more bytes than can be counted when written out",
+            "the program's value would have too many bytes to count when written out",
         ),
     ] {
         let failure = run(source, |_| Vec::new()).unwrap_err();
@@ -380,10 +380,10 @@ fn forms_of_other_languages_are_refused_with_a_hint() {
         ("(-> 1 inc)", "nest the calls"),
         ("(loop [x 1] (recur x))", "calls itself"),
         ("(when true 1)", "(if condition value)"),
-        ("(println 1)", "prints nothing"),
+        ("(println 1)", "cannot print"),
         ("(defmacro m [] 1)", "no macros"),
         ("(read-file \"/etc/passwd\")", "files are effects"),
-        ("(throw 1)", "come to a value"),
+        ("(throw 1)", "return a value"),
     ] {
         assert!(said(source).contains(hint), "{source}: {}", said(source));
         fail(source, FailureKind::UnsupportedForm);

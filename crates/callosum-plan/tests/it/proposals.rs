@@ -284,11 +284,11 @@ fn every_rejection_says_where_and_why() {
         assert_eq!(rejections.len(), 1, "{source}: {rejections:?}");
     }
     for (json, words) in [
-        ("[]", "expected an object, a plan that is handed in"),
+        ("[]", "expected an object, a plan"),
         (
             r#"{"version": "1.0", "steps": [{"step_id": "a", "purpose": "", "yields": [{"cap": ":nlp.a", "args":
                 [{"a": 1, "a": 2}]}]}]}"#,
-            r#"the key "a" is there twice"#,
+            r#"the key "a" occurs twice"#,
         ),
         (
             r#"{"version": "1.0", "constraints": {"caps": [], "max_yields": "3"}}"#,

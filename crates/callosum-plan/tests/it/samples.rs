@@ -328,5 +328,5 @@ fn a_plan_starts_with_exactly_what_it_takes() {
         "the plan's parameters `size`, `more` have no value"
     );
     let nobody = machine.answer(&"0".parse().unwrap(), Ok(Value::Nil));
-    assert_eq!(nobody.unwrap_err().to_string(), "no call waits at 0");
+    assert_eq!(nobody.unwrap_err().to_string(), "no call is waiting at 0");
 }

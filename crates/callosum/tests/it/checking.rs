@@ -19,7 +19,7 @@ fn citations_that_do_not_hold_are_named() {
     assert!(
         output
             .stderr
-            .contains("1 of 3 citations hold; 1 moved; 1 invented"),
+            .contains("1 of 3 citations valid; 1 moved; 1 invented"),
         "{}",
         output.stderr
     );

@@ -118,7 +118,7 @@ fn a_broken_file_is_told_and_neither_loosens_nor_bricks() {
         let (decision, reason) = shell(&env, "git reset --hard");
         assert_eq!(decision, "deny");
         let problem = format!(
-            "{}: `escalation.max_strikes` is 40, allowed is a whole number from 1 to 10",
+            "{}: `escalation.max_strikes` is 40, expected a whole number from 1 to 10",
             path.display()
         );
         assert!(reason.contains(&problem), "{reason}");

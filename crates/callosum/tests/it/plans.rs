@@ -62,7 +62,7 @@ fn eval_tells_the_kind_and_the_place_of_a_failure() {
     env.write("bad.rtfs", "(let [x 1]\n  (+ x nil))\n");
     let output = env.run(["plan", "eval", "bad.rtfs"]).ended_with(1);
     insta::assert_snapshot!(output.stderr, @r"
-    error[TypeError]: `+` takes numbers, and here is nil
+    error[TypeError]: `+` takes numbers, but got nil
      --> bad.rtfs:2:3
       |
     2 |   (+ x nil))
@@ -70,13 +70,13 @@ fn eval_tells_the_kind_and_the_place_of_a_failure() {
     ");
     let output = env.run(["plan", "eval", "-e", "(cond true (frist [1]))"]);
     insta::assert_snapshot!(output.ended_with(1).stderr, @r"
-    error[unsupported-form]: the language has no `cond`
+    error[unsupported-form]: `cond` is not supported
      --> -e:1:2
       |
     1 | (cond true (frist [1]))
       |  ^^^^
       |
-      = hint: nest `if`: `(if a x (if b y z))`; or use `match` where one value decides
+      = hint: nest `if`: `(if a x (if b y z))`; or use `match` if one value decides
 
     error: UnsupportedForm: the program does not run, for 1 reason
     ");
@@ -458,7 +458,7 @@ fn what_a_model_hands_in_is_a_plan_or_refused_on_record() {
     env.write("answer.json", format!("```json\n{plan}\n```"));
     let fenced = env.run(["plan", "check", "--proposal", "answer.json"]);
     let fenced = fenced.ended_with(1).stderr;
-    assert!(fenced.contains("without the fence"), "{fenced}");
+    assert!(fenced.contains("without the code fence"), "{fenced}");
     assert!(
         fenced.contains("\njson-shape: ") || fenced.starts_with("json-shape: "),
         "{fenced}"

@@ -38,7 +38,7 @@ pub(super) const CLEAN: Tool = Tool {
                 "clean !-X &unforced !-n|--dry-run !-i|--interactive !&in-temporary !&made-again !&within",
             ],
             severity: Severity::Block,
-            reason: "it deletes files that git does not keep, for good",
+            reason: "it permanently deletes files that git does not track",
             alternatives: &["git clean -n"],
             #[cfg(test)]
             catches: &[
@@ -75,7 +75,7 @@ pub(super) const CLEAN: Tool = Tool {
                 "clean !-X &unforced !-n|--dry-run !-i|--interactive &within !&in-temporary !&made-again",
             ],
             severity: Severity::Ask,
-            reason: "it deletes files in there that git does not keep",
+            reason: "it deletes untracked files in the named folders",
             alternatives: &["git clean -n {1..}", "git clean -n"],
             #[cfg(test)]
             catches: &[
@@ -100,7 +100,7 @@ pub(super) const CLEAN: Tool = Tool {
                 "clean -X &unforced !-n|--dry-run !-i|--interactive !&in-temporary !&made-again",
             ],
             severity: Severity::Ask,
-            reason: "it deletes all that git ignores, what was set up by hand (`.env`) as well as what can be built again",
+            reason: "it deletes all ignored files, those set up by hand (`.env`) as well as those that can be rebuilt",
             alternatives: &["git clean -ndX"],
             #[cfg(test)]
             catches: &[

@@ -39,7 +39,7 @@ pub(super) const HISTORY: Tool = Tool {
             id: "git.tags-delete",
             when: &["tag -d|--delete &all-listed"],
             severity: Severity::Ask,
-            reason: "it deletes every tag here, and nothing remembers where they stood",
+            reason: "it deletes every local tag, and nothing records where they pointed",
             alternatives: &["git tag -l"],
             #[cfg(test)]
             catches: &[
@@ -61,7 +61,7 @@ pub(super) const HISTORY: Tool = Tool {
             id: "git.remotes-delete",
             when: &["remote remove|rm &all-listed"],
             severity: Severity::Ask,
-            reason: "it forgets every place that the repository is pushed to and fetched from",
+            reason: "it removes every remote that the repository pushes to and fetches from",
             alternatives: &["git remote -v"],
             #[cfg(test)]
             catches: &[
@@ -91,7 +91,7 @@ pub(super) const HISTORY: Tool = Tool {
                 "lfs migrate import|export !&in-temporary",
             ],
             severity: Severity::Block,
-            reason: "it removes the commits by which a mistake could be undone",
+            reason: "it removes the commits that could undo a mistake",
             alternatives: &["git gc"],
             #[cfg(test)]
             catches: &[
@@ -127,7 +127,7 @@ pub(super) const HISTORY: Tool = Tool {
                 "lfs migrate import|export &in-temporary !&in-clone",
             ],
             severity: Severity::Ask,
-            reason: "it removes the commits by which a mistake in there could be undone",
+            reason: "it removes the commits that could undo a mistake in that repository",
             alternatives: &["git gc"],
             #[cfg(test)]
             catches: &[
@@ -159,7 +159,7 @@ pub(super) const BFG: Tool = Tool {
             "-rt|--replace-text|--convert-to-git-lfs",
         ],
         severity: Severity::Block,
-        reason: "it writes the whole history anew, and what it takes out is nowhere else",
+        reason: "it rewrites the whole history, and what it removes is stored nowhere else",
         alternatives: &[],
         #[cfg(test)]
         catches: &[

@@ -47,7 +47,7 @@ const PATCH: Tool = Tool {
             "!-R|--reverse &reads-undoing !--dry-run",
         ],
         severity: Severity::Ask,
-        reason: "it throws away changes that are not committed",
+        reason: "it discards uncommitted changes",
         alternatives: &[],
         #[cfg(test)]
         catches: &[
@@ -124,7 +124,7 @@ const GIT: Tool = Tool {
             id: "git.reset-hard",
             when: &["reset --hard !&in-temporary"],
             severity: Severity::Block,
-            reason: "it throws away every change that is not committed",
+            reason: "it discards all uncommitted changes",
             alternatives: &["git stash"],
             #[cfg(test)]
             catches: &[
@@ -188,7 +188,7 @@ const GIT: Tool = Tool {
                 "push --prune !-n|--dry-run",
             ],
             severity: Severity::Ask,
-            reason: "it deletes branches or tags where they were pushed to",
+            reason: "it deletes branches or tags on the remote",
             alternatives: &["git branch -r"],
             #[cfg(test)]
             catches: &[
@@ -219,7 +219,7 @@ const GIT: Tool = Tool {
                 "apply -R|--reverse &reads-changes !--check !--stat !&in-temporary",
             ],
             severity: Severity::Ask,
-            reason: "it throws away changes that are not committed",
+            reason: "it discards uncommitted changes",
             alternatives: &["git stash"],
             #[cfg(test)]
             catches: &[
@@ -295,7 +295,7 @@ const GIT: Tool = Tool {
                 "branch --delete -f",
             ],
             severity: Severity::Ask,
-            reason: "it drops a branch whose commits may be nowhere else",
+            reason: "it drops a branch whose commits may exist nowhere else",
             alternatives: &["git branch -d {1..}", "git branch -v"],
             #[cfg(test)]
             catches: &[
@@ -325,7 +325,7 @@ const GIT: Tool = Tool {
                 "symbolic-ref -d|--delete",
             ],
             severity: Severity::Ask,
-            reason: "it drops a branch whose commits may be nowhere else",
+            reason: "it drops a branch whose commits may exist nowhere else",
             alternatives: &["git branch -v"],
             #[cfg(test)]
             catches: &[
@@ -351,7 +351,7 @@ const GIT: Tool = Tool {
             id: "git.annex",
             when: &["annex drop|dropunused|uninit|unannex --force"],
             severity: Severity::Ask,
-            reason: "what is dropped by force may be kept nowhere else",
+            reason: "what it drops by force may be stored nowhere else",
             alternatives: &["git annex whereis"],
             #[cfg(test)]
             catches: &[
@@ -370,7 +370,7 @@ const GIT: Tool = Tool {
             id: "git.stash-drop",
             when: &["stash drop|clear"],
             severity: Severity::Ask,
-            reason: "it throws away changes that were put aside",
+            reason: "it discards stashed changes",
             alternatives: &["git stash list"],
             #[cfg(test)]
             catches: &[
@@ -389,7 +389,7 @@ const GIT: Tool = Tool {
                 "submodule deinit --all",
             ],
             severity: Severity::Ask,
-            reason: "it deletes a working tree with the changes in it",
+            reason: "it deletes a working tree and the changes in it",
             alternatives: &["git worktree list"],
             #[cfg(test)]
             catches: &[
@@ -414,7 +414,7 @@ const GIT: Tool = Tool {
                 "rm -f|--force !--cached !-n|--dry-run",
             ],
             severity: Severity::Ask,
-            reason: "it deletes files with the changes in them",
+            reason: "it deletes files and the changes in them",
             alternatives: &["git rm --cached {1..}", "git status"],
             #[cfg(test)]
             catches: &["git rm -r .", "git rm -rf src", "git rm -f a.rs"],
@@ -434,7 +434,7 @@ const GIT: Tool = Tool {
                 "clone|init &own-template",
             ],
             severity: Severity::Ask,
-            reason: "git then runs this, or what stands there, whenever it is used",
+            reason: "git then runs this, or what it finds there, whenever it is used",
             alternatives: &["git config --list"],
             #[cfg(test)]
             catches: &[
@@ -463,7 +463,7 @@ const GIT: Tool = Tool {
             id: "git.config-unguards",
             when: &["config &unguards"],
             severity: Severity::Ask,
-            reason: "from then on git deletes or overwrites without being told to",
+            reason: "from then on, git deletes or overwrites without an explicit option",
             alternatives: &["git config --list"],
             #[cfg(test)]
             catches: &[

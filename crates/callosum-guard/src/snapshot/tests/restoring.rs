@@ -125,7 +125,7 @@ fn while_a_merge_is_under_way_nothing_is_put_back() {
     ground.write(".git/MERGE_HEAD", "x");
     let refused = store.restore(&snapshot).unwrap_err();
     assert!(
-        refused.to_string().starts_with("a merge is under way"),
+        refused.to_string().ends_with("a merge is in progress"),
         "{refused}"
     );
 }

@@ -368,7 +368,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     let mut context = match (gathered, &command) {
         (Ok(context), _) => context,
         (Err(error), Command::Delegate(args)) => {
-            delegate::refuse(ui, args, &error)?;
+            delegate::refuse(ui, &args.options(), &error)?;
             return Err(error);
         }
         (Err(error), Command::Config(config::ConfigCommand::Set(args))) => {

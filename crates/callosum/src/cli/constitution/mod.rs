@@ -83,22 +83,6 @@ impl ConstitutionOutput {
         }
     }
 
-    fn as_text(&self) -> String {
-        let mut table = Table::new(&["policy", "source", "effect", "text"]);
-        for policy in &self.policies {
-            let says = policy.ask.as_ref().or(policy.hint.as_ref());
-            let says = says.map(|text| on_one_line(text));
-            table.row([
-                policy.id.clone(),
-                policy.origin.clone(),
-                policy.effect.clone(),
-                says.unwrap_or_default(),
-            ]);
-        }
-        let head = format!("version {}, {}", self.version, self.hash);
-        format!("{head}\n{}", table.render())
-    }
-
     /// The texts of the policies, for those who want to read or change them.
     fn as_source(&self) -> String {
         let texts: Vec<String> = self
@@ -108,6 +92,23 @@ impl ConstitutionOutput {
             .collect();
         texts.join("\n\n") + "\n"
     }
+}
+
+/// Returns the policies as a table.
+fn as_text(output: &ConstitutionOutput) -> String {
+    let mut table = Table::new(&["policy", "source", "effect", "text"]);
+    for policy in &output.policies {
+        let says = policy.ask.as_ref().or(policy.hint.as_ref());
+        let says = says.map(|text| on_one_line(text));
+        table.row([
+            policy.id.clone(),
+            policy.origin.clone(),
+            policy.effect.clone(),
+            says.unwrap_or_default(),
+        ]);
+    }
+    let head = format!("version {}, {}", output.version, output.hash);
+    format!("{head}\n{}", table.render())
 }
 
 impl PolicyOutput {

@@ -31,7 +31,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
     } else if args.source {
         context.ui.read_by_all(&output.as_source())?;
     } else if output.ok {
-        context.ui.read_by_all(&output.as_text())?;
+        context.ui.read_by_all(&super::as_text(&output))?;
     }
     match output.problem {
         None => Ok(()),

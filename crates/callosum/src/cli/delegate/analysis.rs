@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DelegateArgs, KindArg, LEAST_BUDGET};
+use super::{DelegateArgs, KindArg, options::LEAST_BUDGET};
 
 /// The arguments of the four short forms.
 #[derive(Args, Debug)]

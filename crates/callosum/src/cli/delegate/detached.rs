@@ -8,12 +8,12 @@ use std::{ffi::OsString, path::PathBuf, thread, time::Duration};
 use callosum_evidence::secrets;
 use callosum_host::process::{self, Launch, Limits};
 use callosum_session::trajectory::Agent;
-use clap::{Parser, ValueEnum};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DelegateArgs, KindArg, ModeArg, PriorityArg, delegate,
+    delegate,
+    options::DelegateOptions,
     report::{DelegateOutput, NamedOutput, TasksOutput},
     run_store::{Runs, Ticket},
 };
@@ -49,16 +49,8 @@ struct Request {
     asked_in: Option<String>,
 }
 
-/// The arguments of a stored request.
-#[derive(Debug, Parser)]
-#[command(no_binary_name = true)]
-struct Stored {
-    #[command(flatten)]
-    args: DelegateArgs,
-}
-
 /// Starts a delegation that goes on by itself, and returns the id of its run.
-pub(super) fn detach(context: &Context, args: &DelegateArgs) -> Result<String, CommandError> {
+pub(super) fn detach(context: &Context, options: &DelegateOptions) -> Result<String, CommandError> {
     context
         .project
         .homes
@@ -69,8 +61,8 @@ pub(super) fn detach(context: &Context, args: &DelegateArgs) -> Result<String, C
     if let Err(error) = runs.remove_old() {
         context.report.error(&error);
     }
-    let arguments = words(context, args)?;
-    let shown = match (&args.tasks, arguments.last()) {
+    let arguments = words(context, options)?;
+    let shown = match (&options.tasks, arguments.last()) {
         (Some(file), _) => file.display().to_string(),
         (None, last) => last.cloned().unwrap_or_default(),
     };
@@ -79,7 +71,7 @@ pub(super) fn detach(context: &Context, args: &DelegateArgs) -> Result<String, C
     let mut ticket = Ticket {
         run: context.ids.uuid_v4(),
         created_at: context.clock.now(),
-        executor: args.executor.clone(),
+        executor: options.executor.clone(),
         prompt: line.join(" ").chars().take(LONGEST_PROMPT).collect(),
     };
     let asker = context.asker.as_ref();
@@ -118,18 +110,24 @@ pub(super) fn detach(context: &Context, args: &DelegateArgs) -> Result<String, C
     });
     if let Err(error) = started {
         let error = CommandError::from_error(Exit::Environment, &error);
-        runs.end(&run, &refused(args, &error)?)?;
+        runs.end(&run, &refused(options, &error)?)?;
         return Err(error);
     }
     Ok(run)
 }
 
 /// Does the work of a detached run, and stores what came of it.
-pub(super) fn work(context: &mut Context, run: &str) -> Result<(), CommandError> {
+///
+/// `parse` reads the stored arguments.
+pub(super) fn work(
+    context: &mut Context,
+    run: &str,
+    parse: impl FnOnce(&[String]) -> Result<DelegateOptions, CommandError>,
+) -> Result<(), CommandError> {
     let runs = Runs::new(context);
     let (_lock, request) = runs.begin(run)?;
     let request: Request = serde_json::from_slice(&request).map_err(CommandError::internal)?;
-    let stored = Stored::try_parse_from(&request.arguments).map_err(CommandError::internal)?;
+    let options = parse(&request.arguments)?;
     if let Some(agent) = request
         .asked_by
         .as_deref()
@@ -153,25 +151,25 @@ pub(super) fn work(context: &mut Context, run: &str) -> Result<(), CommandError>
         .map_err(|error| {
             CommandError::because(Exit::Environment, "cannot create a thread", &error)
         })?;
-    let output = match delegate(context, &stored.args) {
-        Ok(report) if stored.args.tasks.is_some() => {
+    let output = match delegate(context, &options) {
+        Ok(report) if options.tasks.is_some() => {
             let named = report.tasks.iter().map(|task| NamedOutput {
                 id: task.local_id.clone(),
-                output: DelegateOutput::of(task, stored.args.budget),
+                output: DelegateOutput::of(task, options.budget),
             });
             let tasks = named.collect();
             serde_json::to_vec_pretty(&TasksOutput { tasks, error: None })
                 .map_err(CommandError::internal)?
         }
         Ok(report) => match report.tasks.first() {
-            Some(task) => serde_json::to_vec_pretty(&DelegateOutput::of(task, stored.args.budget))
+            Some(task) => serde_json::to_vec_pretty(&DelegateOutput::of(task, options.budget))
                 .map_err(CommandError::internal)?,
             None => refused(
-                &stored.args,
+                &options,
                 &CommandError::new(Exit::Internal, "the run has no result"),
             )?,
         },
-        Err(error) => refused(&stored.args, &error)?,
+        Err(error) => refused(&options, &error)?,
     };
     // Signed before others learn that it is over, and may go on.
     witness::after(context);
@@ -179,52 +177,54 @@ pub(super) fn work(context: &mut Context, run: &str) -> Result<(), CommandError>
 }
 
 /// The result of a run of which nothing could be done.
-fn refused(args: &DelegateArgs, error: &CommandError) -> Result<Vec<u8>, CommandError> {
+fn refused(options: &DelegateOptions, error: &CommandError) -> Result<Vec<u8>, CommandError> {
     let error = ErrorOutput::of_command(error);
-    let bytes = if args.tasks.is_some() {
+    let bytes = if options.tasks.is_some() {
         serde_json::to_vec_pretty(&TasksOutput::refused(error))
     } else {
-        let kind = callosum_arbiter::kind_name(args.kind.map(super::submission::kind));
-        let executor = args.executor.clone();
+        let kind = callosum_arbiter::kind_name(options.kind);
+        let executor = options.executor.clone();
         serde_json::to_vec_pretty(&DelegateOutput::refused(executor, kind, error))
     };
     bytes.map_err(CommandError::internal)
 }
 
 /// The arguments as words, with what was on standard input in them: the process of a run has none.
-fn words(context: &Context, args: &DelegateArgs) -> Result<Vec<String>, CommandError> {
+fn words(context: &Context, options: &DelegateOptions) -> Result<Vec<String>, CommandError> {
     let mut words = Vec::new();
     let mut put = |option: &str, value: Option<String>| {
         words.extend(value.map(|value| format!("{option}={value}")));
     };
     let number = |value: Option<u64>| value.map(|value| value.to_string());
-    put("--kind", args.kind.and_then(|it: KindArg| name(&it)));
-    put("--mode", args.mode.and_then(|it: ModeArg| name(&it)));
+    put("--kind", options.kind.map(|kind| kind.to_string()));
+    put("--mode", options.mode.map(|mode| mode.to_string()));
     put(
         "--priority",
-        args.priority.and_then(|it: PriorityArg| name(&it)),
+        options.priority.map(|priority| priority.to_string()),
     );
-    put("--executor", args.executor.clone());
+    put("--executor", options.executor.clone());
     put(
         "--require-citations",
-        args.require_citations.map(|share| share.to_string()),
+        options.require_citations.map(|share| share.to_string()),
     );
-    put("--budget", number(args.budget));
-    put("--max-spawns", number(args.max_spawns));
-    put("--max-tokens", number(args.max_tokens));
-    put("--max-cost", args.max_cost.map(|cost| cost.to_string()));
-    put("--max-seconds", number(args.max_seconds));
+    put("--budget", number(options.budget));
+    put("--max-spawns", number(options.max_spawns));
+    put("--max-tokens", number(options.max_tokens));
+    put("--max-cost", options.max_cost.map(|cost| cost.to_string()));
+    put("--max-seconds", number(options.max_seconds));
     put(
         "--wait-limit",
-        args.wait_limit.map(|wait| format!("{}s", wait.as_secs())),
+        options
+            .wait_limit
+            .map(|wait| format!("{}s", wait.as_secs())),
     );
-    for path in &args.path {
+    for path in &options.paths {
         put("--path", Some(utf8(path)?));
     }
-    for link in &args.link {
+    for link in &options.links {
         put("--link", Some(link.clone()));
     }
-    if let Some(file) = &args.tasks {
+    if let Some(file) = &options.tasks {
         if file.as_os_str() == "-" {
             let what = "a detached run cannot read tasks from standard input";
             return Err(CommandError::new(Exit::Usage, what)
@@ -233,24 +233,18 @@ fn words(context: &Context, args: &DelegateArgs) -> Result<Vec<String>, CommandE
         put("--tasks", Some(utf8(&context.folder.join(file))?));
     }
     for (option, is_set) in [
-        ("--fresh", args.fresh),
-        ("--ask-for-citations", args.ask_for_citations),
+        ("--fresh", options.fresh),
+        ("--ask-for-citations", options.ask_for_citations),
     ] {
         if is_set {
             words.push(option.to_owned());
         }
     }
-    if args.tasks.is_none() {
+    if options.tasks.is_none() {
         words.push("--".to_owned());
-        words.push(super::submission::prompt(args)?);
+        words.push(super::submission::prompt(options)?);
     }
     Ok(words)
-}
-
-/// The name of a value on the command line.
-fn name<V: ValueEnum>(value: &V) -> Option<String> {
-    let named = value.to_possible_value()?;
-    Some(named.get_name().to_owned())
 }
 
 fn utf8(path: &std::path::Path) -> Result<String, CommandError> {

@@ -8,7 +8,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    DelegateArgs, KindArg, LEAST_BUDGET, delegate, detached::detach, report::Handed, telling,
+    delegate,
+    detached::detach,
+    options::{DelegateOptions, KindName, LEAST_BUDGET},
+    report::Handed,
+    telling,
 };
 use crate::{
     cli::{context::Context, witness},
@@ -20,7 +24,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
     pub(crate) prompt: String,
-    pub(crate) kind: Option<KindArg>,
+    pub(crate) kind: Option<KindName>,
     #[serde(default)]
     pub(crate) paths: Vec<String>,
     pub(crate) executor: Option<String>,
@@ -52,37 +56,37 @@ pub(crate) struct Wanted {
 /// What was written is signed, as after the command.
 pub(crate) fn handed(context: &Context, wanted: Wanted) -> Result<String, CommandError> {
     let is_detached = wanted.detach;
-    let args = arguments(wanted)?;
+    let options = options(wanted)?;
     if is_detached {
-        return Ok(format!("[run {}]\n", detach(context, &args)?));
+        return Ok(format!("[run {}]\n", detach(context, &options)?));
     }
-    let report = delegate(context, &args);
+    let report = delegate(context, &options);
     witness::after(context);
     match report?.tasks.first() {
-        Some(task) => text(task, args.budget),
+        Some(task) => text(task, options.budget),
         None => Err(CommandError::new(Exit::Internal, "the run has no result")),
     }
 }
 
-/// What is wanted, as the command line would say it.
-pub(super) fn arguments(wanted: Wanted) -> Result<DelegateArgs, CommandError> {
+/// Returns what is wanted as options of a delegation.
+pub(super) fn options(wanted: Wanted) -> Result<DelegateOptions, CommandError> {
     if wanted.prompt == "-" {
         // On a command line it stands for standard input.
         return Err(CommandError::new(Exit::Usage, "the prompt is empty"));
     }
-    Ok(DelegateArgs {
+    Ok(DelegateOptions {
         prompt: Some(wanted.prompt),
-        kind: wanted.kind,
-        path: wanted.paths.into_iter().map(PathBuf::from).collect(),
+        kind: wanted.kind.map(Into::into),
+        paths: wanted.paths.into_iter().map(PathBuf::from).collect(),
         executor: wanted.executor,
-        link: wanted.links,
+        links: wanted.links,
         budget: wanted.budget.map(|most| most.max(LEAST_BUDGET)),
         fresh: wanted.fresh,
         max_tokens: wanted.max_tokens,
         max_cost: wanted.max_cost,
         plan_call: wanted.plan_call,
         start_mark: wanted.start_mark,
-        ..DelegateArgs::default()
+        ..DelegateOptions::default()
     })
 }
 

@@ -3,18 +3,18 @@
 //! Scout does not interpret prompts. A person who asks it "which modules depend on each other?" gets a scan, so the
 //! command line says so and names the command that answers.
 
-use super::KindArg;
+use callosum_arbiter::Kind;
 
 /// Beginnings of words that speak for a kind. Of two kinds with as many words, the first in this list wins.
-const WORDS: [(KindArg, &[&str]); 4] = [
+const WORDS: [(Kind, &[&str]); 4] = [
     (
-        KindArg::Deps,
+        Kind::Deps,
         &[
             "depend", "import", "cycl", "circular", "layer", "coupl", "packag", "librar",
         ],
     ),
     (
-        KindArg::Tests,
+        Kind::Tests,
         &[
             "test",
             "untested",
@@ -25,7 +25,7 @@ const WORDS: [(KindArg, &[&str]); 4] = [
         ],
     ),
     (
-        KindArg::Api,
+        Kind::Api,
         &[
             "api",
             "public",
@@ -38,7 +38,7 @@ const WORDS: [(KindArg, &[&str]); 4] = [
         ],
     ),
     (
-        KindArg::Scan,
+        Kind::Scan,
         &[
             "map",
             "scan",
@@ -58,7 +58,7 @@ const WORDS: [(KindArg, &[&str]); 4] = [
 ];
 
 /// Returns the kind with the most words in the prompt, or none if no word is known.
-pub(super) fn kind_of(prompt: &str) -> Option<KindArg> {
+pub(super) fn kind_of(prompt: &str) -> Option<Kind> {
     let prompt = prompt.to_lowercase();
     let words = prompt.split(|letter: char| !letter.is_alphanumeric());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
@@ -78,8 +78,6 @@ pub(super) fn kind_of(prompt: &str) -> Option<KindArg> {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum as _;
-
     use super::*;
 
     #[test]
@@ -95,9 +93,8 @@ mod tests {
             ("Map this repository", "scan"),
             ("where is the entry point", "scan"),
         ] {
-            let kind = kind_of(prompt).map(|kind| kind.to_possible_value().unwrap());
-            let kind = kind.as_ref().map(clap::builder::PossibleValue::get_name);
-            assert_eq!(kind, Some(name), "{prompt}");
+            let kind = kind_of(prompt).map(|kind| kind.to_string());
+            assert_eq!(kind.as_deref(), Some(name), "{prompt}");
         }
     }
 

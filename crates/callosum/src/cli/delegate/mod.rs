@@ -9,6 +9,7 @@ mod analysis;
 mod detached;
 mod handed;
 mod inference;
+mod options;
 mod planned;
 mod progress;
 mod report;
@@ -17,21 +18,25 @@ mod submission;
 mod telling;
 mod whole;
 
-use std::{collections::BTreeSet, ffi::OsString, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
+    io::{self, Read as _},
+    path::PathBuf,
+    time::Duration,
+};
 
 use callosum_agents::registry::{EMBEDDED_ID, Status};
 use callosum_arbiter::{
-    Limits, RecoveryPolicy, Share, Submission,
+    Kind, Limits, Mode, Priority, RecoveryPolicy, Share, Submission,
     budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE},
-    delegation::{self, Means, Report, Reuse, Rules, StartMark},
+    delegation::{self, Means, Report, Reuse, Rules},
     kind_name,
     priority::assign_executors,
     tree_print::TreePrint,
 };
 use callosum_ledger::{Answers, AuditEvent, Event, Ledger};
-use clap::{Args, ValueEnum};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use clap::{Args, Parser, ValueEnum};
 
 pub(crate) use self::{
     analysis::AnalysisArgs,
@@ -39,7 +44,12 @@ pub(crate) use self::{
     handed::{Wanted, handed},
     planned::planned,
 };
-use self::{progress::Shown, submission::Asking, telling::tell};
+use self::{
+    options::{DelegateOptions, LEAST_BUDGET},
+    progress::Shown,
+    submission::Asking,
+    telling::tell,
+};
 pub(super) use self::{
     report::{DelegateOutput, TasksOutput},
     run_store::{RunState, Runs, Ticket},
@@ -151,23 +161,61 @@ pub(crate) struct DelegateArgs {
     /// Start no more executors after this many seconds
     #[arg(long, value_name = "S", help_heading = "Budget of the tree of tasks")]
     max_seconds: Option<u64>,
-    /// The plan's call that it is for
-    #[arg(skip)]
-    plan_call: Option<String>,
-    /// Where it is kept that the executor of that call was about to be started
-    #[arg(skip)]
-    start_mark: Option<StartMark>,
 }
 
-/// The fewest tokens that a summary can be cut to and still say something.
-const LEAST_BUDGET: u64 = 64;
+impl DelegateArgs {
+    /// Returns the same as options, without what is on standard input.
+    pub(super) fn options(&self) -> DelegateOptions {
+        DelegateOptions {
+            prompt: self.prompt.clone(),
+            tasks: self.tasks.clone(),
+            stdin: None,
+            kind: self.kind.map(Into::into),
+            paths: self.path.clone(),
+            executor: self.executor.clone(),
+            links: self.link.clone(),
+            mode: self.mode.map(Into::into),
+            priority: self.priority.map(Into::into),
+            require_citations: self.require_citations,
+            budget: self.budget,
+            all: self.all,
+            section: self.section.clone(),
+            fresh: self.fresh,
+            wait_limit: self.wait_limit,
+            ask_for_citations: self.ask_for_citations,
+            max_spawns: self.max_spawns,
+            max_tokens: self.max_tokens,
+            max_cost: self.max_cost,
+            max_seconds: self.max_seconds,
+            plan_call: None,
+            start_mark: None,
+        }
+    }
+}
+
+/// Reads standard input into the options, if the prompt or the task file is `-`.
+fn read_standard_input(options: &mut DelegateOptions) -> Result<(), CommandError> {
+    let is_dash = |text: Option<&OsStr>| text.is_some_and(|text| text == "-");
+    if is_dash(options.prompt.as_ref().map(OsStr::new))
+        || is_dash(options.tasks.as_ref().map(|file| file.as_os_str()))
+    {
+        let mut bytes = Vec::new();
+        io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map_err(|error| {
+                CommandError::because(Exit::Environment, "cannot read standard input", &error)
+            })?;
+        options.stdin = Some(bytes);
+    }
+    Ok(())
+}
 
 /// Why an executor is inactive that a run found so.
 pub(super) const UNWELL: &str = "it did not pass its health check";
 
 /// The kinds of analysis of Seed CAL §9.4.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum KindArg {
     /// Layout, entry points and central files
     Scan,
@@ -201,25 +249,73 @@ enum PriorityArg {
     DependencyChain,
 }
 
+impl From<KindArg> for Kind {
+    fn from(arg: KindArg) -> Self {
+        match arg {
+            KindArg::Scan => Self::Scan,
+            KindArg::Deps => Self::Deps,
+            KindArg::Tests => Self::Tests,
+            KindArg::Api => Self::Api,
+        }
+    }
+}
+
+impl From<ModeArg> for Mode {
+    fn from(arg: ModeArg) -> Self {
+        match arg {
+            ModeArg::Sequential => Self::Sequential,
+            ModeArg::Concurrent => Self::Concurrent,
+            ModeArg::Staggered => Self::Staggered,
+            ModeArg::Queued => Self::Queued,
+        }
+    }
+}
+
+impl From<PriorityArg> for Priority {
+    fn from(arg: PriorityArg) -> Self {
+        match arg {
+            PriorityArg::ContextPriority => Self::ContextPriority,
+            PriorityArg::RoundRobin => Self::RoundRobin,
+            PriorityArg::DependencyChain => Self::DependencyChain,
+        }
+    }
+}
+
 pub(super) fn run(context: &mut Context, args: &DelegateArgs) -> Result<(), CommandError> {
     if let Some(run) = &args.work_for {
-        return detached::work(context, run);
+        return detached::work(context, run, |arguments| {
+            let stored = Stored::try_parse_from(arguments);
+            Ok(stored.map_err(CommandError::internal)?.args.options())
+        });
     }
+    let mut options = args.options();
     if args.detach {
-        return order(context, args);
+        return order(context, &mut options);
     }
-    match delegate(context, args) {
-        Ok(report) => tell(context, args, &report),
+    let report = read_standard_input(&mut options).and_then(|()| delegate(context, &options));
+    match report {
+        Ok(report) => tell(context, &options, &report),
         Err(error) => {
-            refuse(context.ui, args, &error)?;
+            refuse(context.ui, &options, &error)?;
             Err(error)
         }
     }
 }
 
+/// The arguments of a stored request.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true)]
+struct Stored {
+    #[command(flatten)]
+    args: DelegateArgs,
+}
+
 /// Starts a delegation that goes on by itself, and prints the id of its run.
-fn order(context: &Context, args: &DelegateArgs) -> Result<(), CommandError> {
-    let run = detached::detach(context, args)?;
+fn order(context: &Context, options: &mut DelegateOptions) -> Result<(), CommandError> {
+    if options.tasks.is_none() {
+        read_standard_input(options)?;
+    }
+    let run = detached::detach(context, options)?;
     if context.ui.json {
         return context.ui.json_data(&DetachedOutput { run });
     }
@@ -233,18 +329,22 @@ fn order(context: &Context, args: &DelegateArgs) -> Result<(), CommandError> {
 /// With `--json`, prints the one object that a caller waits for, also where nothing could run.
 pub(super) fn refuse(
     ui: Ui,
-    args: &DelegateArgs,
+    options: &DelegateOptions,
     error: &CommandError,
 ) -> Result<(), CommandError> {
     if !ui.json {
         return Ok(());
     }
     let error = ErrorOutput::of_command(error);
-    if args.tasks.is_some() {
+    if options.tasks.is_some() {
         return ui.json_data(&TasksOutput::refused(error));
     }
-    let kind = kind_name(args.kind.map(submission::kind));
-    ui.json_data(&DelegateOutput::refused(args.executor.clone(), kind, error))
+    let kind = kind_name(options.kind);
+    ui.json_data(&DelegateOutput::refused(
+        options.executor.clone(),
+        kind,
+        error,
+    ))
 }
 
 /// The same where not even the arguments were understood.
@@ -261,8 +361,8 @@ pub(super) fn misused(
 }
 
 /// The whole flow of Seed CAL §2.3.
-fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandError> {
-    whole::check_section(args)?;
+fn delegate(context: &Context, options: &DelegateOptions) -> Result<Report, CommandError> {
+    whole::check_section(options)?;
     let reader = store::reader(context)?;
     // What is refused before there is a ledger begins none.
     let record_refused = |error: &CommandError| {
@@ -270,18 +370,18 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
             record_refusal(context, error);
         }
     };
-    let submission = submission::read(context, args, &reader).inspect_err(record_refused)?;
+    let submission = submission::read(context, options, &reader).inspect_err(record_refused)?;
     let roster = Roster::load(context)?;
-    let executors = assigned(args, &submission, &roster).inspect_err(record_refused)?;
-    whole::check_executors(args, &executors)?;
-    note_prompt_is_ignored(context, args, &executors);
+    let executors = assigned(options, &submission, &roster).inspect_err(record_refused)?;
+    whole::check_executors(options, &executors)?;
+    note_prompt_is_ignored(context, options, &executors);
     tell_without_login(context, &roster, &submission);
     let ledger = store::open(context)?;
-    let budget = budget(context, args)?;
+    let budget = budget(context, options)?;
     let mut surroundings = context.surroundings()?;
     surroundings.client_wait = surroundings
         .client_wait
-        .max(args.wait_limit.unwrap_or_default());
+        .max(options.wait_limit.unwrap_or_default());
     let token = (TOKEN_VARIABLE.into(), budget.token().into());
     surroundings
         .environment
@@ -298,25 +398,25 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         clock: &context.clock,
         cancel: &context.cancel,
         provenance: context.provenance(),
-        reuse: reuse(context, args),
+        reuse: reuse(context, options),
         budget: &budget,
         circuits: &circuits,
         fallbacks: &fallbacks,
-        start_mark: args.start_mark.clone(),
+        start_mark: options.start_mark.clone(),
         caps: context.project.settings.caps(),
         slots: (!budget.is_nested()).then(|| context.slots()),
     };
     let rules = Rules {
-        limits: limits(context, args),
+        limits: limits(context, options),
         io_threshold: context.project.settings.io_threshold(),
         memory_limit: context.project.settings.memory_limit(),
         strict_summary: context.project.settings.strict_summary(),
-        require_citations: args
+        require_citations: options
             .require_citations
             .or(context.project.settings.require_citations()),
-        asks_once: args.plan_call.is_some(),
-        asks_for_citations: args.ask_for_citations,
-        wait_limit: args.wait_limit.unwrap_or_default(),
+        asks_once: options.plan_call.is_some(),
+        asks_for_citations: options.ask_for_citations,
+        wait_limit: options.wait_limit.unwrap_or_default(),
     };
     let shown = Shown::start(context, &submission);
     let ran = witness::during(context, &ledger, || {
@@ -351,20 +451,20 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
 }
 
 /// Says that scout does not interpret the prompt, and names the command that answers it.
-fn note_prompt_is_ignored(context: &Context, args: &DelegateArgs, executors: &[String]) {
-    let is_typed = args.plan_call.is_none() && !context.is_asked_by_tool();
-    let Some(prompt) = args.prompt.as_deref().filter(|_| is_typed) else {
+fn note_prompt_is_ignored(context: &Context, options: &DelegateOptions, executors: &[String]) {
+    let is_typed = options.plan_call.is_none() && !context.is_asked_by_tool();
+    let Some(prompt) = options.prompt.as_deref().filter(|_| is_typed) else {
         return;
     };
-    if args.kind.is_some() || executors != [EMBEDDED_ID] {
+    if options.kind.is_some() || executors != [EMBEDDED_ID] {
         return;
     }
     let command = match inference::kind_of(prompt) {
         // The scan that it gets is what it asks for.
-        Some(KindArg::Scan) => return,
-        Some(KindArg::Deps) => "deps",
-        Some(KindArg::Tests) => "tests",
-        Some(KindArg::Api) => "api",
+        Some(Kind::Scan) => return,
+        Some(Kind::Deps) => "deps",
+        Some(Kind::Tests) => "tests",
+        Some(Kind::Api) => "api",
         None => {
             let what = "scout does not interpret prompts: this one gets a scan of the repository";
             context
@@ -375,7 +475,7 @@ fn note_prompt_is_ignored(context: &Context, args: &DelegateArgs, executors: &[S
     };
     let what =
         format!("scout does not interpret prompts: this one gets a scan; `{command}` answers it");
-    let paths = args.path.iter();
+    let paths = options.paths.iter();
     let paths = paths.map(|path| shell_word(&path.display().to_string()));
     let words: Vec<String> = [format!("callosum {command}")]
         .into_iter()
@@ -385,11 +485,11 @@ fn note_prompt_is_ignored(context: &Context, args: &DelegateArgs, executors: &[S
 }
 
 /// How much at once, and how often again.
-fn limits(context: &Context, args: &DelegateArgs) -> Limits {
+fn limits(context: &Context, options: &DelegateOptions) -> Limits {
     // Two runs that fail together must not try again together.
     let seed = context.clock.now().as_millisecond().cast_unsigned();
     let limits = context.project.settings.limits(seed);
-    if args.plan_call.is_none() {
+    if options.plan_call.is_none() {
         return limits;
     }
     // One call of a plan is one try, whatever it may have done: more are its step's to ask for.
@@ -402,17 +502,17 @@ fn limits(context: &Context, args: &DelegateArgs) -> Limits {
 
 /// What may be started: the bounds of the command line or of `.calrc`, below those of the run that
 /// this one is a part of.
-fn budget(context: &Context, args: &DelegateArgs) -> Result<Budget, CommandError> {
+fn budget(context: &Context, options: &DelegateOptions) -> Result<Budget, CommandError> {
     let set = context.project.settings.bounds();
     // As in `.calrc`, 0 sets no bound: it lifts the one that is set there.
     let bound =
         |told: Option<u64>, set| told.map_or(set, |most| Some(most).filter(|most| *most > 0));
-    let cost = args.max_cost.map(Money::of_dollars);
+    let cost = options.max_cost.map(Money::of_dollars);
     let bounds = Bounds {
-        spawns: bound(args.max_spawns, set.spawns),
-        tokens: bound(args.max_tokens, set.tokens),
+        spawns: bound(options.max_spawns, set.spawns),
+        tokens: bound(options.max_tokens, set.tokens),
         cost: cost.map_or(set.cost, |most| Some(most).filter(|most| *most > Money(0))),
-        seconds: bound(args.max_seconds, set.seconds),
+        seconds: bound(options.max_seconds, set.seconds),
     };
     context
         .project
@@ -448,14 +548,14 @@ pub(in crate::cli) fn dollars(text: &str) -> Result<f64, String> {
 
 /// Which answers may be used again, over the tree as it is now; none where it is turned off, or
 /// where the tree cannot be told from another.
-fn reuse(context: &Context, args: &DelegateArgs) -> Option<Reuse> {
+fn reuse(context: &Context, options: &DelegateOptions) -> Option<Reuse> {
     if !context.project.settings.reuse_answers() {
         return None;
     }
     Some(Reuse {
         folder: context.project.homes.reuse(context.state()),
         tree: TreePrint::read(&context.disk, context.tree())?,
-        is_looked_for: !args.fresh,
+        is_looked_for: !options.fresh,
     })
 }
 
@@ -545,7 +645,7 @@ fn tell_without_login(context: &Context, roster: &Roster<'_>, submission: &Submi
 
 /// Who works on each task, all of them known to be usable.
 fn assigned(
-    args: &DelegateArgs,
+    options: &DelegateOptions,
     submission: &Submission,
     roster: &Roster<'_>,
 ) -> Result<Vec<String>, CommandError> {
@@ -557,7 +657,7 @@ fn assigned(
         .enumerate()
         .zip(assigned.into_iter().flatten())
         .map(|((at, task), id)| {
-            let asking = Asking::of(args, at, task);
+            let asking = Asking::of(options, at, task);
             let usable = roster.taker(id).map_err(|error| asking.blamed(error))?;
             Ok(usable.id.clone())
         })

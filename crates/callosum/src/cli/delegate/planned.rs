@@ -5,7 +5,7 @@ use callosum_ledger::Entry;
 
 use super::{
     delegate,
-    handed::{Wanted, arguments},
+    handed::{Wanted, options},
     telling,
 };
 use crate::{
@@ -22,7 +22,7 @@ pub(crate) fn planned(context: &Context, wanted: Wanted) -> Result<Entry, Comman
         let what = "a plan's call cannot be detached";
         return Err(CommandError::new(Exit::Usage, what));
     }
-    let report = delegate(context, &arguments(wanted)?)?;
+    let report = delegate(context, &options(wanted)?)?;
     let Some(task) = report.tasks.first() else {
         return Err(CommandError::new(Exit::Internal, "the run has no result"));
     };

@@ -1,18 +1,15 @@
 //! From arguments, or a task file, to tasks whose paths and links are known to lead somewhere.
 
-use std::{
-    io::Read as _,
-    path::{Component, Path, PathBuf},
-};
+use std::path::{Component, Path, PathBuf};
 
 use callosum_arbiter::{
-    Kind, Link, Mode, Priority, Scope, Submission, Task,
+    Link, Scope, Submission, Task,
     excerpt::excerpt,
     task_file::{self, Defaults, TaskPlace},
 };
 use callosum_ledger::{Reader, TaskId};
 
-use super::{DelegateArgs, KindArg, ModeArg, PriorityArg};
+use super::options::DelegateOptions;
 use crate::{
     cli::{context::Context, task_prefix},
     ui::{CommandError, Exit},
@@ -24,21 +21,21 @@ const ONLY: &str = "task";
 /// Reads what is to be done. Nothing is written and nothing is started.
 pub(super) fn read(
     context: &Context,
-    args: &DelegateArgs,
+    options: &DelegateOptions,
     ledger: &Reader,
 ) -> Result<Submission, CommandError> {
     let defaults = Defaults {
-        kind: args.kind.map(kind),
-        executor: args.executor.clone(),
-        priority: args.priority.map_or_else(Priority::default, priority),
-        mode: args.mode.map(mode),
+        kind: options.kind,
+        executor: options.executor.clone(),
+        priority: options.priority.unwrap_or_default(),
+        mode: options.mode,
     };
-    let submission = match &args.tasks {
-        Some(file) => from_file(context, file, &defaults, ledger)?,
-        None => from_arguments(context, args, defaults, ledger)?,
+    let submission = match &options.tasks {
+        Some(file) => from_file(context, (file, options), &defaults, ledger)?,
+        None => from_arguments(context, options, defaults, ledger)?,
     };
     for (at, task) in submission.tasks().iter().enumerate() {
-        let asking = Asking::of(args, at, task);
+        let asking = Asking::of(options, at, task);
         for path in &task.paths {
             stands_in_tree(context, path).map_err(|error| asking.blamed(error))?;
         }
@@ -51,8 +48,8 @@ pub(super) struct Asking<'a>(Option<(&'a Path, TaskPlace)>);
 
 impl<'a> Asking<'a> {
     /// The task at this place of the submission that the arguments led to.
-    pub(super) fn of(args: &'a DelegateArgs, at: usize, task: &Task) -> Self {
-        Self(args.tasks.as_deref().map(|file| {
+    pub(super) fn of(options: &'a DelegateOptions, at: usize, task: &Task) -> Self {
+        Self(options.tasks.as_deref().map(|file| {
             let place = TaskPlace {
                 number: at + 1,
                 id: Some(excerpt(&task.local_id)),
@@ -92,17 +89,16 @@ fn stands_in_tree(context: &Context, path: &str) -> Result<(), CommandError> {
 
 fn from_file(
     context: &Context,
-    file: &Path,
+    (file, options): (&Path, &DelegateOptions),
     defaults: &Defaults,
     ledger: &Reader,
 ) -> Result<Submission, CommandError> {
-    let bytes = if file == Path::new("-") {
-        standard_input()?
-    } else {
-        context
+    let bytes = match &options.stdin {
+        Some(bytes) if file == Path::new("-") => bytes.clone(),
+        _ => context
             .disk
             .read(&context.folder.join(file))
-            .map_err(unusable)?
+            .map_err(unusable)?,
     };
     let in_ledger = |id: &TaskId| ledger.find(id).is_ok_and(|found| found.is_some());
     task_file::read(file, &bytes, defaults, &in_ledger)
@@ -111,24 +107,24 @@ fn from_file(
 
 fn from_arguments(
     context: &Context,
-    args: &DelegateArgs,
+    options: &DelegateOptions,
     defaults: Defaults,
     ledger: &Reader,
 ) -> Result<Submission, CommandError> {
-    let prompt = prompt(args)?;
+    let prompt = prompt(options)?;
     let mut paths: Vec<String> = Vec::new();
-    for path in &args.path {
+    for path in &options.paths {
         let path = from_root(context, path)?;
         if !paths.contains(&path) {
             paths.push(path);
         }
     }
-    let links = args
-        .link
+    let links = options
+        .links
         .iter()
         .map(|text| ledger_link(text, ledger))
         .collect::<Result<_, _>>()?;
-    let scope = if args.path.is_empty() {
+    let scope = if options.paths.is_empty() {
         Scope::Repo
     } else {
         Scope::Module
@@ -141,20 +137,20 @@ fn from_arguments(
         paths,
         links,
         scope,
-        plan_call: args.plan_call.clone(),
+        plan_call: options.plan_call.clone(),
         ..Task::new(ONLY, prompt)
     };
     Submission::single(task).map_err(|error| CommandError::from_error(Exit::Usage, &error))
 }
 
-/// Returns the prompt, read from standard input if it is `-`.
-pub(super) fn prompt(args: &DelegateArgs) -> Result<String, CommandError> {
-    let prompt = match args.prompt.as_deref() {
-        Some("-") => String::from_utf8(standard_input()?).map_err(|error| {
+/// Returns the prompt, which is standard input if it is `-`.
+pub(super) fn prompt(options: &DelegateOptions) -> Result<String, CommandError> {
+    let prompt = match (options.prompt.as_deref(), &options.stdin) {
+        (Some("-"), Some(bytes)) => String::from_utf8(bytes.clone()).map_err(|error| {
             CommandError::because(Exit::Usage, "the prompt is not UTF-8", &error)
         })?,
-        Some(prompt) => prompt.to_owned(),
-        None => String::new(),
+        (Some(prompt), _) => prompt.to_owned(),
+        (None, _) => String::new(),
     };
     if prompt.trim().is_empty() {
         return Err(CommandError::new(Exit::Usage, "the prompt is empty")
@@ -219,17 +215,6 @@ fn leaves_the_tree(path: &Path, tree: &Path) -> CommandError {
     CommandError::new(Exit::Usage, what)
 }
 
-fn standard_input() -> Result<Vec<u8>, CommandError> {
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
-        .map_err(|error| {
-            CommandError::because(Exit::Environment, "cannot read standard input", &error)
-        })?;
-    Ok(bytes)
-}
-
 fn unusable(error: callosum_host::DiskError) -> CommandError {
     let exit = if error.is_absent() {
         Exit::Usage
@@ -237,30 +222,4 @@ fn unusable(error: callosum_host::DiskError) -> CommandError {
         Exit::Environment
     };
     CommandError::from_error(exit, &error)
-}
-
-pub(super) fn kind(arg: KindArg) -> Kind {
-    match arg {
-        KindArg::Scan => Kind::Scan,
-        KindArg::Deps => Kind::Deps,
-        KindArg::Tests => Kind::Tests,
-        KindArg::Api => Kind::Api,
-    }
-}
-
-fn mode(arg: ModeArg) -> Mode {
-    match arg {
-        ModeArg::Sequential => Mode::Sequential,
-        ModeArg::Concurrent => Mode::Concurrent,
-        ModeArg::Staggered => Mode::Staggered,
-        ModeArg::Queued => Mode::Queued,
-    }
-}
-
-fn priority(arg: PriorityArg) -> Priority {
-    match arg {
-        PriorityArg::ContextPriority => Priority::ContextPriority,
-        PriorityArg::RoundRobin => Priority::RoundRobin,
-        PriorityArg::DependencyChain => Priority::DependencyChain,
-    }
 }

@@ -14,7 +14,7 @@ use callosum_evidence::{citation::Review, digest::LeftOut, terminal::on_one_line
 use callosum_ledger::{Entry, ErrorCode};
 
 use super::{
-    DelegateArgs,
+    options::DelegateOptions,
     report::{DelegateOutput, Handed, NamedOutput, TasksOutput},
     whole::Whole,
 };
@@ -30,15 +30,15 @@ const MOST_SHOWN: usize = 5;
 /// Tells what came of the tasks, and ends as the worst of them did.
 pub(super) fn tell(
     context: &Context,
-    args: &DelegateArgs,
+    options: &DelegateOptions,
     report: &Report,
 ) -> Result<(), CommandError> {
     let committed = report.tasks.iter().filter(|task| task.is_committed());
-    let share = args
+    let share = options
         .budget
         .map(|budget| budget / (committed.count().max(1) as u64));
     if context.ui.json {
-        if args.tasks.is_some() {
+        if options.tasks.is_some() {
             let named = |task: &TaskReport| NamedOutput {
                 id: task.local_id.clone(),
                 output: DelegateOutput::of(task, share),
@@ -47,15 +47,15 @@ pub(super) fn tell(
             context.ui.json_data(&TasksOutput { tasks, error: None })?;
         } else if let Some(task) = report.tasks.first() {
             let mut output = DelegateOutput::of(task, share);
-            if let Some(whole) = Whole::read(context, args, task)? {
+            if let Some(whole) = Whole::read(context, options, task)? {
                 output.print_whole(whole, share);
             }
             context.ui.json_data(&output)?;
         }
     } else {
         for task in &report.tasks {
-            let whole = Whole::read(context, args, task)?;
-            tell_task(context, task, args.tasks.is_some(), share, whole)?;
+            let whole = Whole::read(context, options, task)?;
+            tell_task(context, task, options.tasks.is_some(), share, whole)?;
         }
     }
     outcome(report)

@@ -12,7 +12,7 @@ use callosum_arbiter::delegation::{TaskReport, TaskStatus};
 use callosum_evidence::{citation::Review, tokens::estimate};
 use callosum_search::walk::{RelativePath, Scope};
 
-use super::{DelegateArgs, KindArg, submission};
+use super::options::DelegateOptions;
 use crate::{
     cli::context::Context,
     ui::{CommandError, Exit},
@@ -33,13 +33,13 @@ impl Whole {
     /// part of the tree that the task is about.
     pub(super) fn read(
         context: &Context,
-        args: &DelegateArgs,
+        options: &DelegateOptions,
         task: &TaskReport,
     ) -> Result<Option<Self>, CommandError> {
         let TaskStatus::Committed { entry, .. } = &task.status else {
             return Ok(None);
         };
-        if !is_asked_for(args) || entry.executor != EMBEDDED_ID {
+        if !is_asked_for(options) || entry.executor != EMBEDDED_ID {
             return Ok(None);
         }
         let kind = task.kind.unwrap_or_default();
@@ -55,12 +55,12 @@ impl Whole {
         let (disk, tree) = (&context.disk, context.tree());
         let survey = Survey::read_for(kind, disk, tree, &Scope::of(&paths), &mut |_| {})
             .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
-        let limits = if args.all {
+        let limits = if options.all {
             Limits::ALL
         } else {
             Limits::SUMMARY
         };
-        let digest = match &args.section {
+        let digest = match &options.section {
             Some(section) => scout::digest_section(kind, section, &survey, limits)
                 .map_err(|error| CommandError::from_error(Exit::Usage, &error))?,
             None => scout::digest(kind, &survey, limits),
@@ -73,20 +73,20 @@ impl Whole {
     }
 }
 
-fn is_asked_for(args: &DelegateArgs) -> bool {
-    args.all || args.section.is_some()
+fn is_asked_for(options: &DelegateOptions) -> bool {
+    options.all || options.section.is_some()
 }
 
 /// Refuses a section that the kind of digest does not have, before anything is started.
-pub(super) fn check_section(args: &DelegateArgs) -> Result<(), CommandError> {
-    let Some(section) = &args.section else {
+pub(super) fn check_section(options: &DelegateOptions) -> Result<(), CommandError> {
+    let Some(section) = &options.section else {
         return Ok(());
     };
-    let kind = args.kind.map_or(Kind::default(), submission::kind);
+    let kind = options.kind.unwrap_or_default();
     let known = kind.check_section(section);
     known.map_err(|error| {
-        let option = match args.kind {
-            None | Some(KindArg::Scan) => String::new(),
+        let option = match options.kind {
+            None | Some(Kind::Scan) => String::new(),
             Some(_) => format!(" --kind {kind}"),
         };
         let first = kind.sections().first().copied().unwrap_or_default();
@@ -98,13 +98,13 @@ pub(super) fn check_section(args: &DelegateArgs) -> Result<(), CommandError> {
 
 /// Refuses `--all` and `--section` for executors that write their own summaries.
 pub(super) fn check_executors(
-    args: &DelegateArgs,
+    options: &DelegateOptions,
     executors: &[String],
 ) -> Result<(), CommandError> {
     let other = executors.iter().find(|id| *id != EMBEDDED_ID);
     match other {
-        Some(id) if is_asked_for(args) => {
-            let option = if args.all { "--all" } else { "--section" };
+        Some(id) if is_asked_for(options) => {
+            let option = if options.all { "--all" } else { "--section" };
             let what = format!(
                 "`{option}` needs the executor {EMBEDDED_ID}, whose answers have sections, but this task \
                  goes to {id}"

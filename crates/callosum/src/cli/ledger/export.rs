@@ -6,7 +6,7 @@ use callosum_ledger::Entry;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::filter::FilterArgs;
+use super::filter::{Filter, FilterArgs};
 use crate::{
     cli::{context::Context, store},
     ui::{CommandError, at_least_one},
@@ -62,9 +62,8 @@ const COLUMNS: [&str; 13] = [
 ];
 
 pub(super) fn run(context: &Context, args: &ExportArgs) -> Result<(), CommandError> {
-    let query = args
-        .filter
-        .query(&context.clock, args.limit.map(NonZeroUsize::get))?;
+    let query =
+        Filter::from(&args.filter).query(&context.clock, args.limit.map(NonZeroUsize::get))?;
     let reader = store::reader(context)?;
     if let Format::Csv = args.format {
         context.ui.foreign(&row(COLUMNS))?;

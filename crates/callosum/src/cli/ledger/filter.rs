@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Filters of ledger entries; an absent filter excludes nothing.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct FilterArgs {
     /// Only entries of this executor
     #[arg(long, value_name = "ID")]
@@ -38,7 +38,33 @@ pub(crate) struct FilterArgs {
     branch: Option<String>,
 }
 
-impl FilterArgs {
+impl From<&FilterArgs> for Filter {
+    fn from(args: &FilterArgs) -> Self {
+        Self {
+            executor: args.executor.clone(),
+            since: args.since,
+            until: args.until,
+            text: args.text.clone(),
+            mode: args.mode.clone(),
+            repo: args.repo.clone(),
+            branch: args.branch.clone(),
+        }
+    }
+}
+
+/// Which ledger entries are meant; an absent value excludes nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filter {
+    executor: Option<String>,
+    since: Option<Moment>,
+    until: Option<Moment>,
+    text: Option<String>,
+    mode: Option<String>,
+    repo: Option<String>,
+    branch: Option<String>,
+}
+
+impl Filter {
     /// Those of an executor, with this text, from a time on that is said as a person says it.
     pub(crate) fn of(
         executor: Option<String>,

@@ -24,7 +24,7 @@ pub(super) use self::{
 };
 
 pub(crate) use self::{
-    filter::FilterArgs,
+    filter::Filter,
     query::{as_text, entries, entry_of},
 };
 use super::context::Context;

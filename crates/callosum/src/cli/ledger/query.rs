@@ -9,7 +9,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{entry, filter::FilterArgs, show};
+use super::{
+    entry,
+    filter::{Filter, FilterArgs},
+    show,
+};
 use crate::{
     cli::{context::Context, store, task_prefix},
     ui::{CommandError, Table, at_least_one, shown_time, thousands},
@@ -38,7 +42,7 @@ pub(crate) struct QueryOutput {
 }
 
 pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandError> {
-    let found = entries(context, &args.filter, args.limit.get())?;
+    let found = entries(context, &Filter::from(&args.filter), args.limit.get())?;
     if context.ui.json {
         let entries = found
             .iter()
@@ -60,7 +64,7 @@ pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandErro
 /// The entries that are meant, newest first, at most so many.
 pub(crate) fn entries(
     context: &Context,
-    filter: &FilterArgs,
+    filter: &Filter,
     limit: usize,
 ) -> Result<Vec<Entry>, CommandError> {
     let query = filter.query(&context.clock, Some(limit))?;

@@ -92,7 +92,7 @@ pub(super) fn compiled(
             Err(CommandError::told(Exit::No))
         }
         Err(findings) => {
-            source.tell(&findings, context.ui);
+            source.tell(&findings, &*context.report);
             let count = crate::ui::many(findings.len() as u64, "reason");
             let error = CommandError::new(Exit::No, format!("the plan may not run, for {count}"));
             Err(with_hint_of_provided(error, &findings))

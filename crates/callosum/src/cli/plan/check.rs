@@ -12,7 +12,7 @@ use super::{
     call_check::{CallFaults, CallWarning, check_calls},
     carry::{names, with_hint_of_provided},
     proposal::{self, RejectionOutput},
-    source::{FindingOutput, Source, SourceArgs},
+    source::{FindingOutput, Source, SourceArgs, source_of},
 };
 use crate::{
     cli::{GlobalArgs, capability, context::Context, roster::Roster},
@@ -160,7 +160,7 @@ pub(super) fn check(
     context: Option<&Context>,
     ui: Ui,
 ) -> Result<(), CommandError> {
-    let source = Source::of(&args.source)?;
+    let source = source_of(&args.source)?;
     let allowed = match args.allowed.as_slice() {
         [] => None,
         entries => Some(Allowlist::parse(entries).map_err(|error| {
@@ -272,7 +272,7 @@ fn wrong(
         })?;
         return Err(CommandError::told(Exit::No));
     }
-    source.tell(findings, ui);
+    source.tell(findings, &ui);
     let count = many(findings.len() as u64, "reason");
     let what = format!("the program may not run, for {count}");
     let error = CommandError::new(Exit::No, what);

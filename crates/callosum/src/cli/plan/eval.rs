@@ -14,7 +14,7 @@ use super::{
     answers::Answers,
     parameters::{parameters, unstartable},
     rehearsal::{Rehearsal, RulingOutput},
-    source::{FindingOutput, Source, SourceArgs},
+    source::{FindingOutput, Source, SourceArgs, source_of},
 };
 use crate::ui::{CommandError, Exit, Ui, many};
 
@@ -75,7 +75,7 @@ struct EvalErrorOutput {
 }
 
 pub(super) fn run(args: &EvalArgs, ui: Ui) -> Result<(), CommandError> {
-    let source = Source::of(&args.source)?;
+    let source = source_of(&args.source)?;
     let answers = match &args.answers {
         Some(file) => Answers::read(file)?,
         None => Answers::none(),
@@ -180,7 +180,7 @@ fn refused(source: &Source, findings: &[Finding], ui: Ui) -> Result<(), CommandE
         })?;
         return Err(CommandError::told(Exit::No));
     }
-    source.tell(findings, ui);
+    source.tell(findings, &ui);
     let count = many(findings.len() as u64, "reason");
     Err(CommandError::new(
         Exit::No,
@@ -211,7 +211,7 @@ fn failed(
             }),
         })?;
     } else {
-        source.tell_failure(failure, ui);
+        source.tell_failure(failure, &ui);
     }
     Err(CommandError::told(Exit::No))
 }

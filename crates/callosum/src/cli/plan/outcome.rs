@@ -222,7 +222,7 @@ pub(super) fn tell(
                 ui.json_data(&output)?;
                 return Err(CommandError::told(Exit::No));
             }
-            source.tell_failure(failure, ui);
+            source.tell_failure(failure, &ui);
             Err(
                 CommandError::new(Exit::No, format!("the run failed: {}", failure.kind))
                     .hint(format!("callosum plan show {run} --tree")),

@@ -18,7 +18,7 @@ use super::{
     own::OwnRun,
     parameters,
     rehearsal::Rehearsal,
-    source::{Source, SourceArgs},
+    source::{SourceArgs, source_of},
 };
 use crate::{
     cli::{context::Context, delegate::dollars, store},
@@ -113,7 +113,7 @@ impl RunArgs {
 }
 
 pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError> {
-    let source = Source::of(&args.source)?;
+    let source = source_of(&args.source)?;
     let input = match &args.input {
         Some(json) => parameters::of_json(json)?,
         None => parameters::parameters(&args.parameters)?,

@@ -11,7 +11,10 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::ui::{CommandError, Exit, Ui};
+use crate::{
+    report::Reporter,
+    ui::{CommandError, Exit},
+};
 
 /// Options that give the program.
 #[derive(Args, Debug)]
@@ -52,30 +55,8 @@ pub(super) struct FindingOutput {
 }
 
 impl Source {
-    pub(super) fn of(args: &SourceArgs) -> Result<Self, CommandError> {
-        if let Some(text) = &args.expression {
-            let name = "-e".to_owned();
-            return Self::named(text.clone(), name).of_some_program();
-        }
-        let file = args.file.as_deref().unwrap_or(Path::new("-"));
-        let (name, mut bytes) = if file.as_os_str() == "-" {
-            ("standard input".to_owned(), standard_input()?)
-        } else {
-            (file.display().to_string(), file_at(file, MOST)?)
-        };
-        // A read that ended at its bound may have ended within a character.
-        if bytes.len() == MOST
-            && let Err(error) = std::str::from_utf8(&bytes)
-            && error.error_len().is_none()
-        {
-            bytes.truncate(error.valid_up_to());
-        }
-        let text = text_of(&name, bytes)?;
-        Self::named(text, name).of_some_program()
-    }
-
     /// Refuses a text in which no program stands. What can't be read is told where it is compiled.
-    fn of_some_program(self) -> Result<Self, CommandError> {
+    pub(super) fn of_some_program(self) -> Result<Self, CommandError> {
         if !read(&self.text).is_ok_and(|forms| forms.is_empty()) {
             return Ok(self);
         }
@@ -94,16 +75,16 @@ impl Source {
     }
 
     /// Tells all that is wrong with the program, each with its place.
-    pub(super) fn tell(&self, findings: &[Finding], ui: Ui) {
+    pub(super) fn tell(&self, findings: &[Finding], report: &dyn Reporter) {
         for finding in findings {
-            ui.say(&finding.render(&self.text, &self.name, Colours::Styled));
-            ui.say("");
+            report.say(&finding.render(&self.text, &self.name, Colours::Styled));
+            report.say("");
         }
     }
 
     /// Tells how the evaluation failed, with its place.
-    pub(super) fn tell_failure(&self, failure: &Failure, ui: Ui) {
-        ui.say(&failure.render(&self.text, &self.name, Colours::Styled));
+    pub(super) fn tell_failure(&self, failure: &Failure, report: &dyn Reporter) {
+        report.say(&failure.render(&self.text, &self.name, Colours::Styled));
     }
 
     pub(super) fn line_and_column(&self, span: Span) -> (usize, usize) {
@@ -120,6 +101,29 @@ impl Source {
             column,
         }
     }
+}
+
+/// Reads the program that the arguments name.
+pub(super) fn source_of(args: &SourceArgs) -> Result<Source, CommandError> {
+    if let Some(text) = &args.expression {
+        let name = "-e".to_owned();
+        return Source::named(text.clone(), name).of_some_program();
+    }
+    let file = args.file.as_deref().unwrap_or(Path::new("-"));
+    let (name, mut bytes) = if file.as_os_str() == "-" {
+        ("standard input".to_owned(), standard_input()?)
+    } else {
+        (file.display().to_string(), file_at(file, MOST)?)
+    };
+    // A read that ended at its bound may have ended within a character.
+    if bytes.len() == MOST
+        && let Err(error) = std::str::from_utf8(&bytes)
+        && error.error_len().is_none()
+    {
+        bytes.truncate(error.valid_up_to());
+    }
+    let text = text_of(&name, bytes)?;
+    Source::named(text, name).of_some_program()
 }
 
 /// Bytes of a source that are read: some more than it may have, so that one that is too large still is

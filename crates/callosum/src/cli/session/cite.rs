@@ -5,8 +5,9 @@ use callosum_session::Whose;
 use clap::Args;
 
 use super::{
-    AgentArgs, decide::DecideOutput, heal, place, say_moved, session, tell_mended, tell_redacted,
-    undecided, zones,
+    AgentArgs,
+    decide::{self, DecideOutput},
+    heal, place, say_moved, session, tell_mended, tell_redacted, undecided, zones,
 };
 use crate::{cli::context::Context, ui::CommandError};
 
@@ -60,5 +61,5 @@ pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError
         let what = format!("leans no more on {}: {standing}", gone.identifier());
         context.report.say(&harmless(&what));
     }
-    DecideOutput::of(&cited).tell(context)
+    decide::print(context, &DecideOutput::of(&cited))
 }

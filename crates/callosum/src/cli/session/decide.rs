@@ -109,14 +109,6 @@ impl DecideOutput {
         }
     }
 
-    /// Tells what was written.
-    pub(super) fn tell(&self, context: &Context) -> Result<(), CommandError> {
-        if context.ui.json {
-            return context.ui.json_data(self);
-        }
-        context.ui.read_by_all(&self.as_text())
-    }
-
     /// The decision's name and title, and a line for each place that it cites.
     pub(crate) fn as_text(&self) -> String {
         let mut text = format!("{}\n", self.name());
@@ -147,6 +139,14 @@ pub(crate) fn bead_id(text: &str) -> Result<BeadId, CommandError> {
     })
 }
 
+/// Prints what was written.
+pub(super) fn print(context: &Context, output: &DecideOutput) -> Result<(), CommandError> {
+    if context.ui.json {
+        return context.ui.json_data(output);
+    }
+    context.ui.read_by_all(&output.as_text())
+}
+
 pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandError> {
     let places = args.places.iter().map(|text| place(context, text));
     let ground = match (args.assume, args.from_user) {
@@ -165,7 +165,7 @@ pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandErr
         session_id: args.session_id.clone(),
         call: None,
     };
-    decide(context, args.agent.agent()?, &new)?.tell(context)
+    print(context, &decide(context, args.agent.agent()?, &new)?)
 }
 
 /// Tells `bd` of a decision.

@@ -43,7 +43,7 @@ pub(super) use self::{
 };
 pub(crate) use self::{
     decide::{bead_id, decide, decided_by, tell_bd_decided},
-    recover::{RecoverArgs, recover},
+    recover::{RecoverOptions, recover},
 };
 use super::context::Context;
 use crate::ui::{CommandError, Exit};

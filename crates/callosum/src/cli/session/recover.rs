@@ -41,18 +41,30 @@ Examples:
 pub(crate) struct RecoverArgs {
     /// Level of detail: 1, 2 or 3
     #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=3))]
-    pub(crate) level: u8,
+    level: u8,
     /// Print at most about TOKENS tokens, estimated
     #[arg(long, value_name = "TOKENS")]
-    pub(crate) budget: Option<u64>,
+    budget: Option<u64>,
     /// Topic of the decisions of level 2
     #[arg(value_name = "QUERY")]
-    pub(crate) query: Option<String>,
+    query: Option<String>,
     /// Read another project that this machine knows, and quote its text
     #[arg(long, value_name = "PATH")]
+    repo: Option<String>,
+}
+
+/// What a new context asks for.
+#[derive(Debug)]
+pub(crate) struct RecoverOptions {
+    /// How much: 1, 2 or 3.
+    pub(crate) level: u8,
+    /// The most tokens, estimated; none takes the level's own budget.
+    pub(crate) budget: Option<u64>,
+    /// The topic of the decisions of level 2.
+    pub(crate) query: Option<String>,
+    /// Another project to read.
     pub(crate) repo: Option<String>,
     /// Whether the text is quoted, since an agent reads it beside instructions.
-    #[arg(skip)]
     pub(crate) quoted: bool,
 }
 
@@ -70,7 +82,14 @@ pub(crate) struct RecoverOutput {
 }
 
 pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandError> {
-    let output = recover(context, args)?;
+    let options = RecoverOptions {
+        level: args.level,
+        budget: args.budget,
+        query: args.query.clone(),
+        repo: args.repo.clone(),
+        quoted: false,
+    };
+    let output = recover(context, &options)?;
     if context.ui.json {
         return context.ui.json_data(&output);
     }
@@ -80,14 +99,14 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
 /// What a new context is told.
 pub(crate) fn recover(
     context: &Context,
-    args: &RecoverArgs,
+    options: &RecoverOptions,
 ) -> Result<RecoverOutput, CommandError> {
-    if args.query.is_some() && args.level != 2 {
+    if options.query.is_some() && options.level != 2 {
         let what = "only level 2 is about something: --level 2";
         return Err(CommandError::new(Exit::Usage, what));
     }
     let own = zones(context);
-    let other = args.repo.as_deref();
+    let other = options.repo.as_deref();
     let other = other.map(|path| repos::other(context, path)).transpose()?;
     let session = session(context, other.as_ref().unwrap_or(&own), Agent::default());
     let settings = super::session(context, &own, Agent::default());
@@ -99,7 +118,7 @@ pub(crate) fn recover(
     let root = other.as_ref().map(|other| other.root.display().to_string());
     let told = |budget: u64, tell: &dyn Fn(u64) -> String| match &root {
         Some(root) => quoted_from(root, budget, tell),
-        None if args.quoted => quoted_from("this project", budget, tell),
+        None if options.quoted => quoted_from("this project", budget, tell),
         None => tell(budget),
     };
     let within = |budget: u64, tell: &dyn Fn(u64) -> String| {
@@ -112,7 +131,7 @@ pub(crate) fn recover(
             if let Some(enough) = larger.next() {
                 let what = format!("nothing fits in {budget} tokens: --budget {enough}");
                 context.report.say(&what);
-            } else if args.query.is_none() {
+            } else if options.query.is_none() {
                 let what = "nothing is kept here yet: no bead is current, and nothing was decided or handed off";
                 context.report.say(what);
             }
@@ -121,15 +140,15 @@ pub(crate) fn recover(
     };
     let gather =
         |looked_up| Recollection::gather(&session, looked_up).map_err(|error| explain(&error));
-    let text = match args.level {
+    let text = match options.level {
         1 => {
             let recollection = gather(LAST)?;
-            let budget = args.budget.unwrap_or(config.level_1_tokens);
+            let budget = options.budget.unwrap_or(config.level_1_tokens);
             within(budget, &|budget| level_1(&recollection, budget))
         }
         2 => {
-            let budget = args.budget.unwrap_or(config.level_2_tokens);
-            if let Some(query) = args.query.as_deref() {
+            let budget = options.budget.unwrap_or(config.level_2_tokens);
+            if let Some(query) = options.query.as_deref() {
                 let found = Found::gather(&session, query, budget);
                 let found = found.map_err(|error| explain(&error))?;
                 if found.is_empty() {
@@ -156,7 +175,7 @@ pub(crate) fn recover(
         }
     };
     Ok(RecoverOutput {
-        level: args.level,
+        level: options.level,
         tokens: tokens::estimate(&text),
         text,
         repo: root,

@@ -9,7 +9,7 @@ use super::{Effect, Tool, noted, prepared, read, schema};
 use crate::{
     cli::{
         Context,
-        ledger::{FilterArgs, as_text, entries, entry_of},
+        ledger::{Filter, as_text, entries, entry_of},
     },
     mcp::answer,
     ui::CommandError,
@@ -50,7 +50,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         return Ok(answer::cut(&format!("{NOTICE}{text}"), budget));
     }
     let since = arguments.since.as_deref();
-    let filter = FilterArgs::of(arguments.executor, arguments.text, since)?;
+    let filter = Filter::of(arguments.executor, arguments.text, since)?;
     let limit = arguments.limit.unwrap_or(10).clamp(1, MOST);
     let found = entries(context, &filter, limit)?;
     if found.is_empty() {

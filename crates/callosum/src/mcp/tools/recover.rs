@@ -9,7 +9,7 @@ use super::{Effect, Tool, prepared, read, schema};
 use crate::{
     cli::{
         Context,
-        session::{RecoverArgs, recover},
+        session::{RecoverOptions, recover},
     },
     mcp::answer,
     ui::{CommandError, Exit},
@@ -45,7 +45,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         let what = format!("there is no level {level}; there are 1, 2 and 3");
         return Err(CommandError::new(Exit::Usage, what));
     }
-    let wanted = RecoverArgs {
+    let wanted = RecoverOptions {
         level,
         budget,
         query: about.clone(),

@@ -12,7 +12,7 @@
 //! What is deliberately not here: gathering facts, asking people, keeping records. Work is bounded
 //! by the size of the text and by counts, never by a clock; beyond the bounds the answer is to ask.
 //!
-//! What it can and cannot see: `docs/guard.md`.
+//! What it can and cannot see: `docs/guard/limits.md`.
 
 #![forbid(unsafe_code)]
 

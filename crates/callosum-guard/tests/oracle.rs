@@ -257,7 +257,7 @@ fn the_page_tells_how_many_rows_are_proven() {
         .filter(|row| row.expect != Decision::Allow)
         .collect();
     let count = |holds: fn(&Row) -> bool| stopped.iter().filter(|row| holds(row)).count();
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guard.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guard/accuracy.md");
     let page = fs::read_to_string(page).unwrap();
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut wrong = Vec::new();

@@ -258,7 +258,7 @@ fn a_link_is_followed_from_the_folder_of_its_page() {
 #[test]
 fn every_test_that_the_page_on_the_mesh_names_is_there() {
     let tree = Tree::read();
-    let page = tree.text("docs/mesh.md");
+    let page = tree.text("docs/requirements.md");
     let sources: String = tree
         .with_extension("rs")
         .filter(|path| path.contains("/tests/"))

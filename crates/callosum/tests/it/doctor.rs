@@ -228,7 +228,7 @@ fn a_ledger_that_is_gone_is_not_a_ledger_that_never_was() {
         attention.contains("gone") && attention.contains("callosum init"),
         "{status}"
     );
-    assert_eq!(status["initialised"], true, "{status}");
+    assert_eq!(status["initialized"], true, "{status}");
     let ledger = check(&disk.run(&["doctor", "--json"]).ended_with(1), "ledger");
     assert_eq!(ledger["hint"], "callosum init", "{ledger}");
 }

@@ -167,8 +167,8 @@ fn a_link_and_a_shim_are_told_as_such() {
         Value::from(shims.join("codex").display().to_string())
     );
     let real = std::fs::canonicalize(real).unwrap().display().to_string();
-    assert_eq!(codex["leads_to"], Value::from(real));
-    assert_eq!(codex["shim_of"], "asdf");
+    assert_eq!(codex["resolved_path"], Value::from(real));
+    assert_eq!(codex["shim_for"], "asdf");
     let told = env
         .callosum()
         .env("PATH", &path)

@@ -30,7 +30,7 @@ fn what_is_broken_is_healed_from_git_or_the_template() {
     assert!(env.read(".beads/bd-1.yaml").contains("Kept"));
     assert!(env.read(".beads/bd-2.yaml").contains("Broken"));
     assert_eq!(
-        env.read(healed["healed"][2]["aside"].as_str().unwrap()),
+        env.read(healed["healed"][2]["backup_path"].as_str().unwrap()),
         "a: [\n"
     );
     assert_eq!(env.run(["session", "heal"]).success().stdout, "");

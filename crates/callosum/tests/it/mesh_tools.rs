@@ -55,7 +55,7 @@ fn a_tool_says_what_the_verb_says() {
     assert_eq!(task["category"], "synthesis");
     assert_eq!(task["assigned_to"], "gemini-cli");
     assert_eq!(task["priority"], 1);
-    assert_eq!(task["waits_for"], json!([first]));
+    assert_eq!(task["blocked_by"], json!([first]));
 }
 
 /// CALC-PAT-2: a task is listed, claimed and done in the name of the client's own session, in a project in which nothing was

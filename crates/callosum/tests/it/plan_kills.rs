@@ -72,8 +72,8 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
         Schema::published("output-plan-run").fault(&output.json()),
         None
     );
-    let waiting = output.json()["waits_for"][0].clone();
-    assert_eq!(waiting["waits_for"], "outcome");
+    let waiting = output.json()["blocked_by"][0].clone();
+    assert_eq!(waiting["blocked_by"], "outcome");
     assert_eq!(prompts(&env), ["a"]);
     let listed = env.run(["plan", "list", "--json"]).success().json();
     assert_eq!(listed["runs"][0]["standing"], "waiting");
@@ -168,7 +168,7 @@ fn an_executor_that_could_write_when_it_was_killed_is_not_asked_again() {
     env.write("registry.json", registry.to_string());
     env.run(["trust", "--yes"]).success();
     let asked = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
-    assert_eq!(asked.json()["waits_for"][0]["waits_for"], "outcome");
+    assert_eq!(asked.json()["blocked_by"][0]["blocked_by"], "outcome");
     assert_eq!(prompts(&env), [""; 0]);
 }
 
@@ -207,8 +207,8 @@ fn killed_and_gone_on_with(
                 return json["value"].clone();
             }
             match &run {
-                Some(run) if json["waits_for"][0]["key"].is_string() => {
-                    settle(run, &json["waits_for"][0]);
+                Some(run) if json["blocked_by"][0]["key"].is_string() => {
+                    settle(run, &json["blocked_by"][0]);
                 }
                 _ => panic!("{json}"),
             }
@@ -238,7 +238,7 @@ fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
     };
     let ended = killed_and_gone_on_with(&env, plan, until, |run, waiting| {
         let key = waiting["key"].as_str().unwrap();
-        match waiting["waits_for"].as_str() {
+        match waiting["blocked_by"].as_str() {
             Some("approval") => drop(env.run(["plan", "approve", run])),
             // It has no place to write to, so nothing was done, but where the system can't hold it to that
             // nobody but a person knows.
@@ -366,7 +366,7 @@ fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
         _ => lives_for(child, PATIENCE),
     };
     let ended = killed_and_gone_on_with(&env, plan, until, |run, waiting| {
-        assert_eq!(waiting["waits_for"], "outcome", "{waiting}");
+        assert_eq!(waiting["blocked_by"], "outcome", "{waiting}");
         questions += 1;
         wait_for_end_of_all(&env);
         let key = waiting["key"].as_str().unwrap();

@@ -32,7 +32,7 @@ fn killed_at_work(env: &TestEnv) -> (String, String) {
     assert_eq!(output.code, 128 + 9, "{}", output.stderr);
     let run = only_run(env);
     let shown = env.run(["plan", "show", &run, "--json"]).success().json();
-    let key = shown["waits_for"][0]["key"].as_str().unwrap().to_owned();
+    let key = shown["blocked_by"][0]["key"].as_str().unwrap().to_owned();
     (run, key)
 }
 
@@ -79,8 +79,8 @@ fn what_others_write_of_a_run_counts_for_nothing() {
     assert_eq!(shown.json()["value"], Value::Null);
     let output = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
     assert!(output.stderr.contains(&told), "{}", output.stderr);
-    assert_eq!(output.json()["waits_for"][0]["key"], key);
-    assert_eq!(output.json()["waits_for"][0]["waits_for"], "outcome");
+    assert_eq!(output.json()["blocked_by"][0]["key"], key);
+    assert_eq!(output.json()["blocked_by"][0]["blocked_by"], "outcome");
     assert_eq!(prompts(&env), ["a"]);
     let output = env.run(["plan", "resume", &run, "--not-done", &key, "--json"]);
     let output = approved(&env, output).success();
@@ -213,7 +213,7 @@ fn an_executor_whose_start_is_off_the_record_is_not_asked_again() {
     );
     std::fs::write(&journal, format!("{}\n", lines[..=at].join("\n"))).unwrap();
     let output = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
-    assert_eq!(output.json()["waits_for"][0]["waits_for"], "outcome");
+    assert_eq!(output.json()["blocked_by"][0]["blocked_by"], "outcome");
     env.run(["plan", "cancel", &run]).success();
     let left = std::fs::read_dir(own_file(&env, &run).parent().unwrap()).unwrap();
     assert_eq!(left.count(), 0);

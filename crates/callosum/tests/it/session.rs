@@ -89,7 +89,7 @@ fn a_decision_is_kept_in_three_places_and_grounded() {
     env.write("src/a.rs", "pub fn one() {}\npub fn too() {}\n");
     env.run(["session", "grounding"]).ended_with(1);
     let forked = env.run(["bead", "diff", id, "--json"]).ended_with(1).json();
-    assert_eq!(forked["forks"][0]["wins"], "code");
+    assert_eq!(forked["forks"][0]["trusted_source"], "code");
 }
 
 /// LOA-GRD-1: what sessions and git write themselves is no evidence.

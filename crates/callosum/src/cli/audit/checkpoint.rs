@@ -44,7 +44,7 @@ pub(crate) struct CheckpointArgs {
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct CheckpointOutput {
     /// Whether one was made; else nothing was recorded since the last.
-    pub(crate) made: bool,
+    pub(crate) created: bool,
     /// The log that it is of.
     pub(crate) origin: String,
     /// How many records it covers.
@@ -81,7 +81,11 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    let word = if output.made { "signed" } else { "is signed" };
+    let word = if output.created {
+        "signed"
+    } else {
+        "is signed"
+    };
     let mut text = format!("{word}: {} records, root {}\n", output.size, output.root);
     for (what, value) in [
         ("key", &output.key),
@@ -122,7 +126,7 @@ fn show_key(context: &Context) -> Result<(), CommandError> {
 impl CheckpointOutput {
     fn of(made: &Made) -> Self {
         Self {
-            made: true,
+            created: true,
             origin: made.checkpoint.origin.clone(),
             size: made.checkpoint.size,
             root: made.checkpoint.root.to_string(),
@@ -147,7 +151,7 @@ impl CheckpointOutput {
             .verifier(&context.disk)
             .map_err(|error| witness::unmade(&error))?;
         Ok(Self {
-            made: false,
+            created: false,
             origin: last.checkpoint.origin,
             size: last.checkpoint.size,
             root: last.checkpoint.root.to_string(),

@@ -178,7 +178,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
 fn check_configuration(context: &Context, checks: &mut Checks) {
     let settings = &context.project.settings;
     if settings.warnings.is_empty() {
-        checks.add("configuration", Outcome::Ok, "in order", None);
+        checks.add("configuration", Outcome::Ok, "ok", None);
     }
     for warning in &settings.warnings {
         let hint = Some("callosum config show --origin");

@@ -121,7 +121,7 @@ pub(crate) struct DecisionOutput {
     /// The id of that snapshot, where it was taken before the answer.
     pub(crate) snapshot_id: Option<String>,
     /// What of the files that the command names that snapshot does not hold: going back does not bring it back.
-    pub(crate) snapshot_lacks: Vec<String>,
+    pub(crate) snapshot_missing: Vec<String>,
     /// What was wrong with the configuration then.
     pub(crate) configuration: Vec<String>,
     /// The tool.
@@ -171,7 +171,7 @@ impl DecisionOutput {
             auto_allowed: details.get("auto_allowed") == Some(&Value::Bool(true)),
             snapshot: text("snapshot"),
             snapshot_id: text("snapshot_id"),
-            snapshot_lacks: list("snapshot_lacks"),
+            snapshot_missing: list("snapshot_lacks"),
             configuration: list("configuration"),
             tool: text("tool"),
             session_id: text("session_id"),
@@ -241,12 +241,12 @@ impl DecisionOutput {
     /// What it lost for good, on one line.
     fn not_kept(&self) -> Option<String> {
         let lacks: Vec<String> = self
-            .snapshot_lacks
+            .snapshot_missing
             .iter()
             .take(MOST_LACKS)
             .map(|path| on_one_line(path))
             .collect();
-        let more = match self.snapshot_lacks.len() - lacks.len() {
+        let more = match self.snapshot_missing.len() - lacks.len() {
             0 => String::new(),
             more => format!(" and {more} more"),
         };

@@ -257,5 +257,5 @@ fn a_task_that_waits_in_vain_says_so() {
         "t2 P5 pending: b (waits for t1; t1 taken back, never to be complete)\n"
     );
     let shown = json(&env, &["task", "show", "t2"]);
-    assert_eq!(shown["waits_in_vain_for"], serde_json::json!(["t1"]));
+    assert_eq!(shown["unsatisfiable_needs"], serde_json::json!(["t1"]));
 }

@@ -620,7 +620,7 @@ fn scenarios(bead: Option<&Bead>, config: &Config) -> Step {
     let outcome = if has >= config.scenarios {
         Outcome::Passed
     } else {
-        said.push("name them: callosum session decide WORDS --scenario WORDS".to_owned());
+        said.push("name them: callosum session decide WORDS --acceptance WORDS".to_owned());
         config.edd.outcome()
     };
     Step {

@@ -226,7 +226,7 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
             .hint("a newer callosum wrote it; this one can still read it: callosum ledger query"),
         OpenError::Foreign { .. } => explained.hint(
             "callosum ledger recover --from-audit puts back what the journal says and sets this aside; \
-             --appended takes in what was added; callosum ledger verify names it",
+             --import-appended takes in what was added; callosum ledger verify names it",
         ),
         OpenError::NotALedger { .. } => {
             explained.hint("mend the file, or move it away: the next opening writes it anew")
@@ -237,7 +237,7 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
         ),
         OpenError::Cut { .. } => explained.hint(
             "callosum audit verify says what is missing: bring it back; or go on with what is there: \
-             callosum audit checkpoint --begin-anew",
+             callosum audit checkpoint --reset",
         ),
         OpenError::DayToCome { .. } => {
             explained.hint("no callosum wrote it: move the file away")

@@ -157,7 +157,7 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
         {
             context.ui.hint(
                 "bring back what was signed; or, if you know why the journal is another: callosum \
-                 audit checkpoint --begin-anew",
+                 audit checkpoint --reset",
             );
         } else if found
             .problems
@@ -169,7 +169,7 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             context.ui.hint(&format!(
                 "bring the journal back, from a backup or from version control; or begin a new one \
                  with the entries that the ledger has: callosum ledger recover --new-journal{}, \
-                 then callosum audit checkpoint --begin-anew",
+                 then callosum audit checkpoint --reset",
                 if lost_its_end { " --force" } else { "" }
             ));
         }

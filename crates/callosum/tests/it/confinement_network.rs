@@ -81,7 +81,7 @@ with socket.create_connection(tuple(os.environ["HTTPS_PROXY"].removeprefix("http
     s.recv(100)
 "#
         ),
-        &["--network", &format!("127.0.0.1:{port}")],
+        &["--allow-net", &format!("127.0.0.1:{port}")],
     );
     let serving = std::thread::spawn(move || {
         use std::io::{Read as _, Write as _};
@@ -102,7 +102,7 @@ with socket.create_connection(tuple(os.environ["HTTPS_PROXY"].removeprefix("http
     let unasked = "its executor probe said something to the proxy that asks for no connection: it asked for no host\n";
     assert!(output.stderr.contains(unasked), "{}", output.stderr);
     let told = "its executor probe was not let reach example.org:443: the entry does not name it under `network`; \
-                whoever registers it with `--network example.org:443` lets it\n";
+                whoever registers it with `--allow-net example.org:443` lets it\n";
     assert!(output.stderr.contains(told), "{}", output.stderr);
     assert_eq!(
         found,
@@ -141,7 +141,7 @@ tried("streamed", streamed)
 "#
         ),
         &[
-            "--network",
+            "--allow-net",
             &format!("127.0.0.1:{port}"),
             "--quiet-ms",
             "10000",
@@ -178,7 +178,7 @@ tried("named", lambda: tunnel("models.example:443"))
 tried("other", lambda: tunnel("evil.example:443"))
 tried("secret", lambda: any("sesame" in value for value in os.environ.values()))
 "#,
-        &["--network", "models.example:443"],
+        &["--allow-net", "models.example:443"],
     );
     let serving = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();

@@ -162,7 +162,13 @@ fn what_nobody_is_logged_in_to_is_given_no_task_unasked() {
     let told =
         "nobody seems to be logged in to codex-acp, and no task goes there that does not name it";
     assert!(asked.stderr.contains(told), "{}", asked.stderr);
-    let named = ["delegate", "Map it.", "--executor", "codex-acp", "--fresh"];
+    let named = [
+        "delegate",
+        "Map it.",
+        "--executor",
+        "codex-acp",
+        "--no-cache",
+    ];
     let named = env.run(named).success();
     let told = "warning: codex-acp: nobody seems to be logged in: ";
     assert!(named.stderr.contains(told), "{}", named.stderr);

@@ -84,7 +84,7 @@ fn a_clone_and_a_moved_project_are_told_apart() {
     );
     let hint = ledger["hint"].as_str().unwrap();
     assert!(
-        hint.ends_with("; callosum audit checkpoint --begin-anew"),
+        hint.ends_with("; callosum audit checkpoint --reset"),
         "{hint}"
     );
     // What was damaged is no clone.

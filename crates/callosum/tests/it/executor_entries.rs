@@ -48,7 +48,7 @@ fn a_wish_for_what_is_obeyed_is_refused_in_words() {
             "mine",
             "--command",
             &template,
-            "--writable",
+            "--allow-write",
             wish,
         ];
         env.run(line)
@@ -69,7 +69,7 @@ fn a_wish_for_what_is_obeyed_is_refused_in_words() {
             refused.contains("hint: callosum executor register mine --command"),
             "{refused}"
         );
-        assert!(!refused.contains("--writable"), "{refused}");
+        assert!(!refused.contains("--allow-write"), "{refused}");
     }
     let told = register("./").success().stderr;
     assert!(told.contains("`./` is writable except what git"), "{told}");

@@ -291,7 +291,7 @@ fn no_words_of_others_stand_among_ours_unmarked() {
     ];
     env.run(add).success();
     let take = [
-        "mesh", "lease", "take", "a.rs", "--as", "evil", "--why", forged,
+        "mesh", "lease", "take", "a.rs", "--as", "evil", "--reason", forged,
     ];
     env.run(take).success();
     let mut codex = Codex::of(&env);

@@ -304,7 +304,7 @@ fn what_the_ledger_has_is_told_and_a_broken_one_is_a_line() {
         "handoff",
         "--to",
         "gemini",
-        "--reasoning",
+        "--reason",
         "too small",
     ])
     .success();

@@ -263,5 +263,5 @@ fn the_log_and_the_metrics_show_what_was_decided() {
     let hook = hook.env("CLAUDE_PROJECT_DIR", env.home());
     hook.input(elsewhere.to_string()).run();
     assert_eq!(log(&env, &[]).len(), 3);
-    assert_eq!(log(&env, &["--everywhere"]).len(), 4);
+    assert_eq!(log(&env, &["--all-projects"]).len(), 4);
 }

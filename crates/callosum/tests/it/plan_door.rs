@@ -68,7 +68,7 @@ fn a_horizon_has_nothing_of_a_ledger_that_is_forbidden() {
 #[test]
 fn who_is_not_confined_is_handed_nothing_unasked() {
     let env = two_languages();
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&env, "free", &fakes::fake(""), unconfined);
     for call in [
         "(call :agent.free {:prompt \"p\"})",

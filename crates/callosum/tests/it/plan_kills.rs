@@ -47,7 +47,7 @@ fn killed_at_work(env: &TestEnv, executor: &str, mut process: Child) {
 fn a_run_that_is_killed_within_a_delegation_goes_on() {
     let env = two_languages();
     env.write("tools/kill.py", script(KILLING_ONCE));
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&env, "killing", "python3 tools/kill.py", unconfined);
     let plan = "(map (fn [p] (:summary (call :agent.delegate {:executor \"killing\" :prompt p}))) \
                 [\"a\" \"b\" \"c\"])";
@@ -85,13 +85,14 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     assert!(of.starts_with("[:map [:summary String]"), "{of}");
     let told = env.run(["plan", "resume", &run]).ended_with(5);
     let key = &waiting["key"].as_str().unwrap()[..12];
-    let hint = format!("callosum plan resume {run} --answer '{key}=VALUE', or --not-done {key}\n");
+    let hint =
+        format!("callosum plan resume {run} --set-result '{key}=VALUE', or --retry-call {key}\n");
     assert!(told.stderr.ends_with(&hint), "{}", told.stderr);
     let said = format!("{key}={{:summary \"b\"}}");
     for twice in [
-        ["--not-done", key, "--not-done", &key[..6]],
-        ["--answer", &said, "--not-done", key],
-        ["--answer", &said, "--answer", &said],
+        ["--retry-call", key, "--retry-call", &key[..6]],
+        ["--set-result", &said, "--retry-call", key],
+        ["--set-result", &said, "--set-result", &said],
     ] {
         let resume = env.callosum().arguments(["plan", "resume", &run]);
         let refused = resume.arguments(twice).run().ended_with(2);
@@ -99,7 +100,7 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
         assert!(refused.stderr.contains(why), "{}", refused.stderr);
     }
     let number = format!("{key}=5");
-    let refused = env.run(["plan", "resume", &run, "--answer", &number]);
+    let refused = env.run(["plan", "resume", &run, "--set-result", &number]);
     let refused = refused.ended_with(2);
     assert!(
         refused
@@ -110,7 +111,7 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     );
     let hint = "a value of type [:map [:summary String] [:task String ?]";
     assert!(refused.stderr.contains(hint), "{}", refused.stderr);
-    let output = env.run(["plan", "resume", &run, "--not-done", key, "--json"]);
+    let output = env.run(["plan", "resume", &run, "--retry-call", key, "--json"]);
     let output = approved(&env, output).success();
     assert_eq!(output.json()["value"], r#"["a" "b" "c"]"#);
     assert_eq!(prompts(&env), ["a", "b", "c"]);
@@ -154,7 +155,7 @@ fn a_client_that_was_killed_with_its_run_is_asked_again() {
 #[test]
 fn an_executor_that_could_write_when_it_was_killed_is_not_asked_again() {
     let env = two_languages();
-    let may_write = &["--writable", "build/", "--quiet-ms", "600000"];
+    let may_write = &["--allow-write", "build/", "--quiet-ms", "600000"];
     register_with(&env, "writer", &fakes::fake("--silent"), may_write);
     let plan = "(:summary (call :agent.writer {:prompt \"w\"}))";
     let run = started(&env, &["run", "-e", plan]).wait().unwrap();
@@ -242,7 +243,7 @@ fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
             Some("approval") => drop(env.run(["plan", "approve", run])),
             // It has no place to write to, so nothing was done, but where the system can't hold it to that
             // nobody but a person knows.
-            _ => drop(env.run(["plan", "resume", run, "--not-done", key])),
+            _ => drop(env.run(["plan", "resume", run, "--retry-call", key])),
         }
     });
     assert_eq!(ended, expected);
@@ -343,7 +344,7 @@ fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
     env.write("tools/log.py", script(&logging));
     env.write("tools/held", "");
     permit_all(&env);
-    let unconfined = &["--confinement", "off", "--quiet-ms", "600000"];
+    let unconfined = &["--sandbox", "off", "--quiet-ms", "600000"];
     register_with(&env, "logging", "python3 tools/log.py", unconfined);
     let all = ["a", "b", "c", "d", "e", "f"];
     let plan = "(map (fn [p] (:summary (call :agent.logging {:prompt p :fresh true}))) \
@@ -374,9 +375,9 @@ fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
         let prompt = all[usize::try_from(shown["answered"].as_u64().unwrap()).unwrap()];
         let said = format!("{key}={{:summary \"{prompt}\"}}");
         let settled: &[&str] = if asked().contains(prompt) {
-            &["--answer", &said]
+            &["--set-result", &said]
         } else {
-            &["--not-done", key]
+            &["--retry-call", key]
         };
         // It goes on, until it is killed again.
         let resume = ["resume", run, "--json"];

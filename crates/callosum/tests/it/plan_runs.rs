@@ -206,7 +206,7 @@ sys.exit(1)
 fn an_executor_is_asked_again_only_where_its_step_says_so() {
     let env = two_languages();
     env.write("tools/fail.py", script(FAILING));
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&env, "failing", "python3 tools/fail.py", unconfined);
     let call = "(call :agent.failing {:prompt \"a\"})";
     let again = "(step :s {:retries {:max 1}} (call :agent.failing {:prompt \"b\"}))";
@@ -223,7 +223,7 @@ fn a_run_that_has_used_up_its_tokens_calls_nothing_more() {
     let env = two_languages();
     let answering = FAILING.replace("sys.exit(1)", "answer(prompt, 700)");
     env.write("tools/one.py", script(&answering));
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&env, "one", "python3 tools/one.py", unconfined);
     let plan = "(map (fn [p] (:summary (call :agent.one {:prompt p}))) [\"a\" \"b\" \"c\"])";
     let capped = ["-e", plan, "--max-tokens", "1000", "--max-cost", "2.5"];

@@ -24,7 +24,7 @@ use crate::{
 fn killed_at_work(env: &TestEnv) -> (String, String) {
     env.write("tools/kill.py", script(KILLING_ONCE));
     permit_all(env);
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(env, "killing", "python3 tools/kill.py", unconfined);
     let plan = "(map (fn [p] (:summary (call :agent.delegate {:executor \"killing\" :prompt p}))) \
                 [\"a\" \"b\" \"c\"])";
@@ -82,7 +82,7 @@ fn what_others_write_of_a_run_counts_for_nothing() {
     assert_eq!(output.json()["blocked_by"][0]["key"], key);
     assert_eq!(output.json()["blocked_by"][0]["blocked_by"], "outcome");
     assert_eq!(prompts(&env), ["a"]);
-    let output = env.run(["plan", "resume", &run, "--not-done", &key, "--json"]);
+    let output = env.run(["plan", "resume", &run, "--retry-call", &key, "--json"]);
     let output = approved(&env, output).success();
     assert_eq!(output.json()["value"], r#"["a" "b" "c"]"#);
     assert_eq!(prompts(&env), ["a", "b", "c"]);
@@ -367,7 +367,7 @@ fn a_run_from_before_there_were_seals_goes_on() {
     let output = env.run(["plan", "resume", &run]).ended_with(5);
     let told = format!("1 record of the run {run} did not come from here");
     assert!(output.stderr.contains(&told), "{}", output.stderr);
-    let output = env.run(["plan", "resume", &run, "--not-done", &key, "--json"]);
+    let output = env.run(["plan", "resume", &run, "--retry-call", &key, "--json"]);
     approved(&env, output).success();
     assert_eq!(prompts(&env), ["a", "b", "c"]);
 }

@@ -33,11 +33,11 @@ fn a_decision_is_kept_in_three_places_and_grounded() {
             "session",
             "decide",
             "Use one pool",
-            "--because",
+            "--reason",
             "fewer sockets",
             "--cite",
             "src/a.rs:2",
-            "--scenario",
+            "--acceptance",
             "two at once",
             "--json",
         ])
@@ -458,7 +458,7 @@ fn a_hand_off_names_somebody_who_is_there() {
         if name == "scout" {
             env.run(["init", "--ledger", "--share"]).success();
         }
-        env.run(["session", "handoff", "--to", name, "--reasoning", name])
+        env.run(["session", "handoff", "--to", name, "--reason", name])
             .success();
         let said = format!("\"to\":\"{meant}\"");
         assert!(env.read(trajectory()).contains(&said), "{name}");

@@ -170,7 +170,7 @@ fn a_server_is_told_before_it_is_ended() {
         with_time_enough(|milliseconds| {
             env.write("notes/heard", "");
             let milliseconds = milliseconds.to_string();
-            let more = [bound, &milliseconds, "--writable", "notes/"];
+            let more = [bound, &milliseconds, "--allow-write", "notes/"];
             assert_eq!(register(&env, "stall", options, &more), 0);
             let output = delegate(&env, "stall", 1);
             assert_eq!(output["error"]["code"], "E002", "{output}");

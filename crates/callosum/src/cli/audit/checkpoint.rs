@@ -25,16 +25,16 @@ Examples:
   $ callosum audit checkpoint --git-ref")]
 pub(crate) struct CheckpointArgs {
     /// Print the key that verifies the journal's last checkpoint and proofs
-    #[arg(long, conflicts_with_all = ["new_key", "begin_anew", "git_ref"])]
+    #[arg(long, conflicts_with_all = ["new_key", "reset", "git_ref"])]
     show_key: bool,
     /// Sign with a new key from now on, in all projects
     ///
     /// The old key signs this checkpoint too.
-    #[arg(long, conflicts_with = "begin_anew")]
+    #[arg(long, conflicts_with = "reset")]
     new_key: bool,
     /// Discard earlier checkpoints and trust the journal as it is now
     #[arg(long)]
-    begin_anew: bool,
+    reset: bool,
     /// Also store all checkpoints in git, at refs/callosum/checkpoints
     #[arg(long)]
     git_ref: bool,
@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
     if args.show_key {
         return show_key(context);
     }
-    let begin = match (args.new_key, args.begin_anew) {
+    let begin = match (args.new_key, args.reset) {
         (true, _) => Begin::NewKey,
         (false, true) => Begin::Anew,
         (false, false) => Begin::GoOn,

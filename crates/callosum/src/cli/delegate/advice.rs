@@ -96,7 +96,7 @@ fn wider(bound: &Bound) -> String {
         Bound::Seconds(most) => ("--max-seconds", (most * 2).max(1).to_string()),
     };
     format!(
-        "the same once more with {option} {more}; but for --fresh, what was answered comes from the ledger"
+        "the same once more with {option} {more}; but for --no-cache, what was answered comes from the ledger"
     )
 }
 

@@ -233,7 +233,7 @@ fn words(context: &Context, args: &DelegateArgs) -> Result<Vec<String>, CommandE
         put("--tasks", Some(utf8(&context.folder.join(file))?));
     }
     for (option, is_set) in [
-        ("--fresh", args.fresh),
+        ("--no-cache", args.no_cache),
         ("--ask-for-citations", args.ask_for_citations),
     ] {
         if is_set {

@@ -111,7 +111,7 @@ pub(crate) struct DelegateArgs {
     section: Option<String>,
     /// Ask again even if the ledger has an answer for this tree
     #[arg(long)]
-    fresh: bool,
+    no_cache: bool,
     /// Run in the background and print the id of the run immediately
     ///
     /// `callosum executor runs` lists runs, waits for them, and prints their results.
@@ -454,7 +454,7 @@ fn reuse(context: &Context, args: &DelegateArgs) -> Option<Reuse> {
     Some(Reuse {
         folder: context.project.homes.reuse(context.state()),
         tree: TreePrint::read(&context.disk, context.tree())?,
-        is_looked_for: !args.fresh,
+        is_looked_for: !args.no_cache,
     })
 }
 

@@ -132,7 +132,7 @@ impl Watch for Shown {
             } => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!(
-                    "{name}: its executor {executor} was not let reach {place}: {reason}; whoever registers it with `--network {place}` lets it"
+                    "{name}: its executor {executor} was not let reach {place}: {reason}; whoever registers it with `--allow-net {place}` lets it"
                 ));
             }
             Notice::Unasked { executor, reason } => {

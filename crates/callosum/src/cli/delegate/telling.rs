@@ -110,7 +110,7 @@ fn tell_task(
         if let Some(age) = reused {
             ui.say(&format!(
                 "{name}{} by {}, answered {} ago over the same tree: {tokens_returned} handed back, \
-                 {citations} (--fresh asks anew)",
+                 {citations} (--no-cache asks anew)",
                 entry.task_id,
                 entry.executor,
                 spelled(*age),

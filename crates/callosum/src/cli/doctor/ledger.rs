@@ -79,9 +79,9 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
                      the project was moved",
                 );
                 text.push_str(
-                    ". If you cloned or moved it yourself, `--begin-anew` accepts it as it is",
+                    ". If you cloned or moved it yourself, `--reset` accepts it as it is",
                 );
-                hint = "callosum ledger verify; callosum audit checkpoint --begin-anew";
+                hint = "callosum ledger verify; callosum audit checkpoint --reset";
             }
             checks.add("ledger", Outcome::Failed, text, Some(hint));
         }

@@ -171,7 +171,7 @@ fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<St
     hint.or_else(|| looking(executor)).or_else(|| {
         Some(format!(
             "it sees the project and the system and nothing else; what it needs beyond: \
-             {} --readable PATH",
+             {} --allow-read PATH",
             registration_line(executor)
         ))
     })
@@ -282,7 +282,7 @@ mod tests {
         let executor = Executor::cli("py", "python3 -c 'x'");
         let line = readable(&executor, "~/.pyenv/".to_owned());
         let expected =
-            r#"callosum executor register py --command "python3 -c 'x'" --readable ~/.pyenv/"#;
+            r#"callosum executor register py --command "python3 -c 'x'" --allow-read ~/.pyenv/"#;
         assert_eq!(line, expected);
     }
 

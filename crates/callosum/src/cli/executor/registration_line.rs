@@ -91,7 +91,7 @@ fn options(executor: &Executor) -> Vec<(&'static str, String)> {
         ("--quiet-ms", milliseconds(executor.quiet_ms)),
         ("--total-ms", milliseconds(executor.total_ms)),
         (
-            "--confinement",
+            "--sandbox",
             executor
                 .confinement
                 .map(|policy| policy.as_str().to_owned()),
@@ -108,9 +108,9 @@ fn options(executor: &Executor) -> Vec<(&'static str, String)> {
             &executor.pass_environment,
             &granted.pass_environment,
         ),
-        ("--readable", &executor.readable, &granted.readable),
-        ("--writable", &executor.writable, &granted.writable),
-        ("--network", &executor.network, &granted.network),
+        ("--allow-read", &executor.readable, &granted.readable),
+        ("--allow-write", &executor.writable, &granted.writable),
+        ("--allow-net", &executor.network, &granted.network),
     ];
     for (option, values, granted) in repeated {
         for value in values.iter().filter(|value| !granted.contains(value)) {
@@ -158,10 +158,10 @@ mod tests {
     fn a_line_registers_the_entry_that_it_words() {
         for options in [
             "claude",
-            "codex --quiet-ms 9 --readable ~/x/",
+            "codex --quiet-ms 9 --allow-read ~/x/",
             r#"py --command "python3 -c 'print(1)'""#,
-            "py --command 'x y' --total-ms 5 --writable target/ --pass-env A",
-            "agent --command 'an-agent' --protocol acp --network a:1",
+            "py --command 'x y' --total-ms 5 --allow-write target/ --pass-env A",
+            "agent --command 'an-agent' --protocol acp --allow-net a:1",
             "reader --command 'reader-mcp' --tool ask --argument q",
             "wiki --endpoint http://127.0.0.1:9000/mcp --tool ask",
             "o --endpoint http://127.0.0.1:1 --model m --protocol ollama",

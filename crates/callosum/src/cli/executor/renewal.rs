@@ -168,7 +168,7 @@ const SINGLE: [&str; 6] = [
     "--context-tokens",
     "--quiet-ms",
     "--total-ms",
-    "--confinement",
+    "--sandbox",
 ];
 
 /// Whether a bound means anything for what an entry starts or asks; a line that names it is refused otherwise.

@@ -35,8 +35,8 @@ Examples:
   $ callosum guard log --rule git --since 2026-01-02T00:00:00Z --json")]
 pub(crate) struct LogArgs {
     /// Print at most N decisions, the latest ones
-    #[arg(short, value_name = "N", default_value_t = 20)]
-    n: usize,
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
     /// Only decisions with this verdict
     #[arg(long, value_enum)]
     verdict: Option<VerdictName>,
@@ -48,7 +48,7 @@ pub(crate) struct LogArgs {
     since: Option<Moment>,
     /// Include the machine journal's records about other folders
     #[arg(long)]
-    everywhere: bool,
+    all_projects: bool,
 }
 
 /// So many of the files that a snapshot does not hold are named.
@@ -272,14 +272,14 @@ impl DecisionOutput {
 pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError> {
     let mut last: VecDeque<(Timestamp, DecisionOutput)> = VecDeque::new();
     let since = args.since.map(|since| since.first(context.clock.now()));
-    each(context, since, args.everywhere, |at, decision| {
-        if args.n == 0 || !decision.fits(args) {
+    each(context, since, args.all_projects, |at, decision| {
+        if args.limit == 0 || !decision.fits(args) {
             return;
         }
         // Two journals are read one after the other; each is in order but for a clock put back.
         let behind = last.iter().rposition(|(before, _)| *before <= at);
         last.insert(behind.map_or(0, |place| place + 1), (at, decision));
-        if last.len() > args.n {
+        if last.len() > args.limit {
             last.pop_front();
         }
     })?;

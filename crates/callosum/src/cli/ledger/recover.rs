@@ -27,7 +27,7 @@ use crate::{
 Examples:
   $ callosum ledger recover .cal_backup/cal_memory_20260102_030405.json
   $ callosum ledger recover --from-audit
-  $ callosum ledger recover --appended")]
+  $ callosum ledger recover --import-appended")]
 pub(crate) struct RecoverArgs {
     #[command(flatten)]
     from: FromArgs,
@@ -35,9 +35,9 @@ pub(crate) struct RecoverArgs {
     ///
     /// FILE need not be a backup, and may have entries that the audit journal does not have.
     #[arg(long, requires = "file")]
-    unverified: bool,
+    skip_verify: bool,
     /// Continue even if entries or records are lost, or the audit journal is intact
-    #[arg(long, conflicts_with_all = ["appended", "unverified"])]
+    #[arg(long, conflicts_with_all = ["import_appended", "skip_verify"])]
     force: bool,
 }
 
@@ -52,7 +52,7 @@ struct FromArgs {
     from_audit: bool,
     /// Import valid entries that another program appended to the ledger
     #[arg(long)]
-    appended: bool,
+    import_appended: bool,
     /// Start a new audit journal from the existing ledger, if the old one is lost
     #[arg(long)]
     new_journal: bool,
@@ -80,7 +80,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     let FromArgs {
         file,
         from_audit,
-        appended,
+        import_appended,
         ..
     } = &args.from;
     let file = file.as_ref().map(|file| context.folder.join(file));
@@ -88,10 +88,10 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         refuse_what_is_no_file(context, file)?;
     }
     let from = match &file {
-        Some(file) if args.unverified => RecoverFrom::Unverified(file),
+        Some(file) if args.skip_verify => RecoverFrom::Unverified(file),
         Some(file) => RecoverFrom::Backup(file),
         None if *from_audit => RecoverFrom::Audit,
-        None if *appended => RecoverFrom::Appended,
+        None if *import_appended => RecoverFrom::Appended,
         None => RecoverFrom::LedgerAlone,
     };
     let progress = Progress::start(context.ui, "recovering");
@@ -111,7 +111,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         );
         context
             .ui
-            .warn(&what, Some("callosum audit checkpoint --begin-anew"));
+            .warn(&what, Some("callosum audit checkpoint --reset"));
     }
     for gone in &recovered.not_in_journal {
         let is_there = context.disk.exists(gone).unwrap_or(false);
@@ -180,7 +180,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     if let Some(ledger) = ledger.filter(|_| !output.left_out.is_empty()) {
         context.ui.hint(&format!(
             "to have those back that the backup does not have: callosum ledger recover {ledger} \
-             --unverified"
+             --skip-verify"
         ));
     }
     answer(&output)
@@ -228,10 +228,10 @@ fn explain(error: &RecoverError) -> CommandError {
                 .hint("callosum ledger backup says where it puts one")
         }
         RecoverError::NoNote { .. } | RecoverError::Untold { .. } => explained.hint(
-            "callosum ledger recover FILE --unverified, if you know where the file comes from",
+            "callosum ledger recover FILE --skip-verify, if you know where the file comes from",
         ),
         RecoverError::Beyond { .. } => explained.hint(
-            "callosum ledger recover --appended takes in what was appended; --from-audit --force \
+            "callosum ledger recover --import-appended takes in what was appended; --from-audit --force \
              leaves it out; where the journal itself is not whole, callosum ledger verify says so",
         ),
         RecoverError::JournalIsSound { .. } => explained.hint(

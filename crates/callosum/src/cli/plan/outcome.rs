@@ -80,7 +80,7 @@ pub(super) struct WaitingOutput {
     blocked_by: String,
     /// The question, or why it is not known.
     question: String,
-    /// The type of the value that `plan resume --answer` takes for it; null where its outcome is not asked for, or nobody
+    /// The type of the value that `plan resume --set-result` takes for it; null where its outcome is not asked for, or nobody
     /// provides it any more.
     answer_type: Option<String>,
     /// Whether going on may find out by itself what came of it.
@@ -156,9 +156,9 @@ impl WaitingOutput {
         } else if self.blocked_by == "outcome" {
             let of = self.answer_type.as_deref().unwrap_or("Any");
             format!(
-                "  it was done:     callosum plan resume {run} --answer '{key}=VALUE'\n  \
+                "  it was done:     callosum plan resume {run} --set-result '{key}=VALUE'\n  \
                                    where VALUE is of type {of}, in the language's notation\n  \
-                   it was not done: callosum plan resume {run} --not-done {key}\n"
+                   it was not done: callosum plan resume {run} --retry-call {key}\n"
             )
         } else {
             format!(
@@ -277,8 +277,8 @@ pub(super) fn tell(
                 [key] => {
                     let key = short(*key);
                     error.hint(format!(
-                        "say what became of it: callosum plan resume {run} --answer '{key}=VALUE', or \
-                         --not-done {key}"
+                        "say what became of it: callosum plan resume {run} --set-result '{key}=VALUE', or \
+                         --retry-call {key}"
                     ))
                 }
                 _ => error.hint(format!("callosum plan show {run}")),

@@ -65,7 +65,7 @@ pub(crate) struct RunArgs {
     answers: Option<PathBuf>,
     /// Limit the run to N calls
     #[arg(long, value_name = "N")]
-    max_yields: Option<u64>,
+    max_calls: Option<u64>,
     /// Make no more calls once calls have used this many tokens
     #[arg(long, value_name = "TOKENS", value_parser = value_parser!(u64).range(1..))]
     max_tokens: Option<u64>,
@@ -119,7 +119,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
         None => parameters::parameters(&args.parameters)?,
     };
     let limits = Limits {
-        yields: args.max_yields.unwrap_or(Limits::default().yields),
+        yields: args.max_calls.unwrap_or(Limits::default().yields),
         ..Limits::default()
     };
     if args.dry_run {
@@ -134,7 +134,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
         return eval::evaluated(&source, answers, &input, limits, rehearsal, context.ui);
     }
     let options = CompileOptions {
-        max_yields: args.max_yields,
+        max_yields: args.max_calls,
         provided: Some(carry::provided(context)?),
         ..CompileOptions::default()
     };

@@ -20,20 +20,20 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum session decide \"Use one pool\" --because \"fewer sockets\" --assume
-  $ callosum session decide \"Drop retries\" --from-user --scenario \"a failed call fails\"")]
+  $ callosum session decide \"Use one pool\" --reason \"fewer sockets\" --assume
+  $ callosum session decide \"Drop retries\" --from-user --acceptance \"a failed call fails\"")]
 pub(crate) struct DecideArgs {
     /// Decision to record
     #[arg(value_name = "DECISION")]
     decision: String,
     /// Reason for the decision
     #[arg(long, value_name = "WHY")]
-    because: Option<String>,
+    reason: Option<String>,
     /// Supporting place, such as `src/a.rs:12`; may be given several times
     #[arg(long = "cite", value_name = "PLACE")]
     places: Vec<String>,
     /// Scenario to try before it counts as done; may be given several times
-    #[arg(long = "scenario", value_name = "WORDS")]
+    #[arg(long = "acceptance", value_name = "WORDS")]
     scenarios: Vec<String>,
     /// Title of at most twelve words [default: the first words of the decision]
     #[arg(long)]
@@ -157,7 +157,7 @@ pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandErr
     let new = NewDecision {
         decision: args.decision.clone(),
         title: args.title.clone(),
-        rationale: args.because.clone(),
+        rationale: args.reason.clone(),
         places: places.collect::<Result<_, _>>()?,
         scenarios: args.scenarios.clone(),
         bead: args.bead.as_deref().map(bead_id).transpose()?,

@@ -95,7 +95,7 @@ pub(crate) struct CreateArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ListArgs {
     /// Print at most LIMIT snapshots
-    #[arg(long, default_value_t = 10)]
+    #[arg(short = 'n', long, default_value_t = 10)]
     limit: usize,
 }
 

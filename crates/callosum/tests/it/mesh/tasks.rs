@@ -42,7 +42,14 @@ fn a_task_goes_from_one_agent_to_another() {
     ];
     assert_eq!(env.run(words).success().stdout, "t1\n");
     env.run([
-        "mesh", "task", "add", "Later", "--needs", "t1", "--id", "t2",
+        "mesh",
+        "task",
+        "add",
+        "Later",
+        "--add-dep",
+        "t1",
+        "--id",
+        "t2",
     ])
     .success();
     env.run(["mesh", "task", "claim", "--as", "codex"])
@@ -225,8 +232,8 @@ fn a_refusal_says_what_to_type_for_what_was_wanted() {
     env.run(["mesh", "task", "add", "count", "--to", "codex", "--id", "t"])
         .success();
     for (words, hint) in [
-        (&["claim", "t"][..], "callosum mesh task claim t --anyway"),
-        (&["done", "t"], "callosum mesh task done t --anyway"),
+        (&["claim", "t"][..], "callosum mesh task claim t --force"),
+        (&["done", "t"], "callosum mesh task done t --force"),
         (&["claim"], "callosum mesh task list"),
     ] {
         let words = [&["mesh", "task"], words, &["--as", "gemini"]].concat();
@@ -236,7 +243,7 @@ fn a_refusal_says_what_to_type_for_what_was_wanted() {
             "{words:?}: {refused}"
         );
     }
-    env.run(["mesh", "task", "done", "t", "--as", "gemini", "--anyway"])
+    env.run(["mesh", "task", "done", "t", "--as", "gemini", "--force"])
         .success();
 }
 
@@ -246,7 +253,7 @@ fn a_task_that_waits_in_vain_says_so() {
     let env = TestEnv::new();
     for words in [
         &["add", "a", "--id", "t1"][..],
-        &["add", "b", "--needs", "t1", "--id", "t2"],
+        &["add", "b", "--add-dep", "t1", "--id", "t2"],
         &["cancel", "t1"],
     ] {
         env.run([&["mesh", "task"], words].concat()).success();

@@ -434,7 +434,7 @@ fn used_up(left: &RunCaps) -> Option<(&'static str, &'static str, &'static str)>
         return Some(("kernel.budget.cost", "money", "--max-cost"));
     }
     if left.milliseconds == Some(0) {
-        return Some(("kernel.budget.time", "time", "--max-seconds"));
+        return Some(("kernel.budget.time", "time", "--timeout"));
     }
     None
 }

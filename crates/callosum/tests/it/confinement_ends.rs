@@ -62,7 +62,7 @@ child.wait()
             &["--sandbox", policy],
         );
         with_time_enough(|milliseconds| {
-            let total = ["--total-ms", &milliseconds.to_string()];
+            let total = ["--timeout", &format!("{milliseconds}ms")];
             let bounds = [&["--sandbox", policy][..], &total].concat();
             register_with(&env, "probe", "python3 tools/probe.py", &bounds);
             let output = delegate(&env);
@@ -90,14 +90,14 @@ time.sleep({name})
 
 /// Has an executor act against its guard without namespaces, with and without what else there is to hold
 /// it; the errors that were told.
-fn acting_against_its_guard(deed: &str, options: &str, total_ms: &str) -> Vec<String> {
+fn acting_against_its_guard(deed: &str, options: &str, timeout: &str) -> Vec<String> {
     let told = ["off", "best-effort"].map(|policy| {
         let name = lullaby();
         let script = AGAINST_ITS_GUARD
             .replace("{name}", &name)
             .replace("{options}", options)
             .replace("{deed}", deed);
-        let env = project(&script, &["--sandbox", policy, "--total-ms", total_ms]);
+        let env = project(&script, &["--sandbox", policy, "--timeout", timeout]);
         let output = in_container(&env, DELEGATE).ended_with(1).json();
         assert_eq!(sleepers(&name), 0, "{policy}: {output}");
         output["error"].to_string()
@@ -110,7 +110,7 @@ fn acting_against_its_guard(deed: &str, options: &str, total_ms: &str) -> Vec<St
 #[test]
 fn an_executor_that_kills_its_guard_does_not_go_on() {
     let deed = "against(signal.SIGKILL, os.getppid())";
-    for told in acting_against_its_guard(deed, "env={}", "300000") {
+    for told in acting_against_its_guard(deed, "env={}", "5m") {
         assert!(told.contains("E001"), "{told}");
         assert!(told.contains("somebody ended its guard"), "{told}");
     }
@@ -120,7 +120,7 @@ fn an_executor_that_kills_its_guard_does_not_go_on() {
 #[test]
 fn an_executor_that_stops_its_guard_does_not_outlive_its_deadline() {
     let deed = "against(signal.SIGSTOP, os.getppid())";
-    for told in acting_against_its_guard(deed, "env={}", "2000") {
+    for told in acting_against_its_guard(deed, "env={}", "2s") {
         assert!(told.contains("E002"), "{told}");
     }
 }
@@ -132,7 +132,7 @@ fn an_executor_that_ends_the_fork_server_too_does_not_go_on() {
         "against(signal.SIGKILL, server, os.getppid())",
         "against(signal.SIGSTOP, server, os.getppid())",
     ] {
-        acting_against_its_guard(deed, "", "2000");
+        acting_against_its_guard(deed, "", "2s");
     }
 }
 

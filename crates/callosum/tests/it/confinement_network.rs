@@ -143,8 +143,8 @@ tried("streamed", streamed)
         &[
             "--allow-net",
             &format!("127.0.0.1:{port}"),
-            "--quiet-ms",
-            "10000",
+            "--idle-timeout",
+            "10s",
         ],
     );
     let streaming = std::thread::spawn(move || {

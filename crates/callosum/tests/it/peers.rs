@@ -20,7 +20,7 @@ fn register(env: &TestEnv, name: &str, options: &str) -> i32 {
 }
 
 fn register_with(env: &TestEnv, name: &str, options: &str, quiet_ms: u64) -> i32 {
-    let quiet_ms = quiet_ms.to_string();
+    let quiet = format!("{quiet_ms}ms");
     let command = format!("'{}' {options}", fakes::program("fake-acp").display());
     let arguments = [
         "executor",
@@ -28,8 +28,8 @@ fn register_with(env: &TestEnv, name: &str, options: &str, quiet_ms: u64) -> i32
         name,
         "--protocol",
         "acp",
-        "--quiet-ms",
-        &quiet_ms,
+        "--idle-timeout",
+        &quiet,
         "--allow-write",
         "notes/",
     ];

@@ -144,7 +144,7 @@ fn a_block_wins_over_a_permission() {
         env.run(["guard", "allow", wrong]).ended_with(2);
     }
     env.run(["guard", "allow"]).ended_with(2);
-    env.run(["guard", "allow", "x", "--minutes", "0"])
+    env.run(["guard", "allow", "x", "--for", "0m"])
         .ended_with(2);
 }
 
@@ -162,7 +162,7 @@ fn a_permission_ends_as_was_said() {
         allowed.filter(|&allowed| allowed).count()
     });
     assert_eq!(allowed, 1);
-    allow(&env, &["git branch -D *", "--minutes", "10"]);
+    allow(&env, &["git branch -D *", "--for", "10m"]);
     let at = |clock: &str| {
         let check = ["guard", "check", "--", ASKED_ABOUT];
         let run = env.callosum().arguments(check);

@@ -155,7 +155,7 @@ fn a_client_that_was_killed_with_its_run_is_asked_again() {
 #[test]
 fn an_executor_that_could_write_when_it_was_killed_is_not_asked_again() {
     let env = two_languages();
-    let may_write = &["--allow-write", "build/", "--quiet-ms", "600000"];
+    let may_write = &["--allow-write", "build/", "--idle-timeout", "10m"];
     register_with(&env, "writer", &fakes::fake("--silent"), may_write);
     let plan = "(:summary (call :agent.writer {:prompt \"w\"}))";
     let run = started(&env, &["run", "-e", plan]).wait().unwrap();
@@ -344,7 +344,7 @@ fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
     env.write("tools/log.py", script(&logging));
     env.write("tools/held", "");
     permit_all(&env);
-    let unconfined = &["--sandbox", "off", "--quiet-ms", "600000"];
+    let unconfined = &["--sandbox", "off", "--idle-timeout", "10m"];
     register_with(&env, "logging", "python3 tools/log.py", unconfined);
     let all = ["a", "b", "c", "d", "e", "f"];
     let plan = "(map (fn [p] (:summary (call :agent.logging {:prompt p :fresh true}))) \

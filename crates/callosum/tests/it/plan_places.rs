@@ -10,7 +10,7 @@ use crate::projects::{begun, register_with, two_languages, wait_for_start};
 #[test]
 fn a_run_at_work_stays_its_process_s_whatever_is_cleared_away() {
     let env = two_languages();
-    let patient = &["--quiet-ms", "600000"];
+    let patient = &["--idle-timeout", "10m"];
     register_with(&env, "silent", &fakes::fake("--silent"), patient);
     let plan = "(call :agent.delegate {:executor \"silent\" :prompt \"a\"})";
     let (mut child, run) = begun(&env, plan);

@@ -241,12 +241,12 @@ fn a_run_that_has_used_up_its_tokens_calls_nothing_more() {
         told.contains("1400 of 1000 tokens, $0.00 of $2.50, "),
         "{told}"
     );
-    for cap in ["--max-tokens=0", "--max-cost=0", "--max-seconds=-1"] {
+    for cap in ["--max-tokens=0", "--max-cost=0", "--timeout=0s"] {
         env.run(["plan", "run", "-e", "1", cap]).ended_with(2);
     }
-    let part = env.run(["plan", "run", "-e", "1", "--max-seconds=0.5"]);
+    let part = env.run(["plan", "run", "-e", "1", "--timeout=0.5s"]);
     let told = part.ended_with(2).stderr;
-    assert!(told.contains("say whole seconds"), "{told}");
+    assert!(told.contains("30s, 10m"), "{told}");
 }
 
 /// CCOS-GOV-1: a run that came along with a repository is gone on with by nobody, approved or not.
@@ -430,7 +430,7 @@ fn a_plan_decides() {
 #[test]
 fn a_run_is_cancelled_by_another_process() {
     let env = two_languages();
-    let patient = &["--quiet-ms", "600000"];
+    let patient = &["--idle-timeout", "10m"];
     register_with(&env, "silent", &fakes::fake("--silent"), patient);
     let plan = "(call :agent.delegate {:executor \"silent\" :prompt \"a\"})";
     let (mut child, run) = begun(&env, plan);

@@ -21,7 +21,9 @@ use crate::{
     cli::{
         context::{Asker, Context},
         failure::ErrorOutput,
-        store, witness,
+        store,
+        time_span::{milliseconds, span_text},
+        witness,
     },
     ui::{CommandError, Exit},
 };
@@ -213,7 +215,10 @@ fn words(context: &Context, args: &DelegateArgs) -> Result<Vec<String>, CommandE
     put("--max-spawns", number(args.max_spawns));
     put("--max-tokens", number(args.max_tokens));
     put("--max-cost", args.max_cost.map(|cost| cost.to_string()));
-    put("--max-seconds", number(args.max_seconds));
+    put(
+        "--timeout",
+        args.timeout.map(|time| span_text(milliseconds(time))),
+    );
     put(
         "--wait-limit",
         args.wait_limit.map(|wait| format!("{}s", wait.as_secs())),

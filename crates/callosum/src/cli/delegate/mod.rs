@@ -45,7 +45,12 @@ pub(super) use self::{
     run_store::{RunState, Runs, Ticket},
 };
 use super::{
-    context::Context, failure::ErrorOutput, roster::Roster, store, time_span::time_span, witness,
+    context::Context,
+    failure::ErrorOutput,
+    roster::Roster,
+    store,
+    time_span::{any_span, time_span},
+    witness,
 };
 use crate::ui::{CommandError, Exit, Ui, shell_word};
 
@@ -148,9 +153,14 @@ pub(crate) struct DelegateArgs {
         help_heading = "Budget of the tree of tasks"
     )]
     max_cost: Option<f64>,
-    /// Start no more executors after this many seconds
-    #[arg(long, value_name = "S", help_heading = "Budget of the tree of tasks")]
-    max_seconds: Option<u64>,
+    /// Start no more executors after this time, such as 90s or 15m
+    #[arg(
+        long,
+        value_name = "DURATION",
+        value_parser = any_span,
+        help_heading = "Budget of the tree of tasks"
+    )]
+    timeout: Option<Duration>,
     /// The plan's call that it is for
     #[arg(skip)]
     plan_call: Option<String>,
@@ -384,6 +394,11 @@ fn note_prompt_is_ignored(context: &Context, args: &DelegateArgs, executors: &[S
 }
 
 /// How much at once, and how often again.
+/// A bound is kept in seconds, and 0 is none: a part of a second counts as a whole one.
+fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}
+
 fn limits(context: &Context, args: &DelegateArgs) -> Limits {
     // Two runs that fail together must not try again together.
     let seed = context.clock.now().as_millisecond().cast_unsigned();
@@ -411,7 +426,7 @@ fn budget(context: &Context, args: &DelegateArgs) -> Result<Budget, CommandError
         spawns: bound(args.max_spawns, set.spawns),
         tokens: bound(args.max_tokens, set.tokens),
         cost: cost.map_or(set.cost, |most| Some(most).filter(|most| *most > Money(0))),
-        seconds: bound(args.max_seconds, set.seconds),
+        seconds: bound(args.timeout.map(whole_seconds), set.seconds),
     };
     context
         .project

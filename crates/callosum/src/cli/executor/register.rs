@@ -1,5 +1,7 @@
 //! `callosum executor register`: a new executor, after a handshake.
 
+use std::time::Duration;
+
 use callosum_agents::{
     client::{Acp, Client},
     confinement::{InvalidHost, Policy, Whitelisted, Withheld},
@@ -24,7 +26,12 @@ use super::{
     renewal::renewed,
 };
 use crate::{
-    cli::{context::Context, roster::Roster, store},
+    cli::{
+        context::Context,
+        roster::Roster,
+        store,
+        time_span::{any_span, milliseconds},
+    },
     ui::{CommandError, Exit},
 };
 
@@ -88,12 +95,12 @@ pub(crate) struct RegisterArgs {
     /// server without a tool that takes a prompt: mcp.
     #[arg(long, value_name = "NAME")]
     pub(super) protocol: Option<String>,
-    /// End it after MS milliseconds without output [default: executor_timeout_ms]
-    #[arg(long, value_name = "MS")]
-    quiet_ms: Option<u64>,
-    /// End it after MS milliseconds in total [default: no limit]
-    #[arg(long, value_name = "MS")]
-    total_ms: Option<u64>,
+    /// End it after this time without output, such as 90s [default: executor_timeout_ms]
+    #[arg(long, value_name = "DURATION", value_parser = any_span)]
+    idle_timeout: Option<Duration>,
+    /// End it after this time in total, such as 15m [default: no limit]
+    #[arg(long, value_name = "DURATION", value_parser = any_span)]
+    timeout: Option<Duration>,
     /// Pass on this environment variable, or all with this prefix (OLLAMA_*)
     ///
     /// A variable whose name sounds like a secret is passed on only under its full name. May be
@@ -499,8 +506,8 @@ fn provider(args: &RegisterArgs) -> Result<Executor, CommandError> {
 
 /// An entry with the bounds that the arguments name, beside those that it has.
 pub(super) fn bounded(mut executor: Executor, args: &RegisterArgs) -> Executor {
-    executor.quiet_ms = args.quiet_ms.or(executor.quiet_ms);
-    executor.total_ms = args.total_ms.or(executor.total_ms);
+    executor.quiet_ms = args.idle_timeout.map(milliseconds).or(executor.quiet_ms);
+    executor.total_ms = args.timeout.map(milliseconds).or(executor.total_ms);
     add(&mut executor.pass_environment, &args.pass_env);
     executor.grant_needs();
     executor.confinement = args.sandbox.or(executor.confinement);

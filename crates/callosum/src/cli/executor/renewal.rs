@@ -166,8 +166,8 @@ const SINGLE: [&str; 6] = [
     "--api-key-env",
     "--argument",
     "--context-tokens",
-    "--quiet-ms",
-    "--total-ms",
+    "--idle-timeout",
+    "--timeout",
     "--sandbox",
 ];
 

@@ -6,7 +6,7 @@ pub(super) const TOOLS: &[Tool] = &[OURS, CLAUDE, CODEX, GEMINI];
 
 const OURS: Tool = Tool {
     names: &["callosum"],
-    takes: "-C --scope --client --for --color --agent --session -n --limit --preset",
+    takes: "-C --scope --client --for --color --agent --as --session -n --limit --preset",
     one_dash: false,
     tests: &[("sets-level", |s| {
         // `guard rule ID` only shows the rule.

@@ -193,7 +193,7 @@ fn what_is_never_taken_over_is_told_wherever_somebody_looks() {
     assert!(bridge.stderr.contains("is never taken over"), "{bridge:?}");
     let left = bridge.json()["left_alone"].clone();
     assert_eq!(left[0]["reason"], "does not end in .json");
-    let digest = env.run(["mesh", "digest", "--for", "codex"]).success();
+    let digest = env.run(["mesh", "digest", "--to", "codex"]).success();
     let line = "notes.txt\" does not end in .json and is never taken over: `callosum doctor`\n";
     assert!(digest.stdout.contains(line), "{}", digest.stdout);
     let begins = serde_json::json!({

@@ -290,7 +290,7 @@ fn a_full_disk_makes_no_failure_of_what_is_in_the_log() {
     let looks: [&[&str]; 4] = [
         &["mesh", "message", "list"],
         &["mesh", "task", "list"],
-        &["mesh", "digest", "--for", "codex"],
+        &["mesh", "digest", "--to", "codex"],
         &["mesh", "tail"],
     ];
     for arguments in looks {
@@ -367,7 +367,7 @@ fn a_log_that_cannot_be_read_is_a_line_of_a_digest() {
     let events = mesh(&env).join("events");
     fs::rename(&events, mesh(&env).join("other")).unwrap();
     fs::write(&events, "mine").unwrap();
-    let digest = ["mesh", "digest", "--for", "codex"];
+    let digest = ["mesh", "digest", "--to", "codex"];
     let json = env.run(digest.iter().chain(&["--json"])).success().json();
     for told in [
         env.run(digest).success().stdout,

@@ -347,9 +347,9 @@ fn an_agent_in_a_sandbox_is_told_of_the_tools_and_they_work() {
     };
     let way =
         "use the tools `task`, `message`, `discovery` and `lease` of the MCP server `callosum`";
-    let outside = env.run(["mesh", "digest", "--for", "gemini"]).success();
+    let outside = env.run(["mesh", "digest", "--to", "gemini"]).success();
     assert!(!outside.stdout.contains(way), "{}", outside.stdout);
-    let told = inside(&["mesh", "digest", "--for", "gemini"]).success();
+    let told = inside(&["mesh", "digest", "--to", "gemini"]).success();
     assert!(told.stdout.contains(way), "{}", told.stdout);
     assert!(told.stdout.contains("task claim t1"), "{}", told.stdout);
     let listed = inside(&["mesh", "task", "list"]).success();

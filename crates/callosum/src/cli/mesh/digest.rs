@@ -29,11 +29,11 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum mesh digest --for gemini
-  $ callosum mesh digest --for codex --budget 200 --json")]
+  $ callosum mesh digest --to gemini
+  $ callosum mesh digest --to codex --budget 200 --json")]
 pub(crate) struct DigestArgs {
     /// Agent that the digest is for
-    #[arg(long = "for", value_name = "AGENT")]
+    #[arg(long = "to", value_name = "AGENT")]
     agent: AgentName,
     /// Print at most about N tokens
     #[arg(long, value_name = "N", default_value = "400")]

@@ -84,7 +84,7 @@ pub(crate) struct ReadArgs {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum mesh message list --as codex
+  $ callosum mesh message list --agent codex
   $ callosum mesh message list --dead --json")]
 pub(crate) struct ListArgs {
     /// Include acknowledged and dropped messages
@@ -94,7 +94,7 @@ pub(crate) struct ListArgs {
     #[arg(long, conflicts_with = "all")]
     dead: bool,
     /// Only messages from or to this agent
-    #[arg(long = "as", value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT")]
     agent: Option<AgentName>,
 }
 

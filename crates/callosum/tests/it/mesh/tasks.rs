@@ -136,19 +136,19 @@ fn a_task_of_a_category_is_told_to_whom_it_is_for() {
         wrong.stderr
     );
     assert_eq!(
-        env.run(["mesh", "digest", "--for", "codex"])
+        env.run(["mesh", "digest", "--to", "codex"])
             .success()
             .stdout,
         ""
     );
-    let told = env.run(["mesh", "digest", "--for", "gemini"]).success();
+    let told = env.run(["mesh", "digest", "--to", "gemini"]).success();
     assert!(
         told.stdout.contains("callosum mesh task claim t"),
         "{}",
         told.stdout
     );
     let none = env
-        .run(["mesh", "digest", "--for", "gemini", "--budget", "3"])
+        .run(["mesh", "digest", "--to", "gemini", "--budget", "3"])
         .success();
     assert_eq!(none.stdout, "");
     assert_eq!(

@@ -323,7 +323,7 @@ fn an_event_cannot_put_words_into_our_mouth() {
     let spoken = post(&daemon, &told("calc.message", "callosum", spoken));
     assert_eq!(spoken.status, 400, "{spoken:?}");
     let digest = env
-        .run(["mesh", "digest", "--for", "codex"])
+        .run(["mesh", "digest", "--to", "codex"])
         .success()
         .stdout;
     assert_eq!(digest, "");

@@ -479,7 +479,7 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
             ""
         };
         said.push(format!(
-            "or mark it as an assumption: callosum session cite {time} --assume{strictly}"
+            "or mark it as an assumption: callosum session cite {time} --source assumption{strictly}"
         ));
     }
     if outcome == Outcome::Blocked {

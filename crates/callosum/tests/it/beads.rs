@@ -281,7 +281,7 @@ fn bd_is_asked_told_and_believed_where_it_is_used() {
         "Look first",
         "--bead",
         "bd-7",
-        "--from-user",
+        "--source=user",
     ])
     .success();
     assert!(env.read(".beads/bd-7.yaml").contains("Look first"));
@@ -385,7 +385,7 @@ fn a_broken_current_bead_keeps_no_decision_away() {
     env.run(["bead", "update", "bd-1", "--current"]).success();
     env.write(".beads/bd-1.yaml", "a: 1\na: 2\n");
     let made = env
-        .run(["session", "decide", "Use one", "--assume"])
+        .run(["session", "decide", "Use one", "--source=assumption"])
         .success();
     let said = "the current bead `bd-1` has no part in it: ";
     assert!(made.stderr.contains(said), "{}", made.stderr);

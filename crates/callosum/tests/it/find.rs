@@ -225,7 +225,7 @@ fn what_a_session_keeps_is_found() {
         "Pool the okapis",
         "--reason",
         "they are shy",
-        "--assume",
+        "--source=assumption",
     ])
     .success();
     let shown = env.run(["find", "okapis shy", "--limit", "1"]).success();

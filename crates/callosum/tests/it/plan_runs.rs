@@ -485,7 +485,7 @@ fn the_examples_run() {
         .success()
         .json();
     assert_eq!(output["value"], "{:checked 0 :left-out 0 :verdict :fine}");
-    env.run(["session", "decide", "Use one pool", "--assume"])
+    env.run(["session", "decide", "Use one pool", "--source=assumption"])
         .success();
     let known =
         "(map :text (:items (call :horizon.build {:intent \"pool\" :sources [:decision]})))";

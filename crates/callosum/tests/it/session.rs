@@ -283,7 +283,7 @@ fn a_decision_after_a_torn_write_leaves_no_stump() {
 #[test]
 fn a_secret_in_an_entry_by_hand_is_told_nowhere() {
     let env = project();
-    env.run(["session", "decide", "Use one pool", "--assume"])
+    env.run(["session", "decide", "Use one pool", "--source=assumption"])
         .success();
     let secret = "ghp_aB3dE5fG7hJ9kL1mN3pQrSaB3dE5fG7hJ9kL";
     let notes = env.read("loa-grimoire/NOTES.md");

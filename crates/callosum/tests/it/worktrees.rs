@@ -68,7 +68,7 @@ fn a_linked_worktree_without_files_of_sessions_shares_those_of_the_main_one() {
     inside(
         &env,
         &linked,
-        ["session", "decide", "Also here", "--assume"],
+        ["session", "decide", "Also here", "--source=assumption"],
     )
     .success();
     assert!(env.read("loa-grimoire/NOTES.md").contains("- Also here"));
@@ -141,7 +141,7 @@ fn a_linked_worktree_that_lost_its_files_of_sessions_heals_them() {
     inside(
         &env,
         &linked,
-        ["session", "decide", "Also here", "--assume"],
+        ["session", "decide", "Also here", "--source=assumption"],
     )
     .success();
     let notes = env.read(linked.join("loa-grimoire/NOTES.md"));

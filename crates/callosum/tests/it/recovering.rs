@@ -66,7 +66,7 @@ fn a_ledger_is_archived_backed_up_and_recovered() {
         .run(["ledger", "recover", file, "--json"])
         .success()
         .json();
-    assert_eq!(output["taken_in"], 1, "{output}");
+    assert_eq!(output["imported"], 1, "{output}");
     assert_eq!(env.read(".cal_memory.json"), whole);
     env.run(["ledger", "verify"]).success();
     env.run(["replay"]).success();

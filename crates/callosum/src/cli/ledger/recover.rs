@@ -62,7 +62,7 @@ struct FromArgs {
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct RecoverOutput {
     /// Entries that were taken into the audit journal.
-    pub(crate) taken_in: u64,
+    pub(crate) imported: u64,
     /// Entries of a backup that were passed over, because an archive has them.
     pub(crate) archived: u64,
     /// The tasks whose entries are not in the ledger any more, because the backup is older.
@@ -128,7 +128,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         path.display().to_string()
     };
     let output = RecoverOutput {
-        taken_in: recovered.taken_in,
+        imported: recovered.taken_in,
         archived: recovered.archived,
         left_out: recovered.left_out.iter().map(ToString::to_string).collect(),
         restored: recovered
@@ -145,7 +145,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     }
     let taken_in = format!(
         "{} taken into the audit journal\n",
-        many(output.taken_in, "entry")
+        many(output.imported, "entry")
     );
     let mut text = match (from_audit, output.restored.is_empty()) {
         (false, _) => taken_in,

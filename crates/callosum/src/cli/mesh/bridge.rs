@@ -47,7 +47,7 @@ pub(crate) struct BridgeOutput {
     /// Files that were no JSON.
     pub(crate) rejected: Vec<RejectedOutput>,
     /// What stands in the folder for additions and is never taken over.
-    pub(crate) left_alone: Vec<LeftAloneOutput>,
+    pub(crate) ignored: Vec<LeftAloneOutput>,
 }
 
 /// Something that was not taken over.
@@ -126,7 +126,7 @@ pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError>
         edits: synced.edits,
         conflicts: conflicts.collect(),
         rejected: rejected.collect(),
-        left_alone: left_alone.collect(),
+        ignored: left_alone.collect(),
     };
     let is_clean = output.conflicts.is_empty() && output.rejected.is_empty();
     if context.ui.json {

@@ -29,7 +29,7 @@ pub(crate) struct MeshStatus {
     /// Leases that hold.
     pub(crate) leases: u64,
     /// What stands in the folder of additions to the bridge file and is never taken over; `callosum doctor` says why.
-    pub(crate) left_alone: u64,
+    pub(crate) ignored: u64,
 }
 
 impl MeshStatus {
@@ -62,7 +62,7 @@ impl MeshStatus {
             tasks_pending: pending,
             tasks_in_progress: in_progress,
             leases,
-            left_alone: strays.len() as u64,
+            ignored: strays.len() as u64,
         }))
     }
 

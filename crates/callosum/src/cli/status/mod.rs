@@ -233,7 +233,7 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
         attention.push(format!("the mesh cannot be read: {error}; callosum doctor"));
         None
     });
-    let left_alone = mesh.as_ref().map(|mesh| mesh.left_alone);
+    let left_alone = mesh.as_ref().map(|mesh| mesh.ignored);
     if let Some(left) = left_alone.filter(|left| *left > 0) {
         attention.push(format!(
             "{} beside the bridge file {} never taken over; callosum doctor",

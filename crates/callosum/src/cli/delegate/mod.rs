@@ -393,12 +393,12 @@ fn note_prompt_is_ignored(context: &Context, args: &DelegateArgs, executors: &[S
     context.ui.note(&what, Some(&words.join(" ")));
 }
 
-/// How much at once, and how often again.
 /// A bound is kept in seconds, and 0 is none: a part of a second counts as a whole one.
 fn whole_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
+/// How much at once, and how often again.
 fn limits(context: &Context, args: &DelegateArgs) -> Limits {
     // Two runs that fail together must not try again together.
     let seed = context.clock.now().as_millisecond().cast_unsigned();

@@ -139,7 +139,7 @@ impl Known {
         (self.speaks == Speaks::Guess).then(|| {
             format!(
                 "which model it runs is for a person to say: callosum executor register {} \
-                 --protocol text --command '{}' --network {OLLAMA}",
+                 --protocol text --command '{}' --allow-net {OLLAMA}",
                 self.id, self.command_template
             )
         })

@@ -258,7 +258,7 @@ pub(super) fn sink_families(sinks: &[SinkStatus]) -> Vec<Family> {
             sink.messages,
             sink.failures,
             sink.passed_over,
-            u64::from(sink.is_well),
+            u64::from(sink.healthy),
         ];
         for (family, count) in families.iter_mut().zip(counts) {
             family.add([("sink", &*sink.name)], Value::Integer(count));

@@ -106,7 +106,7 @@ pub(super) async fn answer(
             house.cancel.cancel();
             reply::data(StatusCode::OK, &house.status())
         }
-        _ => reply::data(StatusCode::OK, &serde_json::json!({ "is_well": true })),
+        _ => reply::data(StatusCode::OK, &serde_json::json!({ "healthy": true })),
     }
 }
 

@@ -54,7 +54,7 @@ pub struct SinkStatus {
     /// What is spoken there: `discord`.
     pub kind: String,
     /// Whether it takes what it is told, but for a few events that it refuses by themselves; false also where nothing can be tried.
-    pub is_well: bool,
+    pub healthy: bool,
     /// The last event that it was told of, or that it is not to be told of; empty as long as that is not known.
     pub cursor: String,
     /// Messages that it took.
@@ -148,7 +148,7 @@ impl Work {
         while let Err(reason) = self.follow() {
             self.note(|status| {
                 status.failures += 1;
-                status.is_well = false;
+                status.healthy = false;
                 status.reason = Some(reason);
             });
             let pause = self.next_pause();
@@ -170,10 +170,10 @@ impl Work {
         let mut journal = (self.open)().map_err(said)?;
         let mut cursor = self.cursor(&mut journal)?;
         self.refused = None;
-        let is_well = self.failures == 0;
+        let healthy = self.failures == 0;
         self.note(|status| {
             status.cursor = cursor.to_string();
-            status.is_well = is_well;
+            status.healthy = healthy;
         });
         let mut tip = None;
         loop {
@@ -277,7 +277,7 @@ impl Work {
         let is_of_events = is_of_content && (events > 1 || count + 1 < self.few);
         self.note(|told| {
             told.failures += 1;
-            told.is_well &= is_of_events;
+            told.healthy &= is_of_events;
             told.reason = Some(format!("status {status}: {words}"));
         });
         if is_of_content && events <= 1 {
@@ -359,7 +359,7 @@ impl Work {
         self.keep(to)?;
         self.note(|status| {
             status.cursor = to.to_string();
-            status.is_well = true;
+            status.healthy = true;
             status.reason = None;
         });
         Ok(())

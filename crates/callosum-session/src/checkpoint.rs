@@ -479,7 +479,7 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
             ""
         };
         said.push(format!(
-            "or mark it as an assumption: callosum session cite {time} --assume{strictly}"
+            "or mark it as an assumption: callosum session cite {time} --source assumption{strictly}"
         ));
     }
     if outcome == Outcome::Blocked {
@@ -620,7 +620,7 @@ fn scenarios(bead: Option<&Bead>, config: &Config) -> Step {
     let outcome = if has >= config.scenarios {
         Outcome::Passed
     } else {
-        said.push("name them: callosum session decide WORDS --scenario WORDS".to_owned());
+        said.push("name them: callosum session decide WORDS --acceptance WORDS".to_owned());
         config.edd.outcome()
     };
     Step {

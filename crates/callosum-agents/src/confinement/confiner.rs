@@ -162,7 +162,7 @@ impl Confiner {
                 return Err(RunError::Unconfined {
                     executor: executor.id.clone(),
                     advice: Some(format!(
-                        "register it again with --readable or --writable {}, if it is to use that",
+                        "register it again with --allow-read or --allow-write {}, if it is to use that",
                         outside.target.display()
                     )),
                     reason: outside.to_string(),
@@ -356,7 +356,7 @@ impl Confiner {
     /// What has an executor run that requires more than this machine gives.
     fn allowing(&self, executor: &Executor) -> String {
         let less = format!(
-            "with what there is: callosum executor register {} --confinement best-effort",
+            "with what there is: callosum executor register {} --sandbox best-effort",
             executor.id
         );
         match self.system.remedy() {

@@ -231,7 +231,7 @@ impl ClientFault {
                 )
             }
             (Self::WritesUnasked { .. }, _) => {
-                format!("callosum executor register {id} --confinement best-effort")
+                format!("callosum executor register {id} --sandbox best-effort")
             }
             (Self::ToolRefused { .. }, _) => {
                 "ask for what it can find by reading files of the project".to_owned()

@@ -425,7 +425,7 @@ fn within_budget(
 /// The policy by which nothing more is called, what is used up, and the option that sets its cap.
 fn used_up(left: &RunCaps) -> Option<(&'static str, &'static str, &'static str)> {
     if left.yields == Some(0) {
-        return Some(("kernel.budget.yields", "calls", "--max-yields"));
+        return Some(("kernel.budget.yields", "calls", "--max-calls"));
     }
     if left.tokens == Some(0) {
         return Some(("kernel.budget.tokens", "tokens", "--max-tokens"));
@@ -434,7 +434,7 @@ fn used_up(left: &RunCaps) -> Option<(&'static str, &'static str, &'static str)>
         return Some(("kernel.budget.cost", "money", "--max-cost"));
     }
     if left.milliseconds == Some(0) {
-        return Some(("kernel.budget.time", "time", "--max-seconds"));
+        return Some(("kernel.budget.time", "time", "--timeout"));
     }
     None
 }

@@ -68,7 +68,7 @@ pub(super) struct Held {
     /// What it was to hold alone, and what besides the tree, as it was named.
     only: Vec<String>,
     also: Vec<String>,
-    #[serde(rename = "not_covered")]
+    #[serde(rename = "snapshot_missing")]
     lacks: Lacks,
 }
 

@@ -6,7 +6,7 @@ pub(super) const TOOLS: &[Tool] = &[OURS, CLAUDE, CODEX, GEMINI];
 
 const OURS: Tool = Tool {
     names: &["callosum"],
-    takes: "-C --minutes --scope --client --for --color --agent --session --last --preset",
+    takes: "-C --scope --client --for --color --agent --as --session -n --limit --preset",
     one_dash: false,
     tests: &[("sets-level", |s| {
         // `guard rule ID` only shows the rule.
@@ -29,7 +29,7 @@ const OURS: Tool = Tool {
             catches: &[
                 "callosum guard allow 'git push *'",
                 "callosum -C /work guard allow --once 'npm publish'",
-                "/usr/local/bin/callosum guard allow --minutes 10 ls",
+                "/usr/local/bin/callosum guard allow --for 10m ls",
                 "env X=1 bash -c 'callosum --json guard allow x'",
                 "callosum guard revoke 3f2a91c4",
                 "callosum guard rule git.reset-hard allow",
@@ -122,15 +122,15 @@ const OURS: Tool = Tool {
         },
         Rule {
             id: "self.settle-call",
-            when: &["plan resume --answer|--not-done"],
+            when: &["plan resume --set-result|--retry-call"],
             severity: Severity::Ask,
             reason: "only a person who has checked may say whether a call was made",
             alternatives: &[],
             #[cfg(test)]
             catches: &[
-                "callosum plan resume 0f3a --not-done 9c1d",
-                "callosum plan resume 0f3a --answer '9c1d={:status \"sent\"}'",
-                "callosum -C sub plan resume 0f3a --not-done=9c1d",
+                "callosum plan resume 0f3a --retry-call 9c1d",
+                "callosum plan resume 0f3a --set-result '9c1d={:status \"sent\"}'",
+                "callosum -C sub plan resume 0f3a --retry-call=9c1d",
             ],
             #[cfg(test)]
             spares: &[
@@ -148,7 +148,7 @@ const OURS: Tool = Tool {
             #[cfg(test)]
             catches: &[
                 "callosum snapshot clean",
-                "callosum snapshot clean --hours 0",
+                "callosum snapshot clean --older-than 1h",
                 "callosum -C sub snapshot clean --max-bytes 1",
             ],
             #[cfg(test)]

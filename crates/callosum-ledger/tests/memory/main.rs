@@ -128,7 +128,7 @@ fn no_operation_holds_a_ledger_in_memory() {
     bounded("recover FILE", || {
         project.recover(RecoverFrom::Backup(&backup));
     });
-    bounded("recover --appended", || {
+    bounded("recover --import-appended", || {
         project.recover(RecoverFrom::Appended);
     });
     project.open().rotate().unwrap().unwrap();

@@ -64,7 +64,7 @@ mod tests {
         for none in [
             "",
             "-rf",
-            "--anyway",
+            "--force",
             ".a",
             "a b",
             "a;b",

@@ -318,7 +318,7 @@ fn a_drifted_citation_is_made_good_by_a_new_one() {
     let config = Config::default();
     let blocked = ground.check(&config);
     assert!(!blocked.permits());
-    let hint = format!("callosum session cite {ts} --assume");
+    let hint = format!("callosum session cite {ts} --source assumption");
     let said = &blocked.steps[0].said;
     assert!(said.iter().any(|said| said.contains(&hint)), "{said:?}");
 

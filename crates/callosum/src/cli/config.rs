@@ -91,7 +91,7 @@ pub(crate) struct SettingOutput {
 #[derive(Debug, Default, JsonSchema, Serialize)]
 pub(crate) struct ConfigCheckOutput {
     /// Whether nothing is wrong.
-    pub(crate) in_order: bool,
+    pub(crate) valid: bool,
     /// Every value that is not allowed, those of `.calrc` first. Where there is one, nothing runs.
     pub(crate) refused: Vec<RefusedOutput>,
     /// Settings that are ignored, and settings that are not trusted yet.
@@ -330,7 +330,7 @@ pub(super) fn check(
         Err(error) => return Err(explain::project(&error)),
     }
     add_user(environment, &mut output)?;
-    output.in_order = output.refused.is_empty()
+    output.valid = output.refused.is_empty()
         && output.warnings.is_empty()
         && output.faults.is_empty()
         && unreadable.is_none();
@@ -341,7 +341,7 @@ pub(super) fn check(
     }
     match unreadable {
         Some(error) => Err(error),
-        None if output.in_order => Ok(()),
+        None if output.valid => Ok(()),
         None => Err(CommandError::told(Exit::No)),
     }
 }
@@ -411,7 +411,7 @@ fn tell(output: &ConfigCheckOutput, ui: Ui) {
     for warning in &output.warnings {
         ui.warn(warning, None);
     }
-    if output.in_order {
+    if output.valid {
         ui.say("the configuration is valid");
     }
 }

@@ -123,8 +123,8 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
     }
     if faults.is_empty() && sinks.iter().all(|sink| sink.address.is_some()) {
         let found = match sinks.len() {
-            0 => "valid, no event sinks configured".to_owned(),
-            count => format!("valid, {}", many(count as u64, "sink")),
+            0 => "ok, no event sinks configured".to_owned(),
+            count => format!("ok, {}", many(count as u64, "sink")),
         };
         checks.add(NAME, Outcome::Ok, found, None);
     }
@@ -456,7 +456,7 @@ fn check_daemon(context: &Context, checks: &mut Checks, folder: &Path) {
     let last = answer["last_seq"].as_u64().unwrap_or_default();
     let sinks: Vec<SinkStatus> =
         serde_json::from_value(answer["sinks"].clone()).unwrap_or_default();
-    for sink in sinks.iter().filter(|sink| !sink.is_well) {
+    for sink in sinks.iter().filter(|sink| !sink.healthy) {
         let why = sink.reason.as_deref().unwrap_or("no answer");
         let at = match sink.cursor.as_str() {
             "" => String::new(),

@@ -44,7 +44,7 @@ pub(crate) struct ReplayOutput {
     /// Entries of the rebuilt archives.
     pub(crate) archived_entries: u64,
     /// Whether the journal ends in a record that is not finished, which was left out.
-    pub(crate) ends_torn: bool,
+    pub(crate) truncated_tail: bool,
     /// The first place at which a real file differs.
     pub(crate) difference: Option<DifferenceOutput>,
 }
@@ -100,7 +100,7 @@ pub(super) fn run(context: &Context, args: &ReplayArgs) -> Result<(), CommandErr
         entries: replayed.entries,
         archives: replayed.archives,
         archived_entries: replayed.archived_entries,
-        ends_torn: replayed.ends_torn,
+        truncated_tail: replayed.ends_torn,
         difference: replayed.difference.map(|difference| DifferenceOutput {
             path: difference.path.display().to_string(),
             offset: difference.offset,
@@ -133,7 +133,7 @@ fn as_text(output: &ReplayOutput) -> String {
             "differs from the files"
         }
     );
-    if output.ends_torn {
+    if output.truncated_tail {
         text.push_str("the journal ends in an incomplete record, which was ignored\n");
     }
     if let Some(difference) = &output.difference {

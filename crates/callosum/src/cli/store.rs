@@ -226,7 +226,7 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
             .hint("a newer callosum wrote it; this version can still read it: callosum ledger query"),
         OpenError::Foreign { .. } => explained.hint(
             "see what differs: callosum ledger verify; then rebuild the ledger from the journal: callosum \
-             ledger recover --from-audit; or import what was added: callosum ledger recover --appended",
+             ledger recover --from-audit; or import what was added: callosum ledger recover --import-appended",
         ),
         OpenError::NotALedger { .. } => {
             explained.hint("repair the file or move it away; the next command rebuilds it")
@@ -237,7 +237,7 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
         ),
         OpenError::Cut { .. } => explained.hint(
             "restore what is missing (`callosum audit verify` lists it), or accept the journal as it is: \
-             callosum audit checkpoint --begin-anew",
+             callosum audit checkpoint --reset",
         ),
         OpenError::DayToCome { .. } => {
             explained.hint("callosum did not write this file: move it away")

@@ -1,4 +1,4 @@
-//! [`time_span`]: a length of time on the command line, as `30s`, `10m`, `2h` or `7d`.
+//! Lengths of time on the command line, as `30s`, `10m`, `2h` or `7d`: [`time_span`], and [`any_span`] without bounds.
 
 use std::time::Duration;
 
@@ -7,22 +7,49 @@ const LONGEST: Duration = Duration::from_hours(7 * 24);
 
 /// Reads a whole number with `s`, `m`, `h` or `d` behind it, from 1 s to 7 days.
 pub(in crate::cli) fn time_span(text: &str) -> Result<Duration, String> {
-    let seconds = match text.chars().last() {
-        Some('s') => 1,
-        Some('m') => 60,
-        Some('h') => 60 * 60,
-        Some('d') => 24 * 60 * 60,
-        _ => 0,
-    };
-    let digits = text.get(..text.len().saturating_sub(1)).unwrap_or_default();
-    let count = digits.parse::<u64>().ok();
-    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-    count
-        .filter(|_| is_number)
-        .and_then(|count| count.checked_mul(seconds))
-        .map(Duration::from_secs)
-        .filter(|span| !span.is_zero() && *span <= LONGEST)
+    read(text)
+        .filter(|span| span.subsec_nanos() == 0 && !span.is_zero() && *span <= LONGEST)
         .ok_or_else(|| "allowed: 1s to 7d, such as 30s, 10m or 2h".to_owned())
+}
+
+/// Reads a whole number with `ms`, `s`, `m`, `h` or `d` behind it.
+pub(in crate::cli) fn any_span(text: &str) -> Result<Duration, String> {
+    read(text)
+        .ok_or_else(|| "allowed: a number and a unit, such as 500ms, 30s, 10m, 2h or 7d".to_owned())
+}
+
+/// Returns the milliseconds of a span.
+pub(in crate::cli) fn milliseconds(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns milliseconds as [`any_span`] reads them, in the largest unit that is exact.
+pub(in crate::cli) fn span_text(milliseconds: u64) -> String {
+    let units = [
+        (24 * 60 * 60 * 1000, "d"),
+        (60 * 60 * 1000, "h"),
+        (60 * 1000, "m"),
+        (1000, "s"),
+    ];
+    let (length, unit) = units
+        .into_iter()
+        .find(|(length, _)| milliseconds >= *length && milliseconds.is_multiple_of(*length))
+        .unwrap_or((1, "ms"));
+    format!("{}{unit}", milliseconds / length)
+}
+
+fn read(text: &str) -> Option<Duration> {
+    let (digits, unit) = text.split_at(text.find(|it: char| !it.is_ascii_digit())?);
+    let count = digits.parse::<u64>().ok()?;
+    let seconds = match unit {
+        "ms" => return Some(Duration::from_millis(count)),
+        "s" => 1,
+        "m" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        _ => return None,
+    };
+    count.checked_mul(seconds).map(Duration::from_secs)
 }
 
 #[cfg(test)]
@@ -48,5 +75,24 @@ mod tests {
         ] {
             assert!(time_span(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn any_span_is_read_as_it_is_written() {
+        for (milliseconds, text) in [
+            (0, "0ms"),
+            (1_500, "1500ms"),
+            (90_000, "90s"),
+            (600_000, "10m"),
+            (7_200_000, "2h"),
+            (864_000_000, "10d"),
+        ] {
+            assert_eq!(span_text(milliseconds), text);
+            assert_eq!(any_span(text), Ok(Duration::from_millis(milliseconds)));
+        }
+        for text in ["", "5", "-1s", "0.5s", "99999999999999999d"] {
+            assert!(any_span(text).is_err(), "{text}");
+        }
+        assert!(time_span("500ms").is_err());
     }
 }

@@ -88,7 +88,7 @@ pub(crate) struct UninstallOutput {
     /// The project's state that was removed.
     pub(crate) removed: Vec<GroupOutput>,
     /// The project's state that stays.
-    pub(crate) stays: Vec<GroupOutput>,
+    pub(crate) remaining: Vec<GroupOutput>,
     /// Files in folders of ours that are not Callosum's, which stay.
     pub(crate) foreign: Vec<String>,
     /// How many files were moved to the machine's folder.
@@ -202,7 +202,7 @@ fn perform(
         zone,
         instructions,
         removed: Vec::new(),
-        stays: Vec::new(),
+        remaining: Vec::new(),
         foreign: Vec::new(),
         moved: 0,
         unexcluded: 0,
@@ -238,7 +238,7 @@ fn perform(
         }
         let is_moved = |group: &Group| moving.iter().any(|moving| moving.what == group.what);
         let in_tree = inventory.tree.iter().filter(|group| !is_moved(group));
-        output.stays = outputs_of(in_tree.chain(&inventory.machine));
+        output.remaining = outputs_of(in_tree.chain(&inventory.machine));
         output.moved = moving.iter().map(|group| group.files.len() as u64).sum();
         if doing == Doing::Write {
             output.moved = moving_out::ledger(context)? + moving_out::sessions(context)?;
@@ -246,7 +246,7 @@ fn perform(
         output.unexcluded = unexclude(context, Excluded::All, doing).map_err(failed)?;
         return Ok(output);
     }
-    output.stays = outputs_of(groups());
+    output.remaining = outputs_of(groups());
     if doing == Doing::Write {
         output.unexcluded = unexclude(context, Excluded::Gone, doing).map_err(failed)?;
     }
@@ -331,9 +331,9 @@ fn tell(
         let removed = is_or("removed", "would remove");
         ui.say(&format!("{removed} {lines} from .git/info/exclude"));
     }
-    if !output.stays.is_empty() {
+    if !output.remaining.is_empty() {
         ui.say(&is_or("kept:", "would keep:"));
-        tell_groups(context, &output.stays);
+        tell_groups(context, &output.remaining);
         if !args.move_out {
             ui.hint("to remove these too: callosum uninstall --purge");
         }

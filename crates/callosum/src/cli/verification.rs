@@ -156,7 +156,7 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
         {
             context.report.hint(
                 "restore the signed journal, or, if you know why it changed: callosum audit checkpoint \
-                 --begin-anew",
+                 --reset",
             );
         } else if found
             .problems
@@ -167,7 +167,7 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             let lost_its_end = found.problems.iter().any(|one| one.fault == Fault::TailCut);
             context.report.hint(&format!(
                 "restore the journal from a backup or version control, or start a new one from the ledger: \
-                 callosum ledger recover --new-journal{}, then callosum audit checkpoint --begin-anew",
+                 callosum ledger recover --new-journal{}, then callosum audit checkpoint --reset",
                 if lost_its_end { " --force" } else { "" }
             ));
         }

@@ -21,7 +21,15 @@ fn beads_are_ready_when_what_they_need_is_closed() {
     env.run(["bead", "create", "First", "--id", "bd-1"])
         .success();
     env.run([
-        "bead", "create", "Second", "--id", "bd-2", "--needs", "bd-1", "-p", "0",
+        "bead",
+        "create",
+        "Second",
+        "--id",
+        "bd-2",
+        "--add-dep",
+        "bd-1",
+        "-p",
+        "0",
     ])
     .success();
     env.run(["bead", "update", "bd-1", "--status", "blocked"])
@@ -36,7 +44,7 @@ fn beads_are_ready_when_what_they_need_is_closed() {
         .success();
     env.run(["bead", "create", "Again", "--id", "bd-2"])
         .ended_with(1);
-    env.run(["bead", "create", "Lost", "--needs", "bd-9"])
+    env.run(["bead", "create", "Lost", "--add-dep", "bd-9"])
         .ended_with(1);
     env.write(".beads/bd-3.yaml", "id: bd-3\nid: bd-3\n");
     env.write(".beads/config.yaml", "not: a bead\n");
@@ -273,7 +281,7 @@ fn bd_is_asked_told_and_believed_where_it_is_used() {
         "Look first",
         "--bead",
         "bd-7",
-        "--from-user",
+        "--source=user",
     ])
     .success();
     assert!(env.read(".beads/bd-7.yaml").contains("Look first"));
@@ -338,24 +346,17 @@ fn what_is_said_of_a_bead_can_be_taken_back() {
     };
     // An option that was forgotten is no change.
     update(&[]).ended_with(2);
-    update(&["--needs", "bd-1", "--next", "one", "--next", "two"]).success();
+    update(&["--add-dep", "bd-1", "--next", "one", "--next", "two"]).success();
     let listed = env.run(["bead", "list"]).success().stdout;
     assert_eq!(
         listed,
         "bd-1 P2 open Work\nbd-2 P2 open Work (waits for bd-1)\n"
     );
-    env.run(["bead", "update", "bd-1", "--needs", "bd-2"])
+    env.run(["bead", "update", "bd-1", "--add-dep", "bd-2"])
         .ended_with(1);
-    update(&["--needs", "bd-9"]).ended_with(1);
-    update(&[
-        "--remove-dependency",
-        "bd-1",
-        "--clear-next",
-        "--next",
-        "three",
-    ])
-    .success();
-    update(&["--remove-dependency", "bd-1"]).ended_with(1);
+    update(&["--add-dep", "bd-9"]).ended_with(1);
+    update(&["--remove-dep", "bd-1", "--clear-next", "--next", "three"]).success();
+    update(&["--remove-dep", "bd-1"]).ended_with(1);
     let bead = env.run(["bead", "show", "bd-2", "--json"]).success().json();
     assert_eq!(bead["needs"], serde_json::json!([]));
     assert_eq!(bead["next_steps"], serde_json::json!(["three"]));
@@ -384,7 +385,7 @@ fn a_broken_current_bead_keeps_no_decision_away() {
     env.run(["bead", "update", "bd-1", "--current"]).success();
     env.write(".beads/bd-1.yaml", "a: 1\na: 2\n");
     let made = env
-        .run(["session", "decide", "Use one", "--assume"])
+        .run(["session", "decide", "Use one", "--source=assumption"])
         .success();
     let said = "the current bead `bd-1` has no part in it: ";
     assert!(made.stderr.contains(said), "{}", made.stderr);

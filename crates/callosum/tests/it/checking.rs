@@ -136,7 +136,7 @@ fn a_short_answer_is_sent_back_where_there_was_more_to_say() {
     let id = output["task_id"].as_str().unwrap();
     let entry = env.run(["ledger", "show", id, "--json"]).success().json();
     assert_eq!(entry["metadata"]["short_summary"], true);
-    env.run(["delegate", "what is there", "--path", "src", "--fresh"])
+    env.run(["delegate", "what is there", "--path", "src", "--no-cache"])
         .success();
     assert_eq!(rejected(), 1);
     let citing = "It begins with `fn much() {}` [large/much.rs:1].";
@@ -231,7 +231,7 @@ fn a_budget_bounds_what_is_handed_back_and_not_what_is_kept() {
     let env = two_languages();
     let whole = env.run(["delegate", "map", "--json"]).success().json();
     let cut = env
-        .run(["delegate", "map", "--budget", "100", "--fresh", "--json"])
+        .run(["delegate", "map", "--budget", "100", "--no-cache", "--json"])
         .success()
         .json();
     assert!(cut["tokens_returned"].as_u64().unwrap() <= 100, "{cut}");
@@ -258,7 +258,7 @@ fn the_same_request_over_the_same_tree_is_answered_from_the_ledger() {
     assert_eq!(again["summary"], first["summary"]);
     let told = env.run(["delegate", "map"]).success();
     assert!(told.stderr.contains("answered 0 s ago"), "{}", told.stderr);
-    assert_eq!(ask(&["--fresh"])["cached_from"], json!(null));
+    assert_eq!(ask(&["--no-cache"])["cached_from"], json!(null));
     assert_eq!(ask(&["--kind", "deps"])["cached_from"], json!(null));
     env.write("src/new.rs", "pub fn new() {}\n");
     assert_eq!(ask(&[])["cached_from"], json!(null));
@@ -305,7 +305,7 @@ fn what_another_run_asks_at_this_moment_is_waited_for() {
     let spawned = env.run(["audit", "query", "--event", "spawn", "--json"]);
     let spawned = spawned.success().json();
     assert_eq!(spawned["records"].as_array().unwrap().len(), 2, "{spawned}");
-    assert_eq!(ask(&["--fresh"])["cached_from"], json!(null));
+    assert_eq!(ask(&["--no-cache"])["cached_from"], json!(null));
 }
 
 /// A failed task answers nobody.
@@ -359,7 +359,7 @@ fn a_bound_of_the_tree_keeps_the_rest_from_being_started() {
         "tasks.json",
         "--max-spawns",
         "1",
-        "--fresh",
+        "--no-cache",
     ]);
     let told = told.ended_with(1).stderr;
     assert!(
@@ -375,7 +375,7 @@ fn a_bound_of_the_tree_keeps_the_rest_from_being_started() {
 fn a_delegation_of_an_executor_is_one_deeper() {
     let env = two_languages();
     let deeper = |token: &str| {
-        let run = env.callosum().arguments(["delegate", "map", "--fresh"]);
+        let run = env.callosum().arguments(["delegate", "map", "--no-cache"]);
         run.env("CAL_BUDGET", token).run()
     };
     deeper("2").success();

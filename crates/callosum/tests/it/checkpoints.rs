@@ -20,10 +20,13 @@ fn a_refused_clear_passes_by_the_way_that_it_names() {
     let blocked = env.run(["session", "check"]).ended_with(1).stdout;
     let way = "callosum session cite 2026-01-02T03:04:05Z";
     assert!(blocked.contains(&format!(": {way} PLACE\n")), "{blocked}");
-    assert!(blocked.contains(&format!(": {way} --assume")), "{blocked}");
+    assert!(
+        blocked.contains(&format!(": {way} --source assumption")),
+        "{blocked}"
+    );
     let cite = ["session", "cite", "2026-01-02T03:04:05Z"];
     let assumed = env
-        .run([&cite[..], &["--assume", "--json"]].concat())
+        .run([&cite[..], &["--source=assumption", "--json"]].concat())
         .success()
         .json();
     assert_eq!(assumed["replaced"][0], "${PROJECT_ROOT}/src/old.rs:1");
@@ -32,7 +35,7 @@ fn a_refused_clear_passes_by_the_way_that_it_names() {
         counted.starts_with("total_claims=1\ngrounded_claims=0\nassumptions=1\n"),
         "{counted}"
     );
-    env.run([&cite[..], &["--assume", "src/old.rs:1"]].concat())
+    env.run([&cite[..], &["--source=assumption", "src/old.rs:1"]].concat())
         .ended_with(2);
     env.run(cite).ended_with(2);
     env.run([&cite[..], &["src/old.rs:1"]].concat()).success();
@@ -47,13 +50,13 @@ fn a_checkpoint_advises_what_was_not_done_yet() {
     env.run(["session", "decide", "Retry for ever"]).success();
     let way = "go on without evidence: callosum session handoff --force";
     let blocked = env.run(["session", "check"]).ended_with(1).stdout;
-    let mark = "callosum session cite 2026-01-02T03:04:05Z --assume";
+    let mark = "callosum session cite 2026-01-02T03:04:05Z --source assumption";
     assert!(blocked.contains(mark) && blocked.contains(way), "{blocked}");
     let mark: Vec<&str> = mark.split(' ').skip(1).collect();
     env.run(mark).success();
     let blocked = env.run(["session", "check"]).ended_with(1).stdout;
     assert!(
-        !blocked.contains("--assume") && blocked.contains(way),
+        !blocked.contains("--source assumption") && blocked.contains(way),
         "{blocked}"
     );
     env.run(["session", "handoff", "--force"]).success();

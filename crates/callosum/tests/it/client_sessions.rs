@@ -153,7 +153,7 @@ fn a_hand_off_reaches_the_client_that_it_names_once() {
         "handoff",
         "--to",
         "codex",
-        "--reasoning",
+        "--reason",
         "the pool is too small",
     ];
     env.run(handoff).success();
@@ -185,12 +185,7 @@ fn a_hand_off_reaches_the_client_that_it_names_once() {
 fn a_hand_off_that_nobody_heard_waits_on() {
     let env = with_decisions();
     let handoff = [
-        "session",
-        "handoff",
-        "--to",
-        "codex",
-        "--reasoning",
-        "the pool",
+        "session", "handoff", "--to", "codex", "--reason", "the pool",
     ];
     env.run(handoff).success();
     env.write("event.json", started(&env, "codex").to_string());

@@ -134,7 +134,7 @@ for path in {obeyed:?}:
 tried("source", lambda: open("sub/src/a.rs", "a").write("x"))
 "#
     );
-    let env = project(&script, &["--writable", "sub/"]);
+    let env = project(&script, &["--allow-write", "sub/"]);
     for path in obeyed.iter().chain(&["sub/src/a.rs"]) {
         env.write(path, "y");
     }
@@ -216,7 +216,7 @@ exit 1
     env.run(["executor", "register", "claude"]).success();
     let attempt = |sees: &str| {
         let run = env.callosum().env("CAL_RETRY_MAX", "0");
-        let run = run.arguments(["delegate", "x", "--executor", "claude", "--fresh"]);
+        let run = run.arguments(["delegate", "x", "--executor", "claude", "--no-cache"]);
         let said = run.run().ended_with(1).stderr;
         assert!(said.contains(sees), "{said}");
         let login = env.read(at_home(".claude/.credentials.json"));
@@ -317,7 +317,7 @@ exit 1
         }
         env.run(["executor", "register", client]).success();
         let run = env.callosum().env("CAL_RETRY_MAX", "0");
-        let run = run.arguments(["delegate", "x", "--executor", client, "--fresh"]);
+        let run = run.arguments(["delegate", "x", "--executor", client, "--no-cache"]);
         let said = run.run().ended_with(1).stderr;
         let expected = format!("kept in {}, others': .", files.len());
         assert!(said.contains(&expected), "{client}: {said}");
@@ -330,7 +330,7 @@ exit 1
 /// CAL-SEC-1: what was open where the program was started is not open to an executor, confined or not.
 #[test]
 fn nothing_that_is_open_already_is_passed_on() {
-    for options in [&[][..], &["--confinement", "off"]] {
+    for options in [&[][..], &["--sandbox", "off"]] {
         let env = project(
             r#"
 for number in range(3, 64):
@@ -358,7 +358,7 @@ for number in range(3, 64):
 /// done.
 #[test]
 fn the_level_is_recorded_with_the_task() {
-    let env = project("", &["--confinement", "off"]);
+    let env = project("", &["--sandbox", "off"]);
     assert_eq!(summary(&env), "nothing");
     let off = reached(&env);
     assert_eq!(
@@ -435,9 +435,9 @@ fn what_a_shim_does_not_see_is_named_with_what_helps() {
     Disk::real().replace(&shim, text.as_bytes(), 0o755).unwrap();
     let register = ["executor", "register", "shimmed", "--command", "shim"];
     let refused = env.run(register).ended_with(1).stderr;
-    let helps = "hint: callosum executor register shimmed --command shim --readable ~/.versions/";
+    let helps = "hint: callosum executor register shimmed --command shim --allow-read ~/.versions/";
     assert!(refused.contains(helps), "{refused}");
-    let more = ["--readable", "~/.versions/"];
+    let more = ["--allow-read", "~/.versions/"];
     env.run(register.iter().chain(&more)).success();
     let gone = [
         "executor",

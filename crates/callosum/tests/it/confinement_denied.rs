@@ -28,7 +28,7 @@ tried("source", lambda: open("src/main.rs", "a").write("x"))
 print("; ".join(found), file=sys.stderr)
 open(".cal_memory.json", "a").write("x")
 "#,
-        &["--writable", "."],
+        &["--allow-write", "."],
     );
     env.write(".calrc", "{}");
     let state = || {
@@ -88,7 +88,7 @@ while not os.path.exists("src/go"):
     print("waits", file=sys.stderr, flush=True)
     time.sleep(0.05)
 "#,
-        &["--writable", "sub/"],
+        &["--allow-write", "sub/"],
     );
     for path in ["sub/.cal_lock/cal_mutex", "loa-grimoire/.session/lock"] {
         env.write(path, "");
@@ -131,7 +131,7 @@ except OSError as error:
     print("cannot note it:", error, file=sys.stderr)
 print("nothing else to say", file=sys.stderr)
 "#,
-        &["--writable", "."],
+        &["--allow-write", "."],
     );
     let before = env.read(".cal_memory.json");
     let output = delegate(&env);
@@ -176,7 +176,7 @@ fn a_write_that_was_denied_to_a_tool_is_on_the_record() {
     client.install(&env);
     env.run(["executor", "discover"]).success();
     let before = env.read(".cal_memory.json");
-    let run = env.run(["delegate", "map it", "--executor", "opencode", "--fresh"]);
+    let run = env.run(["delegate", "map it", "--executor", "opencode", "--no-cache"]);
     let told = format!("it reports a denied write to the ledger: {denied}");
     assert!(run.success().stderr.contains(&told));
     let all = records(&env, "error");

@@ -59,11 +59,11 @@ print("started", file=sys.stderr, flush=True)
 child.wait()
 "#
             ),
-            &["--confinement", policy],
+            &["--sandbox", policy],
         );
         with_time_enough(|milliseconds| {
-            let total = ["--total-ms", &milliseconds.to_string()];
-            let bounds = [&["--confinement", policy][..], &total].concat();
+            let total = ["--timeout", &format!("{milliseconds}ms")];
+            let bounds = [&["--sandbox", policy][..], &total].concat();
             register_with(&env, "probe", "python3 tools/probe.py", &bounds);
             let output = delegate(&env);
             assert!(output.stdout.contains("E002"), "{}", output.stdout);
@@ -90,14 +90,14 @@ time.sleep({name})
 
 /// Has an executor act against its guard without namespaces, with and without what else there is to hold
 /// it; the errors that were told.
-fn acting_against_its_guard(deed: &str, options: &str, total_ms: &str) -> Vec<String> {
+fn acting_against_its_guard(deed: &str, options: &str, timeout: &str) -> Vec<String> {
     let told = ["off", "best-effort"].map(|policy| {
         let name = lullaby();
         let script = AGAINST_ITS_GUARD
             .replace("{name}", &name)
             .replace("{options}", options)
             .replace("{deed}", deed);
-        let env = project(&script, &["--confinement", policy, "--total-ms", total_ms]);
+        let env = project(&script, &["--sandbox", policy, "--timeout", timeout]);
         let output = in_container(&env, DELEGATE).ended_with(1).json();
         assert_eq!(sleepers(&name), 0, "{policy}: {output}");
         output["error"].to_string()
@@ -110,7 +110,7 @@ fn acting_against_its_guard(deed: &str, options: &str, total_ms: &str) -> Vec<St
 #[test]
 fn an_executor_that_kills_its_guard_does_not_go_on() {
     let deed = "against(signal.SIGKILL, os.getppid())";
-    for told in acting_against_its_guard(deed, "env={}", "300000") {
+    for told in acting_against_its_guard(deed, "env={}", "5m") {
         assert!(told.contains("E001"), "{told}");
         assert!(told.contains("somebody ended its guard"), "{told}");
     }
@@ -120,7 +120,7 @@ fn an_executor_that_kills_its_guard_does_not_go_on() {
 #[test]
 fn an_executor_that_stops_its_guard_does_not_outlive_its_deadline() {
     let deed = "against(signal.SIGSTOP, os.getppid())";
-    for told in acting_against_its_guard(deed, "env={}", "2000") {
+    for told in acting_against_its_guard(deed, "env={}", "2s") {
         assert!(told.contains("E002"), "{told}");
     }
 }
@@ -132,7 +132,7 @@ fn an_executor_that_ends_the_fork_server_too_does_not_go_on() {
         "against(signal.SIGKILL, server, os.getppid())",
         "against(signal.SIGSTOP, server, os.getppid())",
     ] {
-        acting_against_its_guard(deed, "", "2000");
+        acting_against_its_guard(deed, "", "2s");
     }
 }
 
@@ -145,7 +145,7 @@ server = int(open(f"/proc/{os.getppid()}/stat").read().rsplit(")")[1].split()[1]
 found.append(str(server))
 os.kill(server, signal.SIGSTOP)
 "#;
-    let env = project(script, &["--confinement", "off"]);
+    let env = project(script, &["--sandbox", "off"]);
     let server = summary(&env);
     let folder = PathBuf::from("/proc").join(&server);
     assert!(!folder.exists(), "{server} is still there");
@@ -165,7 +165,7 @@ open("target/started", "w").close()
 time.sleep({name})
 "#
             ),
-            &["--confinement", policy, "--writable", "target/"],
+            &["--sandbox", policy, "--allow-write", "target/"],
         );
         let killed = env
             .program(PathBuf::from("python3"))
@@ -259,7 +259,7 @@ tried("own", lambda: open(os.path.join(os.environ["TMPDIR"], "x"), "w").write("x
 /// CAL-SEC-1: `required` does not run with less, and says what is missing.
 #[test]
 fn what_requires_confinement_does_not_run_without() {
-    let env = project("tried('ran', lambda: 1)", &["--confinement", "required"]);
+    let env = project("tried('ran', lambda: 1)", &["--sandbox", "required"]);
     // It was registered where it could be confined, or not at all.
     let refused = in_container(&env, DELEGATE).ended_with(1).json();
     let message = refused["error"]["message"]
@@ -275,7 +275,7 @@ fn what_requires_confinement_does_not_run_without() {
     let hint = refused["error"]["hint"].as_str().unwrap_or_default();
     assert!(hint.contains("allow user namespaces: sysctl"), "{refused}");
     assert!(
-        hint.ends_with("callosum executor register probe --confinement best-effort"),
+        hint.ends_with("callosum executor register probe --sandbox best-effort"),
         "{refused}"
     );
 }

@@ -81,7 +81,7 @@ with socket.create_connection(tuple(os.environ["HTTPS_PROXY"].removeprefix("http
     s.recv(100)
 "#
         ),
-        &["--network", &format!("127.0.0.1:{port}")],
+        &["--allow-net", &format!("127.0.0.1:{port}")],
     );
     let serving = std::thread::spawn(move || {
         use std::io::{Read as _, Write as _};
@@ -102,7 +102,7 @@ with socket.create_connection(tuple(os.environ["HTTPS_PROXY"].removeprefix("http
     let unasked = "executor probe sent the proxy a request that is not for a connection: it asked for no host\n";
     assert!(output.stderr.contains(unasked), "{}", output.stderr);
     let told = "the sandbox blocked executor probe from example.org:443: the entry does not name it under \
-                `network`; to allow it, register it with `--network example.org:443`\n";
+                `network`; to allow it, register it with `--allow-net example.org:443`\n";
     assert!(output.stderr.contains(told), "{}", output.stderr);
     assert_eq!(
         found,
@@ -141,10 +141,10 @@ tried("streamed", streamed)
 "#
         ),
         &[
-            "--network",
+            "--allow-net",
             &format!("127.0.0.1:{port}"),
-            "--quiet-ms",
-            "10000",
+            "--idle-timeout",
+            "10s",
         ],
     );
     let streaming = std::thread::spawn(move || {
@@ -178,7 +178,7 @@ tried("named", lambda: tunnel("models.example:443"))
 tried("other", lambda: tunnel("evil.example:443"))
 tried("secret", lambda: any("sesame" in value for value in os.environ.values()))
 "#,
-        &["--network", "models.example:443"],
+        &["--allow-net", "models.example:443"],
     );
     let serving = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();

@@ -14,7 +14,7 @@ fn who_edits_what_another_works_on_is_told() {
     env.write("src/a.rs", "fn a() {}\n");
     env.write("src/b.rs", "fn b() {}\n");
     let take = [
-        "mesh", "lease", "take", "src/a.rs", "--why", "renaming", "--as", "codex",
+        "mesh", "lease", "take", "src/a.rs", "--reason", "renaming", "--as", "codex",
     ];
     env.run(take).success();
     let edit = |path: &str| {
@@ -122,7 +122,7 @@ fn an_edit_of_a_leased_file_is_blocked_where_the_user_wants_it() {
         env.write("src/a.rs", "fn a() {}\n");
         let path = env.project().join("src/a.rs");
         let take = [
-            "mesh", "lease", "take", "src/a.rs", "--why", "renaming", "--as", "reviewer",
+            "mesh", "lease", "take", "src/a.rs", "--reason", "renaming", "--as", "reviewer",
         ];
         env.run(take).success();
         assert_eq!(denied(&before_write(&env, client, &path)), None, "{client}");
@@ -275,7 +275,7 @@ fn a_command_that_changes_what_another_works_on_is_an_edit() {
         env.write(format!("src/{file}.rs"), "fn f() {}\n");
     }
     let take = [
-        "mesh", "lease", "take", "src/a.rs", "--why", "renaming", "--as", "codex",
+        "mesh", "lease", "take", "src/a.rs", "--reason", "renaming", "--as", "codex",
     ];
     env.run(take).success();
     let changes = [

@@ -63,7 +63,7 @@ fn a_hand_off_reaches_the_other_project_once() {
         path(&other),
         "--to",
         "codex",
-        "--reasoning",
+        "--reason",
         &words,
     ]);
     let handed = handed.success().json();
@@ -103,7 +103,7 @@ fn a_hand_off_reaches_the_other_project_once() {
 #[test]
 fn a_hand_off_that_names_nobody_is_for_whoever_begins() {
     let (env, other) = two_projects();
-    let hand = ["session", "handoff", "--repo", path(&other), "--reasoning"];
+    let hand = ["session", "handoff", "--repo", path(&other), "--reason"];
     env.run([&hand[..], &["first"]].concat()).success();
     let first = told(&env, &other, "gemini", "g1");
     assert!(first.contains(": first"), "{first}");

@@ -71,7 +71,7 @@ fn the_same_task_twice_gives_the_same_entry() {
     let mut entries = Vec::new();
     for _ in 0..2 {
         let task = env
-            .run(["delegate", "map", "--fresh", "--json"])
+            .run(["delegate", "map", "--no-cache", "--json"])
             .success()
             .json();
         let id = task["task_id"].as_str().unwrap().to_owned();
@@ -181,7 +181,7 @@ fn a_task_that_fails_twice_then_succeeds_succeeds() {
     let state = env.folder().join("counted");
     let template = fakes::fake(&format!("--fail-times 2 '{}/failures'", state.display()));
     let folder = format!("{}/", state.display());
-    register_with(&env, "flaky", &template, &["--writable", &folder]);
+    register_with(&env, "flaky", &template, &["--allow-write", &folder]);
     let run = env
         .callosum()
         .arguments(["delegate", "map", "--executor", "flaky", "--json"]);
@@ -214,7 +214,7 @@ fn as_many_executors_as_configured_run_at_once() {
     let env = two_languages();
     env.run(["init", "--all", "--share"]).success();
     env.write("tools/meet.py", script(MEETING));
-    let where_they_meet = &["--writable", "target/"];
+    let where_they_meet = &["--allow-write", "target/"];
     register_with(&env, "meeting", "python3 tools/meet.py", where_they_meet);
     for limit in [3, 5, 12] {
         let task = |at| {
@@ -229,7 +229,7 @@ fn as_many_executors_as_configured_run_at_once() {
             "tasks.json",
             "--mode",
             "concurrent",
-            "--fresh",
+            "--no-cache",
             "--json",
         ];
         let mut run = env.callosum().arguments(arguments);
@@ -289,7 +289,7 @@ fn a_failed_task_takes_down_its_dependants_only() {
 fn an_interrupt_ends_what_runs_and_keeps_what_is_finished() {
     let env = two_languages();
     env.write("tools/interrupt.py", script(INTERRUPTING));
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     let template = "python3 tools/interrupt.py";
     register_with(&env, "interrupting", template, unconfined);
     env.write(

@@ -39,7 +39,7 @@ fn gemini(env: &TestEnv, output: &str, error: &'static str) {
         ..fake("gemini", "ok", 0)
     };
     client.install(env);
-    let register = ["executor", "register", "gemini", "--confinement", "off"];
+    let register = ["executor", "register", "gemini", "--sandbox", "off"];
     env.run(register).success();
 }
 
@@ -68,7 +68,7 @@ fn a_limit_on_standard_error_alone_is_a_limit() {
         ("", "E003", "each of its 5 requests to a model failed"),
     ] {
         gemini(&env, empty, error);
-        let output = delegate(&env, "gemini", &["--fresh"], 1);
+        let output = delegate(&env, "gemini", &["--no-cache"], 1);
         assert_eq!(output["error"]["code"], code, "{output}");
         let message = output["error"]["message"].as_str().unwrap();
         assert!(message.contains(says), "{message}");
@@ -99,7 +99,7 @@ fn json_between_terminal_sequences_is_read() {
     ] {
         let document = serde_json::json!({"response": ANSWER});
         gemini(&env, &format!("{before}{document}{behind}\n"), "");
-        let output = delegate(&env, "gemini", &["--fresh"], 0);
+        let output = delegate(&env, "gemini", &["--no-cache"], 0);
         assert_eq!(output["summary"], ANSWER, "{output}");
     }
 }
@@ -117,7 +117,7 @@ fn output_that_cannot_be_read_is_kept_and_its_file_is_named() {
          *'\"capabilities\"'*) echo '{\"capabilities\": {\"prompt_input\": true, \"json_output\": true, \"checksum_support\": false}}';;\n\
          *) echo 'It adds, with the key AKIAQWERTYUIOPASDFGH';;\nesac",
     );
-    register_with(&env, "odd", &program, &["--confinement", "off"]);
+    register_with(&env, "odd", &program, &["--sandbox", "off"]);
     let run = env
         .callosum()
         .arguments(["delegate", "x", "--executor", "odd", "--json"]);
@@ -141,7 +141,7 @@ fn output_that_cannot_be_read_is_kept_and_its_file_is_named() {
 fn a_client_that_waits_too_long_for_a_limit_is_ended() {
     let env = two_languages();
     fake("qwen", "ok", 0).install(&env);
-    env.run(["executor", "register", "qwen", "--confinement", "off"])
+    env.run(["executor", "register", "qwen", "--sandbox", "off"])
         .success();
     let help = env.programs().join("qwen.help");
     script(
@@ -176,7 +176,7 @@ fn refused_once(env: &TestEnv, reset: &str) {
             mark = mark.display()
         ),
     );
-    let options = ["--protocol", "text", "--confinement", "off"];
+    let options = ["--protocol", "text", "--sandbox", "off"];
     register_with(env, "limited", &program, &options);
     drop(Disk::real().remove_file(&mark));
 }
@@ -193,7 +193,7 @@ fn a_known_reset_is_waited_for_and_then_it_is_tried_again() {
         ("", &["--wait-limit", "1m"][..], 1),
     ] {
         refused_once(&env, reset);
-        let options = [options, &["--fresh"]].concat();
+        let options = [options, &["--no-cache"]].concat();
         let output = delegate(&env, "limited", &options, code);
         if code == 0 {
             assert_eq!(output["summary"], ANSWER, "{output}");
@@ -217,11 +217,11 @@ fn a_short_answer_without_citations_is_asked_for_again_only_on_request() {
             count.display()
         ),
     );
-    let options = ["--protocol", "text", "--confinement", "off"];
+    let options = ["--protocol", "text", "--sandbox", "off"];
     register_with(&env, "brief", &program, &options);
     for (options, times) in [
-        (&["--fresh"][..], 1),
-        (&["--fresh", "--ask-for-citations"][..], 2),
+        (&["--no-cache"][..], 1),
+        (&["--no-cache", "--ask-for-citations"][..], 2),
     ] {
         drop(Disk::real().remove_file(&count));
         delegate(&env, "brief", options, 0);
@@ -240,7 +240,7 @@ fn registering_an_executor_does_not_make_it_the_default() {
     };
     assert_eq!(next(), "scout");
     let program = script(&env, "mine", "cat >/dev/null\necho 'It adds.'");
-    let options = ["--protocol", "text", "--confinement", "off"];
+    let options = ["--protocol", "text", "--sandbox", "off"];
     register_with(&env, "mine", &program, &options);
     assert_eq!(next(), "scout");
     register_with(&env, "other", &program, &options);
@@ -268,7 +268,9 @@ fn too_few_threads_are_an_error_and_no_panic() {
         .run()
         .success();
     for most in 1..12 {
-        let run = env.callosum().arguments(["delegate", "map it", "--fresh"]);
+        let run = env
+            .callosum()
+            .arguments(["delegate", "map it", "--no-cache"]);
         let callosum = run.command();
         let mut shell = env.program("bash".into()).command();
         shell.args(["-c", &format!("ulimit -u {most}; exec \"$@\""), "bash"]);
@@ -293,7 +295,7 @@ fn the_errors_of_a_failed_executor_are_read() {
          printf 'Traceback (most recent call last):\\n  File \"app.py\", line 3, in <module>\\n    import requests\\n' >&2\n\
          echo \"ModuleNotFoundError: No module named 'requests'\" >&2\nexit 1",
     );
-    let options = ["--protocol", "text", "--confinement", "off"];
+    let options = ["--protocol", "text", "--sandbox", "off"];
     register_with(&env, "broken", &program, &options);
     let ask = ["delegate", "what is this", "--executor", "broken"];
     env.run(ask).ended_with(1);

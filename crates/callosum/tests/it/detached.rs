@@ -24,7 +24,7 @@ fn with_slow() -> TestEnv {
         env.folder().join("go").display()
     );
     Disk::real().replace(&file, text.as_bytes(), 0o755).unwrap();
-    let options = ["--protocol", "text", "--confinement", "off"];
+    let options = ["--protocol", "text", "--sandbox", "off"];
     register_with(&env, "slow", &file.display().to_string(), &options);
     env
 }

@@ -86,7 +86,7 @@ fn other_executors_have_no_sections() {
 fn what_init_writes_is_no_part_of_a_digest() {
     let env = two_languages();
     let head = || {
-        let output = env.run(["delegate", "Map it", "--fresh"]).success();
+        let output = env.run(["delegate", "Map it", "--no-cache"]).success();
         let line = output.stdout.lines().nth(1).unwrap_or_default();
         line.split(" Scout").next().unwrap_or_default().to_owned()
     };

@@ -158,7 +158,13 @@ fn what_nobody_is_logged_in_to_is_given_no_task_unasked() {
     let asked = env.run(["delegate", "Map it."]).success();
     let told = "no login for codex-acp was found; only tasks that name it go there";
     assert!(asked.stderr.contains(told), "{}", asked.stderr);
-    let named = ["delegate", "Map it.", "--executor", "codex-acp", "--fresh"];
+    let named = [
+        "delegate",
+        "Map it.",
+        "--executor",
+        "codex-acp",
+        "--no-cache",
+    ];
     let named = env.run(named).success();
     let told = "warning: codex-acp: no login found: ";
     assert!(named.stderr.contains(told), "{}", named.stderr);

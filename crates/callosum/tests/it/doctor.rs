@@ -84,7 +84,7 @@ fn a_clone_and_a_moved_project_are_told_apart() {
     );
     let hint = ledger["hint"].as_str().unwrap();
     assert!(
-        hint.ends_with("; callosum audit checkpoint --begin-anew"),
+        hint.ends_with("; callosum audit checkpoint --reset"),
         "{hint}"
     );
     // What was damaged is no clone.
@@ -228,7 +228,7 @@ fn a_ledger_that_is_gone_is_not_a_ledger_that_never_was() {
         attention.contains("missing") && attention.contains("callosum init"),
         "{status}"
     );
-    assert_eq!(status["initialised"], true, "{status}");
+    assert_eq!(status["initialized"], true, "{status}");
     let ledger = check(&disk.run(&["doctor", "--json"]).ended_with(1), "ledger");
     assert_eq!(ledger["hint"], "callosum init", "{ledger}");
 }

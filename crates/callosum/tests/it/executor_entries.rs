@@ -48,7 +48,7 @@ fn a_wish_for_what_is_obeyed_is_refused_in_words() {
             "mine",
             "--command",
             &template,
-            "--writable",
+            "--allow-write",
             wish,
         ];
         env.run(line)
@@ -69,7 +69,7 @@ fn a_wish_for_what_is_obeyed_is_refused_in_words() {
             refused.contains("hint: callosum executor register mine --command"),
             "{refused}"
         );
-        assert!(!refused.contains("--writable"), "{refused}");
+        assert!(!refused.contains("--allow-write"), "{refused}");
     }
     let told = register("./").success().stderr;
     assert!(
@@ -170,8 +170,8 @@ fn a_link_and_a_shim_are_told_as_such() {
         Value::from(shims.join("codex").display().to_string())
     );
     let real = std::fs::canonicalize(real).unwrap().display().to_string();
-    assert_eq!(codex["leads_to"], Value::from(real));
-    assert_eq!(codex["shim_of"], "asdf");
+    assert_eq!(codex["resolved_path"], Value::from(real));
+    assert_eq!(codex["shim_for"], "asdf");
     let told = env
         .callosum()
         .env("PATH", &path)

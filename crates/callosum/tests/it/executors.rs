@@ -116,13 +116,13 @@ fn registering_again_drops_nothing_of_an_entry_in_silence() {
     let env = two_languages();
     let template = fakes::fake("");
     let bounds = [
-        "--quiet-ms",
-        "9000",
+        "--idle-timeout",
+        "9s",
         "--pass-env",
         "MY_KEY",
-        "--confinement",
+        "--sandbox",
         "best-effort",
-        "--readable",
+        "--allow-read",
         "/opt/wheels",
     ];
     register_with(&env, "mine", &template, &bounds);
@@ -132,10 +132,10 @@ fn registering_again_drops_nothing_of_an_entry_in_silence() {
         all.iter().find(|one| one["id"] == "mine").unwrap().clone()
     };
     let before = entry();
-    let line = ["executor", "register", "mine", "--network", "127.0.0.1:9"];
+    let line = ["executor", "register", "mine", "--allow-net", "127.0.0.1:9"];
     let told = env.run(line).success().stderr;
-    let kept = "kept from the entry of mine: --quiet-ms 9000 --confinement best-effort --pass-env MY_KEY \
-                --readable /opt/wheels";
+    let kept = "kept from the entry of mine: --idle-timeout 9s --sandbox best-effort --pass-env MY_KEY \
+                --allow-read /opt/wheels";
     assert!(told.contains(kept), "{told}");
     let after = entry();
     assert_eq!(after["network"], json!(["127.0.0.1:9"]));
@@ -177,12 +177,12 @@ fn an_entry_that_nobody_here_registered_lends_nothing_to_one_of_its_name() {
         &env,
         "mine",
         &fakes::fake(""),
-        &["--network", "127.0.0.1:9"],
+        &["--allow-net", "127.0.0.1:9"],
     );
     let registry = env.read("registry.json");
     let clone = two_languages();
     clone.write("registry.json", &registry);
-    let refused = clone.run(["executor", "register", "mine", "--quiet-ms", "9000"]);
+    let refused = clone.run(["executor", "register", "mine", "--idle-timeout", "9s"]);
     let refused = refused.ended_with(2).stderr;
     assert!(
         refused.contains("`mine` is not a known program"),

@@ -183,7 +183,7 @@ fn an_executor_sees_a_clean_environment() {
 fn the_temporary_files_of_a_killed_run_are_collected() {
     let env = two_languages();
     env.write("tools/kill.py", script(KILLING));
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&env, "killing", "python3 tools/kill.py", unconfined);
     let scratch = env.machine_home().join("scratch");
     let left = || std::fs::read_dir(&scratch).unwrap().count();
@@ -211,10 +211,10 @@ fn a_killed_fork_server_is_started_anew() {
     let env = two_languages();
     let killing = "os.kill(parent(os.getppid()), signal.SIGKILL)\nanswer('on')";
     env.write("tools/kill.py", script(killing));
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&env, "killing", "python3 tools/kill.py", unconfined);
     for _ in 0..2 {
-        let output = env.run(["delegate", "map", "--executor", "killing", "--fresh"]);
+        let output = env.run(["delegate", "map", "--executor", "killing", "--no-cache"]);
         assert_eq!(output.success().stdout.trim(), "on");
     }
     let tasks = r#"{"tasks": [{"id": "a", "prompt": "a", "executor": "killing"},
@@ -273,7 +273,7 @@ fn a_full_disk_loses_nothing() {
     // What still fits into the last block of a file is stored.
     let mut stored = 1;
     let refused = loop {
-        let output = disk.run(&["delegate", "map", "--fresh", "--json"]);
+        let output = disk.run(&["delegate", "map", "--no-cache", "--json"]);
         if output.code != 0 {
             break output.ended_with(3).json();
         }
@@ -296,7 +296,7 @@ fn a_full_disk_loses_nothing() {
     drop(filled);
     std::fs::remove_file(filler).unwrap();
     disk.run(&["ledger", "verify"]).success();
-    disk.run(&["delegate", "map", "--fresh"]).success();
+    disk.run(&["delegate", "map", "--no-cache"]).success();
     let stats = disk.run(&["ledger", "stats", "--json"]).success().json();
     assert_eq!(stats["entries"], stored + 1);
 }
@@ -307,7 +307,7 @@ fn a_disk_that_fills_up_on_the_way_names_the_task() {
     let disk = SmallDisk::with_a_project();
     disk.env.write("fill.py", script(FILLING));
     disk.run(&["init", "--all", "--share"]).success();
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&disk.env, "filling", "python3 fill.py", unconfined);
     let run = disk.env.callosum().env("CAL_RETRY_MAX", "0");
     let run = run.arguments(["delegate", "map", "--executor", "filling", "--json"]);
@@ -348,7 +348,7 @@ while not os.path.exists("src/go"):
     time.sleep(0.05)
 found.append("an answer that was paid for")
 "#,
-        &["--writable", "sub/"],
+        &["--allow-write", "sub/"],
     );
     let paths = LedgerPaths::in_root(env.project());
     let asked = || std::fs::read_to_string(env.project().join("sub/asked")).unwrap_or_default();
@@ -558,7 +558,7 @@ fn a_cap_holds_over_all_runs() {
     register_with(&env, "fake", &fakes::fake(""), &[]);
     env.run(["config", "set", "executors.fake.max_concurrent", "1"])
         .success();
-    let ask = ["delegate", "map", "--executor", "fake", "--fresh"];
+    let ask = ["delegate", "map", "--executor", "fake", "--no-cache"];
     env.run(ask).success();
     let slots = std::fs::read_dir(env.machine_home().join("slots")).unwrap();
     let slot = slots

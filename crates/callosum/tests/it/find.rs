@@ -223,12 +223,12 @@ fn what_a_session_keeps_is_found() {
         "session",
         "decide",
         "Pool the okapis",
-        "--because",
+        "--reason",
         "they are shy",
-        "--assume",
+        "--source=assumption",
     ])
     .success();
-    let shown = env.run(["find", "okapis shy", "--top-k", "1"]).success();
+    let shown = env.run(["find", "okapis shy", "--limit", "1"]).success();
     assert!(shown.stdout.starts_with("decision 20"), "{}", shown.stdout);
     let okapis = find("okapis shy");
     assert!(okapis[0].starts_with("decision: "), "{okapis:?}");

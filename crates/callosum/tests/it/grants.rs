@@ -26,10 +26,10 @@ fn turn(env: &TestEnv, path: &str, target: &str) {
 #[test]
 fn a_granted_folder_that_becomes_a_link_is_not_followed() {
     for (option, place) in [
-        ("--writable", "out/"),
-        ("--readable", "data"),
-        ("--writable", "deep/in/out/"),
-        ("--writable", "~/../project/out/"),
+        ("--allow-write", "out/"),
+        ("--allow-read", "data"),
+        ("--allow-write", "deep/in/out/"),
+        ("--allow-write", "~/../project/out/"),
     ] {
         let script = r#"
 for path in ["out/planted", "deep/in/out/planted"]:
@@ -76,7 +76,7 @@ fn a_place_outside_is_registered_by_its_own_name_alone() {
     let ssh = env.home().join(".ssh");
     turn(&env, "out", "../home/.ssh");
     for place in ["out/", "../home/.ssh/", "./out/new/"] {
-        for option in ["--writable", "--readable"] {
+        for option in ["--allow-write", "--allow-read"] {
             let words = [
                 "executor",
                 "register",
@@ -107,7 +107,7 @@ fn a_link_within_the_project_is_followed_as_it_was_trusted() {
     }
     turn(&env, "out", "build");
     let words = ["executor", "register", "probe", "--command"];
-    let more = ["python3 tools/probe.py", "--writable", "out/"];
+    let more = ["python3 tools/probe.py", "--allow-write", "out/"];
     env.run(words.iter().chain(&more)).success();
     assert_eq!(summary(&env), "out: 1");
     if !is_held(&env) {

@@ -97,7 +97,7 @@ fn a_line_that_cannot_be_read_keeps_the_gate_closed() {
         "session",
         "decide",
         "Retries are capped at three",
-        "--assume",
+        "--source=assumption",
     ])
     .success();
     env.run(["session", "check"]).ended_with(1);

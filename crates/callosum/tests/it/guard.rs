@@ -287,7 +287,7 @@ fn test_measures_a_file_of_commands() {
     let piped = env.callosum().arguments(["guard", "test", "-", "--json"]);
     let said = piped.input(row).run().success().json();
     assert_eq!(said["misses"], serde_json::json!([]));
-    assert_eq!(said["stricter"], serde_json::json!(["1"]));
+    assert_eq!(said["too_strict"], serde_json::json!(["1"]));
     assert_eq!(said["false_blocks"], serde_json::Value::Null);
     let row = "{\"id\": \"1\", \"command\": \"ls\", \"expect\": \"allow\"}\n";
     let piped = env.callosum().arguments(["guard", "test", "-"]).input(row);

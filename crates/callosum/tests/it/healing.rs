@@ -30,7 +30,7 @@ fn what_is_broken_is_healed_from_git_or_the_template() {
     assert!(env.read(".beads/bd-1.yaml").contains("Kept"));
     assert!(env.read(".beads/bd-2.yaml").contains("Broken"));
     assert_eq!(
-        env.read(healed["healed"][2]["aside"].as_str().unwrap()),
+        env.read(healed["healed"][2]["backup_path"].as_str().unwrap()),
         "a: [\n"
     );
     assert_eq!(env.run(["session", "heal"]).success().stdout, "");
@@ -254,13 +254,14 @@ fn an_assumption_comes_back_from_its_bead_as_one() {
     env.run(["bead", "create", "Work", "--id", "bd-1"])
         .success();
     env.run(["bead", "update", "bd-1", "--current"]).success();
-    env.run(["session", "decide", "Perhaps async", "--assume"])
+    env.run(["session", "decide", "Perhaps async", "--source=assumption"])
         .success();
-    env.run(["session", "decide", "No colours", "--from-user"])
+    env.run(["session", "decide", "No colours", "--source=user"])
         .success();
     let told = env.run(["session", "decide", "Think so"]).success().stdout;
     let name = told.split(" - ").next().unwrap();
-    env.run(["session", "cite", name, "--assume"]).success();
+    env.run(["session", "cite", name, "--source=assumption"])
+        .success();
     let check = || env.run(["session", "check"]).ended_with(1).stdout;
     let before = check();
     std::fs::remove_dir_all(env.project().join("loa-grimoire")).unwrap();

@@ -41,7 +41,7 @@ fn with_providers() -> (TestEnv, ModelServer) {
             "--api-key-env",
             "MODEL_KEY",
         ];
-        let bounds = ["--total-ms", "30000"];
+        let bounds = ["--timeout", "30s"];
         run(&env, &[&register[..], &more, &bounds].concat()).success();
     }
     (env, server)

@@ -262,7 +262,7 @@ fn a_snapshot_is_linked_to_an_error_until_it_is_fixed() {
         .unwrap()
         .to_owned();
     assert_eq!(list()[0]["linked_errors"], json!([signature]));
-    let clean = ["snapshot", "clean", "--hours", "0"];
+    let clean = ["snapshot", "clean", "--older-than", "0s"];
     env.run(clean).success();
     assert_eq!(list().len(), 1, "it is kept while the error is open");
     for (command, output, failed) in [

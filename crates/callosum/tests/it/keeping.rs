@@ -346,7 +346,7 @@ fn what_is_ignored_and_named_is_kept_and_what_is_not_kept_is_recorded() {
     assert_eq!(told["details"]["snapshot_lacks"], json!(["big.bin"]));
     let log = env.run(["guard", "log", "--json"]).success().json();
     let decisions = log["decisions"].as_array().unwrap();
-    let lacks = decisions.iter().map(|one| &one["snapshot_lacks"]);
+    let lacks = decisions.iter().map(|one| &one["snapshot_missing"]);
     let lacks: Vec<&Value> = lacks.filter(|lacks| **lacks != json!([])).collect();
     assert_eq!(lacks, [&json!(["big.bin"])]);
     let id = told["details"]["snapshot_id"].as_str().unwrap();

@@ -58,7 +58,7 @@ fn a_mesh_in_order_is_told_part_by_part() {
     let told = told(&env);
     assert_eq!(unwell(&told), [""; 0], "{told:#?}");
     for (name, part) in [
-        ("mesh, configuration", "valid"),
+        ("mesh, configuration", "ok"),
         ("mesh, lock", "free"),
         ("mesh, log", "1 event, 1 KB in 1 file"),
         ("mesh, board", "as of event 1"),
@@ -109,7 +109,7 @@ fn what_is_wrong_with_the_log_is_named() {
     fs::remove_dir(folder.join("events")).unwrap();
     fs::write(folder.join("events"), "x").unwrap();
     let doctor = env.run(["doctor", "--json"]).ended_with(1);
-    assert_eq!(doctor.json()["works"], false);
+    assert_eq!(doctor.json()["healthy"], false);
     let (_, hint) = only(&told(&env), "mesh, log", "failed");
     assert!(hint.starts_with("ls -lR "), "{hint}");
     fs::remove_dir_all(&folder).unwrap();
@@ -186,7 +186,7 @@ fn what_is_never_taken_over_is_told_wherever_somebody_looks() {
     let (found, _) = only(&told(&env), "mesh, bridge file", "warning");
     assert!(found.contains("does not end in .json"), "{found}");
     let status = env.run(["status", "--json"]).json();
-    assert_eq!(status["mesh"]["left_alone"], 1);
+    assert_eq!(status["mesh"]["ignored"], 1);
     let status = env.run(["status"]).stdout;
     assert!(
         status.contains("1 addition beside the bridge file is never applied; callosum doctor"),
@@ -194,9 +194,9 @@ fn what_is_never_taken_over_is_told_wherever_somebody_looks() {
     );
     let bridge = env.run(["mesh", "bridge", "--json"]).success();
     assert!(bridge.stderr.contains("is never taken over"), "{bridge:?}");
-    let left = bridge.json()["left_alone"].clone();
+    let left = bridge.json()["ignored"].clone();
     assert_eq!(left[0]["reason"], "does not end in .json");
-    let digest = env.run(["mesh", "digest", "--for", "codex"]).success();
+    let digest = env.run(["mesh", "digest", "--to", "codex"]).success();
     let line = "notes.txt\" does not end in .json and is never applied: run `callosum doctor`\n";
     assert!(digest.stdout.contains(line), "{}", digest.stdout);
     let begins = serde_json::json!({
@@ -310,7 +310,7 @@ fn the_users_configuration_is_checked() {
             let said = format!("{}{}", doctor.stdout, doctor.stderr);
             assert!(said.contains(part), "{text}: {said}");
         }
-        assert_eq!(json["in_order"], false);
+        assert_eq!(json["valid"], false);
     }
 }
 

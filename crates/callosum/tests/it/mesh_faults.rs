@@ -103,7 +103,7 @@ fn a_held_log_delays_no_verdict_and_hides_no_lease() {
     let env = TestEnv::new();
     laid_out(&env);
     let take = [
-        "mesh", "lease", "take", "src/a.rs", "--why", "renaming", "--as", "reviewer",
+        "mesh", "lease", "take", "src/a.rs", "--reason", "renaming", "--as", "reviewer",
     ];
     env.run(take).success();
     env.write(env.configuration(), "[mesh]\nleases = \"block\"\n");
@@ -290,7 +290,7 @@ fn a_full_disk_makes_no_failure_of_what_is_in_the_log() {
     let looks: [&[&str]; 4] = [
         &["mesh", "message", "list"],
         &["mesh", "task", "list"],
-        &["mesh", "digest", "--for", "codex"],
+        &["mesh", "digest", "--to", "codex"],
         &["mesh", "tail"],
     ];
     for arguments in looks {
@@ -367,11 +367,11 @@ fn a_log_that_cannot_be_read_is_a_line_of_a_digest() {
     let events = mesh(&env).join("events");
     fs::rename(&events, mesh(&env).join("other")).unwrap();
     fs::write(&events, "mine").unwrap();
-    let digest = ["mesh", "digest", "--for", "codex"];
+    let digest = ["mesh", "digest", "--to", "codex"];
     let json = env.run(digest.iter().chain(&["--json"])).success().json();
     for told in [
         env.run(digest).success().stdout,
-        env.run(digest.iter().chain(&["--deliver"]))
+        env.run(digest.iter().chain(&["--mark-delivered"]))
             .success()
             .stdout,
         json["text"].as_str().unwrap().to_owned(),

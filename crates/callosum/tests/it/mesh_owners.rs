@@ -17,7 +17,7 @@ event = {"hook_event_name": "SessionStart", "session_id": "s-1", "cwd": project,
 hook = f"'{program}' hook codex session-start"
 subprocess.run(hook, shell=True, input=json.dumps(event), text=True, check=True, stdout=subprocess.DEVNULL)
 os.environ["CODEX_THREAD_ID"] = "s-1"
-for words in ["task claim t1", "lease take src/a.rs --why renaming"]:
+for words in ["task claim t1", "lease take src/a.rs --reason renaming"]:
     subprocess.run(f"'{program}' mesh {words}; true", shell=True, check=True, stdout=subprocess.DEVNULL)
 print("at work", flush=True)
 time.sleep(600)
@@ -108,7 +108,7 @@ fn what_a_killed_client_held_comes_back() {
         lost.stderr
     );
     env.run(other).success();
-    let stale = done(&env, &["--token", &token, "--anyway"]).ended_with(1);
+    let stale = done(&env, &["--token", &token, "--force"]).ended_with(1);
     assert!(
         stale.stderr.contains("taken anew since"),
         "{}",

@@ -55,7 +55,7 @@ fn a_tool_says_what_the_verb_says() {
     assert_eq!(task["category"], "synthesis");
     assert_eq!(task["assigned_to"], "gemini-cli");
     assert_eq!(task["priority"], 1);
-    assert_eq!(task["waits_for"], json!([first]));
+    assert_eq!(task["blocked_by"], json!([first]));
 }
 
 /// CALC-PAT-2: a task is listed, claimed and done in the name of the client's own session, in a project in which nothing was
@@ -291,7 +291,7 @@ fn no_words_of_others_stand_among_ours_unmarked() {
     ];
     env.run(add).success();
     let take = [
-        "mesh", "lease", "take", "a.rs", "--as", "evil", "--why", forged,
+        "mesh", "lease", "take", "a.rs", "--as", "evil", "--reason", forged,
     ];
     env.run(take).success();
     let mut codex = Codex::of(&env);
@@ -347,9 +347,9 @@ fn an_agent_in_a_sandbox_is_told_of_the_tools_and_they_work() {
     };
     let way =
         "use the tools `task`, `message`, `discovery` and `lease` of the MCP server `callosum`";
-    let outside = env.run(["mesh", "digest", "--for", "gemini"]).success();
+    let outside = env.run(["mesh", "digest", "--to", "gemini"]).success();
     assert!(!outside.stdout.contains(way), "{}", outside.stdout);
-    let told = inside(&["mesh", "digest", "--for", "gemini"]).success();
+    let told = inside(&["mesh", "digest", "--to", "gemini"]).success();
     assert!(told.stdout.contains(way), "{}", told.stdout);
     assert!(told.stdout.contains("task claim t1"), "{}", told.stdout);
     let listed = inside(&["mesh", "task", "list"]).success();

@@ -40,7 +40,7 @@ fn with_server() -> (TestEnv, ModelServer) {
     let env = two_languages();
     let server = ModelServer::start();
     for protocol in PROTOCOLS {
-        register(&env, protocol, &server.url(), &["--total-ms", "30000"]);
+        register(&env, protocol, &server.url(), &["--timeout", "30s"]);
     }
     (env, server)
 }
@@ -293,7 +293,7 @@ fn part_of(env: &TestEnv, output: &Value) -> String {
 fn a_stream_that_falls_silent_is_ended_and_kept_and_a_slow_one_is_not() {
     let env = two_languages();
     let server = ModelServer::start();
-    register(&env, "openai", &server.url(), &["--quiet-ms", "5000"]);
+    register(&env, "openai", &server.url(), &["--idle-timeout", "5s"]);
     let silent = Turn {
         stall_ms: 60_000,
         ..Turn::text("one two")
@@ -347,7 +347,7 @@ fn the_connection_ends_with_the_deadline() {
         }
     });
     with_time_enough(|milliseconds| {
-        let total = ["--total-ms", &milliseconds.to_string()];
+        let total = ["--timeout", &format!("{milliseconds}ms")];
         register(&env, "openai", &endpoint, &total);
         let run = env.callosum();
         let run = run.arguments(["delegate", "Map it.", "--executor", "openai", "--json"]);

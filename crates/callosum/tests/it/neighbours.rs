@@ -282,7 +282,7 @@ fn what_the_ledger_has_is_told_and_a_broken_one_is_a_line() {
     };
     discover("first");
     let digest = |agent: &str| {
-        let digest = env.run(["mesh", "digest", "--for", agent]).success();
+        let digest = env.run(["mesh", "digest", "--to", agent]).success();
         digest.stdout
     };
     let told = digest("gemini");
@@ -308,7 +308,7 @@ fn what_the_ledger_has_is_told_and_a_broken_one_is_a_line() {
         "handoff",
         "--to",
         "gemini",
-        "--reasoning",
+        "--reason",
         "too small",
     ])
     .success();
@@ -383,7 +383,7 @@ fn a_broken_configuration_is_told_and_fails_no_digest() {
             "{client}: {told}"
         );
     }
-    let digest = ["mesh", "digest", "--for", "claude"];
+    let digest = ["mesh", "digest", "--to", "claude"];
     let told = env.run(digest).success();
     assert_eq!(told.stdout, "");
     assert!(

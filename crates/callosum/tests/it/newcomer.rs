@@ -85,13 +85,16 @@ fn decide_five(env: &TestEnv) {
         ),
         (
             "Ship on Fridays only after the checklist was read",
-            &["--from-user"],
+            &["--source=user"],
         ),
         (
             "The cache is never larger than the working set",
-            &["--assume"],
+            &["--source=assumption"],
         ),
-        ("Clients retry a failed request three times", &["--assume"]),
+        (
+            "Clients retry a failed request three times",
+            &["--source=assumption"],
+        ),
     ] {
         let all: Vec<&str> = ["session", "decide", words]
             .iter()

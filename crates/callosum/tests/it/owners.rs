@@ -63,8 +63,8 @@ fn checkpoints_of_another_user_are_no_fault() {
         run.env("CALLOSUM_HOME", theirs.clone())
     };
     env.run(["delegate", "map"]).success();
-    as_them(&["delegate", "map", "--fresh"]).run().success();
-    env.run(["delegate", "map", "--fresh"]).success();
+    as_them(&["delegate", "map", "--no-cache"]).run().success();
+    env.run(["delegate", "map", "--no-cache"]).success();
     let verify = ["ledger", "verify", "--json"];
     for run in [env.callosum().arguments(verify), as_them(&verify)] {
         let found = verified(&run);
@@ -97,7 +97,10 @@ fn the_owner_goes_on_after_a_command_of_root() {
         run.env("CALLOSUM_HOME", roots.path()).run().success();
     }
     assert_eq!(not_of(&env.project(), OTHER), Vec::<String>::new());
-    for words in [&["delegate", "map", "--fresh"][..], &["ledger", "verify"]] {
+    for words in [
+        &["delegate", "map", "--no-cache"][..],
+        &["ledger", "verify"],
+    ] {
         let mut command = env.callosum().arguments(words).command();
         let output = command.uid(OTHER).gid(OTHER).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -144,7 +147,7 @@ fn a_clock_that_was_ahead_is_told_and_locks_no_one_out() {
     let ahead = env.callosum().arguments(["delegate", "map", "--json"]);
     let ahead = ahead.env("CALLOSUM_TEST_CLOCK", "2026-01-09T03:04:05Z");
     let acknowledged = ahead.run().success().json();
-    env.run(["delegate", "map", "--fresh"]).success();
+    env.run(["delegate", "map", "--no-cache"]).success();
     let told = env.run(["status", "--json"]).success().json();
     let attention = told["attention"].to_string();
     assert!(
@@ -175,7 +178,7 @@ fn an_id_may_be_given_by_its_beginning() {
         &["ledger", "prove", "cal_2026"],
         &["audit", "query", "--task", "cal_2026"],
         &["ledger", "diff", "cal_2026", "cal_2026_01_02_0001"],
-        &["delegate", "again", "--link", "cal_2026", "--fresh"],
+        &["delegate", "again", "--link", "cal_2026", "--no-cache"],
     ] {
         let output = env.run(words).success();
         assert!(!output.stderr.contains("several ids"), "{words:?}");

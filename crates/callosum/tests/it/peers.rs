@@ -20,7 +20,7 @@ fn register(env: &TestEnv, name: &str, options: &str) -> i32 {
 }
 
 fn register_with(env: &TestEnv, name: &str, options: &str, quiet_ms: u64) -> i32 {
-    let quiet_ms = quiet_ms.to_string();
+    let quiet = format!("{quiet_ms}ms");
     let command = format!("'{}' {options}", fakes::program("fake-acp").display());
     let arguments = [
         "executor",
@@ -28,9 +28,9 @@ fn register_with(env: &TestEnv, name: &str, options: &str, quiet_ms: u64) -> i32
         name,
         "--protocol",
         "acp",
-        "--quiet-ms",
-        &quiet_ms,
-        "--writable",
+        "--idle-timeout",
+        &quiet,
+        "--allow-write",
         "notes/",
     ];
     env.run(arguments.into_iter().chain(["--command", &command]))
@@ -69,7 +69,7 @@ fn an_agent_that_is_not_confined_must_ask_before_it_writes() {
     let register = |name: &str, options: &str| {
         let command = format!("'{}' {options}", fakes::program("fake-acp").display());
         let arguments = ["executor", "register", name, "--protocol", "acp"];
-        let arguments = arguments.into_iter().chain(["--confinement", "off"]);
+        let arguments = arguments.into_iter().chain(["--sandbox", "off"]);
         env.run(arguments.chain(["--command", &command])).success();
     };
     register("open", "");
@@ -88,7 +88,7 @@ fn an_agent_that_is_not_confined_must_ask_before_it_writes() {
     );
     assert_eq!(
         told("hint"),
-        "callosum executor register bold --confinement best-effort",
+        "callosum executor register bold --sandbox best-effort",
         "{output}"
     );
     assert!(!env.project().join("written-unasked").exists());
@@ -109,7 +109,7 @@ fn a_known_client_is_registered_by_its_own_command_for_the_protocol() {
         .unwrap();
     let folder = program.parent().unwrap().to_str().unwrap();
     let acp = ["--protocol", "acp"];
-    let arguments = ["executor", "register", "gemini", "--readable", folder];
+    let arguments = ["executor", "register", "gemini", "--allow-read", folder];
     env.run(arguments.into_iter().chain(acp)).success();
     assert!(env.read("registry.json").contains("gemini --acp"));
     for (name, says) in [

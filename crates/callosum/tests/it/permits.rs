@@ -144,7 +144,7 @@ fn a_block_wins_over_a_permission() {
         env.run(["guard", "allow", wrong]).ended_with(2);
     }
     env.run(["guard", "allow"]).ended_with(2);
-    env.run(["guard", "allow", "x", "--minutes", "0"])
+    env.run(["guard", "allow", "x", "--for", "0m"])
         .ended_with(2);
 }
 
@@ -162,7 +162,7 @@ fn a_permission_ends_as_was_said() {
         allowed.filter(|&allowed| allowed).count()
     });
     assert_eq!(allowed, 1);
-    allow(&env, &["git branch -D *", "--minutes", "10"]);
+    allow(&env, &["git branch -D *", "--for", "10m"]);
     let at = |clock: &str| {
         let check = ["guard", "check", "--", ASKED_ABOUT];
         let run = env.callosum().arguments(check);
@@ -263,5 +263,5 @@ fn the_log_and_the_metrics_show_what_was_decided() {
     let hook = hook.env("CLAUDE_PROJECT_DIR", env.home());
     hook.input(elsewhere.to_string()).run();
     assert_eq!(log(&env, &[]).len(), 3);
-    assert_eq!(log(&env, &["--everywhere"]).len(), 4);
+    assert_eq!(log(&env, &["--all-projects"]).len(), 4);
 }

@@ -68,7 +68,7 @@ fn a_horizon_has_nothing_of_a_ledger_that_is_forbidden() {
 #[test]
 fn who_is_not_confined_is_handed_nothing_unasked() {
     let env = two_languages();
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&env, "free", &fakes::fake(""), unconfined);
     for call in [
         "(call :agent.free {:prompt \"p\"})",
@@ -76,8 +76,8 @@ fn who_is_not_confined_is_handed_nothing_unasked() {
     ] {
         let run = env.callosum().without("CALLOSUM_TEST_IDS");
         let output = run.arguments(["plan", "run", "--json", "-e", call]).run();
-        let waits = output.ended_with(5).json()["waits_for"][0].clone();
-        assert_eq!(waits["waits_for"], "approval", "{waits}");
+        let waits = output.ended_with(5).json()["blocked_by"][0].clone();
+        assert_eq!(waits["blocked_by"], "approval", "{waits}");
     }
     let ledger = env.run(["ledger", "query", "--json"]).success().json();
     assert_eq!(ledger["entries"], serde_json::json!([]));
@@ -192,7 +192,7 @@ fn who_approves_a_call_sees_all_of_its_arguments() {
         let shown = env.run(["plan", "show", &run]).success();
         assert!(shown.stdout.contains(&prompt), "{}", shown.stdout);
         let json = env.run(["plan", "show", &run, "--json"]).success().json();
-        let arguments = json["waits_for"][0]["arguments"].as_str().unwrap();
+        let arguments = json["blocked_by"][0]["arguments"].as_str().unwrap();
         assert!(arguments.contains(&prompt), "{arguments}");
         env.run(["plan", "cancel", &run]).success();
     }

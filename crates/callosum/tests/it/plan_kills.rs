@@ -47,7 +47,7 @@ fn killed_at_work(env: &TestEnv, executor: &str, mut process: Child) {
 fn a_run_that_is_killed_within_a_delegation_goes_on() {
     let env = two_languages();
     env.write("tools/kill.py", script(KILLING_ONCE));
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&env, "killing", "python3 tools/kill.py", unconfined);
     let plan = "(map (fn [p] (:summary (call :agent.delegate {:executor \"killing\" :prompt p}))) \
                 [\"a\" \"b\" \"c\"])";
@@ -72,8 +72,8 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
         Schema::published("output-plan-run").fault(&output.json()),
         None
     );
-    let waiting = output.json()["waits_for"][0].clone();
-    assert_eq!(waiting["waits_for"], "outcome");
+    let waiting = output.json()["blocked_by"][0].clone();
+    assert_eq!(waiting["blocked_by"], "outcome");
     assert_eq!(prompts(&env), ["a"]);
     let listed = env.run(["plan", "list", "--json"]).success().json();
     assert_eq!(listed["runs"][0]["standing"], "waiting");
@@ -85,13 +85,14 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     assert!(of.starts_with("[:map [:summary String]"), "{of}");
     let told = env.run(["plan", "resume", &run]).ended_with(5);
     let key = &waiting["key"].as_str().unwrap()[..12];
-    let hint = format!("callosum plan resume {run} --answer '{key}=VALUE', or --not-done {key}\n");
+    let hint =
+        format!("callosum plan resume {run} --set-result '{key}=VALUE', or --retry-call {key}\n");
     assert!(told.stderr.ends_with(&hint), "{}", told.stderr);
     let said = format!("{key}={{:summary \"b\"}}");
     for twice in [
-        ["--not-done", key, "--not-done", &key[..6]],
-        ["--answer", &said, "--not-done", key],
-        ["--answer", &said, "--answer", &said],
+        ["--retry-call", key, "--retry-call", &key[..6]],
+        ["--set-result", &said, "--retry-call", key],
+        ["--set-result", &said, "--set-result", &said],
     ] {
         let resume = env.callosum().arguments(["plan", "resume", &run]);
         let refused = resume.arguments(twice).run().ended_with(2);
@@ -99,7 +100,7 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
         assert!(refused.stderr.contains(why), "{}", refused.stderr);
     }
     let number = format!("{key}=5");
-    let refused = env.run(["plan", "resume", &run, "--answer", &number]);
+    let refused = env.run(["plan", "resume", &run, "--set-result", &number]);
     let refused = refused.ended_with(2);
     assert!(
         refused
@@ -110,7 +111,7 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     );
     let hint = "a value of type [:map [:summary String] [:task String ?]";
     assert!(refused.stderr.contains(hint), "{}", refused.stderr);
-    let output = env.run(["plan", "resume", &run, "--not-done", key, "--json"]);
+    let output = env.run(["plan", "resume", &run, "--retry-call", key, "--json"]);
     let output = approved(&env, output).success();
     assert_eq!(output.json()["value"], r#"["a" "b" "c"]"#);
     assert_eq!(prompts(&env), ["a", "b", "c"]);
@@ -154,7 +155,7 @@ fn a_client_that_was_killed_with_its_run_is_asked_again() {
 #[test]
 fn an_executor_that_could_write_when_it_was_killed_is_not_asked_again() {
     let env = two_languages();
-    let may_write = &["--writable", "build/", "--quiet-ms", "600000"];
+    let may_write = &["--allow-write", "build/", "--idle-timeout", "10m"];
     register_with(&env, "writer", &fakes::fake("--silent"), may_write);
     let plan = "(:summary (call :agent.writer {:prompt \"w\"}))";
     let run = started(&env, &["run", "-e", plan]).wait().unwrap();
@@ -168,7 +169,7 @@ fn an_executor_that_could_write_when_it_was_killed_is_not_asked_again() {
     env.write("registry.json", registry.to_string());
     env.run(["trust", "--yes"]).success();
     let asked = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
-    assert_eq!(asked.json()["waits_for"][0]["waits_for"], "outcome");
+    assert_eq!(asked.json()["blocked_by"][0]["blocked_by"], "outcome");
     assert_eq!(prompts(&env), [""; 0]);
 }
 
@@ -207,8 +208,8 @@ fn killed_and_gone_on_with(
                 return json["value"].clone();
             }
             match &run {
-                Some(run) if json["waits_for"][0]["key"].is_string() => {
-                    settle(run, &json["waits_for"][0]);
+                Some(run) if json["blocked_by"][0]["key"].is_string() => {
+                    settle(run, &json["blocked_by"][0]);
                 }
                 _ => panic!("{json}"),
             }
@@ -238,11 +239,11 @@ fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
     };
     let ended = killed_and_gone_on_with(&env, plan, until, |run, waiting| {
         let key = waiting["key"].as_str().unwrap();
-        match waiting["waits_for"].as_str() {
+        match waiting["blocked_by"].as_str() {
             Some("approval") => drop(env.run(["plan", "approve", run])),
             // It has no place to write to, so nothing was done, but where the system can't hold it to that
             // nobody but a person knows.
-            _ => drop(env.run(["plan", "resume", run, "--not-done", key])),
+            _ => drop(env.run(["plan", "resume", run, "--retry-call", key])),
         }
     });
     assert_eq!(ended, expected);
@@ -343,7 +344,7 @@ fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
     env.write("tools/log.py", script(&logging));
     env.write("tools/held", "");
     permit_all(&env);
-    let unconfined = &["--confinement", "off", "--quiet-ms", "600000"];
+    let unconfined = &["--sandbox", "off", "--idle-timeout", "10m"];
     register_with(&env, "logging", "python3 tools/log.py", unconfined);
     let all = ["a", "b", "c", "d", "e", "f"];
     let plan = "(map (fn [p] (:summary (call :agent.logging {:prompt p :fresh true}))) \
@@ -366,7 +367,7 @@ fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
         _ => lives_for(child, PATIENCE),
     };
     let ended = killed_and_gone_on_with(&env, plan, until, |run, waiting| {
-        assert_eq!(waiting["waits_for"], "outcome", "{waiting}");
+        assert_eq!(waiting["blocked_by"], "outcome", "{waiting}");
         questions += 1;
         wait_for_end_of_all(&env);
         let key = waiting["key"].as_str().unwrap();
@@ -374,9 +375,9 @@ fn what_does_not_answer_by_key_is_made_once_as_a_person_says() {
         let prompt = all[usize::try_from(shown["answered"].as_u64().unwrap()).unwrap()];
         let said = format!("{key}={{:summary \"{prompt}\"}}");
         let settled: &[&str] = if asked().contains(prompt) {
-            &["--answer", &said]
+            &["--set-result", &said]
         } else {
-            &["--not-done", key]
+            &["--retry-call", key]
         };
         // It goes on, until it is killed again.
         let resume = ["resume", run, "--json"];

@@ -10,7 +10,7 @@ use crate::projects::{begun, register_with, two_languages, wait_for_start};
 #[test]
 fn a_run_at_work_stays_its_process_s_whatever_is_cleared_away() {
     let env = two_languages();
-    let patient = &["--quiet-ms", "600000"];
+    let patient = &["--idle-timeout", "10m"];
     register_with(&env, "silent", &fakes::fake("--silent"), patient);
     let plan = "(call :agent.delegate {:executor \"silent\" :prompt \"a\"})";
     let (mut child, run) = begun(&env, plan);
@@ -39,7 +39,12 @@ fn a_run_at_work_stays_its_process_s_whatever_is_cleared_away() {
 fn a_run_is_gone_on_with_in_the_worktree_that_it_was_begun_in() {
     let env = two_languages();
     env.run(["init", "--all", "--share"]).success();
-    register_with(&env, "writer", &fakes::fake(""), &["--writable", "build/"]);
+    register_with(
+        &env,
+        "writer",
+        &fakes::fake(""),
+        &["--allow-write", "build/"],
+    );
     let linked = env.folder().join("linked");
     env.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
     let plan = "[(:lines (call :fs.read \"README.md\")) \

@@ -206,7 +206,7 @@ sys.exit(1)
 fn an_executor_is_asked_again_only_where_its_step_says_so() {
     let env = two_languages();
     env.write("tools/fail.py", script(FAILING));
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&env, "failing", "python3 tools/fail.py", unconfined);
     let call = "(call :agent.failing {:prompt \"a\"})";
     let again = "(step :s {:retries {:max 1}} (call :agent.failing {:prompt \"b\"}))";
@@ -223,7 +223,7 @@ fn a_run_that_has_used_up_its_tokens_calls_nothing_more() {
     let env = two_languages();
     let answering = FAILING.replace("sys.exit(1)", "answer(prompt, 700)");
     env.write("tools/one.py", script(&answering));
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&env, "one", "python3 tools/one.py", unconfined);
     let plan = "(map (fn [p] (:summary (call :agent.one {:prompt p}))) [\"a\" \"b\" \"c\"])";
     let capped = ["-e", plan, "--max-tokens", "1000", "--max-cost", "2.5"];
@@ -241,12 +241,12 @@ fn a_run_that_has_used_up_its_tokens_calls_nothing_more() {
         told.contains("1400 of 1000 tokens, $0.00 of $2.50, "),
         "{told}"
     );
-    for cap in ["--max-tokens=0", "--max-cost=0", "--max-seconds=-1"] {
+    for cap in ["--max-tokens=0", "--max-cost=0", "--timeout=0s"] {
         env.run(["plan", "run", "-e", "1", cap]).ended_with(2);
     }
-    let part = env.run(["plan", "run", "-e", "1", "--max-seconds=0.5"]);
+    let part = env.run(["plan", "run", "-e", "1", "--timeout=0.5s"]);
     let told = part.ended_with(2).stderr;
-    assert!(told.contains("say whole seconds"), "{told}");
+    assert!(told.contains("30s, 10m"), "{told}");
 }
 
 /// CCOS-GOV-1: a run that came along with a repository is gone on with by nobody, approved or not.
@@ -430,7 +430,7 @@ fn a_plan_decides() {
 #[test]
 fn a_run_is_cancelled_by_another_process() {
     let env = two_languages();
-    let patient = &["--quiet-ms", "600000"];
+    let patient = &["--idle-timeout", "10m"];
     register_with(&env, "silent", &fakes::fake("--silent"), patient);
     let plan = "(call :agent.delegate {:executor \"silent\" :prompt \"a\"})";
     let (mut child, run) = begun(&env, plan);
@@ -485,7 +485,7 @@ fn the_examples_run() {
         .success()
         .json();
     assert_eq!(output["value"], "{:checked 0 :left-out 0 :verdict :fine}");
-    env.run(["session", "decide", "Use one pool", "--assume"])
+    env.run(["session", "decide", "Use one pool", "--source=assumption"])
         .success();
     let known =
         "(map :text (:items (call :horizon.build {:intent \"pool\" :sources [:decision]})))";

@@ -24,7 +24,7 @@ use crate::{
 fn killed_at_work(env: &TestEnv) -> (String, String) {
     env.write("tools/kill.py", script(KILLING_ONCE));
     permit_all(env);
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(env, "killing", "python3 tools/kill.py", unconfined);
     let plan = "(map (fn [p] (:summary (call :agent.delegate {:executor \"killing\" :prompt p}))) \
                 [\"a\" \"b\" \"c\"])";
@@ -32,7 +32,7 @@ fn killed_at_work(env: &TestEnv) -> (String, String) {
     assert_eq!(output.code, 128 + 9, "{}", output.stderr);
     let run = only_run(env);
     let shown = env.run(["plan", "show", &run, "--json"]).success().json();
-    let key = shown["waits_for"][0]["key"].as_str().unwrap().to_owned();
+    let key = shown["blocked_by"][0]["key"].as_str().unwrap().to_owned();
     (run, key)
 }
 
@@ -79,10 +79,10 @@ fn what_others_write_of_a_run_counts_for_nothing() {
     assert_eq!(shown.json()["value"], Value::Null);
     let output = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
     assert!(output.stderr.contains(&told), "{}", output.stderr);
-    assert_eq!(output.json()["waits_for"][0]["key"], key);
-    assert_eq!(output.json()["waits_for"][0]["waits_for"], "outcome");
+    assert_eq!(output.json()["blocked_by"][0]["key"], key);
+    assert_eq!(output.json()["blocked_by"][0]["blocked_by"], "outcome");
     assert_eq!(prompts(&env), ["a"]);
-    let output = env.run(["plan", "resume", &run, "--not-done", &key, "--json"]);
+    let output = env.run(["plan", "resume", &run, "--retry-call", &key, "--json"]);
     let output = approved(&env, output).success();
     assert_eq!(output.json()["value"], r#"["a" "b" "c"]"#);
     assert_eq!(prompts(&env), ["a", "b", "c"]);
@@ -213,7 +213,7 @@ fn an_executor_whose_start_is_off_the_record_is_not_asked_again() {
     );
     std::fs::write(&journal, format!("{}\n", lines[..=at].join("\n"))).unwrap();
     let output = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
-    assert_eq!(output.json()["waits_for"][0]["waits_for"], "outcome");
+    assert_eq!(output.json()["blocked_by"][0]["blocked_by"], "outcome");
     env.run(["plan", "cancel", &run]).success();
     let left = std::fs::read_dir(own_file(&env, &run).parent().unwrap()).unwrap();
     assert_eq!(left.count(), 0);
@@ -367,7 +367,7 @@ fn a_run_from_before_there_were_seals_goes_on() {
     let output = env.run(["plan", "resume", &run]).ended_with(5);
     let told = format!("1 record of the run {run} did not come from here");
     assert!(output.stderr.contains(&told), "{}", output.stderr);
-    let output = env.run(["plan", "resume", &run, "--not-done", &key, "--json"]);
+    let output = env.run(["plan", "resume", &run, "--retry-call", &key, "--json"]);
     approved(&env, output).success();
     assert_eq!(prompts(&env), ["a", "b", "c"]);
 }

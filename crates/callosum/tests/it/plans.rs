@@ -269,7 +269,7 @@ fn in_a_project_what_nobody_provides_is_told_before_anything_runs() {
     let output = env.run(["plan", "run", "-e", caught]).success();
     assert_eq!(output.stdout, ":none\n");
     let fine = env.run(["plan", "check", "-e", "(call :fs.read \"a\")", "--json"]);
-    assert_eq!(fine.success().json()["looked_up"], true);
+    assert_eq!(fine.success().json()["providers_resolved"], true);
 
     env.write(".calrc", "{");
     let source = "(call :fs.read 1)";

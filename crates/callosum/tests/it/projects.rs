@@ -167,7 +167,7 @@ pub(crate) fn permit_all(env: &TestEnv) {
 pub(crate) fn approved(env: &TestEnv, mut output: Output) -> Output {
     while output.code == 5 {
         let json = output.json();
-        if json["waits_for"][0]["waits_for"] != "approval" {
+        if json["blocked_by"][0]["blocked_by"] != "approval" {
             break;
         }
         let run = json["run"].as_str().unwrap().to_owned();

@@ -85,14 +85,10 @@ fn a_project_that_was_put_back_to_an_earlier_state_is_named() {
     let refused = env
         .run(["delegate", "again", "--kind", "deps"])
         .ended_with(3);
-    assert!(
-        refused.stderr.contains("--begin-anew"),
-        "{}",
-        refused.stderr
-    );
+    assert!(refused.stderr.contains("--reset"), "{}", refused.stderr);
     assert_eq!(env.read(names[2]), journal);
     env.run(["audit", "checkpoint"]).ended_with(1);
-    env.run(["audit", "checkpoint", "--begin-anew"]).success();
+    env.run(["audit", "checkpoint", "--reset"]).success();
     assert_eq!(problems(&env), []);
     env.run(["delegate", "on", "--kind", "scan"]).success();
     assert_eq!(problems(&env), []);
@@ -109,13 +105,12 @@ fn beginning_anew_over_a_journal_that_does_not_open_changes_nothing() {
     std::fs::remove_file(env.project().join(".cal_lock/watermark")).ok();
     let is_cut = |found: &[(String, String)]| found.iter().any(|(fault, _)| fault == "tail cut");
     assert!(is_cut(&problems(&env)), "{:?}", problems(&env));
-    env.run(["audit", "checkpoint", "--begin-anew"])
-        .ended_with(3);
+    env.run(["audit", "checkpoint", "--reset"]).ended_with(3);
     assert!(is_cut(&problems(&env)), "{:?}", problems(&env));
     let verified = env.run(["ledger", "verify"]).ended_with(1);
     for step in [
         "callosum ledger recover --new-journal --force",
-        "callosum audit checkpoint --begin-anew",
+        "callosum audit checkpoint --reset",
     ] {
         assert!(verified.stderr.contains(step), "{}", verified.stderr);
         let words: Vec<&str> = step.split(' ').skip(1).collect();
@@ -145,7 +140,10 @@ fn lost_checkpoints_and_an_exposed_key_are_told() {
     Disk::real().replace(&key_file(&env), &key, 0o600).unwrap();
     let found = problems(&env);
     assert_eq!(found[0].0, "checkpoint missing", "{found:?}");
-    let warned = env.run(["delegate", "again", "--fresh"]).success().stderr;
+    let warned = env
+        .run(["delegate", "again", "--no-cache"])
+        .success()
+        .stderr;
     assert!(warned.contains("this machine has none of them"), "{warned}");
 }
 
@@ -181,7 +179,7 @@ fn a_key_that_was_changed_in_another_project_is_shown_as_the_next() {
         .success();
     let check = ["ledger", "check-proof", "x.proof", "--key", &old];
     env.run(check).success();
-    env.run(["delegate", "again", "--fresh"]).success();
+    env.run(["delegate", "again", "--no-cache"]).success();
     let new = show_key(&env);
     assert_ne!(new, old);
     let tail = env

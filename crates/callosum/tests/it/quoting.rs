@@ -56,7 +56,7 @@ fn hostile_project() -> TestEnv {
             "lease",
             "take",
             "src/evil.rs",
-            "--why",
+            "--reason",
             HOSTILE,
             "--as",
             "codex",

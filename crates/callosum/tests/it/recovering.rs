@@ -66,12 +66,12 @@ fn a_ledger_is_archived_backed_up_and_recovered() {
         .run(["ledger", "recover", file, "--json"])
         .success()
         .json();
-    assert_eq!(output["taken_in"], 1, "{output}");
+    assert_eq!(output["imported"], 1, "{output}");
     assert_eq!(env.read(".cal_memory.json"), whole);
     env.run(["ledger", "verify"]).success();
     env.run(["replay"]).success();
     env.run(["ledger", "recover"]).ended_with(2);
-    env.run(["ledger", "recover", "--from-audit", "--appended"])
+    env.run(["ledger", "recover", "--from-audit", "--import-appended"])
         .ended_with(2);
     let used_wrongly = [".cal_memory.json", "src", "/nope", "README.md"];
     for file in used_wrongly {
@@ -95,14 +95,20 @@ fn an_entry_that_the_journal_lost_is_taken_in_again() {
     let line = journal[..commit].rfind('\n').map_or(0, |at| at + 1);
     env.write(day, &journal[..line]);
     let refused = env.run(["ledger", "recover", "--from-audit"]).ended_with(1);
-    for said in ["cal_2026_01_02_0003", "--appended", "a checkpoint signed"] {
+    for said in [
+        "cal_2026_01_02_0003",
+        "--import-appended",
+        "a checkpoint signed",
+    ] {
         assert!(refused.stderr.contains(said), "{}", refused.stderr);
     }
     assert_eq!(env.read(".cal_memory.json"), whole);
-    let taken = env.run(["ledger", "recover", "--appended"]).success();
-    assert!(taken.stderr.contains("--begin-anew"), "{}", taken.stderr);
+    let taken = env
+        .run(["ledger", "recover", "--import-appended"])
+        .success();
+    assert!(taken.stderr.contains("--reset"), "{}", taken.stderr);
     assert_eq!(env.read(".cal_memory.json"), whole);
-    env.run(["audit", "checkpoint", "--begin-anew"]).success();
+    env.run(["audit", "checkpoint", "--reset"]).success();
     env.run(["ledger", "verify"]).success();
     env.run(["delegate", "map"]).success();
 }
@@ -137,11 +143,11 @@ fn a_backup_says_what_it_leaves_out_and_a_file_is_vouched_for() {
     std::fs::copy(file, env.project().join("copy.json")).unwrap();
     let refused = env.run(["ledger", "recover", "copy.json"]).ended_with(1);
     assert!(
-        refused.stderr.contains("--unverified"),
+        refused.stderr.contains("--skip-verify"),
         "{}",
         refused.stderr
     );
-    env.run(["ledger", "recover", "copy.json", "--unverified"])
+    env.run(["ledger", "recover", "copy.json", "--skip-verify"])
         .success();
     env.run(["ledger", "verify"]).success();
 }
@@ -209,8 +215,8 @@ fn what_nobody_vouches_for_is_not_shown_without_a_word() {
     assert!(said.contains("--new-journal"), "{said}");
     env.run(["ledger", "recover", "--new-journal"]).success();
     let said = env.run(["audit", "verify"]).ended_with(1).stderr;
-    assert!(said.contains("--begin-anew"), "{said}");
-    env.run(["audit", "checkpoint", "--begin-anew"]).success();
+    assert!(said.contains("--reset"), "{said}");
+    env.run(["audit", "checkpoint", "--reset"]).success();
     env.run(["audit", "verify"]).success();
 }
 

@@ -32,7 +32,7 @@ else:
 fn telling() -> TestEnv {
     let env = two_languages();
     env.write("tools/tell.py", script(TELLING));
-    let unconfined = &["--confinement", "off"];
+    let unconfined = &["--sandbox", "off"];
     register_with(&env, "telling", "python3 tools/tell.py", unconfined);
     env
 }

@@ -143,7 +143,7 @@ tried("copied", lambda: subprocess.run(["cp", "-a", "out/f", "out/k"], stderr=2)
 tried("plain", lambda: os.chmod("out/f", 0o755))
 tried("made", lambda: os.close(os.open("out/j", os.O_CREAT | os.O_WRONLY, 0o755)))
 "#;
-    let env = project(script, &["--writable", "out/"]);
+    let env = project(script, &["--allow-write", "out/"]);
     let found = summary(&env);
     if !is_held(&env) {
         return;
@@ -196,7 +196,7 @@ def talk():
     return other.recv(1)
 tried("own", talk)
 "#;
-    let env = project(script, &["--readable", "run"]);
+    let env = project(script, &["--allow-read", "run"]);
     env.write("run/.keep", "");
     let _listener = UnixListener::bind(env.project().join("run/s")).unwrap();
     let expected = "stream: PermissionError 1; datagram: PermissionError 1; pair: PermissionError 1; own: b'x'";
@@ -315,7 +315,7 @@ tried("free", lambda: open(os.path.expanduser("~/code/q/free"), "w").write("x"))
         .create_dir_all(&env.home().join("code/q/.git/hooks"))
         .unwrap();
     std::os::unix::fs::symlink("docs/agents.md", env.project().join("QWEN.md")).unwrap();
-    let grants = ["--writable", "./", "--writable", "~/"];
+    let grants = ["--allow-write", "./", "--allow-write", "~/"];
     let register = [
         "executor",
         "register",
@@ -353,7 +353,7 @@ tried("free", lambda: open(os.path.expanduser("~/code/q/free"), "w").write("x"))
         "~/.ssh/authorized_keys",
     ] {
         let refused = env
-            .run(register.iter().chain(&["--writable", grant]))
+            .run(register.iter().chain(&["--allow-write", grant]))
             .ended_with(2);
         assert!(
             refused.stderr.contains("the sandbox never allows"),
@@ -373,9 +373,9 @@ fn a_call_that_may_change_something_is_made_each_time() {
     };
     let script = r#"open("build/made", "a").write("x\n")"#;
     for options in [
-        &["--writable", "build/"][..],
-        &["--confinement", "off"],
-        &["--writable", "build/", "--network", "127.0.0.1:9"],
+        &["--allow-write", "build/"][..],
+        &["--sandbox", "off"],
+        &["--allow-write", "build/", "--allow-net", "127.0.0.1:9"],
     ] {
         let env = project(script, options);
         env.write(".gitignore", "build/\n");
@@ -397,6 +397,6 @@ fn a_call_that_may_change_something_is_made_each_time() {
     let reader = project("", &[]);
     ask(&reader);
     assert!(ask(&reader).is_object());
-    let caller = project("", &["--network", "127.0.0.1:9"]);
+    let caller = project("", &["--allow-net", "127.0.0.1:9"]);
     assert_eq!([ask(&caller), ask(&caller)], [json!(null), json!(null)]);
 }

@@ -171,7 +171,10 @@ fn an_answer_that_is_not_of_its_tools_type_fails_the_call() {
     let shown = env.run(show.iter().chain(&["--json"])).success().json();
     let output = r#"[:map [:text String] [:structured [:map ["n" Int] ["of" Any ?]]]]"#;
     assert_eq!(shown["output"], output);
-    assert_eq!(shown["unheld_output"], serde_json::json!(["$ref"]));
+    assert_eq!(
+        shown["unenforced_output_keywords"],
+        serde_json::json!(["$ref"])
+    );
     let told = env.run(show).success().stdout;
     assert!(told.contains("; $ref not enforced"), "{told}");
     let call = |answer: &str| {

@@ -33,11 +33,11 @@ fn a_decision_is_kept_in_three_places_and_grounded() {
             "session",
             "decide",
             "Use one pool",
-            "--because",
+            "--reason",
             "fewer sockets",
             "--cite",
             "src/a.rs:2",
-            "--scenario",
+            "--acceptance",
             "two at once",
             "--json",
         ])
@@ -89,7 +89,7 @@ fn a_decision_is_kept_in_three_places_and_grounded() {
     env.write("src/a.rs", "pub fn one() {}\npub fn too() {}\n");
     env.run(["session", "grounding"]).ended_with(1);
     let forked = env.run(["bead", "diff", id, "--json"]).ended_with(1).json();
-    assert_eq!(forked["forks"][0]["wins"], "code");
+    assert_eq!(forked["forks"][0]["trusted_source"], "code");
 }
 
 /// LOA-GRD-1: what sessions and git write themselves is no evidence.
@@ -283,7 +283,7 @@ fn a_decision_after_a_torn_write_leaves_no_stump() {
 #[test]
 fn a_secret_in_an_entry_by_hand_is_told_nowhere() {
     let env = project();
-    env.run(["session", "decide", "Use one pool", "--assume"])
+    env.run(["session", "decide", "Use one pool", "--source=assumption"])
         .success();
     let secret = "ghp_aB3dE5fG7hJ9kL1mN3pQrSaB3dE5fG7hJ9kL";
     let notes = env.read("loa-grimoire/NOTES.md");
@@ -458,7 +458,7 @@ fn a_hand_off_names_somebody_who_is_there() {
         if name == "scout" {
             env.run(["init", "--ledger", "--share"]).success();
         }
-        env.run(["session", "handoff", "--to", name, "--reasoning", name])
+        env.run(["session", "handoff", "--to", name, "--reason", name])
             .success();
         let said = format!("\"to\":\"{meant}\"");
         assert!(env.read(trajectory()).contains(&said), "{name}");

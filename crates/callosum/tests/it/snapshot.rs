@@ -32,7 +32,7 @@ fn work_that_was_thrown_away_comes_back() {
     let id = created["snapshot_id"].as_str().unwrap();
     assert_eq!(created["dirty_files"], serde_json::json!(["src/lib.rs"]));
     assert_eq!(
-        created["not_covered"]["ignored"],
+        created["snapshot_missing"]["ignored"],
         serde_json::json!(["target/"])
     );
     env.git(&["reset", "--quiet", "--hard"]);
@@ -227,7 +227,7 @@ fn what_a_snapshot_does_not_hold_is_told_where_one_goes_back() {
     big.set_len(60_000_000).unwrap();
     let also = ["create", "--also", "big.bin", "--also", "target", "--json"];
     let held = snapshot(&env, &also).run().success().json();
-    assert_eq!(held["not_covered"]["ignored"], serde_json::json!([]));
+    assert_eq!(held["snapshot_missing"]["ignored"], serde_json::json!([]));
     let id = create(&env, "plain")["snapshot_id"].clone();
     let held = held["snapshot_id"].as_str().unwrap();
     let plain = id.as_str().unwrap();
@@ -249,6 +249,6 @@ fn what_a_snapshot_does_not_hold_is_told_where_one_goes_back() {
         assert!(refused.stderr.contains(lacks), "{refused:?}");
         let shown = snapshot(&env, &["restore", id, "--yes", "--json"]).run();
         let shown = shown.success().json();
-        assert_eq!(shown["not_covered"]["too_large"][0], "big.bin");
+        assert_eq!(shown["snapshot_missing"]["too_large"][0], "big.bin");
     }
 }

@@ -79,7 +79,7 @@ fn a_tool_answers_into_the_ledger() {
             ("structured", &[][..]),
             ("noise", &[]),
             // Progress is life: it takes longer than the silence that is allowed, and each step comes sooner.
-            ("drip", &["--quiet-ms", "4000"]),
+            ("drip", &["--idle-timeout", "4s"]),
         ] {
             assert_eq!(register(&env, tool, options, bounds), 0);
             let summary = delegate(&env, tool, 0)["summary"].clone();
@@ -100,7 +100,7 @@ fn a_tool_that_fails_is_told_with_code_and_cause() {
         ("huge", "", "E006", "more than 4194304 bytes"),
     ] {
         let bounds: &[&str] = if tool == "stall" {
-            &["--quiet-ms", "1500"]
+            &["--idle-timeout", "1500ms"]
         } else {
             &[]
         };
@@ -134,9 +134,9 @@ fn a_tool_that_cannot_be_called_is_inactive() {
             let seconds = (milliseconds / 1000).to_string();
             env.callosum().env("CALLOSUM_TEST_PATIENCE", seconds)
         };
-        let quiet = milliseconds.to_string();
+        let quiet = format!("{milliseconds}ms");
         let register = ["executor", "register", "ask", "--tool", "ask"];
-        let bounds = ["--command", &program, "--quiet-ms", &quiet];
+        let bounds = ["--command", &program, "--idle-timeout", &quiet];
         let register = impatient().arguments(register).arguments(bounds);
         register.run().ended_with(1);
         let check = ["executor", "check", "ask", "--json"];
@@ -166,11 +166,11 @@ fn took_leave(heard: &str) -> bool {
 fn a_server_is_told_before_it_is_ended() {
     let env = two_languages();
     let options = "--heard notes/heard";
-    for bound in ["--quiet-ms", "--total-ms"] {
+    for bound in ["--idle-timeout", "--timeout"] {
         with_time_enough(|milliseconds| {
             env.write("notes/heard", "");
-            let milliseconds = milliseconds.to_string();
-            let more = [bound, &milliseconds, "--writable", "notes/"];
+            let time = format!("{milliseconds}ms");
+            let more = [bound, &time, "--allow-write", "notes/"];
             assert_eq!(register(&env, "stall", options, &more), 0);
             let output = delegate(&env, "stall", 1);
             assert_eq!(output["error"]["code"], "E002", "{output}");
@@ -255,7 +255,7 @@ fn a_server_elsewhere_is_told_before_the_connection_ends() {
     };
     let server = ToolServer::start(manners);
     let cancelled = with_time_enough(|milliseconds| {
-        let quiet = ["--quiet-ms", &milliseconds.to_string()];
+        let quiet = ["--idle-timeout", &format!("{milliseconds}ms")];
         register_remote(&env, "stall", &server.url(), &quiet).success();
         let output = delegate(&env, "stall", 1);
         assert_eq!(output["error"]["code"], "E002", "{output}");

@@ -429,7 +429,7 @@ fn a_file_that_another_agent_changed_is_left() {
     claude.after(&first);
     write(&env, "src/b.rs", "claude and qwen\n");
     qwen.after(&second);
-    let said = undo(&env, ["--agent", "qwen", "--last", "1", "--json"]).ended_with(1);
+    let said = undo(&env, ["--agent", "qwen", "--limit", "1", "--json"]).ended_with(1);
     assert_eq!(changes(&said), of(&[("src/b.rs", "conflict")]));
     assert_eq!(env.read("src/b.rs"), "claude and qwen\n");
 }
@@ -510,7 +510,7 @@ fn a_call_whose_end_was_not_seen_is_undone_only_if_that_is_known() {
     assert_eq!(env.read("src/a.rs"), "fn a() {}\n");
 }
 
-/// A turn is what happens between two prompts; `--last` counts calls.
+/// A turn is what happens between two prompts; `--limit` counts calls.
 #[test]
 fn turns_calls_and_sessions_are_told_apart() {
     let env = repository();
@@ -524,12 +524,12 @@ fn turns_calls_and_sessions_are_told_apart() {
     first.write("src/b.rs", "2\n");
     first.write("src/b.rs", "3\n");
     second.write(".env", "second\n");
-    undo(&env, ["--session", "s-1", "--last", "1"]).success();
+    undo(&env, ["--session", "s-1", "--limit", "1"]).success();
     assert_eq!(env.read("src/b.rs"), "2\n");
-    undo(&env, ["--session", "s-1", "--last", "1"]).success();
+    undo(&env, ["--session", "s-1", "--limit", "1"]).success();
     assert_eq!(env.read("src/b.rs"), "fn b() {}\n");
     assert_eq!(env.read("src/a.rs"), "2\n");
-    undo(&env, ["--session", "s-1", "--last", "5"]).success();
+    undo(&env, ["--session", "s-1", "--limit", "5"]).success();
     assert_eq!(env.read("src/a.rs"), "fn a() {}\n");
     assert_eq!(env.read(".env"), "second\n");
     undo(&env, ["--session", "s-2"]).success();

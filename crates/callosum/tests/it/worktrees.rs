@@ -68,7 +68,7 @@ fn a_linked_worktree_without_files_of_sessions_shares_those_of_the_main_one() {
     inside(
         &env,
         &linked,
-        ["session", "decide", "Also here", "--assume"],
+        ["session", "decide", "Also here", "--source=assumption"],
     )
     .success();
     assert!(env.read("loa-grimoire/NOTES.md").contains("- Also here"));
@@ -141,7 +141,7 @@ fn a_linked_worktree_that_lost_its_files_of_sessions_heals_them() {
     inside(
         &env,
         &linked,
-        ["session", "decide", "Also here", "--assume"],
+        ["session", "decide", "Also here", "--source=assumption"],
     )
     .success();
     let notes = env.read(linked.join("loa-grimoire/NOTES.md"));
@@ -157,7 +157,7 @@ fn a_linked_worktree_that_lost_its_files_of_sessions_heals_them() {
         "handoff",
         "--repo",
         branch,
-        "--reasoning",
+        "--reason",
         "go on there",
     ])
     .success();
@@ -263,7 +263,7 @@ fn a_hand_off_reaches_a_linked_worktree_with_sessions_of_its_own() {
     let linked = link(&env);
     let branch = linked.to_str().unwrap();
     let words = "go on with the branch";
-    env.run(["session", "handoff", "--repo", branch, "--reasoning", words])
+    env.run(["session", "handoff", "--repo", branch, "--reason", words])
         .success();
     let files = std::fs::read_dir(linked.join("loa-grimoire/a2a/trajectory")).unwrap();
     let told: String = files.map(|file| env.read(file.unwrap().path())).collect();

@@ -99,7 +99,7 @@ pub(crate) fn obeys_no_settings_of_the_tree(client: &Client, installed: &Install
     );
     stage.env.write(".opencode/plugin/mark.js", &plugin);
     stage.env.write(".opencode/plugins/mark.js", plugin);
-    stage.register_as(client.name, &["--confinement", "off"]);
+    stage.register_as(client.name, &["--sandbox", "off"]);
     let summary = "It has `fn main() {}` [src/main.rs:1].";
     let (code, said) = stage.delegate(&stage.answer(summary));
     assert_eq!(code, 0, "{said}");

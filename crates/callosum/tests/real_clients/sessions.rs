@@ -170,7 +170,7 @@ pub(crate) fn picks_up_what_is_handed_over(client: &Client, installed: &Installe
     }
     let init = ["init", "--all", "--share", "--client", client.name];
     stage.callosum().arguments(init).run().success();
-    let handoff = ["session", "handoff", "--to", client.name, "--reasoning"];
+    let handoff = ["session", "handoff", "--to", client.name, "--reason"];
     let handoff = handoff.into_iter().chain(["the pool is too small"]);
     stage.env.run(handoff).success();
     let told = ask(&stage, &[], "Begin.", &[]).unwrap().heard;

@@ -66,7 +66,7 @@ impl<'a> Stage<'a> {
         self.callosum()
             .arguments(["executor", "register", name])
             .arguments(passed)
-            .arguments(["--network", server])
+            .arguments(["--allow-net", server])
             .arguments(more)
             .run()
             .success();

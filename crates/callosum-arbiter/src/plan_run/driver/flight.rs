@@ -185,7 +185,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             Err(failure) if flying.is_out_of_time => Err(ProviderFailure {
                 kind: FailureKind::BudgetExhausted,
                 message: "the run's budget of time is used up".to_owned(),
-                hint: Some("start it again with a larger `--max-seconds`"),
+                hint: Some("start it again with a larger `--timeout`"),
                 ..failure
             }),
             Err(failure) if flying.is_late => Err(ProviderFailure {

@@ -82,7 +82,7 @@ fn calls_that_the_runs_time_ends_are_caught_by_nothing() {
         };
         assert_eq!(failure.kind, FailureKind::BudgetExhausted);
         assert_eq!(failure.message, "the run's budget of time is used up");
-        assert!(failure.hint.unwrap().contains("`--max-seconds`"));
+        assert!(failure.hint.unwrap().contains("`--timeout`"));
     }
 }
 

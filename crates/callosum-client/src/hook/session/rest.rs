@@ -193,7 +193,7 @@ fn complaint(ground: &Ground, config: &Config) -> Result<Option<String>, Problem
     Ok(Some(format!(
         "{many} of {total} decisions lack evidence: {}. Add some that holds with `callosum session cite \
          {time} PLACE`, which stands in for what holds no more, or mark them as assumptions with `callosum \
-         session cite {time} --assume`{unread}",
+         session cite {time} --source assumption`{unread}",
         named.join("; "),
         time = lacking_time(&tally.named),
     )))

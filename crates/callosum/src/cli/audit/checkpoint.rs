@@ -25,16 +25,16 @@ Examples:
   $ callosum audit checkpoint --git-ref")]
 pub(crate) struct CheckpointArgs {
     /// Print the key that verifies the journal's last checkpoint and proofs
-    #[arg(long, conflicts_with_all = ["new_key", "begin_anew", "git_ref"])]
+    #[arg(long, conflicts_with_all = ["new_key", "reset", "git_ref"])]
     show_key: bool,
     /// Sign with a new key from now on, in all projects
     ///
     /// The old key signs this checkpoint too.
-    #[arg(long, conflicts_with = "begin_anew")]
+    #[arg(long, conflicts_with = "reset")]
     new_key: bool,
     /// Discard earlier checkpoints and trust the journal as it is now
     #[arg(long)]
-    begin_anew: bool,
+    reset: bool,
     /// Also store all checkpoints in git, at refs/callosum/checkpoints
     #[arg(long)]
     git_ref: bool,
@@ -44,7 +44,7 @@ pub(crate) struct CheckpointArgs {
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct CheckpointOutput {
     /// Whether one was made; else nothing was recorded since the last.
-    pub(crate) made: bool,
+    pub(crate) created: bool,
     /// The log that it is of.
     pub(crate) origin: String,
     /// How many records it covers.
@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
     if args.show_key {
         return show_key(context);
     }
-    let begin = match (args.new_key, args.begin_anew) {
+    let begin = match (args.new_key, args.reset) {
         (true, _) => Begin::NewKey,
         (false, true) => Begin::Anew,
         (false, false) => Begin::GoOn,
@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    let word = if output.made {
+    let word = if output.created {
         "signed"
     } else {
         "already signed"
@@ -126,7 +126,7 @@ fn show_key(context: &Context) -> Result<(), CommandError> {
 impl CheckpointOutput {
     fn of(made: &Made) -> Self {
         Self {
-            made: true,
+            created: true,
             origin: made.checkpoint.origin.clone(),
             size: made.checkpoint.size,
             root: made.checkpoint.root.to_string(),
@@ -151,7 +151,7 @@ impl CheckpointOutput {
             .verifier(&context.disk)
             .map_err(|error| witness::unmade(&error))?;
         Ok(Self {
-            made: false,
+            created: false,
             origin: last.checkpoint.origin,
             size: last.checkpoint.size,
             root: last.checkpoint.root.to_string(),

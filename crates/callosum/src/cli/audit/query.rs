@@ -34,7 +34,7 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_name = "TIME", value_parser = Moment::read)]
     until: Option<Moment>,
     /// Print at most N records
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1000)]
     limit: usize,
 }
 

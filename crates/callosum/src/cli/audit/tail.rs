@@ -13,14 +13,14 @@ Examples:
   $ callosum audit tail -n 3 --json")]
 pub(crate) struct TailArgs {
     /// Print at most N records
-    #[arg(short, value_name = "N", default_value_t = 20)]
-    n: usize,
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
 }
 
 pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError> {
     let reader = record::reader(context);
     let records = reader
-        .tail(args.n)
+        .tail(args.limit)
         .map_err(|error| record::unreadable(&error))?;
     record::tell_unreadable(context, &reader);
     record::print(context, &records)

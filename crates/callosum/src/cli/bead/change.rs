@@ -42,7 +42,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, short, value_name = "NUMBER", default_value_t = 2, value_parser = priorities())]
     priority: i64,
     /// Bead that must be closed first; may be given several times
-    #[arg(long = "needs", value_name = "ID")]
+    #[arg(long = "add-dep", value_name = "ID")]
     needs: Vec<String>,
 }
 
@@ -79,10 +79,10 @@ pub(crate) struct UpdateArgs {
     #[arg(long)]
     clear_next: bool,
     /// Bead that must be closed first; may be given several times
-    #[arg(long = "needs", value_name = "ID")]
+    #[arg(long = "add-dep", value_name = "ID")]
     needs: Vec<String>,
     /// Bead that no longer needs to be closed first; may be given several times
-    #[arg(long = "remove-dependency", value_name = "ID")]
+    #[arg(long = "remove-dep", value_name = "ID")]
     needs_no_more: Vec<String>,
     /// Decision to record in the bead, NOTES.md and the trajectory
     #[arg(long, value_name = "WORDS")]

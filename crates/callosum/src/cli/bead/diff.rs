@@ -48,9 +48,9 @@ pub(crate) struct BeadDiffOutput {
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct ForkOutput {
     /// Which is believed: `code`, `bd`, `bead`, `NOTES.md` or `trajectory`.
-    pub(crate) wins: String,
+    pub(crate) trusted_source: String,
     /// Which is not: one of these, `design` or `legacy document`.
-    pub(crate) loses: String,
+    pub(crate) stale_source: String,
     /// What they differ in.
     pub(crate) what: String,
 }
@@ -58,8 +58,8 @@ pub(crate) struct ForkOutput {
 impl ForkOutput {
     pub(in crate::cli) fn of(fork: Fork) -> Self {
         Self {
-            wins: fork.wins.to_string(),
-            loses: fork.loses.to_string(),
+            trusted_source: fork.wins.to_string(),
+            stale_source: fork.loses.to_string(),
             what: fork.what,
         }
     }
@@ -68,7 +68,7 @@ impl ForkOutput {
     pub(in crate::cli) fn line(&self) -> String {
         format!(
             "{} is believed, not {}: {}\n",
-            self.wins, self.loses, self.what
+            self.trusted_source, self.stale_source, self.what
         )
     }
 }

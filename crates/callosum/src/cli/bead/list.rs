@@ -45,7 +45,7 @@ pub(crate) struct ListedBeadOutput {
     /// What is to be done.
     pub(crate) title: String,
     /// The beads that it needs and that are not closed.
-    pub(crate) waits_for: Vec<String>,
+    pub(crate) blocked_by: Vec<String>,
 }
 
 pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
@@ -63,7 +63,7 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
         priority: row.priority,
         status: row.status.clone(),
         title: row.title.clone(),
-        waits_for: row
+        blocked_by: row
             .needs
             .iter()
             .filter(|need| !is_closed(&row.status) && !closed.contains(need.as_str()))
@@ -80,8 +80,8 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
     let mut text = String::new();
     for bead in &output.beads {
         text.push_str(&line(&bead.id, bead.priority, &bead.status, &bead.title));
-        if !bead.waits_for.is_empty() {
-            let _ = write!(text, " (waits for {})", bead.waits_for.join(", "));
+        if !bead.blocked_by.is_empty() {
+            let _ = write!(text, " (waits for {})", bead.blocked_by.join(", "));
         }
         text.push('\n');
     }

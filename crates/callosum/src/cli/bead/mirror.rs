@@ -199,8 +199,8 @@ fn differing(id: &BeadId, bead: &Bead, issue: &Issue) -> Vec<ForkOutput> {
     let mut forks = Vec::new();
     let mut fork = |what: String| {
         forks.push(ForkOutput {
-            wins: "bd".to_owned(),
-            loses: "bead".to_owned(),
+            trusted_source: "bd".to_owned(),
+            stale_source: "bead".to_owned(),
             what,
         });
     };

@@ -30,12 +30,12 @@ pub(crate) struct CapabilityOutput {
     /// The type of what it takes, in the language of plans.
     pub(super) input: String,
     /// What its server asks of arguments beyond that type, as keywords of JSON Schema; it alone judges them.
-    pub(super) unheld: Vec<String>,
+    pub(super) unenforced_input_keywords: Vec<String>,
     /// The type of what it answers.
     pub(super) output: String,
     /// JSON Schema keywords for its answers beyond that type, from its server; they are not
     /// enforced.
-    pub(super) unheld_output: Vec<String>,
+    pub(super) unenforced_output_keywords: Vec<String>,
     /// What it does to the world.
     pub(super) effects: Vec<String>,
     /// How far it is trusted, 0 to 3.
@@ -71,9 +71,9 @@ impl CapabilityOutput {
             kind: manifest.kind.to_string(),
             skills: texts(&manifest.skills),
             input: manifest.input.as_str().to_owned(),
-            unheld: texts(&manifest.unheld),
+            unenforced_input_keywords: texts(&manifest.unheld),
             output: manifest.output.as_str().to_owned(),
-            unheld_output: texts(&manifest.unheld_output),
+            unenforced_output_keywords: texts(&manifest.unheld_output),
             effects: manifest.effects.iter().map(ToString::to_string).collect(),
             trust_tier: manifest.trust_tier.get(),
             sensitivity: manifest.sensitivity.to_string(),

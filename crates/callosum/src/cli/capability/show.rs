@@ -45,20 +45,20 @@ fn text(output: &CapabilityOutput) -> String {
     };
     let calls = output.calls_per_run;
     let calls = calls.map_or_else(|| "no limit of its own".to_owned(), |n| n.to_string());
-    let takes = if output.unheld.is_empty() {
+    let takes = if output.unenforced_input_keywords.is_empty() {
         output.input.clone()
     } else {
-        let alone = output.unheld.join(", ");
+        let alone = output.unenforced_input_keywords.join(", ");
         format!(
             "{}; only its server checks {}",
             output.input,
             on_one_line(&alone)
         )
     };
-    let answers = if output.unheld_output.is_empty() {
+    let answers = if output.unenforced_output_keywords.is_empty() {
         output.output.clone()
     } else {
-        let by_nobody = output.unheld_output.join(", ");
+        let by_nobody = output.unenforced_output_keywords.join(", ");
         format!(
             "{}; {} not enforced",
             output.output,

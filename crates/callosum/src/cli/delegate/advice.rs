@@ -7,6 +7,8 @@ use callosum_arbiter::{
 };
 use callosum_ledger::ErrorCode;
 
+use crate::cli::time_span::span_text;
+
 /// The hint for a task that has no answer in the ledger: what its failure says helps, else what usually does; `None` where
 /// nothing is known to.
 pub(super) fn advice(task: &TaskReport) -> Option<String> {
@@ -68,8 +70,8 @@ fn hint_for(code: Option<ErrorCode>, executor: &str, message: &str) -> Option<St
 /// after a health check, the one that asks it by hand.
 fn more_time(executor: &str, message: &str) -> String {
     let bounds = [
-        ("was silent for ", "--quiet-ms"),
-        ("took longer than ", "--total-ms"),
+        ("was silent for ", "--idle-timeout"),
+        ("took longer than ", "--timeout"),
     ];
     let given = bounds.into_iter().find_map(|(words, option)| {
         let (_, behind) = message.split_once(words)?;
@@ -79,7 +81,8 @@ fn more_time(executor: &str, message: &str) -> String {
     match given {
         Some((option, more)) if executor != EMBEDDED_ID => {
             format!(
-                "to give {executor} more time: callosum executor register {executor} {option} {more}"
+                "to give {executor} more time: callosum executor register {executor} {option} {}",
+                span_text(more)
             )
         }
         Some((_, more)) => format!("to give it more time: export CAL_EXECUTOR_TIMEOUT_MS={more}"),
@@ -93,10 +96,10 @@ fn wider(bound: &Bound) -> String {
         Bound::Spawns(most) => ("--max-spawns", (most * 2).max(1).to_string()),
         Bound::Tokens(most) => ("--max-tokens", (most * 2).max(1).to_string()),
         Bound::Cost(most) => ("--max-cost", (most.0.max(1) as f64 / 5_000.0).to_string()),
-        Bound::Seconds(most) => ("--max-seconds", (most * 2).max(1).to_string()),
+        Bound::Seconds(most) => ("--timeout", format!("{}s", (most * 2).max(1))),
     };
     format!(
-        "repeat the command with {option} {more}; unless you use --fresh, finished tasks are answered from \
+        "repeat the command with {option} {more}; unless you use --no-cache, finished tasks are answered from \
          the ledger"
     )
 }
@@ -112,12 +115,12 @@ mod tests {
             (
                 "ag",
                 "`ag` was silent for 5000 ms and was ended: working",
-                "to give ag more time: callosum executor register ag --quiet-ms 20000",
+                "to give ag more time: callosum executor register ag --idle-timeout 20s",
             ),
             (
                 "ag",
                 "`ag` took longer than 900000 ms and was ended",
-                "to give ag more time: callosum executor register ag --total-ms 3600000",
+                "to give ag more time: callosum executor register ag --timeout 1h",
             ),
             (
                 "scout",

@@ -26,7 +26,7 @@ pub(crate) struct AnalysisArgs {
     section: Option<String>,
     /// Ask again even if the ledger has an answer for this tree
     #[arg(long)]
-    fresh: bool,
+    no_cache: bool,
 }
 
 impl AnalysisArgs {
@@ -46,7 +46,7 @@ impl AnalysisArgs {
             budget: self.budget,
             all: self.all,
             section: self.section,
-            fresh: self.fresh,
+            no_cache: self.no_cache,
             ..DelegateArgs::default()
         }
     }

@@ -21,7 +21,9 @@ use crate::{
     cli::{
         context::{Asker, Context},
         failure::ErrorOutput,
-        store, witness,
+        store,
+        time_span::{milliseconds, span_text},
+        witness,
     },
     ui::{CommandError, Exit},
 };
@@ -211,7 +213,10 @@ fn words(context: &Context, options: &DelegateOptions) -> Result<Vec<String>, Co
     put("--max-spawns", number(options.max_spawns));
     put("--max-tokens", number(options.max_tokens));
     put("--max-cost", options.max_cost.map(|cost| cost.to_string()));
-    put("--max-seconds", number(options.max_seconds));
+    put(
+        "--timeout",
+        options.timeout.map(|time| span_text(milliseconds(time))),
+    );
     put(
         "--wait-limit",
         options
@@ -233,7 +238,7 @@ fn words(context: &Context, options: &DelegateOptions) -> Result<Vec<String>, Co
         put("--tasks", Some(utf8(&context.folder.join(file))?));
     }
     for (option, is_set) in [
-        ("--fresh", options.fresh),
+        ("--no-cache", options.no_cache),
         ("--ask-for-citations", options.ask_for_citations),
     ] {
         if is_set {

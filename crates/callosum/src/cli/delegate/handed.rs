@@ -81,7 +81,7 @@ pub(super) fn options(wanted: Wanted) -> Result<DelegateOptions, CommandError> {
         executor: wanted.executor,
         links: wanted.links,
         budget: wanted.budget.map(|most| most.max(LEAST_BUDGET)),
-        fresh: wanted.fresh,
+        no_cache: wanted.fresh,
         max_tokens: wanted.max_tokens,
         max_cost: wanted.max_cost,
         plan_call: wanted.plan_call,

@@ -55,7 +55,12 @@ pub(super) use self::{
     run_store::{RunState, Runs, Ticket},
 };
 use super::{
-    context::Context, failure::ErrorOutput, roster::Roster, store, time_span::time_span, witness,
+    context::Context,
+    failure::ErrorOutput,
+    roster::Roster,
+    store,
+    time_span::{any_span, time_span},
+    witness,
 };
 use crate::ui::{CommandError, Exit, Ui, shell_word};
 
@@ -121,7 +126,7 @@ pub(crate) struct DelegateArgs {
     section: Option<String>,
     /// Ask again even if the ledger has an answer for this tree
     #[arg(long)]
-    fresh: bool,
+    no_cache: bool,
     /// Run in the background and print the id of the run immediately
     ///
     /// `callosum executor runs` lists runs, waits for them, and prints their results.
@@ -158,9 +163,14 @@ pub(crate) struct DelegateArgs {
         help_heading = "Budget of the tree of tasks"
     )]
     max_cost: Option<f64>,
-    /// Start no more executors after this many seconds
-    #[arg(long, value_name = "S", help_heading = "Budget of the tree of tasks")]
-    max_seconds: Option<u64>,
+    /// Start no more executors after this time, such as 90s or 15m
+    #[arg(
+        long,
+        value_name = "DURATION",
+        value_parser = any_span,
+        help_heading = "Budget of the tree of tasks"
+    )]
+    timeout: Option<Duration>,
 }
 
 impl DelegateArgs {
@@ -180,13 +190,13 @@ impl DelegateArgs {
             budget: self.budget,
             all: self.all,
             section: self.section.clone(),
-            fresh: self.fresh,
+            no_cache: self.no_cache,
             wait_limit: self.wait_limit,
             ask_for_citations: self.ask_for_citations,
             max_spawns: self.max_spawns,
             max_tokens: self.max_tokens,
             max_cost: self.max_cost,
-            max_seconds: self.max_seconds,
+            timeout: self.timeout,
             plan_call: None,
             start_mark: None,
         }
@@ -484,6 +494,11 @@ fn note_prompt_is_ignored(context: &Context, options: &DelegateOptions, executor
     context.report.note(&what, Some(&words.join(" ")));
 }
 
+/// A bound is kept in seconds, and 0 is none: a part of a second counts as a whole one.
+fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}
+
 /// How much at once, and how often again.
 fn limits(context: &Context, options: &DelegateOptions) -> Limits {
     // Two runs that fail together must not try again together.
@@ -512,7 +527,7 @@ fn budget(context: &Context, options: &DelegateOptions) -> Result<Budget, Comman
         spawns: bound(options.max_spawns, set.spawns),
         tokens: bound(options.max_tokens, set.tokens),
         cost: cost.map_or(set.cost, |most| Some(most).filter(|most| *most > Money(0))),
-        seconds: bound(options.max_seconds, set.seconds),
+        seconds: bound(options.timeout.map(whole_seconds), set.seconds),
     };
     context
         .project
@@ -555,7 +570,7 @@ fn reuse(context: &Context, options: &DelegateOptions) -> Option<Reuse> {
     Some(Reuse {
         folder: context.project.homes.reuse(context.state()),
         tree: TreePrint::read(&context.disk, context.tree())?,
-        is_looked_for: !options.fresh,
+        is_looked_for: !options.no_cache,
     })
 }
 

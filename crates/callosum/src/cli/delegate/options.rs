@@ -39,7 +39,7 @@ pub(crate) struct DelegateOptions {
     /// The only section of scout's answer that is wanted.
     pub(crate) section: Option<String>,
     /// Whether answers in the ledger are ignored.
-    pub(crate) fresh: bool,
+    pub(crate) no_cache: bool,
     /// The longest wait for the reset of a rate limit.
     pub(crate) wait_limit: Option<Duration>,
     /// Whether a short answer without valid citations is asked for once more.
@@ -50,8 +50,8 @@ pub(crate) struct DelegateOptions {
     pub(crate) max_tokens: Option<u64>,
     /// The US dollars after which no executor is started.
     pub(crate) max_cost: Option<f64>,
-    /// The seconds after which no executor is started.
-    pub(crate) max_seconds: Option<u64>,
+    /// The time after which no executor is started; whole seconds count.
+    pub(crate) timeout: Option<Duration>,
     /// The key of the plan's call that it is for.
     pub(crate) plan_call: Option<String>,
     /// The mark that is set just before the executor of that call starts.

@@ -136,7 +136,7 @@ impl Watch for Shown {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.above(&format!(
                     "{name}: the sandbox blocked executor {executor} from {place}: {reason}; to allow it, \
-                     register it with `--network {place}`"
+                     register it with `--allow-net {place}`"
                 ));
             }
             Notice::Unasked { executor, reason } => {

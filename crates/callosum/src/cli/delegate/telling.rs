@@ -110,7 +110,7 @@ fn tell_task(
         if let Some(age) = reused {
             ui.say(&format!(
                 "{name}{} by {}, answered {} ago for the same tree: {tokens_returned} returned, {citations} \
-                 (--fresh asks again)",
+                 (--no-cache asks again)",
                 entry.task_id,
                 entry.executor,
                 spelled(*age),

@@ -78,10 +78,8 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
                     ": the audit journal does not match this machine's signed checkpoints, as after cloning \
                      or moving the project",
                 );
-                text.push_str(
-                    ". If you did that yourself, `--begin-anew` accepts the journal as it is",
-                );
-                hint = "callosum ledger verify; callosum audit checkpoint --begin-anew";
+                text.push_str(". If you did that yourself, `--reset` accepts the journal as it is");
+                hint = "callosum ledger verify; callosum audit checkpoint --reset";
             }
             checks.add("ledger", Outcome::Failed, text, Some(hint));
         }

@@ -41,7 +41,7 @@ pub(crate) struct DoctorArgs {}
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct DoctorOutput {
     /// Whether everything works that the main job needs.
-    pub(crate) works: bool,
+    pub(crate) healthy: bool,
     /// Every check, in order.
     pub(crate) checks: Vec<CheckLine>,
 }
@@ -156,7 +156,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     machine::check_needs(&mut checks);
     drop(progress);
     let output = DoctorOutput {
-        works: checks.lines.iter().all(|check| check.outcome != "failed"),
+        healthy: checks.lines.iter().all(|check| check.outcome != "failed"),
         checks: checks.lines,
     };
     if context.ui.json {
@@ -168,7 +168,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
             .ui
             .data(&text::summary(&output.checks, &checks.set_up, &times))?;
     }
-    if output.works {
+    if output.healthy {
         Ok(())
     } else {
         Err(CommandError::told(Exit::No))
@@ -178,7 +178,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
 fn check_configuration(context: &Context, checks: &mut Checks) {
     let settings = &context.project.settings;
     if settings.warnings.is_empty() {
-        checks.add("configuration", Outcome::Ok, "valid", None);
+        checks.add("configuration", Outcome::Ok, "ok", None);
     }
     for warning in &settings.warnings {
         let hint = Some("callosum config show --origin");

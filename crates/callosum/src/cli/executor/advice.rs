@@ -170,7 +170,7 @@ fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<St
     let hint = folder.map(|folder| readable(executor, folder));
     hint.or_else(|| looking(executor)).or_else(|| {
         Some(format!(
-            "the sandbox lets it read only the project and the system; to add a path: {} --readable PATH",
+            "the sandbox lets it read only the project and the system; to add a path: {} --allow-read PATH",
             registration_line(executor)
         ))
     })
@@ -281,7 +281,7 @@ mod tests {
         let executor = Executor::cli("py", "python3 -c 'x'");
         let line = readable(&executor, "~/.pyenv/".to_owned());
         let expected =
-            r#"callosum executor register py --command "python3 -c 'x'" --readable ~/.pyenv/"#;
+            r#"callosum executor register py --command "python3 -c 'x'" --allow-read ~/.pyenv/"#;
         assert_eq!(line, expected);
     }
 

@@ -56,10 +56,10 @@ pub(crate) struct FoundOutput {
     /// Its place: the file of a program, or the address of a server.
     pub(crate) program: String,
     /// The file that a program leads to, where it is a link; null for any other.
-    pub(crate) leads_to: Option<String>,
+    pub(crate) resolved_path: Option<String>,
     /// The version manager whose shim the program is, such as `asdf`, which can start a different
     /// file each time; null if it is no shim.
-    pub(crate) shim_of: Option<String>,
+    pub(crate) shim_for: Option<String>,
     /// `active` or `inactive`, as the registry says now.
     pub(crate) status: String,
     /// Whether it is new in the registry.
@@ -84,8 +84,8 @@ pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), Command
         let entry = discovered.known.entry();
         let mut one = take_in(&mut roster, place, entry)?;
         let is_link = discovered.real != discovered.program;
-        one.output.leads_to = is_link.then(|| discovered.real.display().to_string());
-        one.output.shim_of = discovered.shim_of.map(str::to_owned);
+        one.output.resolved_path = is_link.then(|| discovered.real.display().to_string());
+        one.output.shim_for = discovered.shim_of.map(str::to_owned);
         found.push(one);
     }
     for answering in listening(context, servers)? {
@@ -170,8 +170,8 @@ fn take_in(roster: &mut Roster<'_>, place: String, new: Executor) -> Result<Foun
     let mut output = FoundOutput {
         id: new.id.clone(),
         program: place,
-        leads_to: None,
-        shim_of: None,
+        resolved_path: None,
+        shim_for: None,
         status: String::new(),
         registered_now: false,
         reason: None,
@@ -286,7 +286,7 @@ fn tell(
             }
             (false, None) => "already registered".to_owned(),
         };
-        let note = match one.shim_of {
+        let note = match one.shim_for {
             Some(manager) => format!("{note}; a shim of {manager}"),
             None => note,
         };

@@ -1,5 +1,7 @@
 //! `callosum executor register`: a new executor, after a handshake.
 
+use std::time::Duration;
+
 use callosum_agents::{
     client::{Acp, Client},
     confinement::{InvalidHost, Policy, Whitelisted, Withheld},
@@ -24,7 +26,12 @@ use super::{
     renewal::renewed,
 };
 use crate::{
-    cli::{context::Context, roster::Roster, store},
+    cli::{
+        context::Context,
+        roster::Roster,
+        store,
+        time_span::{any_span, milliseconds},
+    },
     ui::{CommandError, Exit},
 };
 
@@ -49,8 +56,8 @@ Examples:
   $ callosum executor register mine --command 'python3 tools/answer.py'
   $ callosum executor register claude
   $ callosum executor register claude --pass-env ANTHROPIC_API_KEY
-  $ callosum executor register mine --command 'python3 tools/answer.py' --writable target/
-  $ callosum executor register ollama --protocol text --network 127.0.0.1:11434
+  $ callosum executor register mine --command 'python3 tools/answer.py' --allow-write target/
+  $ callosum executor register ollama --protocol text --allow-net 127.0.0.1:11434
   $ callosum executor register reader --command 'reader-mcp' --tool ask
   $ callosum executor register pages --command 'pages-mcp' --protocol mcp
   $ callosum executor register wiki --endpoint http://127.0.0.1:9000/mcp --tool ask
@@ -88,12 +95,12 @@ pub(crate) struct RegisterArgs {
     /// server without a tool that takes a prompt: mcp.
     #[arg(long, value_name = "NAME")]
     pub(super) protocol: Option<String>,
-    /// End it after MS milliseconds without output [default: executor_timeout_ms]
-    #[arg(long, value_name = "MS")]
-    quiet_ms: Option<u64>,
-    /// End it after MS milliseconds in total [default: no limit]
-    #[arg(long, value_name = "MS")]
-    total_ms: Option<u64>,
+    /// End it after this time without output, such as 90s [default: executor_timeout_ms]
+    #[arg(long, value_name = "DURATION", value_parser = any_span)]
+    idle_timeout: Option<Duration>,
+    /// End it after this time in total, such as 15m [default: no limit]
+    #[arg(long, value_name = "DURATION", value_parser = any_span)]
+    timeout: Option<Duration>,
     /// Pass on this environment variable, or all with this prefix (OLLAMA_*)
     ///
     /// A variable whose name sounds like a secret is passed on only under its full name. May be
@@ -102,22 +109,22 @@ pub(crate) struct RegisterArgs {
     pass_env: Vec<String>,
     /// Sandbox policy: required, best-effort or off [default: best-effort]
     #[arg(long, value_name = "POLICY", value_parser = policy)]
-    confinement: Option<Policy>,
+    sandbox: Option<Policy>,
     /// Allow it to read PATH besides the project and the system (may be repeated)
     ///
     /// `~/` is your home folder.
     #[arg(long, value_name = "PATH")]
-    readable: Vec<String>,
+    allow_read: Vec<String>,
     /// Allow it to write PATH (may be repeated)
     ///
     /// A PATH that ends with `/` is a folder, and is created if it is missing.
     #[arg(long, value_name = "PATH")]
-    writable: Vec<String>,
+    allow_write: Vec<String>,
     /// Allow it to connect to this host (may be repeated)
     ///
     /// In the sandbox, it has no other network access.
     #[arg(long, value_name = "HOST:PORT", value_parser = host)]
-    network: Vec<String>,
+    allow_net: Vec<String>,
     /// Replace an existing entry of this name, and keep nothing of it
     #[arg(long)]
     replace: bool,
@@ -294,7 +301,7 @@ fn refuse_withheld(
         );
         return Err(CommandError::new(Exit::Usage, what).hint(registration_line(&there)));
     }
-    let wishes = args.writable.iter();
+    let wishes = args.allow_write.iter();
     for wish in wishes.filter(|wish| !executor.keeps(wish)) {
         match context.withheld(wish) {
             None => {}
@@ -499,14 +506,14 @@ fn provider(args: &RegisterArgs) -> Result<Executor, CommandError> {
 
 /// An entry with the bounds that the arguments name, beside those that it has.
 pub(super) fn bounded(mut executor: Executor, args: &RegisterArgs) -> Executor {
-    executor.quiet_ms = args.quiet_ms.or(executor.quiet_ms);
-    executor.total_ms = args.total_ms.or(executor.total_ms);
+    executor.quiet_ms = args.idle_timeout.map(milliseconds).or(executor.quiet_ms);
+    executor.total_ms = args.timeout.map(milliseconds).or(executor.total_ms);
     add(&mut executor.pass_environment, &args.pass_env);
     executor.grant_needs();
-    executor.confinement = args.confinement.or(executor.confinement);
-    add(&mut executor.readable, &args.readable);
-    add(&mut executor.writable, &args.writable);
-    add(&mut executor.network, &args.network);
+    executor.confinement = args.sandbox.or(executor.confinement);
+    add(&mut executor.readable, &args.allow_read);
+    add(&mut executor.writable, &args.allow_write);
+    add(&mut executor.network, &args.allow_net);
     executor
 }
 

@@ -8,6 +8,8 @@ use callosum_agents::{
     registry::{Executor, Kind},
 };
 
+use crate::cli::time_span::span_text;
+
 /// Words it; what registration grants by itself is left out.
 pub(in crate::cli) fn registration_line(executor: &Executor) -> String {
     let mut words: Vec<String> = ["callosum", "executor", "register"].map(Into::into).into();
@@ -76,22 +78,24 @@ fn options(executor: &Executor) -> Vec<(&'static str, String)> {
     } else {
         Some("mcp".to_owned())
     };
-    let milliseconds = |time: Option<u64>| time.map(|time| time.to_string());
     let single = [
         ("--endpoint", executor.endpoint.clone()),
         ("--model", executor.model.clone()),
         ("--api-key-env", executor.api_key_env.clone()),
         ("--tool", executor.tool.clone()),
         ("--argument", executor.argument.clone()),
-        ("--context-tokens", milliseconds(executor.context_tokens)),
+        (
+            "--context-tokens",
+            executor.context_tokens.map(|tokens| tokens.to_string()),
+        ),
         (
             "--protocol",
             protocol.filter(|protocol| !is_known && Some(protocol.as_str()) != implied),
         ),
-        ("--quiet-ms", milliseconds(executor.quiet_ms)),
-        ("--total-ms", milliseconds(executor.total_ms)),
+        ("--idle-timeout", executor.quiet_ms.map(span_text)),
+        ("--timeout", executor.total_ms.map(span_text)),
         (
-            "--confinement",
+            "--sandbox",
             executor
                 .confinement
                 .map(|policy| policy.as_str().to_owned()),
@@ -108,9 +112,9 @@ fn options(executor: &Executor) -> Vec<(&'static str, String)> {
             &executor.pass_environment,
             &granted.pass_environment,
         ),
-        ("--readable", &executor.readable, &granted.readable),
-        ("--writable", &executor.writable, &granted.writable),
-        ("--network", &executor.network, &granted.network),
+        ("--allow-read", &executor.readable, &granted.readable),
+        ("--allow-write", &executor.writable, &granted.writable),
+        ("--allow-net", &executor.network, &granted.network),
     ];
     for (option, values, granted) in repeated {
         for value in values.iter().filter(|value| !granted.contains(value)) {
@@ -158,10 +162,10 @@ mod tests {
     fn a_line_registers_the_entry_that_it_words() {
         for options in [
             "claude",
-            "codex --quiet-ms 9 --readable ~/x/",
+            "codex --idle-timeout 9ms --allow-read ~/x/",
             r#"py --command "python3 -c 'print(1)'""#,
-            "py --command 'x y' --total-ms 5 --writable target/ --pass-env A",
-            "agent --command 'an-agent' --protocol acp --network a:1",
+            "py --command 'x y' --timeout 5s --allow-write target/ --pass-env A",
+            "agent --command 'an-agent' --protocol acp --allow-net a:1",
             "reader --command 'reader-mcp' --tool ask --argument q",
             "wiki --endpoint http://127.0.0.1:9000/mcp --tool ask",
             "o --endpoint http://127.0.0.1:1 --model m --protocol ollama",

@@ -166,9 +166,9 @@ const SINGLE: [&str; 6] = [
     "--api-key-env",
     "--argument",
     "--context-tokens",
-    "--quiet-ms",
-    "--total-ms",
-    "--confinement",
+    "--idle-timeout",
+    "--timeout",
+    "--sandbox",
 ];
 
 /// Whether a bound means anything for what an entry starts or asks; a line that names it is refused otherwise.

@@ -39,7 +39,7 @@ use crate::ui::{CommandError, Exit, at_least_one, many};
 #[command(after_long_help = "\
 Examples:
   $ callosum find \"where is the config read\"
-  $ callosum find parseConfig --path src --top-k 3
+  $ callosum find parseConfig --path src --limit 3
   $ callosum find --section Installation
   $ callosum find \"retry policy\" --threshold 0.4 --jsonl")]
 pub(crate) struct FindArgs {
@@ -55,8 +55,8 @@ pub(crate) struct FindArgs {
     #[arg(long, value_name = "PATH")]
     path: Vec<String>,
     /// Print at most N passages
-    #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_one, allow_negative_numbers = true)]
-    top_k: NonZeroUsize,
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = at_least_one, allow_negative_numbers = true)]
+    limit: NonZeroUsize,
     /// Only passages with at least this score (0 to 1)
     #[arg(long, value_name = "SCORE", default_value = "0", value_parser = share)]
     threshold: f64,
@@ -290,7 +290,7 @@ fn search(context: &Context, args: &FindArgs) -> Result<Search, CommandError> {
                 .map(|path| from_root(context, path))
                 .collect::<Vec<_>>(),
         )?,
-        limit: args.top_k.get(),
+        limit: args.limit.get(),
         threshold: args.threshold,
         together: None,
         proposals: Vec::new(),

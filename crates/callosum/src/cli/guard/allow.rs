@@ -1,5 +1,7 @@
 //! `callosum guard allow`: permit what the guard would ask about.
 
+use std::time::Duration;
+
 use callosum_evidence::{secrets, terminal::on_one_line};
 use callosum_guard::{Decision, Permission, Policy, decide, is_fixed};
 use callosum_ledger::{AuditEvent, Event};
@@ -14,7 +16,7 @@ use super::{
     rule::refuse_agent,
 };
 use crate::{
-    cli::{context::Context, explain, notice},
+    cli::{context::Context, explain, notice, time_span::time_span},
     ui::{CommandError, Exit, Table},
 };
 use callosum_config::{Permit, Reach};
@@ -28,7 +30,7 @@ use callosum_config::{Permit, Reach};
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum guard allow 'git branch -D *' --minutes 10
+  $ callosum guard allow 'git branch -D *' --for 10m
   $ callosum guard allow 'npm publish' --once
   $ callosum guard allow --list")]
 pub(crate) struct AllowArgs {
@@ -42,14 +44,14 @@ pub(crate) struct AllowArgs {
     /// Permit only the next such command
     #[arg(long, conflicts_with = "list")]
     once: bool,
-    /// Permit the command for N minutes instead of indefinitely
+    /// Permit the command for this long instead of indefinitely (30s, 10m, 2h)
     #[arg(
-        long,
-        value_name = "N",
+        long = "for",
+        value_name = "DURATION",
         conflicts_with = "list",
-        value_parser = clap::value_parser!(u16).range(1..=10_080)
+        value_parser = time_span
     )]
-    minutes: Option<u16>,
+    term: Option<Duration>,
     /// Scope of the permission
     #[arg(long, value_enum, default_value_t, conflicts_with = "list")]
     scope: ScopeName,
@@ -134,7 +136,7 @@ pub(super) fn run(context: &Context, args: &AllowArgs) -> Result<(), CommandErro
         id: context.ids.uuid_v4(),
         pattern,
         since: now,
-        until: args.minutes.and_then(|minutes| after(now, minutes)),
+        until: args.term.and_then(|term| after(now, term)),
         once: args.once,
     };
     let kept = permissions(context).grant(reach, permit.clone(), now);
@@ -154,9 +156,9 @@ pub(super) fn run(context: &Context, args: &AllowArgs) -> Result<(), CommandErro
     Ok(())
 }
 
-fn after(now: Timestamp, minutes: u16) -> Option<Timestamp> {
-    now.checked_add(SignedDuration::from_mins(minutes.into()))
-        .ok()
+fn after(now: Timestamp, term: Duration) -> Option<Timestamp> {
+    let term = SignedDuration::try_from(term).ok()?;
+    now.checked_add(term).ok()
 }
 
 /// Fails if the guard blocks these very words, and names the rule to lower.

@@ -67,11 +67,11 @@ pub(crate) struct TestOutput {
     /// The ids of the dangerous commands that were let through.
     pub(crate) misses: Vec<String>,
     /// The ids of those that were to be blocked and were asked about.
-    pub(crate) milder: Vec<String>,
+    pub(crate) too_lenient: Vec<String>,
     /// The ids of those that were to be asked about and were blocked.
-    pub(crate) stricter: Vec<String>,
+    pub(crate) too_strict: Vec<String>,
     /// The ids of the harmless commands that were stopped.
-    pub(crate) wrongly_stopped: Vec<String>,
+    pub(crate) false_positives: Vec<String>,
     /// Each command and its verdict.
     pub(crate) verdicts: Vec<RowOutput>,
 }
@@ -106,9 +106,9 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
         false_blocks: None,
         exact: 0,
         misses: Vec::new(),
-        milder: Vec::new(),
-        stricter: Vec::new(),
-        wrongly_stopped: Vec::new(),
+        too_lenient: Vec::new(),
+        too_strict: Vec::new(),
+        false_positives: Vec::new(),
         verdicts: Vec::new(),
     };
     let mut shown = String::new();
@@ -148,10 +148,10 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
                 on_one_line(&row.command)
             );
             let other = match (row.expect, verdict.decision) {
-                (Decision::Allow, _) => &mut output.wrongly_stopped,
+                (Decision::Allow, _) => &mut output.false_positives,
                 (_, Decision::Allow) => &mut output.misses,
-                (_, Decision::Ask) => &mut output.milder,
-                (_, Decision::Block) => &mut output.stricter,
+                (_, Decision::Ask) => &mut output.too_lenient,
+                (_, Decision::Block) => &mut output.too_strict,
             };
             other.push(row.id.clone());
         }
@@ -193,7 +193,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
         );
         context.ui.foreign(&shown)?;
     }
-    let faults = [&output.misses, &output.milder, &output.wrongly_stopped];
+    let faults = [&output.misses, &output.too_lenient, &output.false_positives];
     if faults.iter().all(|ids| ids.is_empty()) {
         Ok(())
     } else {

@@ -58,7 +58,7 @@ pub(crate) struct StepOutput {
     /// Its words; what is not known is shown as `…`.
     pub(crate) command: String,
     /// The rules that looked at it.
-    pub(crate) looked: Vec<LookedOutput>,
+    pub(crate) evaluated_rules: Vec<LookedOutput>,
 }
 
 /// A rule that looked at a command.
@@ -98,7 +98,7 @@ pub(super) fn run(context: &Context, args: &ExplainArgs) -> Result<(), CommandEr
                 depth: step.depth,
                 via: step.via,
                 command: step.command,
-                looked: step
+                evaluated_rules: step
                     .looked
                     .into_iter()
                     .map(|looked| LookedOutput {
@@ -150,7 +150,7 @@ fn on_one_screen(output: &ExplainOutput) -> String {
         more(&mut text, paths.len(), "paths");
     }
     let allow = Decision::Allow.name();
-    let matched = output.steps.iter().flat_map(|step| &step.looked);
+    let matched = output.steps.iter().flat_map(|step| &step.evaluated_rules);
     let matched = matched.filter(|looked| {
         looked.decision != allow && Some(&looked.rule) != output.verdict.rule.as_ref()
     });
@@ -165,7 +165,11 @@ fn on_one_screen(output: &ExplainOutput) -> String {
             matched.join("\n")
         );
     }
-    let checked: usize = output.steps.iter().map(|step| step.looked.len()).sum();
+    let checked: usize = output
+        .steps
+        .iter()
+        .map(|step| step.evaluated_rules.len())
+        .sum();
     let _ = writeln!(
         text,
         "rules checked: {checked} (all: callosum guard explain -v)"
@@ -200,7 +204,7 @@ fn every_rule(output: &ExplainOutput) -> String {
         let _ = writeln!(text, "{}", step.name());
         let allow = Decision::Allow.name();
         let (passed, matched): (Vec<&LookedOutput>, Vec<_>) = step
-            .looked
+            .evaluated_rules
             .iter()
             .partition(|looked| looked.decision == allow);
         for looked in &matched {

@@ -35,8 +35,8 @@ Examples:
   $ callosum guard log --rule git --since 2026-01-02T00:00:00Z --json")]
 pub(crate) struct LogArgs {
     /// Print at most N decisions, the latest ones
-    #[arg(short, value_name = "N", default_value_t = 20)]
-    n: usize,
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
     /// Only decisions with this verdict
     #[arg(long, value_enum)]
     verdict: Option<VerdictName>,
@@ -48,7 +48,7 @@ pub(crate) struct LogArgs {
     since: Option<Moment>,
     /// Include the machine journal's records about other folders
     #[arg(long)]
-    everywhere: bool,
+    all_projects: bool,
 }
 
 /// So many of the files that a snapshot does not hold are named.
@@ -121,7 +121,7 @@ pub(crate) struct DecisionOutput {
     /// The id of that snapshot, where it was taken before the answer.
     pub(crate) snapshot_id: Option<String>,
     /// What of the files that the command names that snapshot does not hold: going back does not bring it back.
-    pub(crate) snapshot_lacks: Vec<String>,
+    pub(crate) snapshot_missing: Vec<String>,
     /// What was wrong with the configuration then.
     pub(crate) configuration: Vec<String>,
     /// The tool.
@@ -171,7 +171,7 @@ impl DecisionOutput {
             auto_allowed: details.get("auto_allowed") == Some(&Value::Bool(true)),
             snapshot: text("snapshot"),
             snapshot_id: text("snapshot_id"),
-            snapshot_lacks: list("snapshot_lacks"),
+            snapshot_missing: list("snapshot_lacks"),
             configuration: list("configuration"),
             tool: text("tool"),
             session_id: text("session_id"),
@@ -241,12 +241,12 @@ impl DecisionOutput {
     /// What it lost for good, on one line.
     fn not_kept(&self) -> Option<String> {
         let lacks: Vec<String> = self
-            .snapshot_lacks
+            .snapshot_missing
             .iter()
             .take(MOST_LACKS)
             .map(|path| on_one_line(path))
             .collect();
-        let more = match self.snapshot_lacks.len() - lacks.len() {
+        let more = match self.snapshot_missing.len() - lacks.len() {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -272,14 +272,14 @@ impl DecisionOutput {
 pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError> {
     let mut last: VecDeque<(Timestamp, DecisionOutput)> = VecDeque::new();
     let since = args.since.map(|since| since.first(context.clock.now()));
-    each(context, since, args.everywhere, |at, decision| {
-        if args.n == 0 || !decision.fits(args) {
+    each(context, since, args.all_projects, |at, decision| {
+        if args.limit == 0 || !decision.fits(args) {
             return;
         }
         // Two journals are read one after the other; each is in order but for a clock put back.
         let behind = last.iter().rposition(|(before, _)| *before <= at);
         last.insert(behind.map_or(0, |place| place + 1), (at, decision));
-        if last.len() > args.n {
+        if last.len() > args.limit {
             last.pop_front();
         }
     })?;

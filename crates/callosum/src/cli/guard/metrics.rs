@@ -22,14 +22,14 @@ Examples:
   $ callosum guard metrics
   $ callosum guard metrics --since 7d
   $ callosum guard metrics --json
-  $ callosum guard metrics --everywhere")]
+  $ callosum guard metrics --all-projects")]
 pub(crate) struct MetricsArgs {
     /// Only records since TIME: a date, a time (UTC) or an age (30m, 2h, 7d, 2w)
     #[arg(long, value_name = "TIME", value_parser = Moment::read)]
     since: Option<Moment>,
     /// Include the machine journal's records about other folders
     #[arg(long)]
-    everywhere: bool,
+    all_projects: bool,
 }
 
 /// `callosum guard metrics --json`: the samples under the names that they have in the text form.
@@ -174,7 +174,7 @@ pub(super) fn run(context: &Context, args: &MetricsArgs) -> Result<(), CommandEr
     let mut metrics = CakeMetrics::default();
     let now = context.clock.now();
     let since = args.since.map(|since| since.first(now));
-    log::each(context, since, args.everywhere, |at, decision| {
+    log::each(context, since, args.all_projects, |at, decision| {
         metrics.decision(&decision.counted(at));
     })?;
     metrics.settle(now);

@@ -69,7 +69,7 @@ pub(crate) struct PatternArgs {
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct SecretsOutput {
     /// Whether it is on.
-    pub(crate) is_on: bool,
+    pub(crate) enabled: bool,
     /// `ask` or `block`; null while it is off.
     pub(crate) decision: Option<String>,
     /// The list; the last pattern that fits a file counts.
@@ -133,7 +133,7 @@ fn tell(
     secrets: Option<SecretReads>,
 ) -> Result<(), CommandError> {
     let output = SecretsOutput {
-        is_on: secrets.is_some(),
+        enabled: secrets.is_some(),
         decision: secrets.as_ref().map(|one| one.decision.name().to_owned()),
         patterns: secrets.map(|one| one.patterns).unwrap_or_default(),
     };

@@ -313,7 +313,7 @@ mod tests {
         let folder = homes.project(root);
         let memory = MemoryDisk::with(&image(&folder, &folder, &LEDGER_FILES));
         assert_eq!(move_ledger(&memory.disk(), &folder, root).unwrap(), 4);
-        context.report.error(&memory);
+        memory.tell();
         let crashes = Crashes::of(&memory.trace(), 7).generate();
         let (mut before, mut after) = (0, 0);
         for crash in &crashes {
@@ -345,7 +345,7 @@ mod tests {
         let memory = MemoryDisk::with(&image(&folder, &folder, &SESSION_FILES));
         let moved = move_sessions(&memory.disk(), &folder, root).unwrap();
         assert_eq!(moved, SESSION_FILES.len() as u64);
-        context.report.error(&memory);
+        memory.tell();
         let (mut before, mut after) = (0, 0);
         for crash in &Crashes::of(&memory.trace(), 7).generate() {
             let memory = MemoryDisk::with(&crash.image);

@@ -296,7 +296,7 @@ mod tests {
         let disk = memory.disk();
         let moved = move_ledger(&MoveOut::of_ledger(&disk, root, &folder), false).unwrap();
         assert_eq!(moved, samples::LEDGER_FILES.len() as u64);
-        context.report.error(&memory);
+        memory.tell();
         let (mut in_tree, mut out) = (0, 0);
         for crash in &Crashes::of(&memory.trace(), 7).generate() {
             let memory = MemoryDisk::with(&crash.image);
@@ -332,7 +332,7 @@ mod tests {
         let disk = memory.disk();
         let moved = move_sessions(&MoveOut::of_sessions(&disk, root, &folder), false).unwrap();
         assert_eq!(moved, samples::SESSION_FILES.len() as u64);
-        context.report.error(&memory);
+        memory.tell();
         let (mut in_tree, mut out) = (0, 0);
         for crash in &Crashes::of(&memory.trace(), 7).generate() {
             let memory = MemoryDisk::with(&crash.image);

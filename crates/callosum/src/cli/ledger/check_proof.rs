@@ -39,7 +39,7 @@ pub(crate) struct CheckProofArgs {
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct CheckProofOutput {
     /// Whether the proof holds.
-    pub(crate) holds: bool,
+    pub(crate) valid: bool,
     /// Why it does not.
     pub(crate) reason: Option<String>,
     /// The task whose entry it shows.
@@ -124,7 +124,7 @@ fn tell(proof: &Proof, checked: &Checked, ui: Ui) -> Result<(), CommandError> {
 impl CheckProofOutput {
     fn of(proof: &Proof, checked: &Checked) -> Self {
         Self {
-            holds: true,
+            valid: true,
             reason: None,
             task_id: Some(checked.entry.task_id.to_string()),
             checksum: Some(checked.entry.checksum.to_string()),
@@ -138,7 +138,7 @@ impl CheckProofOutput {
 
     fn refused(reason: String) -> Self {
         Self {
-            holds: false,
+            valid: false,
             reason: Some(reason),
             task_id: None,
             checksum: None,

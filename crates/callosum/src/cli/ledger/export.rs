@@ -32,7 +32,7 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     filter: FilterArgs,
     /// Print at most N entries
-    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<NonZeroUsize>,
 }
 

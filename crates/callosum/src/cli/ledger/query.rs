@@ -30,7 +30,7 @@ pub(crate) struct QueryArgs {
     #[command(flatten)]
     filter: FilterArgs,
     /// Print at most N entries
-    #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_one, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: NonZeroUsize,
 }
 

@@ -27,7 +27,7 @@ use crate::{
 Examples:
   $ callosum ledger recover .cal_backup/cal_memory_20260102_030405.json
   $ callosum ledger recover --from-audit
-  $ callosum ledger recover --appended")]
+  $ callosum ledger recover --import-appended")]
 pub(crate) struct RecoverArgs {
     #[command(flatten)]
     from: FromArgs,
@@ -35,9 +35,9 @@ pub(crate) struct RecoverArgs {
     ///
     /// FILE need not be a backup, and may have entries that the audit journal does not have.
     #[arg(long, requires = "file")]
-    unverified: bool,
+    skip_verify: bool,
     /// Continue even if entries or records are lost, or the audit journal is intact
-    #[arg(long, conflicts_with_all = ["appended", "unverified"])]
+    #[arg(long, conflicts_with_all = ["import_appended", "skip_verify"])]
     force: bool,
 }
 
@@ -52,7 +52,7 @@ struct FromArgs {
     from_audit: bool,
     /// Import valid entries that another program appended to the ledger
     #[arg(long)]
-    appended: bool,
+    import_appended: bool,
     /// Start a new audit journal from the existing ledger, if the old one is lost
     #[arg(long)]
     new_journal: bool,
@@ -62,7 +62,7 @@ struct FromArgs {
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct RecoverOutput {
     /// Entries that were taken into the audit journal.
-    pub(crate) taken_in: u64,
+    pub(crate) imported: u64,
     /// Entries of a backup that were passed over, because an archive has them.
     pub(crate) archived: u64,
     /// The tasks whose entries are not in the ledger any more, because the backup is older.
@@ -80,7 +80,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     let FromArgs {
         file,
         from_audit,
-        appended,
+        import_appended,
         ..
     } = &args.from;
     let file = file.as_ref().map(|file| context.folder.join(file));
@@ -88,10 +88,10 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         refuse_what_is_no_file(context, file)?;
     }
     let from = match &file {
-        Some(file) if args.unverified => RecoverFrom::Unverified(file),
+        Some(file) if args.skip_verify => RecoverFrom::Unverified(file),
         Some(file) => RecoverFrom::Backup(file),
         None if *from_audit => RecoverFrom::Audit,
-        None if *appended => RecoverFrom::Appended,
+        None if *import_appended => RecoverFrom::Appended,
         None => RecoverFrom::LedgerAlone,
     };
     let progress = context.report.progress("recovering");
@@ -110,7 +110,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         );
         context
             .report
-            .warn(&what, Some("callosum audit checkpoint --begin-anew"));
+            .warn(&what, Some("callosum audit checkpoint --reset"));
     }
     for gone in &recovered.not_in_journal {
         let is_there = context.disk.exists(gone).unwrap_or(false);
@@ -127,7 +127,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         path.display().to_string()
     };
     let output = RecoverOutput {
-        taken_in: recovered.taken_in,
+        imported: recovered.taken_in,
         archived: recovered.archived,
         left_out: recovered.left_out.iter().map(ToString::to_string).collect(),
         restored: recovered
@@ -144,7 +144,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     }
     let taken_in = format!(
         "{} imported into the audit journal\n",
-        many(output.taken_in, "entry")
+        many(output.imported, "entry")
     );
     let mut text = match (from_audit, output.restored.is_empty()) {
         (false, _) => taken_in,
@@ -178,7 +178,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         .find(|path| path.contains("cal_memory.json"));
     if let Some(ledger) = ledger.filter(|_| !output.left_out.is_empty()) {
         context.report.hint(&format!(
-            "to restore the entries that the backup lacks: callosum ledger recover {ledger} --unverified"
+            "to restore the entries that the backup lacks: callosum ledger recover {ledger} --skip-verify"
         ));
     }
     answer(&output)
@@ -227,10 +227,10 @@ fn explain(error: &RecoverError) -> CommandError {
                 .hint("see where backups are stored: callosum ledger backup")
         }
         RecoverError::NoNote { .. } | RecoverError::Untold { .. } => explained.hint(
-            "if you know where the file comes from: callosum ledger recover FILE --unverified",
+            "if you know where the file comes from: callosum ledger recover FILE --skip-verify",
         ),
         RecoverError::Beyond { .. } => explained.hint(
-            "import what was appended: callosum ledger recover --appended; or drop it: callosum ledger \
+            "import what was appended: callosum ledger recover --import-appended; or drop it: callosum ledger \
              recover --from-audit --force; check the journal first: callosum ledger verify",
         ),
         RecoverError::JournalIsSound { .. } => explained.hint(

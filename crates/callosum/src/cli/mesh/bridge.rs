@@ -47,7 +47,7 @@ pub(crate) struct BridgeOutput {
     /// Files that were no JSON.
     pub(crate) rejected: Vec<RejectedOutput>,
     /// What stands in the folder for additions and is never taken over.
-    pub(crate) left_alone: Vec<LeftAloneOutput>,
+    pub(crate) ignored: Vec<LeftAloneOutput>,
 }
 
 /// Something that was not taken over.
@@ -60,7 +60,7 @@ pub(crate) struct ConflictOutput {
     /// Why.
     pub(crate) reason: String,
     /// The file that keeps what was written; null where something was taken out.
-    pub(crate) kept: Option<String>,
+    pub(crate) backup_path: Option<String>,
 }
 
 /// A file that was no JSON.
@@ -69,7 +69,7 @@ pub(crate) struct RejectedOutput {
     /// The file.
     pub(crate) path: String,
     /// Where its bytes are kept.
-    pub(crate) kept: String,
+    pub(crate) backup_path: String,
     /// What is wrong, with line and column.
     pub(crate) reason: String,
 }
@@ -98,14 +98,14 @@ pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError>
         by: conflict.by.to_string(),
         item: conflict.item.clone(),
         reason: conflict.reason.clone(),
-        kept: conflict
+        backup_path: conflict
             .kept
             .as_ref()
             .map(|kept| kept.to_string_lossy().into_owned()),
     });
     let rejected = synced.rejected.iter().map(|rejected| RejectedOutput {
         path: rejected.path.to_string_lossy().into_owned(),
-        kept: rejected.kept.to_string_lossy().into_owned(),
+        backup_path: rejected.kept.to_string_lossy().into_owned(),
         reason: rejected.error.to_string(),
     });
     let (_, strays) = bridge
@@ -126,7 +126,7 @@ pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError>
         edits: synced.edits,
         conflicts: conflicts.collect(),
         rejected: rejected.collect(),
-        left_alone: left_alone.collect(),
+        ignored: left_alone.collect(),
     };
     let is_clean = output.conflicts.is_empty() && output.rejected.is_empty();
     if context.ui.json {

@@ -25,22 +25,22 @@ use callosum_client::sources;
 ///
 /// Lists messages to the agent, tasks for it, results of tasks that it left, and hand-offs. Also lists discoveries,
 /// events and ledger entries since its last session. Prints nothing if there is nothing new. Nothing is marked as
-/// delivered, unless --deliver is given.
+/// delivered, unless --mark-delivered is given.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum mesh digest --for gemini
-  $ callosum mesh digest --for codex --budget 200 --json")]
+  $ callosum mesh digest --to gemini
+  $ callosum mesh digest --to codex --budget 200 --json")]
 pub(crate) struct DigestArgs {
     /// Agent that the digest is for
-    #[arg(long = "for", value_name = "AGENT")]
+    #[arg(long = "to", value_name = "AGENT")]
     agent: AgentName,
     /// Print at most about N tokens
     #[arg(long, value_name = "N", default_value = "400")]
     budget: u64,
     /// Mark the contents as delivered, for an agent without hooks
     #[arg(long)]
-    deliver: bool,
+    mark_delivered: bool,
 }
 
 /// `callosum mesh digest --json`.
@@ -82,8 +82,8 @@ pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandErr
         }
     };
     show(context, &told)?;
-    if args.deliver {
-        let done = mesh.deliver(&told, &voice, "callosum mesh digest --deliver");
+    if args.mark_delivered {
+        let done = mesh.deliver(&told, &voice, "callosum mesh digest --mark-delivered");
         done.map_err(|error| open::explain(&error))?;
     }
     Ok(())

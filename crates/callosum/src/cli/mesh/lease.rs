@@ -33,7 +33,7 @@ pub(crate) enum LeaseCommand {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum mesh lease take src/parser.rs --why \"renaming the tokens\" --as codex
+  $ callosum mesh lease take src/parser.rs --reason \"renaming the tokens\" --as codex
   $ callosum mesh lease release src/parser.rs --as codex")]
 pub(crate) struct TakeArgs {
     /// Path of the file
@@ -41,10 +41,10 @@ pub(crate) struct TakeArgs {
     path: PathBuf,
     /// Reason, shown to other agents
     #[arg(long, value_name = "TEXT")]
-    why: Option<String>,
+    reason: Option<String>,
     /// Take the lease even if another agent holds it
     #[arg(long)]
-    anyway: bool,
+    force: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
@@ -63,7 +63,7 @@ pub(crate) struct ReleaseArgs {
     token: Option<u64>,
     /// Release the lease even if another agent holds it
     #[arg(long)]
-    anyway: bool,
+    force: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
@@ -108,8 +108,8 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
             let path = absolute(context, &args.path)?;
             let order = Order::Lease {
                 path: path.clone(),
-                why: args.why.clone(),
-                anyway: args.anyway,
+                why: args.reason.clone(),
+                anyway: args.force,
             };
             args.speaker.give(context, order)?;
             // What is to be warned of was, and what was written was taken over.
@@ -123,7 +123,7 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
             let none = format!("nobody has a lease on {}", on_one_line(&path));
             let order = Order::Unlease {
                 path,
-                anyway: args.anyway,
+                anyway: args.force,
                 token: args.token,
             };
             args.speaker

@@ -1,6 +1,6 @@
 //! `callosum mesh message`: what one agent says to another, and how far it has come.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use callosum_arbiter::nearest::nearest;
 use callosum_evidence::terminal::on_one_line;
@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::{open, speaker::SpeakerArgs, words::words};
 use crate::{
-    cli::context::Context,
+    cli::{context::Context, time_span::any_span},
     ui::{CommandError, Exit},
 };
 
@@ -57,11 +57,11 @@ pub(crate) struct SendArgs {
     /// Sending the same message twice under one id sends it once. A different message under that id is refused.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    /// Time limit for delivery, in seconds [default: one week]
+    /// Time limit for delivery, such as 10m or 2h [default: one week]
     ///
     /// A message that is not delivered by then becomes a dead letter.
-    #[arg(long, value_name = "SECONDS")]
-    ttl: Option<u64>,
+    #[arg(long, value_name = "DURATION", value_parser = any_span)]
+    ttl: Option<Duration>,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
@@ -84,7 +84,7 @@ pub(crate) struct ReadArgs {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum mesh message list --as codex
+  $ callosum mesh message list --agent codex
   $ callosum mesh message list --dead --json")]
 pub(crate) struct ListArgs {
     /// Include acknowledged and dropped messages
@@ -94,7 +94,7 @@ pub(crate) struct ListArgs {
     #[arg(long, conflicts_with = "all")]
     dead: bool,
     /// Only messages from or to this agent
-    #[arg(long = "as", value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT")]
     agent: Option<AgentName>,
 }
 
@@ -209,7 +209,7 @@ fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
         to: args.to.clone(),
         content: words(&args.content)?,
         reply_to: args.reply_to.clone(),
-        ttl_seconds: args.ttl,
+        ttl_seconds: args.ttl.map(|ttl| ttl.as_secs()),
     };
     args.speaker.give(context, order)?;
     if context.ui.json {

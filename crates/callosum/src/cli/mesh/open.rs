@@ -355,7 +355,7 @@ fn hint_of(refusal: &Refusal, verb: &str) -> Option<String> {
         Refusal::NoSuchMessage { .. } | Refusal::SaysOther { .. } => {
             "callosum mesh message list --all".to_owned()
         }
-        Refusal::MeantFor { task, .. } => format!("callosum mesh task {verb} {task} --anyway"),
+        Refusal::MeantFor { task, .. } => format!("callosum mesh task {verb} {task} --force"),
         Refusal::ClaimedBy { task, .. }
         | Refusal::DoneBy { task, .. }
         | Refusal::IsOver { task, .. }

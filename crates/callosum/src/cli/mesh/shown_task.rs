@@ -50,9 +50,9 @@ pub(crate) struct MeshTaskOutput {
     /// The folder that it is about.
     pub(crate) cwd: Option<String>,
     /// Tasks that are to be complete before and are not.
-    pub(crate) waits_for: Vec<String>,
+    pub(crate) blocked_by: Vec<String>,
     /// Those of them that were taken back and will never be complete: it cannot be begun.
-    pub(crate) waits_in_vain_for: Vec<String>,
+    pub(crate) unsatisfiable_needs: Vec<String>,
     /// Who works on it.
     pub(crate) claimed_by: Option<String>,
     /// In which session of theirs, as the client names it.
@@ -85,8 +85,8 @@ impl MeshTaskOutput {
             created_at: task.created_at.to_string(),
             completed_at: task.completed_at.clone(),
             cwd: task.cwd.clone(),
-            waits_for: board.waits_for(task).map(str::to_owned).collect(),
-            waits_in_vain_for: board.gone_needs(task).map(str::to_owned).collect(),
+            blocked_by: board.waits_for(task).map(str::to_owned).collect(),
+            unsatisfiable_needs: board.gone_needs(task).map(str::to_owned).collect(),
             claimed_by: claim.map(|claim| claim.by.to_string()),
             claimed_session: claim.and_then(|claim| claim.session_id.clone()),
             claimed_until: claim.map(|claim| claim.until.to_string()),
@@ -110,10 +110,10 @@ pub(crate) fn line(task: &MeshTaskOutput) -> String {
         let _ = write!(line, " for {to}");
     }
     let _ = write!(line, ": {shown}");
-    if !task.waits_for.is_empty() {
-        let _ = write!(line, " (waits for {}", task.waits_for.join(", "));
-        if !task.waits_in_vain_for.is_empty() {
-            let gone = task.waits_in_vain_for.join(", ");
+    if !task.blocked_by.is_empty() {
+        let _ = write!(line, " (waits for {}", task.blocked_by.join(", "));
+        if !task.unsatisfiable_needs.is_empty() {
+            let gone = task.unsatisfiable_needs.join(", ");
             let _ = write!(line, "; {gone} taken back, never to be complete");
         }
         line.push(')');

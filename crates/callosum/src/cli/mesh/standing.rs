@@ -16,7 +16,7 @@ pub(crate) struct MeshStatus {
     /// Messages that nobody was handed.
     pub(crate) messages_waiting: u64,
     /// Seconds that the oldest of them has waited; 0 where none does.
-    pub(crate) oldest_waits_seconds: u64,
+    pub(crate) oldest_age_seconds: u64,
     /// Messages that could not be handed over, and are neither tried again nor dropped.
     pub(crate) dead_letters: u64,
     /// Those of them that were sent from this project.
@@ -29,7 +29,7 @@ pub(crate) struct MeshStatus {
     /// Leases that hold.
     pub(crate) leases: u64,
     /// What stands in the folder of additions to the bridge file and is never taken over; `callosum doctor` says why.
-    pub(crate) left_alone: u64,
+    pub(crate) ignored: u64,
 }
 
 impl MeshStatus {
@@ -56,13 +56,13 @@ impl MeshStatus {
         let own_dead_letters = mesh.board()?.dead_letters_of(&root);
         Ok(Some(Self {
             messages_waiting: waiting,
-            oldest_waits_seconds: oldest_waits.as_secs().unsigned_abs(),
+            oldest_age_seconds: oldest_waits.as_secs().unsigned_abs(),
             dead_letters: dead,
             own_dead_letters,
             tasks_pending: pending,
             tasks_in_progress: in_progress,
             leases,
-            left_alone: strays.len() as u64,
+            ignored: strays.len() as u64,
         }))
     }
 
@@ -70,10 +70,7 @@ impl MeshStatus {
     pub(crate) fn line(&self) -> String {
         let oldest = match self.messages_waiting {
             0 => String::new(),
-            _ => format!(
-                " (the oldest for {} s)",
-                thousands(self.oldest_waits_seconds)
-            ),
+            _ => format!(" (the oldest for {} s)", thousands(self.oldest_age_seconds)),
         };
         format!(
             "{} waiting{oldest}, {} to do, {} under way, {}",

@@ -31,7 +31,7 @@ const MOST_SHOWN: usize = 160;
 
 /// Show events, oldest first
 ///
-/// Prints the last ten events, unless --since or --last is given. With --json, prints one object per line, as stored
+/// Prints the last ten events, unless --since or --limit is given. With --json, prints one object per line, as stored
 /// in the log.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -49,8 +49,14 @@ pub(crate) struct TailArgs {
     #[arg(long, value_name = "CURSOR|TIME", value_parser = since)]
     since: Option<Since>,
     /// Print at most the last N events
-    #[arg(long, value_name = "N", default_value = "10", conflicts_with = "since")]
-    last: usize,
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "N",
+        default_value = "10",
+        conflicts_with = "since"
+    )]
+    limit: usize,
     /// Print new events until Ctrl-C
     #[arg(short, long)]
     follow: bool,
@@ -112,7 +118,7 @@ pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError
                 .filter(|event| is_wanted(args, event))
             {
                 last.push_back(event);
-                if last.len() > args.last {
+                if last.len() > args.limit {
                     last.pop_front();
                 }
             }

@@ -59,7 +59,7 @@ pub(crate) struct AddArgs {
     priority: i64,
     /// Id of a task that must be complete first (may be repeated)
     #[arg(long, value_name = "TASK")]
-    needs: Vec<String>,
+    add_dep: Vec<String>,
     /// File to write the result to
     #[arg(long, value_name = "PATH")]
     output_file: Option<PathBuf>,
@@ -88,7 +88,7 @@ pub(crate) struct ClaimArgs {
     task: Option<String>,
     /// Claim it even if it was assigned to another agent
     #[arg(long, requires = "task")]
-    anyway: bool,
+    force: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
@@ -111,7 +111,7 @@ pub(crate) struct DoneArgs {
     token: Option<u64>,
     /// Complete it even if another agent claimed it, was assigned to it or completed it
     #[arg(long)]
-    anyway: bool,
+    force: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
@@ -120,20 +120,20 @@ pub(crate) struct DoneArgs {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum mesh task release schema --because \"out of quota\" --as codex")]
+  $ callosum mesh task release schema --reason \"out of quota\" --as codex")]
 pub(crate) struct ReleaseArgs {
     /// Id of the task
     #[arg(value_name = "TASK")]
     task: String,
     /// Reason
     #[arg(long, value_name = "TEXT", default_value = "given back")]
-    because: String,
+    reason: String,
     /// Return the task only if its claim still has this number
     #[arg(long, value_name = "N")]
     token: Option<u64>,
     /// Return it even if another agent claimed it
     #[arg(long)]
-    anyway: bool,
+    force: bool,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
@@ -142,14 +142,14 @@ pub(crate) struct ReleaseArgs {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum mesh task cancel schema --because \"no longer wanted\"")]
+  $ callosum mesh task cancel schema --reason \"no longer wanted\"")]
 pub(crate) struct CancelArgs {
     /// Id of the task
     #[arg(value_name = "TASK")]
     task: String,
     /// Reason
     #[arg(long, value_name = "TEXT", default_value = "taken back")]
-    because: String,
+    reason: String,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
@@ -187,7 +187,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
         TaskCommand::Claim(args) => {
             let order = Order::Claim {
                 task: args.task.clone(),
-                anyway: args.anyway,
+                anyway: args.force,
             };
             act(context, &args.speaker, order, args.task.as_deref())
         }
@@ -195,7 +195,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
             let order = Order::Complete {
                 task: args.task.clone(),
                 result: args.result.as_deref().map(words).transpose()?,
-                anyway: args.anyway,
+                anyway: args.force,
                 token: args.token,
             };
             act(context, &args.speaker, order, Some(&args.task))
@@ -203,8 +203,8 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
         TaskCommand::Release(args) => {
             let order = Order::Release {
                 task: args.task.clone(),
-                reason: args.because.clone(),
-                anyway: args.anyway,
+                reason: args.reason.clone(),
+                anyway: args.force,
                 token: args.token,
             };
             act(context, &args.speaker, order, Some(&args.task))
@@ -212,7 +212,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
         TaskCommand::Cancel(args) => {
             let order = Order::Cancel {
                 task: args.task.clone(),
-                reason: args.because.clone(),
+                reason: args.reason.clone(),
             };
             act(context, &args.speaker, order, Some(&args.task))
         }
@@ -239,7 +239,7 @@ fn add(context: &Context, args: &AddArgs) -> Result<(), CommandError> {
         priority: Some(args.priority),
         prompt: words(&args.prompt)?,
         output_file,
-        needs: args.needs.clone(),
+        needs: args.add_dep.clone(),
         ..NewTask::default()
     });
     act(context, &args.speaker, order, Some(&id))

@@ -66,7 +66,7 @@ pub(in crate::cli) struct PlanCheckOutput {
     /// The capabilities that it may call, in their normal form.
     capabilities: Vec<String>,
     /// Whether it was looked up who provides them, which takes a project.
-    looked_up: bool,
+    providers_resolved: bool,
     /// Those of them that would fail if they were called now, since who provides them can't be asked.
     not_ready: Vec<NotReadyOutput>,
     /// How many calls it may make; null where that depends on values, or it may not run.
@@ -171,7 +171,7 @@ pub(super) fn check(
     let catalogue = context.map(capability::catalogue).transpose()?;
     let provided = catalogue.as_ref().map(names);
     let here = context.zip(catalogue.as_ref());
-    let looked_up = provided.is_some();
+    let providers_resolved = provided.is_some();
     let unbounded = if args.refuse_unbounded {
         Unbounded::Refuse
     } else {
@@ -181,7 +181,9 @@ pub(super) fn check(
         let taken = proposal::taken(&source, allowed.as_ref(), args.max_calls, unbounded);
         let plan = match taken {
             Ok(plan) => plan,
-            Err(rejections) => return refused(context, &source, &rejections, looked_up, ui),
+            Err(rejections) => {
+                return refused(context, &source, &rejections, providers_resolved, ui);
+            }
         };
         let options = CompileOptions {
             allowed: Some(plan.allowed),
@@ -197,7 +199,7 @@ pub(super) fn check(
                     not_ready: not_ready(here, &program)?,
                     warnings,
                     source: Some(made.text),
-                    ..described(&program, looked_up)
+                    ..described(&program, providers_resolved)
                 };
                 return shown(&output, ui);
             }
@@ -209,7 +211,7 @@ pub(super) fn check(
                 .map(|one| ("", one.rule.as_str(), one.message.as_str()));
             proposal::record(context, &source, reasons)?;
         }
-        return wrong(&made, &findings, looked_up, ui);
+        return wrong(&made, &findings, providers_resolved, ui);
     }
     let options = CompileOptions {
         allowed,
@@ -223,12 +225,12 @@ pub(super) fn check(
             let output = PlanCheckOutput {
                 not_ready: not_ready(here, &program)?,
                 warnings,
-                ..described(&program, looked_up)
+                ..described(&program, providers_resolved)
             };
             shown(&output, ui)
         }
         Err(findings) => {
-            let told = wrong(&source, &findings, looked_up, ui);
+            let told = wrong(&source, &findings, providers_resolved, ui);
             let is_proposal = serde_json::from_str::<serde_json::Value>(&source.text)
                 .is_ok_and(|json| json.get("constraints").is_some());
             told.map_err(|error| {
@@ -261,14 +263,14 @@ fn shown(output: &PlanCheckOutput, ui: Ui) -> Result<(), CommandError> {
 fn wrong(
     source: &Source,
     findings: &[Finding],
-    looked_up: bool,
+    providers_resolved: bool,
     ui: Ui,
 ) -> Result<(), CommandError> {
     if ui.json {
         let findings = findings.iter().map(|one| source.finding_output(one));
         ui.json_data(&PlanCheckOutput {
             findings: findings.collect(),
-            ..PlanCheckOutput::none(looked_up)
+            ..PlanCheckOutput::none(providers_resolved)
         })?;
         return Err(CommandError::told(Exit::No));
     }
@@ -284,7 +286,7 @@ fn refused(
     context: Option<&Context>,
     source: &Source,
     rejections: &[Rejection],
-    looked_up: bool,
+    providers_resolved: bool,
     ui: Ui,
 ) -> Result<(), CommandError> {
     if let Some(context) = context {
@@ -296,7 +298,7 @@ fn refused(
     if ui.json {
         ui.json_data(&PlanCheckOutput {
             rejections: RejectionOutput::all(rejections, source),
-            ..PlanCheckOutput::none(looked_up)
+            ..PlanCheckOutput::none(providers_resolved)
         })?;
         return Err(CommandError::told(Exit::No));
     }
@@ -308,13 +310,13 @@ fn refused(
 
 impl PlanCheckOutput {
     /// What is told where there is no program that may run.
-    fn none(looked_up: bool) -> Self {
+    fn none(providers_resolved: bool) -> Self {
         Self {
             ok: false,
             plan: None,
             parameters: Vec::new(),
             capabilities: Vec::new(),
-            looked_up,
+            providers_resolved,
             not_ready: Vec::new(),
             max_calls: None,
             steps: Vec::new(),
@@ -326,7 +328,7 @@ impl PlanCheckOutput {
     }
 }
 
-fn described(program: &Program, looked_up: bool) -> PlanCheckOutput {
+fn described(program: &Program, providers_resolved: bool) -> PlanCheckOutput {
     PlanCheckOutput {
         ok: true,
         plan: program.plan().map(str::to_owned),
@@ -336,7 +338,7 @@ fn described(program: &Program, looked_up: bool) -> PlanCheckOutput {
             .map(|parameter| parameter.name().to_owned())
             .collect(),
         capabilities: program.capabilities().map(ToString::to_string).collect(),
-        looked_up,
+        providers_resolved,
         not_ready: Vec::new(),
         max_calls: match program.yields() {
             YieldBound::AtMost(count) => Some(count),
@@ -371,7 +373,7 @@ fn text(output: &PlanCheckOutput) -> String {
             .iter()
             .map(|name| format!("  calls :{name}")),
     );
-    if !output.looked_up && !output.capabilities.is_empty() {
+    if !output.providers_resolved && !output.capabilities.is_empty() {
         lines.push("  here is no project: nobody looked up whether these are provided".to_owned());
     }
     lines.extend(output.steps.iter().map(|id| format!("  step {id}")));

@@ -24,7 +24,7 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     open: bool,
     /// Print at most N runs
-    #[arg(long, value_name = "N", default_value = "20", value_parser = at_least_one, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: NonZeroUsize,
 }
 

@@ -27,7 +27,7 @@ pub(in crate::cli) struct PlanRunOutput {
     /// Why it failed.
     error: Option<RunFailureOutput>,
     /// The calls that wait for a person.
-    waits_for: Vec<WaitingOutput>,
+    blocked_by: Vec<WaitingOutput>,
     /// Every reason to refuse the plan, where it was refused.
     findings: Vec<FindingOutput>,
 }
@@ -41,7 +41,7 @@ impl PlanRunOutput {
             outcome: "refused".to_owned(),
             value: None,
             error: None,
-            waits_for: Vec::new(),
+            blocked_by: Vec::new(),
             findings: findings.map(|one| source.finding_output(one)).collect(),
         }
     }
@@ -77,10 +77,10 @@ pub(super) struct WaitingOutput {
     /// With what, in the language's notation; whole, but for secrets; null where what was kept of them is gone.
     arguments: Option<String>,
     /// `approval`, or `outcome` where nobody knows whether it was made.
-    waits_for: String,
+    blocked_by: String,
     /// The question, or why it is not known.
     question: String,
-    /// The type of the value that `plan resume --answer` takes for it; null where its outcome is not asked for, or nobody
+    /// The type of the value that `plan resume --set-result` takes for it; null where its outcome is not asked for, or nobody
     /// provides it any more.
     answer_type: Option<String>,
     /// Whether going on may find out by itself what came of it.
@@ -102,7 +102,7 @@ impl WaitingOutput {
 
     /// One that was asked about.
     pub(super) fn of(context: &Context, call: &CallState) -> Self {
-        let (waits_for, question) = match call.standing {
+        let (blocked_by, question) = match call.standing {
             CallStanding::Begun => (
                 "outcome",
                 "it may have been made before the run broke off, and nobody can tell".to_owned(),
@@ -119,7 +119,7 @@ impl WaitingOutput {
             position: call.intended.position.clone(),
             capability: call.intended.capability.clone(),
             arguments: text_of(&answers(context), &call.intended.arguments).ok(),
-            waits_for: waits_for.to_owned(),
+            blocked_by: blocked_by.to_owned(),
             question,
             answer_type: (call.standing == CallStanding::Begun)
                 .then(|| answer_type(context, &call.intended.capability))
@@ -153,12 +153,12 @@ impl WaitingOutput {
         let key: String = self.key.chars().take(12).collect();
         let ways = if self.may_be_found {
             format!("  go on: callosum plan resume {run}\n")
-        } else if self.waits_for == "outcome" {
+        } else if self.blocked_by == "outcome" {
             let of = self.answer_type.as_deref().unwrap_or("Any");
             format!(
-                "  it was done:     callosum plan resume {run} --answer '{key}=VALUE'\n  \
+                "  it was done:     callosum plan resume {run} --set-result '{key}=VALUE'\n  \
                                    where VALUE is of type {of}, in the language's notation\n  \
-                   it was not done: callosum plan resume {run} --not-done {key}\n"
+                   it was not done: callosum plan resume {run} --retry-call {key}\n"
             )
         } else {
             format!(
@@ -195,7 +195,7 @@ pub(super) fn tell(
         outcome: String::new(),
         value: None,
         error: None,
-        waits_for: Vec::new(),
+        blocked_by: Vec::new(),
         findings: Vec::new(),
     };
     match end {
@@ -256,12 +256,12 @@ pub(super) fn tell(
             "waiting".clone_into(&mut output.outcome);
             let state = run_of(context, run.as_str())?.state;
             let calls = keys.iter().filter_map(|key| state.call(*key));
-            output.waits_for = calls.map(|call| WaitingOutput::of(context, call)).collect();
+            output.blocked_by = calls.map(|call| WaitingOutput::of(context, call)).collect();
             if ui.json {
                 ui.json_data(&output)?;
                 return Err(CommandError::told(Exit::Waiting));
             }
-            for waiting in &output.waits_for {
+            for waiting in &output.blocked_by {
                 ui.say(&callosum_evidence::terminal::harmless(
                     &waiting.short_text(run),
                 ));
@@ -270,15 +270,15 @@ pub(super) fn tell(
             let what = format!("the run {run} waits for a person, at {count}");
             let error = CommandError::new(Exit::Waiting, what);
             Err(match keys.as_slice() {
-                [key] if output.waits_for[0].waits_for == "approval" => {
+                [key] if output.blocked_by[0].blocked_by == "approval" => {
                     let key = short(*key);
                     error.hint(format!("callosum plan approve {run} {key}"))
                 }
                 [key] => {
                     let key = short(*key);
                     error.hint(format!(
-                        "say what became of it: callosum plan resume {run} --answer '{key}=VALUE', or \
-                         --not-done {key}"
+                        "say what became of it: callosum plan resume {run} --set-result '{key}=VALUE', or \
+                         --retry-call {key}"
                     ))
                 }
                 _ => error.hint(format!("callosum plan show {run}")),

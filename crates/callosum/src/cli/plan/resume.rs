@@ -23,22 +23,22 @@ const SCHEMA_WORK: u64 = 1 << 20;
 /// Resume a run
 ///
 /// Evaluates the plan again with the recorded answers, and continues after them: answered calls are not made again.
-/// Calls with an unknown outcome are not retried automatically: settle them with --answer or --not-done.
+/// Calls with an unknown outcome are not retried automatically: settle them with --set-result or --retry-call.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum plan resume 0f3a
-  $ callosum plan resume 0f3a --answer '9c1d={:summary \"It is done.\"}'
-  $ callosum plan resume 0f3a --not-done 9c1d")]
+  $ callosum plan resume 0f3a --set-result '9c1d={:summary \"It is done.\"}'
+  $ callosum plan resume 0f3a --retry-call 9c1d")]
 pub(crate) struct ResumeArgs {
     /// Id of the run, or its beginning
     #[arg(value_name = "ID")]
     run: String,
     /// The call KEY was made and returned VALUE, in the notation of the language
-    #[arg(long = "answer", value_name = "KEY=VALUE")]
+    #[arg(long = "set-result", value_name = "KEY=VALUE")]
     answers: Vec<String>,
     /// The call KEY was not made: make it
-    #[arg(long = "not-done", value_name = "KEY")]
+    #[arg(long = "retry-call", value_name = "KEY")]
     not_done: Vec<String>,
 }
 
@@ -49,8 +49,8 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
     let mut said_of = SaidOf::default();
     for pair in &args.answers {
         let refuse = |why: String, of: &str| {
-            CommandError::new(Exit::Usage, format!("--answer {pair}: {why}")).hint(format!(
-                "say `--answer 'KEY=VALUE'`, a value of type {of} in the language's notation"
+            CommandError::new(Exit::Usage, format!("--set-result {pair}: {why}")).hint(format!(
+                "say `--set-result 'KEY=VALUE'`, a value of type {of} in the language's notation"
             ))
         };
         let Some((key, value)) = pair.split_once('=') else {

@@ -1,6 +1,6 @@
 //! `callosum plan run`: a plan carried out, every effect on record before it happens.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use callosum_arbiter::{
     budget::Money,
@@ -21,7 +21,12 @@ use super::{
     source::{SourceArgs, source_of},
 };
 use crate::{
-    cli::{context::Context, delegate::dollars, store},
+    cli::{
+        context::Context,
+        delegate::dollars,
+        store,
+        time_span::{any_span, milliseconds},
+    },
     ui::{CommandError, Exit},
 };
 
@@ -65,20 +70,20 @@ pub(crate) struct RunArgs {
     answers: Option<PathBuf>,
     /// Limit the run to N calls
     #[arg(long, value_name = "N")]
-    max_yields: Option<u64>,
+    max_calls: Option<u64>,
     /// Make no more calls once calls have used this many tokens
     #[arg(long, value_name = "TOKENS", value_parser = value_parser!(u64).range(1..))]
     max_tokens: Option<u64>,
     /// Make no more calls once calls have cost this many US dollars
     #[arg(long, value_name = "DOLLARS", value_parser = some_dollars)]
     max_cost: Option<Money>,
-    /// Limit the total time of all calls, in whole seconds; pauses do not count
-    #[arg(long, value_name = "S", value_parser = some_seconds)]
-    max_seconds: Option<u64>,
+    /// Limit the total time of all calls, such as 90s or 15m; pauses do not count
+    #[arg(long, value_name = "DURATION", value_parser = some_time)]
+    timeout: Option<Duration>,
 }
 
 /// More than this is as good as no cap.
-const SECONDS_OF_A_YEAR: u64 = 366 * 24 * 60 * 60;
+const YEAR: Duration = Duration::from_hours(366 * 24);
 
 /// An amount above nothing: none would let nothing be called.
 fn some_dollars(text: &str) -> Result<Money, String> {
@@ -89,11 +94,12 @@ fn some_dollars(text: &str) -> Result<Money, String> {
     Ok(amount)
 }
 
-fn some_seconds(text: &str) -> Result<u64, String> {
-    let seconds = text.parse().ok();
-    seconds
-        .filter(|seconds| (1..=SECONDS_OF_A_YEAR).contains(seconds))
-        .ok_or_else(|| format!("say whole seconds, from 1 to {SECONDS_OF_A_YEAR}"))
+fn some_time(text: &str) -> Result<Duration, String> {
+    let time = any_span(text)?;
+    if !(Duration::from_secs(1)..=YEAR).contains(&time) {
+        return Err("allowed: 1s to 366d".to_owned());
+    }
+    Ok(time)
 }
 
 impl RunArgs {
@@ -107,7 +113,7 @@ impl RunArgs {
             yields: None,
             tokens: self.max_tokens,
             cost: self.max_cost,
-            milliseconds: self.max_seconds.map(|seconds| seconds * 1000),
+            milliseconds: self.timeout.map(milliseconds),
         }
     }
 }
@@ -119,7 +125,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
         None => parameters::parameters(&args.parameters)?,
     };
     let limits = Limits {
-        yields: args.max_yields.unwrap_or(Limits::default().yields),
+        yields: args.max_calls.unwrap_or(Limits::default().yields),
         ..Limits::default()
     };
     if args.dry_run {
@@ -134,7 +140,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
         return eval::evaluated(&source, answers, &input, limits, rehearsal, context.ui);
     }
     let options = CompileOptions {
-        max_yields: args.max_yields,
+        max_yields: args.max_calls,
         provided: Some(carry::provided(context)?),
         ..CompileOptions::default()
     };

@@ -68,7 +68,7 @@ pub(in crate::cli) struct PlanShowOutput {
     /// Why it failed.
     error: Option<RunFailureOutput>,
     /// The calls that wait for a person.
-    waits_for: Vec<WaitingOutput>,
+    blocked_by: Vec<WaitingOutput>,
     /// The causal chain.
     tree: ActionOutput,
 }
@@ -208,7 +208,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
                 on_one_line(&error.message)
             );
         }
-        for waiting in &output.waits_for {
+        for waiting in &output.blocked_by {
             let _ = write!(text, "\n{}", waiting.text(state.run()));
         }
     }
@@ -255,7 +255,7 @@ fn output(
             line: None,
             column: None,
         }),
-        waits_for: if is_running || state.ended().is_some() {
+        blocked_by: if is_running || state.ended().is_some() {
             Vec::new()
         } else {
             let waiting = waits.map(|call| {

@@ -56,7 +56,7 @@ pub(crate) struct StepOutput {
     /// `pass`, `done`, `warn`, `block` or `skip`.
     pub(crate) outcome: String,
     /// What there is to say.
-    pub(crate) said: Vec<String>,
+    pub(crate) messages: Vec<String>,
 }
 
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
@@ -130,7 +130,7 @@ impl CheckpointOutput {
                 number,
                 name: step.name.to_owned(),
                 outcome: step.outcome.to_string(),
-                said: match step.outcome {
+                messages: match step.outcome {
                     Outcome::Skipped => Vec::new(),
                     _ => step.said.clone(),
                 },
@@ -146,9 +146,9 @@ impl CheckpointOutput {
 impl StepOutput {
     fn line(&self) -> String {
         let mut text = format!("{}. {}: {}\n", self.number, self.name, self.outcome);
-        for said in &self.said {
+        for message in &self.messages {
             text.push_str("   ");
-            text.push_str(said);
+            text.push_str(message);
             text.push('\n');
         }
         text

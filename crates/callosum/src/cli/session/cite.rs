@@ -2,7 +2,7 @@
 
 use callosum_evidence::terminal::harmless;
 use callosum_session::Whose;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{
     AgentArgs,
@@ -19,19 +19,26 @@ use crate::{cli::context::Context, ui::CommandError};
 #[command(after_long_help = "\
 Examples:
   $ callosum session cite 2026-01-02T03:04:05Z src/a.rs:12
-  $ callosum session cite 2026-01-02T03:04:05Z --assume")]
+  $ callosum session cite 2026-01-02T03:04:05Z --source assumption")]
 pub(crate) struct CiteArgs {
     /// Time of the decision, as in NOTES.md
     #[arg(value_name = "TIME")]
     ts: String,
     /// Places that support the decision, such as `src/a.rs:12`
-    #[arg(value_name = "PLACE", required_unless_present = "assume")]
+    #[arg(value_name = "PLACE", required_unless_present = "source")]
     places: Vec<String>,
-    /// Mark the decision as an assumption that no longer has evidence
-    #[arg(long, conflicts_with = "places")]
-    assume: bool,
+    /// Source of a decision that no longer has evidence
+    #[arg(long, value_enum, conflicts_with = "places")]
+    source: Option<CitedSource>,
     #[command(flatten)]
     agent: AgentArgs,
+}
+
+/// Source of a decision in place of evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CitedSource {
+    /// An assumption
+    Assumption,
 }
 
 pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError> {
@@ -50,7 +57,7 @@ pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError
     held.set_history(&renames);
     let moved = held.follow_moves(Whose::Everyone);
     say_moved(context, &moved.map_err(|error| super::explain(&error))?);
-    let cited = if args.assume {
+    let cited = if args.source == Some(CitedSource::Assumption) {
         held.assume(&args.ts)
     } else {
         held.cite(&args.ts, &places)

@@ -2,7 +2,7 @@
 
 use callosum_evidence::terminal::harmless;
 use callosum_session::{Decided, Ground, NewDecision, bead::BeadId, trajectory::Agent};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,20 +20,20 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum session decide \"Use one pool\" --because \"fewer sockets\" --assume
-  $ callosum session decide \"Drop retries\" --from-user --scenario \"a failed call fails\"")]
+  $ callosum session decide \"Use one pool\" --reason \"fewer sockets\" --source assumption
+  $ callosum session decide \"Drop retries\" --source user --acceptance \"a failed call fails\"")]
 pub(crate) struct DecideArgs {
     /// Decision to record
     #[arg(value_name = "DECISION")]
     decision: String,
     /// Reason for the decision
     #[arg(long, value_name = "WHY")]
-    because: Option<String>,
+    reason: Option<String>,
     /// Supporting place, such as `src/a.rs:12`; may be given several times
     #[arg(long = "cite", value_name = "PLACE")]
     places: Vec<String>,
     /// Scenario to try before it counts as done; may be given several times
-    #[arg(long = "scenario", value_name = "WORDS")]
+    #[arg(long = "acceptance", value_name = "WORDS")]
     scenarios: Vec<String>,
     /// Title of at most twelve words [default: the first words of the decision]
     #[arg(long)]
@@ -41,17 +41,23 @@ pub(crate) struct DecideArgs {
     /// Bead of the decision [default: the current bead]
     #[arg(long, value_name = "ID")]
     bead: Option<String>,
-    /// Mark the decision as an assumption, without evidence so far
-    #[arg(long, conflicts_with_all = ["places", "from_user"])]
-    assume: bool,
-    /// Mark the decision as the user's own
-    #[arg(long, conflicts_with = "places")]
-    from_user: bool,
+    /// Source of a decision that cites no place
+    #[arg(long, value_enum, conflicts_with = "places")]
+    source: Option<DecisionSource>,
     /// Client's id of the session
     #[arg(long = "session", value_name = "ID")]
     session_id: Option<String>,
     #[command(flatten)]
     agent: AgentArgs,
+}
+
+/// Source of a decision without a cited place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DecisionSource {
+    /// The user's own words
+    User,
+    /// An assumption, without evidence so far
+    Assumption,
 }
 
 /// `callosum session decide --json` and `callosum session cite --json`.
@@ -149,15 +155,15 @@ pub(super) fn print(context: &Context, output: &DecideOutput) -> Result<(), Comm
 
 pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandError> {
     let places = args.places.iter().map(|text| place(context, text));
-    let ground = match (args.assume, args.from_user) {
-        (true, _) => Ground::Assumption,
-        (_, true) => Ground::UserInput,
-        _ => Ground::Nothing,
+    let ground = match args.source {
+        Some(DecisionSource::Assumption) => Ground::Assumption,
+        Some(DecisionSource::User) => Ground::UserInput,
+        None => Ground::Nothing,
     };
     let new = NewDecision {
         decision: args.decision.clone(),
         title: args.title.clone(),
-        rationale: args.because.clone(),
+        rationale: args.reason.clone(),
         places: places.collect::<Result<_, _>>()?,
         scenarios: args.scenarios.clone(),
         bead: args.bead.as_deref().map(bead_id).transpose()?,

@@ -30,8 +30,8 @@ use crate::{
 #[command(after_long_help = "\
 Examples:
   $ callosum session handoff --agent reviewing-code
-  $ callosum session handoff --repo ../server --force --reasoning \"the pool is theirs\"
-  $ callosum session handoff --force --to codex --reasoning \"the pool is too small\"")]
+  $ callosum session handoff --repo ../server --force --reason \"the pool is theirs\"
+  $ callosum session handoff --force --to codex --reason \"the pool is too small\"")]
 pub(crate) struct HandoffArgs {
     /// Agent to continue: a client, or an executor of the registry
     #[arg(long, value_name = "NAME")]
@@ -41,7 +41,7 @@ pub(crate) struct HandoffArgs {
     repo: Option<String>,
     /// Reasoning in progress
     #[arg(long, value_name = "WORDS")]
-    reasoning: Option<String>,
+    reason: Option<String>,
     /// Client's id of the session
     #[arg(long = "session", value_name = "ID")]
     session_id: Option<String>,
@@ -100,7 +100,7 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     let new = NewHandoff {
         to,
         repository: other.as_ref().map(|other| shown(&other.root)),
-        reasoning: args.reasoning.clone(),
+        reasoning: args.reason.clone(),
         session_id: args.session_id.clone(),
         whose,
         is_forced: args.force,

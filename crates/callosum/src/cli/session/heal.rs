@@ -64,7 +64,7 @@ pub(crate) struct HealedOutput {
     /// Where it was taken from: `git`, `template`, `trajectory`, `beads`, `notes`, `both sides`, `anew` or `not healed`.
     pub(crate) from: String,
     /// Where the broken one stands now.
-    pub(crate) aside: Option<String>,
+    pub(crate) backup_path: Option<String>,
 }
 
 impl HealedOutput {
@@ -73,13 +73,13 @@ impl HealedOutput {
             file: healed.file,
             was: healed.was,
             from: healed.from.to_string(),
-            aside: healed.aside,
+            backup_path: healed.aside,
         }
     }
 
     fn line(&self) -> String {
         let aside = self
-            .aside
+            .backup_path
             .as_ref()
             .map(|aside| format!("; the broken one is {aside}"));
         let aside = aside.unwrap_or_default();

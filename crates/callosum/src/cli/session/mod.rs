@@ -96,7 +96,7 @@ pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), Com
 #[derive(Args, Clone, Debug)]
 pub(super) struct AgentArgs {
     /// Agent whose trajectory is used
-    #[arg(long, value_name = "NAME", default_value = callosum_session::trajectory::DEFAULT_AGENT)]
+    #[arg(long = "as", value_name = "NAME", default_value = callosum_session::trajectory::DEFAULT_AGENT)]
     agent: String,
 }
 

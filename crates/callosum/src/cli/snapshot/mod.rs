@@ -12,7 +12,7 @@ use callosum_guard::snapshot::{NotCovered, Retention, SnapshotError, Store, Surr
 use clap::{Args, Subcommand};
 
 pub(super) use self::output::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput};
-use super::{context::Context, recall, store::disk_failed};
+use super::{context::Context, recall, store::disk_failed, time_span::any_span};
 use crate::ui::{CommandError, Exit, Table, many, shown_time, thousands};
 use callosum_config::GuardConfig;
 
@@ -60,7 +60,7 @@ Examples:
     #[command(after_long_help = "\
 Examples:
   $ callosum snapshot clean
-  $ callosum snapshot clean --hours 24")]
+  $ callosum snapshot clean --older-than 24h")]
     Clean(CleanArgs),
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct CreateArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ListArgs {
     /// Print at most LIMIT snapshots
-    #[arg(long, default_value_t = 10)]
+    #[arg(short = 'n', long, default_value_t = 10)]
     limit: usize,
 }
 
@@ -117,9 +117,9 @@ pub(crate) struct RestoreArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct CleanArgs {
-    /// Maximum age in hours [default: 72, or as in `cake_config.yaml`]
-    #[arg(long, value_name = "HOURS")]
-    hours: Option<u64>,
+    /// Maximum age, such as 12h or 7d [default: 72h, or as in `cake_config.yaml`]
+    #[arg(long, value_name = "DURATION", value_parser = any_span)]
+    older_than: Option<Duration>,
     /// Maximum total size in bytes [default: 1 GB, or as in `cake_config.yaml`]
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<u64>,
@@ -404,8 +404,8 @@ pub(super) fn retention(guard: &GuardConfig) -> Retention {
 
 fn clean(context: &Context, store: &Store, args: &CleanArgs) -> Result<(), CommandError> {
     let mut retention = retention(&context.project.guard(&context.disk));
-    if let Some(hours) = args.hours {
-        retention.age = Duration::from_secs(hours.saturating_mul(3600));
+    if let Some(age) = args.older_than {
+        retention.age = age;
     }
     if let Some(bytes) = args.max_bytes {
         retention.bytes = bytes;

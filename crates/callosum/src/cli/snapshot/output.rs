@@ -26,7 +26,7 @@ pub(crate) struct SnapshotOutput {
     /// Whether it is kept whatever its age.
     pub(crate) checkpoint: bool,
     /// What it does not hold.
-    pub(crate) not_covered: NotCoveredOutput,
+    pub(crate) snapshot_missing: NotCoveredOutput,
     /// The files, folders and patterns that alone it holds; nothing where it is of the tree.
     pub(crate) only: Vec<String>,
     /// The files, folders and patterns that it holds besides the tree, though they are ignored.
@@ -67,7 +67,7 @@ pub(crate) struct RestoreOutput {
     /// Every file that is not as it was.
     pub(crate) changes: Vec<ChangeOutput>,
     /// What the snapshot does not hold, and going back to it does not bring back.
-    pub(crate) not_covered: NotCoveredOutput,
+    pub(crate) snapshot_missing: NotCoveredOutput,
 }
 
 /// What happens to a file.
@@ -102,7 +102,7 @@ impl SnapshotOutput {
             linked_errors: snapshot.linked_errors.clone(),
             size_bytes: snapshot.size_bytes,
             checkpoint: snapshot.checkpoint,
-            not_covered: NotCoveredOutput::of(&snapshot.not_covered),
+            snapshot_missing: NotCoveredOutput::of(&snapshot.not_covered),
             only: snapshot.only.clone(),
             also: snapshot.also.clone(),
         }
@@ -132,7 +132,7 @@ impl RestoreOutput {
             snapshot_id: snapshot.snapshot_id.clone(),
             before,
             changes: changes.collect(),
-            not_covered: NotCoveredOutput::of(&snapshot.not_covered),
+            snapshot_missing: NotCoveredOutput::of(&snapshot.not_covered),
         }
     }
 }

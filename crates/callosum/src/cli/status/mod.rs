@@ -47,8 +47,8 @@ pub(crate) struct StatusOutput {
     pub(crate) root: String,
     /// The tree that is read; another one in a linked git worktree.
     pub(crate) tree: String,
-    /// Whether the project was initialised.
-    pub(crate) initialised: bool,
+    /// Whether the project was initialized.
+    pub(crate) initialized: bool,
     /// Entries, archives included.
     pub(crate) entries: u64,
     /// Bytes of the active ledger.
@@ -233,7 +233,7 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
         attention.push(format!("cannot read the mesh: {error}; callosum doctor"));
         None
     });
-    let left_alone = mesh.as_ref().map(|mesh| mesh.left_alone);
+    let left_alone = mesh.as_ref().map(|mesh| mesh.ignored);
     if let Some(left) = left_alone.filter(|left| *left > 0) {
         attention.push(format!(
             "{} beside the bridge file {} never applied; callosum doctor",
@@ -271,7 +271,7 @@ fn gather(context: &Context, times: &LocalTime) -> Result<StatusOutput, CommandE
     Ok(StatusOutput {
         root: context.state().display().to_string(),
         tree: context.tree().display().to_string(),
-        initialised: ledger.is_none() || version.is_some(),
+        initialized: ledger.is_none() || version.is_some(),
         entries: stats.entries,
         ledger_bytes: stats.ledger_bytes,
         ledger_version: version.map(|version| version.to_string()),

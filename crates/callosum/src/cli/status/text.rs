@@ -113,7 +113,7 @@ fn parts(output: &StatusOutput) -> Vec<String> {
             many(output.entries, "entry"),
             many(output.ledger_bytes, "byte")
         ),
-        None if output.initialised => "missing".to_owned(),
+        None if output.initialized => "missing".to_owned(),
         None => "none yet: the first `callosum delegate` creates it".to_owned(),
     };
     let next = output.next_executor.as_deref();

@@ -46,12 +46,12 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 Examples:
   $ callosum undo
   $ callosum undo --dry-run
-  $ callosum undo --agent claude --last 3
+  $ callosum undo --agent claude --limit 3
   $ callosum undo --list
   $ callosum undo 3f2a91c4 --yes")]
 pub(crate) struct UndoArgs {
     /// Beginning of an id in --list: the turn or undo to undo [default: the last]
-    #[arg(value_name = "ID", conflicts_with_all = ["list", "last"])]
+    #[arg(value_name = "ID", conflicts_with_all = ["list", "limit"])]
     id: Option<String>,
     /// Only changes by this agent: claude, codex, gemini or qwen
     #[arg(long, value_name = "AGENT")]
@@ -60,8 +60,8 @@ pub(crate) struct UndoArgs {
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// Undo the last N calls of the agent instead of its last turn
-    #[arg(long, value_name = "N", conflicts_with = "list", value_parser = clap::value_parser!(u16).range(1..))]
-    last: Option<u16>,
+    #[arg(short = 'n', long, value_name = "N", conflicts_with = "list", value_parser = clap::value_parser!(u16).range(1..))]
+    limit: Option<u16>,
     /// List entries that can be undone, newest first
     #[arg(long)]
     list: bool,

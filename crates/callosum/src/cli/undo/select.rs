@@ -53,7 +53,7 @@ pub(super) fn select(args: &UndoArgs, history: History) -> Result<Selection, Com
         let what = "nothing is recorded that can be undone";
         CommandError::new(Exit::No, what).hint("callosum undo --list")
     };
-    let (calls, what, words) = if let Some(count) = args.last {
+    let (calls, what, words) = if let Some(count) = args.limit {
         let last = history.calls.iter().rev().find(|call| {
             let own = call.session.as_deref().unwrap_or_default();
             call.targets.is_none()
@@ -63,7 +63,7 @@ pub(super) fn select(args: &UndoArgs, history: History) -> Result<Selection, Com
         });
         let agent = &last.ok_or_else(nothing)?.agent;
         let calls = history.last(agent, session, count.into());
-        let mut words = format!("--agent {} --last {count}", shell_word(agent));
+        let mut words = format!("--agent {} --limit {count}", shell_word(agent));
         if let Some(session) = session {
             let _ = write!(words, " --session {}", shell_word(session));
         }

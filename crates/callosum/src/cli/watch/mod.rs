@@ -33,14 +33,14 @@ use callosum_config::Environment;
     after_long_help = "\
 Examples:
   $ callosum watch -- cargo test
-  $ callosum watch --agent ci --json -- make
+  $ callosum watch --as ci --json -- make
   $ callosum watch test outputs.jsonl"
 )]
 pub(crate) struct WatchArgs {
     #[command(subcommand)]
     verb: Option<WatchVerb>,
     /// Name to record the errors under
-    #[arg(long, value_name = "NAME")]
+    #[arg(long = "as", value_name = "NAME")]
     agent: Option<String>,
     /// Command and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "CMD")]

@@ -139,15 +139,15 @@ fn told(task: &MeshTaskOutput) -> String {
         }
     }
     let _ = write!(text, ", from {}", task.created_by);
-    if !task.waits_for.is_empty() {
+    if !task.blocked_by.is_empty() {
         let _ = write!(
             text,
             ", waits for {}",
-            quote::one_line(&task.waits_for.join(", "))
+            quote::one_line(&task.blocked_by.join(", "))
         );
     }
-    if !task.waits_in_vain_for.is_empty() {
-        let gone = quote::one_line(&task.waits_in_vain_for.join(", "));
+    if !task.unsatisfiable_needs.is_empty() {
+        let gone = quote::one_line(&task.unsatisfiable_needs.join(", "));
         let _ = write!(text, " ({gone} taken back, never to be complete)");
     }
     let _ = write!(text, ":\n{}", quote::lines(&task.prompt));

@@ -12,7 +12,7 @@ fn a_lease_is_refused_to_a_second_agent() {
     let taken = json(
         &env,
         &[
-            "lease", "take", "src/a.rs", "--why", "renaming", "--as", "codex",
+            "lease", "take", "src/a.rs", "--reason", "renaming", "--as", "codex",
         ],
     );
     assert_eq!(taken["leases"][0]["by"], "codex");

@@ -42,7 +42,14 @@ fn a_task_goes_from_one_agent_to_another() {
     ];
     assert_eq!(env.run(words).success().stdout, "t1\n");
     env.run([
-        "mesh", "task", "add", "Later", "--needs", "t1", "--id", "t2",
+        "mesh",
+        "task",
+        "add",
+        "Later",
+        "--add-dep",
+        "t1",
+        "--id",
+        "t2",
     ])
     .success();
     env.run(["mesh", "task", "claim", "--as", "codex"])
@@ -129,19 +136,19 @@ fn a_task_of_a_category_is_told_to_whom_it_is_for() {
         wrong.stderr
     );
     assert_eq!(
-        env.run(["mesh", "digest", "--for", "codex"])
+        env.run(["mesh", "digest", "--to", "codex"])
             .success()
             .stdout,
         ""
     );
-    let told = env.run(["mesh", "digest", "--for", "gemini"]).success();
+    let told = env.run(["mesh", "digest", "--to", "gemini"]).success();
     assert!(
         told.stdout.contains("callosum mesh task claim t"),
         "{}",
         told.stdout
     );
     let none = env
-        .run(["mesh", "digest", "--for", "gemini", "--budget", "3"])
+        .run(["mesh", "digest", "--to", "gemini", "--budget", "3"])
         .success();
     assert_eq!(none.stdout, "");
     assert_eq!(
@@ -225,8 +232,8 @@ fn a_refusal_says_what_to_type_for_what_was_wanted() {
     env.run(["mesh", "task", "add", "count", "--to", "codex", "--id", "t"])
         .success();
     for (words, hint) in [
-        (&["claim", "t"][..], "callosum mesh task claim t --anyway"),
-        (&["done", "t"], "callosum mesh task done t --anyway"),
+        (&["claim", "t"][..], "callosum mesh task claim t --force"),
+        (&["done", "t"], "callosum mesh task done t --force"),
         (&["claim"], "callosum mesh task list"),
     ] {
         let words = [&["mesh", "task"], words, &["--as", "gemini"]].concat();
@@ -236,7 +243,7 @@ fn a_refusal_says_what_to_type_for_what_was_wanted() {
             "{words:?}: {refused}"
         );
     }
-    env.run(["mesh", "task", "done", "t", "--as", "gemini", "--anyway"])
+    env.run(["mesh", "task", "done", "t", "--as", "gemini", "--force"])
         .success();
 }
 
@@ -246,7 +253,7 @@ fn a_task_that_waits_in_vain_says_so() {
     let env = TestEnv::new();
     for words in [
         &["add", "a", "--id", "t1"][..],
-        &["add", "b", "--needs", "t1", "--id", "t2"],
+        &["add", "b", "--add-dep", "t1", "--id", "t2"],
         &["cancel", "t1"],
     ] {
         env.run([&["mesh", "task"], words].concat()).success();
@@ -257,5 +264,5 @@ fn a_task_that_waits_in_vain_says_so() {
         "t2 P5 pending: b (waits for t1; t1 taken back, never to be complete)\n"
     );
     let shown = json(&env, &["task", "show", "t2"]);
-    assert_eq!(shown["waits_in_vain_for"], serde_json::json!(["t1"]));
+    assert_eq!(shown["unsatisfiable_needs"], serde_json::json!(["t1"]));
 }

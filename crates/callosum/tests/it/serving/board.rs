@@ -323,7 +323,7 @@ fn an_event_cannot_put_words_into_our_mouth() {
     let spoken = post(&daemon, &told("calc.message", "callosum", spoken));
     assert_eq!(spoken.status, 400, "{spoken:?}");
     let digest = env
-        .run(["mesh", "digest", "--for", "codex"])
+        .run(["mesh", "digest", "--to", "codex"])
         .success()
         .stdout;
     assert_eq!(digest, "");
@@ -365,7 +365,7 @@ fn letters_that_reach_nobody_are_listed_tried_again_and_dropped() {
     assert_eq!(dead(&env), [""; 0]);
     // Too long, and not at all, are refused.
     post(&daemon, &message("m3", "codex", 0)).with(409);
-    env.run(["mesh", "message", "send", "codex", "x", "--ttl", "0"])
+    env.run(["mesh", "message", "send", "codex", "x", "--ttl", "0s"])
         .ended_with(2);
 }
 

@@ -163,7 +163,7 @@ fn a_place_that_was_down_is_caught_up() {
         }
         assert!(began.elapsed() < PATIENCE, "{told}");
     };
-    assert_eq!(failed["is_well"], false);
+    assert_eq!(failed["healthy"], false);
     assert!(!failed.to_string().contains("s3cret"), "{failed}");
     let words = env.run(["serve", "status"]).success().stdout;
     assert!(words.contains("sink     team (discord)"), "{words}");
@@ -206,7 +206,7 @@ fn an_event_that_is_refused_is_passed_over_and_a_place_that_refuses_all_is_not()
         std::thread::sleep(Duration::from_millis(10));
     }
     let told = status(&env);
-    assert_eq!(told["is_well"], false, "{told}");
+    assert_eq!(told["healthy"], false, "{told}");
     assert_eq!(told["passed_over"], 0, "{told}");
     assert!(content(&posted[3]).contains("\"number\":2"));
     let posted = discord.wait_for(6);
@@ -237,7 +237,7 @@ fn an_event_that_is_refused_is_passed_over_and_a_place_that_refuses_all_is_not()
     }
     // Nothing comes after it, and the place is well all the same.
     let told = status(&env);
-    assert_eq!(told["is_well"], true, "{told}");
+    assert_eq!(told["healthy"], true, "{told}");
     assert!(told["reason"].as_str().unwrap().contains("400"), "{told}");
     daemon.post("", &event("calc.step", 6)).with(200);
     discord.wait_for(2);

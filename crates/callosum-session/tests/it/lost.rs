@@ -74,7 +74,7 @@ fn decisions_that_were_never_committed_come_back_as_they_were() {
     for (lost, was) in [
         (None, "missing"),
         (Some(""), "blank"),
-        (Some("# Notes\n\0\0"), "broken: it has NUL bytes"),
+        (Some("# Notes\n\0\0"), "broken: it contains NUL bytes"),
         (Some(torn), "without 2 decisions"),
         (Some(older.as_str()), "without 3 decisions"),
     ] {
@@ -200,10 +200,10 @@ fn a_bead_that_was_never_committed_comes_back_as_far_as_it_is_known() {
     assert_eq!(held.heal(&UNKNOWN).unwrap(), []);
     drop(held);
     let healed = heal(&place);
-    let said = "missing and never committed (status, priority, needs and next steps are not known any more)";
+    let said = "missing and never committed (status, priority, needs and next steps are unknown)";
     assert_eq!(healed, [(said.to_owned(), Healer::Trajectory)]);
     let text = String::from_utf8(place.disk.read(&file).unwrap()).unwrap();
-    assert!(text.starts_with("# Made anew from the trajectory"));
+    assert!(text.starts_with("# Rebuilt from the trajectory"));
     assert!(!text.contains("status:") && !text.contains("priority:"));
     let after = Bead::of(session.bead(&id).unwrap().members());
     assert_eq!(

@@ -20,7 +20,7 @@ use crate::{registration::Doing, ui::CommandError};
 pub(crate) struct ZoneOutput {
     /// The file, from the root.
     pub(crate) path: String,
-    /// `updated`, `extended`, `changed by somebody`, `somebody else's` or `outside of the project`;
+    /// `updated`, `extended`, `changed by someone`, `someone else's` or `outside of the project`;
     /// the last three are left alone.
     pub(crate) standing: String,
 }
@@ -122,7 +122,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
     );
     let is_laid = |path: &&str| path.starts_with(".claude/");
     if !changed.is_empty() {
-        let what = format!("changed by somebody: {}", changed.join(" "));
+        let what = format!("changed by someone: {}", changed.join(" "));
         let what = format!("{what}; init writes a file again after you remove it");
         checks.add(
             NAME,

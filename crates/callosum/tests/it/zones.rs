@@ -88,10 +88,10 @@ fn a_changed_file_of_the_system_zone_is_reported_and_stays() {
         .success()
         .json();
     assert_eq!(output["zones"][0]["path"], script);
-    assert_eq!(output["zones"][0]["standing"], "changed by somebody");
+    assert_eq!(output["zones"][0]["standing"], "changed by someone");
     assert_eq!(env.read(script), "#!/bin/sh\nexit 0\n");
     let doctor = env.run(["doctor", "-v"]).stdout;
-    let told = format!("changed by somebody: {script}");
+    let told = format!("changed by someone: {script}");
     assert!(doctor.contains(&told), "{doctor}");
     std::fs::remove_file(env.project().join(script)).unwrap();
     env.run(["init", "--ledger", "--sessions", "--share"])

@@ -58,7 +58,7 @@ impl Grounded {
         }
         if self.claim.unread > 0 {
             return format!(
-                "{}: evidence that names no place",
+                "{}: evidence without a place",
                 Standing::BadFormat.name()
             );
         }

@@ -69,7 +69,7 @@ impl<'de> Visitor<'de> for AnyValue {
             if object.contains_key(&key) {
                 let shown: String = key.chars().take(80).collect();
                 return Err(A::Error::custom(format_args!(
-                    "the key `{shown}` stands there twice"
+                    "duplicate key `{shown}`"
                 )));
             }
             let Strict(value) = members.next_value()?;

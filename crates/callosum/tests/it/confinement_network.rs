@@ -99,7 +99,7 @@ with socket.create_connection(tuple(os.environ["HTTPS_PROXY"].removeprefix("http
     if !is_held(&env) {
         return;
     }
-    let unasked = "its executor probe said something to the proxy that asks for no connection: it asked for no host\n";
+    let unasked = "its executor probe said something to the proxy that asks for no connection: the request names no host\n";
     assert!(output.stderr.contains(unasked), "{}", output.stderr);
     let told = "its executor probe was not let reach example.org:443: the entry does not name it under `network`; \
                 whoever registers it with `--network example.org:443` lets it\n";

@@ -143,7 +143,7 @@ impl Held<'_> {
             let was = if is_gone {
                 format!("missing, with {many}")
             } else {
-                format!("without {many}")
+                format!("missing {many}")
             };
             healed.push(Healed {
                 file: session.zones.named(&file),

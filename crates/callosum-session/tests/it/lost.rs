@@ -75,8 +75,8 @@ fn decisions_that_were_never_committed_come_back_as_they_were() {
         (None, "missing"),
         (Some(""), "blank"),
         (Some("# Notes\n\0\0"), "broken: it contains NUL bytes"),
-        (Some(torn), "without 2 decisions"),
-        (Some(older.as_str()), "without 3 decisions"),
+        (Some(torn), "missing 2 decisions"),
+        (Some(older.as_str()), "missing 3 decisions"),
     ] {
         match lost {
             None => assert!(place.disk.remove_file(&place.zones.notes()).unwrap()),
@@ -109,7 +109,7 @@ fn what_only_a_bead_has_comes_from_the_bead() {
     }
     place.disk.remove_file(&place.zones.notes()).unwrap();
     let healed = heal(&place);
-    assert_eq!(healed[1], ("without 3 decisions".to_owned(), Healer::Beads));
+    assert_eq!(healed[1], ("missing 3 decisions".to_owned(), Healer::Beads));
     let made = Notes::read(notes(&place)).decisions();
     assert_eq!(made[0].decision, "Use one pool");
     assert_eq!(made[0].evidence.len(), 1);

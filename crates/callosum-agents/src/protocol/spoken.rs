@@ -123,19 +123,19 @@ fn wanted(context: &Map<String, Value>) -> String {
 fn task_of(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "scan" => {
-            "scan the repository. Say what it is, what is where, where programs begin, which files \
-             and types most others lean on, how it is built, and how large it is."
+            "scan the repository. Say what it is, what is where, where programs start, which \
+             files and types most others use, how it is built, and how large it is."
         }
         "deps" => {
-            "map the dependencies. Say which part leans on which, in what layers, where the cycles \
-             are, and which packages from outside are used, with versions from the manifests."
+            "map the dependencies. Say which part depends on which, in what layers, where the \
+             cycles are, and which external packages are used, with versions from the manifests."
         }
         "tests" => {
-            "summarise the tests. Say where they are, how they are run, what they cover, and which \
-             code none of them reaches."
+            "summarize the tests. Say where they are, how they are run, what they cover, and \
+             which code none of them reaches."
         }
         "api" => {
-            "describe the public interface. Say what is offered to other code, to HTTP clients \
+            "describe the public interface. Say what it offers to other code, to HTTP clients \
              with their routes, and on the command line."
         }
         _ => return None,
@@ -197,7 +197,7 @@ mod tests {
         insta::assert_snapshot!(text, @r#"
 Who imports whom?
 
-Task: map the dependencies. Say which part leans on which, in what layers, where the cycles are, and which packages from outside are used, with versions from the manifests.
+Task: map the dependencies. Say which part depends on which, in what layers, where the cycles are, and which external packages are used, with versions from the manifests.
 The repository is the folder /home/me/project.
 Look only below these paths: src, lib.
 

@@ -305,11 +305,11 @@ mod tests {
             "type": "a b", "source": 7, "ts": "now", "payload": [], "extra": true, "cwd": "",
         }));
         for part in [
-            "`type` is `\"a b\"`, which must be a topic",
+            "`type` is `\"a b\"`; it must be a topic",
             "`source` is `7`",
             "`ts` is `\"now\"`",
-            "`payload` is `[]`, which must be an object",
-            "`extra` is `true`, which must be within `payload`",
+            "`payload` is `[]`; it must be an object",
+            "`extra` is `true`; it must be within `payload`",
             "`cwd` is `\"\"`",
         ] {
             assert!(said.contains(part), "{part} in {said}");
@@ -319,7 +319,7 @@ mod tests {
         assert!(faults(json!({"type": "a", "event": "b", "source": "x"})).contains("the same as"));
         let apart =
             json!({"type": "a", "source": "x", "timestamp": "2026-03-09T10:00:00Z", "ts": 5});
-        assert!(faults(apart).contains("the same moment"));
+        assert!(faults(apart).contains("the same time"));
     }
 
     #[test]

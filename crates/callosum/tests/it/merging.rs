@@ -220,7 +220,7 @@ fn a_bead_that_only_a_person_can_merge_keeps_both_sides() {
     merge_without_its_program(&env);
     let check = env.run(["session", "check"]).ended_with(1).stdout;
     assert!(
-        check.contains("Cannot clear: .beads/bd-1.yaml: a merge"),
+        check.contains("Cannot clear: .beads/bd-1.yaml: an unfinished merge"),
         "{check}"
     );
     let healed = env.run(["session", "heal"]).success().stdout;

@@ -159,7 +159,10 @@ mod tests {
         assert!(AgentName::of_speaker("codex").is_ok());
         for ours in ["callosum", "Callosum"] {
             let error = AgentName::of_speaker(ours).unwrap_err();
-            assert!(error.to_string().contains("reserved for Callosum itself"), "{error}");
+            assert!(
+                error.to_string().contains("reserved for Callosum itself"),
+                "{error}"
+            );
         }
     }
 }

@@ -185,7 +185,9 @@ impl Config {
             Err(error) => return Err(error.into()),
         };
         match disk.stat(&path).map_err(ZoneError::from)? {
-            Some(stat) if stat.kind != EntryKind::File => return Ok(unusable("it is not a regular file")),
+            Some(stat) if stat.kind != EntryKind::File => {
+                return Ok(unusable("it is not a regular file"));
+            }
             Some(stat) if stat.len > LARGEST as u64 => {
                 return Ok(unusable(&format!("it is larger than {LARGEST} bytes")));
             }
@@ -253,7 +255,8 @@ impl Config {
         });
         config.edd = enforced.map_or(Enforcement::Warn, |word| {
             Enforcement::named(word).unwrap_or_else(|| {
-                let what = "`edd.enforcement` is not one of strict, warn and disabled: using strict";
+                let what =
+                    "`edd.enforcement` is not one of strict, warn and disabled: using strict";
                 said.push(what.to_owned());
                 Enforcement::Strict
             })
@@ -396,7 +399,9 @@ fn number(
     let value = members.get(section)?.get(key)?;
     let number = value.as_u64().filter(|number| *number <= 100_000);
     if number.is_none() {
-        faults.push(format!("`{section}.{key}` must be a number from 0 to 100000"));
+        faults.push(format!(
+            "`{section}.{key}` must be a number from 0 to 100000"
+        ));
     }
     number
 }

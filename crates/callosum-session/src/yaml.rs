@@ -190,9 +190,7 @@ fn told(text: &str, error: &Error) -> NotYaml {
         Error::DuplicateMappingKey { key: Some(key), .. } => {
             format!("duplicate key `{key}`")
         }
-        Error::DuplicateMappingKey { key: None, .. } => {
-            "duplicate key".to_owned()
-        }
+        Error::DuplicateMappingKey { key: None, .. } => "duplicate key".to_owned(),
         Error::UnknownAnchor { .. } => "alias without an anchor before it".to_owned(),
         Error::MultipleDocuments { .. } => "a second document begins here".to_owned(),
         Error::Budget { .. }
@@ -243,7 +241,10 @@ mod tests {
                 "id: 1\ntitle: *b\n",
                 "alias without an anchor before it (line 2)",
             ),
-            ("id: 1\n---\nid: 2\n", "a second document begins here (line 3)"),
+            (
+                "id: 1\n---\nid: 2\n",
+                "a second document begins here (line 3)",
+            ),
         ] {
             assert_eq!(read(text).unwrap_err().to_string(), said, "{text}");
         }

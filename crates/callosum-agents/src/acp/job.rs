@@ -305,7 +305,10 @@ impl Talking<'_> {
             ModeChoice::Unknown(names) => {
                 let words = match names.as_slice() {
                     [] => "the agent offers no session modes".to_owned(),
-                    names => format!("none of its modes is known to ask for permission: {}", names.join(", ")),
+                    names => format!(
+                        "none of its modes is known to ask for permission: {}",
+                        names.join(", ")
+                    ),
                 };
                 return Err(Complaint::of_kind(WRITES_UNASKED, &words).into());
             }

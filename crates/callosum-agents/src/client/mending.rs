@@ -49,9 +49,7 @@ impl Client {
                     .node
                     .map(|oldest| format!(" {oldest} or later"))
                     .unwrap_or_default();
-                format!(
-                    "it runs on Node{version}, which is not in PATH: install it, then: {check}"
-                )
+                format!("it runs on Node{version}, which is not in PATH: install it, then: {check}")
             } else if says(&["was not found"]) {
                 format!("add the folder of `{program}` to PATH, or install it: {install}")
             } else if says(&INCOMPLETE) {
@@ -73,7 +71,9 @@ impl Client {
                     self.oldest
                 )
             } else if says(&["out of memory", "by signal 9"]) {
-                format!("it ran out of memory, or something killed it: free some memory, then: {check}")
+                format!(
+                    "it ran out of memory, or something killed it: free some memory, then: {check}"
+                )
             } else if says(&["by signal "]) {
                 format!(
                     "it crashes; if `{program} --version` crashes in a terminal, too: {install}"

@@ -66,10 +66,7 @@ pub fn decide(policy: Policy, hosts: &[String], system: &System) -> Result<Reach
     let faults = [
         ("namespaces", system.namespaces.as_ref().err()),
         ("Landlock", system.landlock.as_ref().err()),
-        (
-            "a system call filter",
-            system.system_calls.as_ref().err(),
-        ),
+        ("a system call filter", system.system_calls.as_ref().err()),
     ];
     let mut missing: Vec<String> = faults
         .iter()

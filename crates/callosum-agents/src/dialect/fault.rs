@@ -101,8 +101,10 @@ pub enum ClientFault {
         words: String,
     },
     /// It ended without an answer, having been refused a tool by us.
-    #[error("ended without an answer after it was refused a tool that needs a person's approval: \
-        {tool}")]
+    #[error(
+        "ended without an answer after it was refused a tool that needs a person's approval: \
+        {tool}"
+    )]
     ToolRefused {
         /// The tool, in its own words.
         tool: String,

@@ -29,10 +29,7 @@ pub(super) fn judge(reason: &str) -> Result<(), Complaint> {
     let (kind, words) = if is_one_of(&WHOLE) {
         return Ok(());
     } else if is_one_of(&LONGEST) {
-        (
-            CUT_OFF,
-            "the model reached its output limit".to_owned(),
-        )
+        (CUT_OFF, "the model reached its output limit".to_owned())
     } else if is_one_of(&CALLS) {
         (
             CUT_OFF,
@@ -63,7 +60,10 @@ mod tests {
             ("length", "its output limit"),
             ("MAX_TOKENS", "its output limit"),
             ("tool_calls", "to call a tool, but none was offered"),
-            ("content_filter", "refused: the server's content policy withheld"),
+            (
+                "content_filter",
+                "refused: the server's content policy withheld",
+            ),
             (
                 "error",
                 "was cut off in the middle of its answer: the server ended it for `error`",

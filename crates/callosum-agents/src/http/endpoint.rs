@@ -23,7 +23,9 @@ pub enum EndpointError {
         text: String,
     },
     /// It has more than a scheme, a host and a path.
-    #[error("an endpoint must not have a user, a query or a fragment: these would be stored in a file")]
+    #[error(
+        "an endpoint must not have a user, a query or a fragment: these would be stored in a file"
+    )]
     TooMuch,
     /// A key would go over the network for all to read.
     #[error("a key is only sent over https or to this machine itself; `{}` is neither", text.escape_debug())]

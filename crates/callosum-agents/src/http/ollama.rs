@@ -61,8 +61,7 @@ pub(super) fn ask(
 }
 
 fn end(ended: Option<&str>, answering: &mut Answering<'_>) -> Result<(), Broken> {
-    let reason =
-        ended.ok_or_else(|| Complaint::of_kind(CUT_OFF, "the stream ended early"))?;
+    let reason = ended.ok_or_else(|| Complaint::of_kind(CUT_OFF, "the stream ended early"))?;
     ending::judge(reason)?;
     answering.done();
     Ok(())
@@ -162,14 +161,13 @@ mod tests {
         let body = format!("{}{}{}", line("a"), line("b"), last("stop"));
         assert_eq!(told(&body).unwrap(), "ab<7 2><done>");
         let body = format!("{}{}", line("a"), last("length"));
-        assert!(
-            told(&body)
-                .unwrap_err()
-                .contains("its output limit")
-        );
+        assert!(told(&body).unwrap_err().contains("its output limit"));
         for (why, says) in [
             ("error", "the server ended it for `error`"),
-            ("content_filter", "refused: the server's content policy withheld"),
+            (
+                "content_filter",
+                "refused: the server's content policy withheld",
+            ),
             ("load", "the server ended it for `load`"),
         ] {
             let told = told(&format!("{}{}", line("a"), last(why))).unwrap_err();
@@ -179,7 +177,11 @@ mod tests {
             "{\"message\":{\"content\":\"\",\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]}}\n";
         let calls = told(&format!("{}{call}{}", line("a"), last("stop"))).unwrap_err();
         assert!(calls.contains("to call a tool"), "{calls}");
-        assert!(told(&line("a")).unwrap_err().contains("the stream ended early"));
+        assert!(
+            told(&line("a"))
+                .unwrap_err()
+                .contains("the stream ended early")
+        );
         assert_eq!(
             told("{\"error\":\"model 'x' not found\"}\n").unwrap_err(),
             "failed: model 'x' not found"

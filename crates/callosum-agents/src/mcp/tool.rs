@@ -23,7 +23,9 @@ pub(super) enum ArgumentError {
         argument: String,
     },
     /// None of its arguments is surely the one.
-    #[error("it is unclear which argument of the tool `{tool}` takes the prompt; name it: --argument")]
+    #[error(
+        "it is unclear which argument of the tool `{tool}` takes the prompt; name it: --argument"
+    )]
     Unclear {
         /// The tool.
         tool: String,
@@ -279,7 +281,10 @@ mod tests {
             ("a", Some("its server lists several tools with this name"))
         );
         assert_eq!(told[1], ("b", None));
-        assert_eq!(told[2].1, Some("its name contains what looks like a secret"));
+        assert_eq!(
+            told[2].1,
+            Some("its name contains what looks like a secret")
+        );
         assert!(!told[2].0.contains("a1B2a1B2"), "{}", told[2].0);
         assert_eq!(told.len(), 3);
         assert!(kept[0].tool.is_none() && kept[1].tool.is_some());

@@ -252,7 +252,10 @@ pub enum RunError {
         spent: Box<Spent>,
     },
     /// What it wrote is not a valid answer.
-    #[error("`{executor}` gave an invalid answer: {source}{}", said_last(complaint))]
+    #[error(
+        "`{executor}` gave an invalid answer: {source}{}",
+        said_last(complaint)
+    )]
     Answer {
         /// The executor.
         executor: String,

@@ -141,7 +141,10 @@ fn secrets_in_last_words_are_masked() {
     let key = "AKIAQWERTYUIOPASDFGH";
     let error = scene().failure(&format!("--leak 'bad key {key}' --garbage"));
     let told = error.to_string();
-    assert!(told.starts_with("`fake` gave an invalid answer: "), "{told}");
+    assert!(
+        told.starts_with("`fake` gave an invalid answer: "),
+        "{told}"
+    );
     let said = "; last output: bad key [secret: aws access key]";
     assert!(told.ends_with(said) && !told.contains(key), "{told}");
 }

@@ -99,7 +99,9 @@ pub enum TemplateError {
         bytes: usize,
     },
     /// The prompt holds a NUL byte, which no argument can.
-    #[error("the prompt contains a NUL byte (at byte {at}), which cannot be passed to `{template}`")]
+    #[error(
+        "the prompt contains a NUL byte (at byte {at}), which cannot be passed to `{template}`"
+    )]
     PromptWithNul {
         /// The template.
         template: String,

@@ -50,7 +50,10 @@ impl Workshop<'_> {
                 taken => return Ok(taken.ok().flatten()),
             }
             if !std::mem::replace(&mut told, true) {
-                let why = format!("waits: another run is asking `{}` the same question", job.executor.id);
+                let why = format!(
+                    "waits: another run is asking `{}` the same question",
+                    job.executor.id
+                );
                 self.watch
                     .notice(job.index, Notice::Heard(&Sign::Waiting(&why)));
             }

@@ -173,7 +173,9 @@ impl Kernel {
             return Err(Objection {
                 kind: DenialKind::NotAllowed,
                 policy: "kernel.addressee",
-                text: format!("the trust tier of `{executor}` is too low to ask it through `{name}`"),
+                text: format!(
+                    "the trust tier of `{executor}` is too low to ask it through `{name}`"
+                ),
                 hint: Some(format!("call `:{executor}`")),
             });
         }

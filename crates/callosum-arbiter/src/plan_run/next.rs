@@ -60,8 +60,10 @@ pub enum Need {
 /// Where a replay is not what was recorded: another program, another version of the evaluator, or
 /// records that were changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the run diverges at call {position}: the records have {recorded}, but the plan now has \
-    {computed}")]
+#[error(
+    "the run diverges at call {position}: the records have {recorded}, but the plan now has \
+    {computed}"
+)]
 pub struct Divergence {
     /// The call.
     pub position: String,

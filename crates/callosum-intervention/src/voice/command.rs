@@ -90,7 +90,9 @@ pub(super) fn check_command(command: &str, surroundings: &Surroundings<'_>) -> R
         None => return Err(format!("{program} is not a known program")),
     }
     if !is_asked_for(program, arguments, command, surroundings) {
-        return Err(format!("{command} adds something that the error does not name"));
+        return Err(format!(
+            "{command} adds something that the error does not name"
+        ));
     }
     if !is_test_of_event(arguments, command, surroundings) {
         return Err(format!(

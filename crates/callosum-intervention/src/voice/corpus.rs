@@ -210,7 +210,9 @@ impl Corpus {
             // The stored numbers are rounded.
             let own = similarity(&vector, &embed(&message.text));
             if !(0.999..1.001).contains(&own) {
-                return Err(corrupted("its embedding does not match the text".to_owned()));
+                return Err(corrupted(
+                    "its embedding does not match the text".to_owned(),
+                ));
             }
             actions.insert(parsed.action.masked());
             references.insert(parsed.reference.masked());

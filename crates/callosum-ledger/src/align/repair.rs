@@ -57,7 +57,9 @@ impl std::fmt::Display for Repair {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let path = self.path.display();
         match self.what {
-            RepairKind::Cut { bytes } => write!(f, "cut {bytes} bytes of an incomplete record from `{path}`")?,
+            RepairKind::Cut { bytes } => {
+                write!(f, "cut {bytes} bytes of an incomplete record from `{path}`")?
+            }
             RepairKind::Extended { bytes } => {
                 write!(f, "updated `{path}` ({bytes} bytes)")?;
             }

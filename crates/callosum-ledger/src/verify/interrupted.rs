@@ -152,8 +152,7 @@ pub(super) fn settle_recovery(
                 fault: Fault::Behind,
                 number: 0,
                 task_id: None,
-                detail: "a recovery was replacing it; the next open completes that"
-                    .to_owned(),
+                detail: "a recovery was replacing it; the next open completes that".to_owned(),
             });
         }
     }

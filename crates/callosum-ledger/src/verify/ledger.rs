@@ -181,7 +181,8 @@ pub(super) fn check_index(
     hashlog: &Path,
 ) -> Result<Option<Problem>, DiskError> {
     let is_right = hashlog::is_right(disk, index, hashlog)?;
-    let detail = "it does not give the positions of the entries; you may delete it, and it is rebuilt";
+    let detail =
+        "it does not give the positions of the entries; you may delete it, and it is rebuilt";
     Ok((!is_right).then(|| whole_file(index, Fault::Edited, detail)))
 }
 

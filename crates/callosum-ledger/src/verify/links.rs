@@ -171,10 +171,7 @@ fn wrong_in_itself(links: &[Link], at: usize, beside: &Beside) -> Option<Break> 
     if here.seq.is_none() && here.prev.is_none() {
         return found(Fault::Unreadable, "it is not a record");
     }
-    found(
-        Fault::Edited,
-        "its bytes do not match its hash",
-    )
+    found(Fault::Edited, "its bytes do not match its hash")
 }
 
 /// Records that are right in themselves, and belong to another journal.

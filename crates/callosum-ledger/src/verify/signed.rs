@@ -187,9 +187,7 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
         let begin = facts.hashed.begin.map(|begin| begin.to_string());
         let said = checkpoint.origin.rsplit('/').next().unwrap_or_default();
         if begin.is_some_and(|begin| !begin.starts_with(said)) {
-            let detail = format!(
-                "it is not the journal whose first {size} records were signed"
-            );
+            let detail = format!("it is not the journal whose first {size} records were signed");
             signed.problems.push(problem(Fault::Rewritten, 1, detail));
             signed.has_other_begin = true;
             break;

@@ -74,9 +74,7 @@ pub enum Refusal {
         named: u64,
     },
     /// The number that was named is not that of the claim or lease that holds now.
-    #[error(
-        "{what} is now held under number {now}, not {named}: it was lost and taken again"
-    )]
+    #[error("{what} is now held under number {now}, not {named}: it was lost and taken again")]
     Stale {
         /// What.
         what: String,
@@ -251,9 +249,7 @@ pub enum Refusal {
         bytes: usize,
     },
     /// There is no room for more of other keys in the bridge file.
-    #[error(
-        "the other keys of the bridge file would have {bytes} bytes in total (limit: 262,144)"
-    )]
+    #[error("the other keys of the bridge file would have {bytes} bytes in total (limit: 262,144)")]
     TooManyFields {
         /// Bytes of all of them.
         bytes: usize,

@@ -305,7 +305,10 @@ impl<'a> Merge<'a> {
             (None, None) => return false,
         };
         if changed {
-            self.refuse_item(item, "was already delivered and stays as it was; add another");
+            self.refuse_item(
+                item,
+                "was already delivered and stays as it was; add another",
+            );
         }
         true
     }

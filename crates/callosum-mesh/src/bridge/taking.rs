@@ -174,9 +174,8 @@ pub(super) fn tell_of_overwritten(
     let overwritten = Conflict {
         by: nobody(),
         item: "the file".to_owned(),
-        reason:
-            "was overwritten before it could be read: what was added in between may be lost"
-                .to_owned(),
+        reason: "was overwritten before it could be read: what was added in between may be lost"
+            .to_owned(),
         wrote: None,
         kept: None,
     };

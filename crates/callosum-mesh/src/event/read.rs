@@ -77,8 +77,7 @@ impl Reader<'_> {
             self.faults.push(Fault {
                 key: "source".to_owned(),
                 found: format!("`{ours}`"),
-                wanted: "the name of an agent; this one is reserved for Callosum itself"
-                    .to_owned(),
+                wanted: "the name of an agent; this one is reserved for Callosum itself".to_owned(),
             });
         }
         if source.is_none() && self.is_missing("source") {
@@ -209,7 +208,10 @@ impl Reader<'_> {
         for (key, value) in self.members {
             if !KEYS.contains(&key.as_str()) {
                 let key: String = mask(key).text.chars().take(80).collect();
-                let wanted = format!("within `payload`: beside it only these keys are allowed: {}", KEYS.join(", "));
+                let wanted = format!(
+                    "within `payload`: beside it only these keys are allowed: {}",
+                    KEYS.join(", ")
+                );
                 self.faults.push(fault(&key, value, &wanted));
             }
         }

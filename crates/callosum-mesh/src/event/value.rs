@@ -90,10 +90,7 @@ mod tests {
                 "`-9223372036854775809`",
             ),
             ("18446744073709551616", "`18446744073709551616`"),
-            (
-                r#"{"type":"a.b","type":"c.d"}"#,
-                "duplicate key `type`",
-            ),
+            (r#"{"type":"a.b","type":"c.d"}"#, "duplicate key `type`"),
             (r#"{"payload":{"a":1,"a":1}}"#, "duplicate key `a`"),
             ("{", "EOF"),
         ] {

@@ -365,7 +365,10 @@ fn a_task_is_told_of_when_it_can_be_begun_and_with_who_did_it() {
     };
     mesh.give(complete, &voice("qwen")).unwrap();
     let told = hear(&mut mesh, &codex);
-    assert!(told.contains("task for any agent from claude-code"), "{told}");
+    assert!(
+        told.contains("task for any agent from claude-code"),
+        "{told}"
+    );
     assert_eq!(hear(&mut mesh, &codex), "");
     let told = hear(&mut mesh, &claude);
     assert!(told.contains("qwen-code completed your task"), "{told}");
@@ -507,7 +510,8 @@ fn an_author_is_told_of_a_task_that_can_never_be_begun() {
     };
     mesh.give(cancel, &claude).unwrap();
     let told = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
-    let line = "your task \"work of second\" can no longer start: it needs first, which was canceled";
+    let line =
+        "your task \"work of second\" can no longer start: it needs first, which was canceled";
     assert!(told.text.contains(line), "{}", told.text);
     let others = mesh.digest_for(&claude, &Beside::default(), 400).unwrap();
     assert!(!others.text.contains("begun any more"), "{}", others.text);

@@ -65,8 +65,7 @@ pub(super) fn faults(id: &str, sheet: &Sheet) -> Vec<(usize, String)> {
             let is_one = understood_priority(some)
                 .is_some_and(|priority| (0..=LAST_PRIORITY).contains(&priority));
             if !is_one {
-                let what =
-                    format!("{other} is not a priority: 0 (first) to {LAST_PRIORITY}");
+                let what = format!("{other} is not a priority: 0 (first) to {LAST_PRIORITY}");
                 fault("priority", what);
             }
         }

@@ -179,9 +179,7 @@ fn both(kind: Kind, open: Option<&OpenMerge>, sides: &Sides) -> Finished {
         }
         // Git keeps no base of what both made.
         None if base.is_none() && open.is_none() => {
-            format!(
-                "{OPEN} (the merge base is unknown: everything from both sides was kept)"
-            )
+            format!("{OPEN} (the merge base is unknown: everything from both sides was kept)")
         }
         None => OPEN.to_owned(),
     };

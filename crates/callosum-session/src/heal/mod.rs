@@ -171,10 +171,7 @@ impl Held<'_> {
                 (path, was, Healer::Nobody)
             }
             Err(SessionError::Zone(ZoneError::Disk(error))) if cannot_be_written(&error) => {
-                let was = format!(
-                    "of the wrong kind, and cannot be written: {}",
-                    error.source
-                );
+                let was = format!("of the wrong kind, and cannot be written: {}", error.source);
                 (error.path, was, Healer::Denied)
             }
             step => return step,

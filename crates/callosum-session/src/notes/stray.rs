@@ -454,8 +454,7 @@ mod tests {
             let notes = Notes::read(format!("{log}{above}{entry}").into_bytes());
             let strays = notes.strays();
             let line = log.lines().count() + above.lines().count();
-            let what =
-                format!("a decision{named} is not read: move it below `### Decision Log`");
+            let what = format!("a decision{named} is not read: move it below `### Decision Log`");
             assert_eq!(strays, [(line, what)]);
         }
         assert_eq!(lines(entry), [1]);

@@ -450,9 +450,7 @@ impl Held<'_> {
                     }
                 }
             }
-            Err(error) => mended
-                .left
-                .push(format!("cannot read the step: {error}")),
+            Err(error) => mended.left.push(format!("cannot read the step: {error}")),
         }
         session.disk.remove_file(&path)?;
         session.disk.sync_dir(&own)?;

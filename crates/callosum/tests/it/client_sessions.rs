@@ -200,10 +200,7 @@ fn a_hand_off_that_nobody_heard_waits_on() {
     hook.stdin(event).stdout(std::process::Stdio::null());
     assert!(hook.status().unwrap().success());
     let told = begin(&env, "codex");
-    assert!(
-        told.contains("> Handoff: by implementing-tasks"),
-        "{told}"
-    );
+    assert!(told.contains("> Handoff: by implementing-tasks"), "{told}");
 }
 
 /// LOA-SEC-1: what stands in the files is quoted, on one line each, without what nobody sees.

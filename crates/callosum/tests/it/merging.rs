@@ -109,10 +109,7 @@ fn a_merge_that_git_left_is_named_and_healed() {
         check.contains("Cannot clear: loa-grimoire/NOTES.md:"),
         "{check}"
     );
-    assert!(
-        check.contains(": an unfinished merge\n"),
-        "{check}"
-    );
+    assert!(check.contains(": an unfinished merge\n"), "{check}");
     assert!(
         check.contains("finish the merge") && !check.contains("======="),
         "{check}"
@@ -169,10 +166,7 @@ fn a_merge_whose_program_git_cannot_start_is_named_and_healed() {
         .run(["hook", "claude", "pre-clear"])
         .ended_with(2)
         .stderr;
-    assert!(
-        refused.contains("an unfinished merge"),
-        "{refused}"
-    );
+    assert!(refused.contains("an unfinished merge"), "{refused}");
     let refused = env.run(["session", "handoff"]).ended_with(1).stdout;
     assert!(refused.contains(named), "{refused}");
     let nowhere = env.folder().join("nowhere");
@@ -181,10 +175,7 @@ fn a_merge_whose_program_git_cannot_start_is_named_and_healed() {
         .env("PATH", &nowhere)
         .arguments(["session", "check"]);
     let unasked = unasked.run().ended_with(1).stdout;
-    assert!(
-        unasked.contains("cannot ask git which files"),
-        "{unasked}"
-    );
+    assert!(unasked.contains("cannot ask git which files"), "{unasked}");
     let healed = env.run(["session", "heal"]).success().stdout;
     let from_both = "an unfinished merge, healed from both sides";
     assert_eq!(healed.matches(from_both).count(), 2, "{healed}");

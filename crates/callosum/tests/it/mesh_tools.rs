@@ -113,7 +113,10 @@ fn a_task_is_claimed_and_done_by_a_tool() {
         ),
         (json!({"do": "add"}), "`text` is missing"),
         (json!({"do": "done"}), "`id` is missing"),
-        (json!({"do": "done", "id": "none"}), "task `none` does not exist"),
+        (
+            json!({"do": "done", "id": "none"}),
+            "task `none` does not exist",
+        ),
         (json!({"do": "claim", "id": "t2"}), "assigned to gemini-cli"),
         (
             json!({"do": "add", "text": "x", "to": "a b"}),

@@ -395,7 +395,10 @@ fn a_key_reaches_the_server_and_nothing_else() {
     // No wait would bring a key that is not set.
     let unset = env.run(["delegate", "x", "--executor", "openai"]);
     let unset = unset.ended_with(1).stderr;
-    assert!(unset.contains("the variable MY_MODEL_KEY to a valid key"), "{unset}");
+    assert!(
+        unset.contains("the variable MY_MODEL_KEY to a valid key"),
+        "{unset}"
+    );
     assert!(!unset.contains("again in"), "{unset}");
     run(&["executor", "check", "openai"]).success();
     let said = Turn::script(&[Turn::text("fine")]);
@@ -423,8 +426,14 @@ fn a_key_reaches_the_server_and_nothing_else() {
 fn an_endpoint_that_would_show_a_key_is_refused() {
     let env = two_languages();
     for (endpoint, says) in [
-        ("http://models.example.org/v1", "a key is only sent over https"),
-        ("https://me:secret@models.example.org", "a user, a query or a fragment"),
+        (
+            "http://models.example.org/v1",
+            "a key is only sent over https",
+        ),
+        (
+            "https://me:secret@models.example.org",
+            "a user, a query or a fragment",
+        ),
         ("models.example.org", "is not a URL"),
     ] {
         let register = [

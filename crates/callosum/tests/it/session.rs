@@ -232,8 +232,7 @@ fn settings_that_are_no_file_and_links_out_stop_nothing() {
     for command in ["recover", "check", "handoff", "heal", "status"] {
         env.run(["session", command]).success();
     }
-    let named =
-        "not understood: .loa.config.yaml:1: it is not a regular file; all settings use their defaults";
+    let named = "not understood: .loa.config.yaml:1: it is not a regular file; all settings use their defaults";
     let status = env.run(["session", "status"]).success().stdout;
     assert!(status.contains(named), "{status}");
     let env = project();
@@ -384,13 +383,18 @@ fn a_missing_feature_is_looked_for_and_one_that_is_there_is_shown() {
     };
     let same = ghost(["saml provider", "provider saml"], "three").ended_with(1);
     assert!(
-        same.stderr
-            .contains("the search does not prove that `SSO` is missing: the queries are too similar"),
+        same.stderr.contains(
+            "the search does not prove that `SSO` is missing: the queries are too similar"
+        ),
         "{}",
         same.stderr
     );
     let vain = ghost(["saml provider", "single sign-on"], "quaternion").ended_with(1);
-    assert!(vain.stderr.contains("no positive control found"), "{}", vain.stderr);
+    assert!(
+        vain.stderr.contains("no positive control found"),
+        "{}",
+        vain.stderr
+    );
     env.run(["session", "check"]).ended_with(1);
     let gone = ghost(["saml provider", "single sign-on"], "three").success();
     assert!(

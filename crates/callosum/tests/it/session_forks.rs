@@ -232,7 +232,10 @@ fn a_bead_is_believed_where_the_notes_were_changed() {
         status.contains("bead is believed, not NOTES.md: the decision of 2026"),
         "{status}"
     );
-    assert!(status.contains("has fewer citations than in bd-1\n"), "{status}");
+    assert!(
+        status.contains("has fewer citations than in bd-1\n"),
+        "{status}"
+    );
 
     let bead = env.read(".beads/bd-1.yaml");
     env.write(".beads/bd-1.yaml", bead.replace("Use one", "Use many"));

@@ -262,10 +262,7 @@ fn an_entry_counts_whatever_its_heading_is() {
     let check = env.run(["session", "check"]).ended_with(1).stdout;
     assert!(check.contains(": By hand (no evidence)\n"), "{check}");
     assert!(check.contains("3. decision log: warn\n"), "{check}");
-    assert!(
-        check.contains("is named by its heading"),
-        "{check}"
-    );
+    assert!(check.contains("is named by its heading"), "{check}");
     assert!(
         check.contains("session cite 'Some day - By hand' PLACE"),
         "{check}"

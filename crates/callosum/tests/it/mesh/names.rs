@@ -188,7 +188,8 @@ fn messages_are_listed_by_agent_and_discoveries_named_by_their_author() {
     }
     let other = env.run(share("another")).ended_with(1).stderr;
     assert!(
-        other.contains("already exists with different content") && other.contains("mesh discovery list"),
+        other.contains("already exists with different content")
+            && other.contains("mesh discovery list"),
         "{other}"
     );
     // What another has said nobody says as theirs.

@@ -13,10 +13,7 @@ fn a_task_that_is_left_twice_is_one() {
     assert_eq!(add("Review").success().stdout, "t1\n");
     assert_eq!(add("Review").success().stdout, "t1\n");
     let refused = add("Review all").ended_with(1).stderr;
-    assert!(
-        refused.contains("task `t1` already exists"),
-        "{refused}"
-    );
+    assert!(refused.contains("task `t1` already exists"), "{refused}");
     let added = env.run([
         "mesh", "tail", "--since", "0", "--topic", "calc.**", "--json",
     ]);

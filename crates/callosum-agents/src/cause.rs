@@ -47,7 +47,7 @@ const FAILURES: [&str; 31] = [
     "failure",
     "invalid",
     "is missing",
-    "is no message",
+    "is not a message",
     "killed",
     "must ",
     "no such ",

@@ -138,8 +138,8 @@ impl Known {
     pub fn cannot_be_active(&self) -> Option<String> {
         (self.speaks == Speaks::Guess).then(|| {
             format!(
-                "which model it runs is for a person to say: callosum executor register {} \
-                 --protocol text --command '{}' --allow-net {OLLAMA}",
+                "choose a model: callosum executor register {} --protocol text --command '{}' \
+                 --allow-net {OLLAMA}",
                 self.id, self.command_template
             )
         })

@@ -94,19 +94,19 @@ pub enum Fault {
     #[error(transparent)]
     Description(#[from] Unreadable),
     /// It says itself that it cannot do what every executor must.
-    #[error("it says that it has no `{capability}`, which every executor needs")]
+    #[error("it reports no `{capability}`, which every executor needs")]
     Lacks {
         /// What it lacks.
         capability: &'static str,
     },
     /// It promises checksums, but its answer to `ping` had none.
-    #[error("it says that it has `checksum_support`, but its answer to `ping` had no checksum")]
+    #[error("it reports `checksum_support`, but its answer to `ping` had no checksum")]
     NoChecksum,
     /// A client does not say which version it is.
-    #[error("it does not say which version it is")]
+    #[error("it does not report its version")]
     NoVersion,
     /// A client is older than what is understood.
-    #[error("it is version {found}, and the oldest that is understood is {oldest}")]
+    #[error("its version is {found}, but the oldest supported version is {oldest}")]
     TooOld {
         /// Its version.
         found: Version,
@@ -160,7 +160,7 @@ impl Fault {
 }
 
 fn of_version(version: Option<Version>) -> String {
-    let said = version.map(|version| format!("; it is version {version}"));
+    let said = version.map(|version| format!("; its version is {version}"));
     said.unwrap_or_default()
 }
 
@@ -410,7 +410,7 @@ mod tests {
         for (handshake, expected) in [
             (
                 judge(cancelled(), None),
-                "ping failed (`a` was cancelled), capabilities skipped, validation skipped, \
+                "ping failed (`a` was canceled), capabilities skipped, validation skipped, \
                  registration skipped",
             ),
             (
@@ -425,13 +425,11 @@ mod tests {
             ),
             (
                 judge(Ok(reply(PONG)), Some(Ok(reply(&able(false, false))))),
-                "ping passed, capabilities passed, validation failed (it says that it has no \
-                 `prompt_input`, which every executor needs), registration skipped",
+                "ping passed, capabilities passed, validation failed (it reports no `prompt_input`, which every executor needs), registration skipped",
             ),
             (
                 judge(Ok(reply(PONG)), Some(Ok(reply(&able(true, true))))),
-                "ping passed, capabilities passed, validation failed (it says that it has \
-                 `checksum_support`, but its answer to `ping` had no checksum), registration \
+                "ping passed, capabilities passed, validation failed (it reports `checksum_support`, but its answer to `ping` had no checksum), registration \
                  skipped",
             ),
         ] {

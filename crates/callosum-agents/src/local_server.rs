@@ -51,7 +51,7 @@ pub struct Answering {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnfitList {
     /// A word of it is no server.
-    #[error("`{}` is no server as in ollama=http://127.0.0.1:11434 or openai=http://127.0.0.1:8080", word.escape_debug())]
+    #[error("`{}` is not a server: write ollama=http://127.0.0.1:11434 or openai=http://127.0.0.1:8080", word.escape_debug())]
     Word {
         /// The word.
         word: String,
@@ -60,13 +60,13 @@ pub enum UnfitList {
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
     /// A server is on another machine, or on no port that is said.
-    #[error("`{}` is not a port of this machine itself, as in http://127.0.0.1:8080", endpoint.escape_debug())]
+    #[error("`{}` is not a port of this machine, as in http://127.0.0.1:8080", endpoint.escape_debug())]
     NotHere {
         /// Its address.
         endpoint: String,
     },
     /// It is too long.
-    #[error("it names {count} servers, and at most {MOST} are asked")]
+    #[error("it names {count} servers; at most {MOST} are asked")]
     TooMany {
         /// How many it names.
         count: usize,
@@ -174,8 +174,8 @@ pub fn several_models(executor: &Executor) -> Option<String> {
         return None;
     };
     Some(format!(
-        "it has several models, and which is run is for a person to say: callosum executor register {} \
-         --protocol {} --endpoint {endpoint} --model {model}",
+        "it has several models, so choose one: callosum executor register {} --protocol {} \
+         --endpoint {endpoint} --model {model}",
         executor.id,
         executor.protocol.as_deref()?
     ))

@@ -141,13 +141,13 @@ fn find_cycle(tasks: &[Task], ordered: &[usize]) -> Vec<String> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmissionError {
     /// Tasks that wait for each other.
-    #[error("tasks link to each other in a circle: {}", circle(members))]
+    #[error("tasks link to each other in a cycle: {}", circle(members))]
     Cycle {
         /// The ids on the circle, each linking to the next and the last to the first.
         members: Vec<String>,
     },
     /// A link to a place that the submission does not have.
-    #[error("task `{task}` links to place {link}, which is not in the submission")]
+    #[error("task `{task}` links to index {link}, which is not in the submission")]
     NoSuchTask {
         /// The task with the link.
         task: String,
@@ -186,12 +186,12 @@ mod tests {
         let refused = Submission::new(linked(&[&[1], &[2], &[3], &[1], &[]])).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "tasks link to each other in a circle: `t1` -> `t2` -> `t3` -> `t1`"
+            "tasks link to each other in a cycle: `t1` -> `t2` -> `t3` -> `t1`"
         );
         let alone = Submission::new(linked(&[&[0]])).unwrap_err();
         assert_eq!(
             alone.to_string(),
-            "tasks link to each other in a circle: `t0` -> `t0`"
+            "tasks link to each other in a cycle: `t0` -> `t0`"
         );
     }
 
@@ -200,7 +200,7 @@ mod tests {
         let refused = Submission::new(linked(&[&[7]])).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "task `t0` links to place 7, which is not in the submission"
+            "task `t0` links to index 7, which is not in the submission"
         );
     }
 

@@ -30,7 +30,7 @@ pub enum AnswerError {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// Its file is not what was stored.
-    #[error("the answer in `{}` hashes to {actual}", path.display())]
+    #[error("the answer in `{}` has the hash {actual}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -137,7 +137,7 @@ fn refuse_link(disk: &Disk, folder: &Path) -> Result<(), DiskError> {
             path: folder.to_owned(),
             source: io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "it is a symbolic link, and nothing is written through one",
+                "it is a symbolic link, and Callosum does not write through links",
             ),
         }),
         _ => Ok(()),

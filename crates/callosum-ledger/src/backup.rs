@@ -66,10 +66,10 @@ pub enum BackupError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// What was written is not what was read back, or an entry's checksum is wrong in it.
-    #[error("the backup does not verify")]
+    #[error("verification of the backup failed")]
     Wrong(#[from] CreateError),
     /// What lies beside it, and says what it is of, cannot be read.
-    #[error("`{}` cannot be read, and says what was backed up: {reason}", path.display())]
+    #[error("cannot read `{}`, which describes the backup: {reason}", path.display())]
     Note {
         /// The note.
         path: PathBuf,
@@ -77,7 +77,7 @@ pub enum BackupError {
         reason: String,
     },
     /// The bytes are not those that were backed up.
-    #[error("`{}` is not what was backed up: its SHA-256 is {found}, and was {expected}", path.display())]
+    #[error("`{}` differs from the backup: its SHA-256 is {found}, expected {expected}", path.display())]
     Changed {
         /// The backup.
         path: PathBuf,

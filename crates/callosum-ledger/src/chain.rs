@@ -38,10 +38,10 @@ pub(crate) const BUFFER: Chain = Chain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ChainFault {
     /// It does not end as a chained line does.
-    #[error("the line is not a whole record")]
+    #[error("the line is not a complete record")]
     NotChained,
     /// Its bytes were changed.
-    #[error("the line hashes to {actual}, and says {stated}")]
+    #[error("the line has the hash {actual}, but states {stated}")]
     Edited {
         /// The hash in the line.
         stated: Checksum,

@@ -33,8 +33,8 @@ impl std::fmt::Display for DayAhead {
         let unit = if *days == 1 { "day" } else { "days" };
         write!(
             f,
-            "the clock was wrong, or is: the last day file, `{}`, is of {day}, {days} {unit} ahead; records go on in it \
-             with their own times, and nothing is lost",
+            "the clock is or was wrong: the last day file, `{}`, is of {day}, {days} {unit} \
+             ahead; new records go into it with their own times, and nothing is lost",
             path.display()
         )
     }

@@ -54,7 +54,7 @@ pub enum CreateError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The file that is there is not a ledger.
-    #[error("cannot take over `{}`", path.display())]
+    #[error("cannot import `{}`", path.display())]
     NotALedger {
         /// The file.
         path: PathBuf,
@@ -62,7 +62,7 @@ pub enum CreateError {
         source: LedgerFileError,
     },
     /// An entry in it is not what the schema says, or its checksum is wrong.
-    #[error("cannot take over `{}`: entry {number}", path.display())]
+    #[error("cannot import `{}`: entry {number}", path.display())]
     BadEntry {
         /// The file.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum CreateError {
         source: EntryError,
     },
     /// Two entries in it are of one task.
-    #[error("cannot take over `{}`: entry {number} is of a task that has one already", path.display())]
+    #[error("cannot import `{}`: entry {number} is for a task that already has one", path.display())]
     Duplicate {
         /// The file.
         path: PathBuf,

@@ -70,7 +70,7 @@ pub enum EntryError {
         reason: String,
     },
     /// The stored checksum is not that of the entry.
-    #[error("the checksum of entry `{task_id}` is {actual}, and {stored} is stored in it")]
+    #[error("the checksum of entry `{task_id}` is {actual}, but the entry states {stored}")]
     Mismatch {
         /// Whose entry it is.
         task_id: TaskId,

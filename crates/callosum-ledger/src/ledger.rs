@@ -92,19 +92,19 @@ pub enum WriteError {
     #[error(transparent)]
     Open(Arc<OpenError>),
     /// A sync failed before, after which nobody can say what is on disk: open the ledger anew.
-    #[error("writing was halted because a sync had failed: {0}")]
+    #[error("writing stopped because a sync failed: {0}")]
     Halted(Arc<DiskError>),
     /// The thread that wrote it panicked; it may or may not be in the ledger.
-    #[error("writing was interrupted by a fault in this program")]
+    #[error("writing was interrupted by a bug in Callosum")]
     Interrupted,
     /// Linked tasks that the ledger does not have.
-    #[error("linked tasks are not in the ledger: {}", list(ids))]
+    #[error("the ledger does not contain these linked tasks: {}", list(ids))]
     UnknownLinks {
         /// Their ids.
         ids: Vec<TaskId>,
     },
     /// The task has an entry already.
-    #[error("task `{task_id}` has an entry already")]
+    #[error("task `{task_id}` already has an entry")]
     Taken {
         /// The task.
         task_id: TaskId,

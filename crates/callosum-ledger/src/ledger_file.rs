@@ -66,7 +66,7 @@ pub enum LedgerFileError {
     Json(#[from] CanonicalError),
     /// What stands for its version is none.
     #[error(
-        "not a ledger: `version` is `{found}`, and must be a text such as `\"{}\"`",
+        "not a ledger: `version` is `{found}`, but must be text such as `\"{}\"`",
         LedgerVersion::OURS
     )]
     Version {
@@ -343,11 +343,11 @@ mod tests {
         );
         check(
             r#"{"version":1.2,"tasks":[]}"#,
-            "not a ledger: `version` is `1.2`, and must be a text such as `\"1.2\"`",
+            "not a ledger: `version` is `1.2`, but must be text such as `\"1.2\"`",
         );
         check(
             r#"{"version":"x","tasks":[]}"#,
-            "not a ledger: `version` is `\"x\"`, and must be a text such as `\"1.2\"`",
+            "not a ledger: `version` is `\"x\"`, but must be text such as `\"1.2\"`",
         );
         check(
             r#"{"version":"1.2","tasks":{}}"#,

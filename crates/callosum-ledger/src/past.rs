@@ -41,13 +41,13 @@ pub enum PastError {
     #[error(transparent)]
     Journal(#[from] OpenError),
     /// There was no ledger yet.
-    #[error("there was no ledger at {time}")]
+    #[error("no ledger existed at {time}")]
     NotYet {
         /// The time that was asked for.
         time: Timestamp,
     },
     /// An entry in the journal is not what the schema says.
-    #[error("entry {number} in the audit journal cannot be read")]
+    #[error("cannot read entry {number} of the audit journal")]
     Entry {
         /// The entry's number among all that were committed by then, from 1.
         number: usize,
@@ -173,7 +173,7 @@ impl Past {
             None => Err(PastError::Entry {
                 number,
                 source: EntryError::Schema {
-                    reason: "its record was changed while it was read".to_owned(),
+                    reason: "its record changed during the read".to_owned(),
                 },
             }),
         }

@@ -63,7 +63,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Journal(#[from] OpenError),
     /// The file that was named is not there.
-    #[error("there is no `{}`", path.display())]
+    #[error("`{}` does not exist", path.display())]
     NoFile {
         /// The file.
         path: PathBuf,

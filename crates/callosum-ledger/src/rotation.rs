@@ -163,7 +163,7 @@ fn prepare(
 fn changed(paths: &LedgerPaths) -> OpenError {
     OpenError::Foreign {
         path: paths.ledger.clone(),
-        what: "it does not end with what was committed last".to_owned(),
+        what: "it does not end with the last committed entry".to_owned(),
     }
 }
 

@@ -223,7 +223,7 @@ impl TakenLedger {
             linked_tasks: Vec<TaskId>,
         }
         let changed = || {
-            let reason = "it was changed while it was read".to_owned();
+            let reason = "it changed during the read".to_owned();
             self.bad_entry(number, EntryError::Schema { reason })
         };
         let stored = own_entry(line, &mut true).filter(|stored| is_sealed(stored));

@@ -23,7 +23,7 @@ const PRIVATE: u32 = 0o600;
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// A link, folder, pipe, socket or device has its name.
-    #[error("`{}` is no file that a log can be written to", .0.display())]
+    #[error("`{}` is not a file that a log can be written to", .0.display())]
     NoFile(PathBuf),
     /// The disk refuses.
     #[error(transparent)]
@@ -75,7 +75,7 @@ impl LogFile {
         let lost = self.lost.load(Ordering::Relaxed);
         let mut text = String::new();
         if lost > 0 {
-            text = format!("callosum: {lost} lines of this log could not be written\n");
+            text = format!("callosum: could not write {lost} lines of this log\n");
         }
         text.push_str(line);
         text.push('\n');

@@ -20,7 +20,7 @@ pub enum Level {
 
 /// A text is no level.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no level (allowed: DEBUG, INFO, WARNING, ERROR)")]
+#[error("`{0}` is not a log level (allowed: DEBUG, INFO, WARNING, ERROR)")]
 pub struct UnknownLevel(String);
 
 impl FromStr for Level {

@@ -19,7 +19,7 @@ const OWN: &str = "callosum";
 
 /// The log of this process was started before.
 #[derive(Debug, thiserror::Error)]
-#[error("this process logs already")]
+#[error("this process already writes a log")]
 pub struct StartError(#[from] tracing::subscriber::SetGlobalDefaultError);
 
 /// Sends the events of this process to a file from now on.

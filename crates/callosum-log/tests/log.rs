@@ -153,7 +153,7 @@ fn a_full_disk_costs_lines_and_says_how_many() {
     let text = String::from_utf8(disk.read(path).unwrap()).unwrap();
     assert_eq!(
         text,
-        "first\ncallosum: 2 lines of this log could not be written\nfourth\n"
+        "first\ncallosum: could not write 2 lines of this log\nfourth\n"
     );
 }
 

@@ -95,7 +95,8 @@ pub enum AddresseeError {
     Agent(#[from] AgentNameError),
     /// What stands after the agent is no session's name.
     #[error(
-        "`{found}` is no session's name: up to 128 letters, digits, `.`, `_`, `-` and `:`, as its client names it"
+        "`{found}` is not a session name: use up to 128 letters, digits, `.`, `_`, `-` and `:`, \
+         as its client names it"
     )]
     Session {
         /// Its beginning.

@@ -36,7 +36,7 @@ impl AgentName {
         if name.is_us() {
             return Err(AgentNameError {
                 found: name.0,
-                why: "the name in which the program itself speaks, and no agent's",
+                why: "reserved for Callosum itself",
             });
         }
         Ok(name)
@@ -54,7 +54,7 @@ impl AgentName {
         if !is_sound {
             return Err(AgentNameError {
                 found: mask(text).text.chars().take(LONGEST).collect(),
-                why: "no agent's name",
+                why: "not an agent name",
             });
         }
         let known = OTHER_NAMES.iter().find(|(other, _)| *other == name);
@@ -85,7 +85,7 @@ impl FromStr for AgentName {
         }
         Err(AgentNameError {
             found: masked.text,
-            why: "a name with a secret in it, and no agent's",
+            why: "not an agent name, since it contains a secret",
         })
     }
 }
@@ -113,7 +113,7 @@ impl fmt::Display for AgentName {
 /// A text is no agent's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{found}` is {}: up to 64 letters, digits, `.`, `_` and `-`, as in `claude-code`",
+    "`{found}` is {}: use up to 64 letters, digits, `.`, `_` and `-`, as in `claude-code`",
     .why
 )]
 pub struct AgentNameError {
@@ -148,7 +148,7 @@ mod tests {
     fn a_secret_is_nobodys_name() {
         let secret = "AKIAIOSFODNN7EXAMPLE";
         let error = secret.parse::<AgentName>().unwrap_err().to_string();
-        assert!(error.contains("a name with a secret in it"), "{error}");
+        assert!(error.contains("contains a secret"), "{error}");
         assert!(!error.contains(secret), "{error}");
         assert!(AgentName::try_from(secret.to_owned()).is_ok());
     }
@@ -159,7 +159,10 @@ mod tests {
         assert!(AgentName::of_speaker("codex").is_ok());
         for ours in ["callosum", "Callosum"] {
             let error = AgentName::of_speaker(ours).unwrap_err();
-            assert!(error.to_string().contains("the program itself"), "{error}");
+            assert!(
+                error.to_string().contains("reserved for Callosum itself"),
+                "{error}"
+            );
         }
     }
 }

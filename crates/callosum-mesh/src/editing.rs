@@ -185,10 +185,11 @@ pub fn warning(held: &[Lease], agent: &AgentName) -> String {
     let (named, more) = (lines.join("\n"), held.len().saturating_sub(MOST_NAMED));
     match (held.len(), more) {
         (0, _) => String::new(),
-        (1, _) => format!("{named} Agree with it before you change more: {ways}\n"),
-        (_, 0) => format!("{named}\nAgree with them before you change more: {ways}\n"),
+        (1, _) => format!("{named} Coordinate with it before you change more: {ways}\n"),
+        (_, 0) => format!("{named}\nCoordinate with them before you change more: {ways}\n"),
         (_, more) => format!(
-            "{named}\n{more} more: `callosum mesh lease list`.\nAgree with them before you change more: {ways}\n"
+            "{named}\n{more} more: `callosum mesh lease list`.\nCoordinate with them before you \
+             change more: {ways}\n"
         ),
     }
 }
@@ -218,8 +219,7 @@ mod tests {
         let one = [lease("gemini-cli", "/p/a", Some("renaming"))];
         assert_eq!(
             warning(&one, &codex),
-            "gemini-cli works on \"/p/a\" until 2026-01-02T03:04:05Z: \"renaming\". Agree with it before you change more: \
-             `callosum mesh message send gemini-cli TEXT`\n"
+            "gemini-cli works on \"/p/a\" until 2026-01-02T03:04:05Z: \"renaming\". Coordinate with it before you change more: `callosum mesh message send gemini-cli TEXT`\n"
         );
         let mut many = vec![lease("codex", "/p/0", None)];
         many.extend((1..7).map(|at| lease("gemini-cli", &format!("/p/{at}"), None)));

@@ -204,8 +204,8 @@ fn order(draft: &Draft, journal: &Journal) -> Result<Option<Order>, Faults> {
     let deed: Deed = serde_json::from_value(tagged).map_err(|error| {
         Faults(vec![Fault {
             key: "payload".to_owned(),
-            found: format!("not that of `{topic}`"),
-            wanted: format!("as its page says: {error}"),
+            found: format!("not valid for `{topic}`"),
+            wanted: format!("as documented: {error}"),
         }])
     })?;
     Ok(Some(deed.into_order()))

@@ -400,7 +400,7 @@ pub type Decided = Result<Vec<Option<Event>>, Undecided>;
 
 /// Why a list of events was not taken.
 #[derive(Debug, thiserror::Error)]
-#[error("nothing of the list was taken, for what came as number {at} of it")]
+#[error("no event of the list was accepted: event {at} failed")]
 pub struct Undecided {
     /// Which of the list stood in the way, counted from 0.
     pub at: usize,

@@ -325,7 +325,7 @@ fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<NewsItem> {
     });
     let done = done.map(|task| {
         let by = task.completed_by.as_ref();
-        let by = by.map_or("somebody", |by| by.as_str());
+        let by = by.map_or("someone", |by| by.as_str());
         let file = task.output_file.as_deref();
         let file = file
             .map(|file| format!(", result in {}", quoted(file)))
@@ -337,8 +337,8 @@ fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<NewsItem> {
     let stuck = blocked(board, &voice.agent).filter(|(_, _, rev)| *rev > since);
     let stuck = stuck.map(|(task, gone, rev)| {
         let lead = format!(
-            "your task {} cannot be begun any more, since it needs {gone}, taken back; `callosum mesh task cancel {}`, or \
-             change its `needs` in the bridge file",
+            "your task {} can no longer start, since it needs {gone}, which was canceled; \
+             `callosum mesh task cancel {}`, or change its `needs` in the bridge file",
             task.id, task.id
         );
         (rev, lead, task.prompt.clone())

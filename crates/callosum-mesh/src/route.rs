@@ -108,7 +108,7 @@ const ROUTES: [(&str, &str, &str, &str, i64); 9] = [
     ),
     (
         "dependency-scan",
-        "dependencies over several projects",
+        "dependencies across several projects",
         "gemini-cli",
         "codex",
         15,
@@ -120,7 +120,7 @@ const ROLES: [(&str, &str, &str); 3] = [
     (
         "claude-code",
         "COMMANDER",
-        "orchestration, architecture decisions, builds, infrastructure, handing tasks to others",
+        "orchestration, architecture decisions, builds, infrastructure, delegating tasks",
     ),
     (
         "codex",
@@ -130,7 +130,8 @@ const ROLES: [(&str, &str, &str); 3] = [
     (
         "gemini-cli",
         "REVIEWER",
-        "review of large contexts, synthesis, dependencies over several projects, creative content",
+        "review of large contexts, synthesis, dependencies across several projects, creative \
+         content",
     ),
 ];
 

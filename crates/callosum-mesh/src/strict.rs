@@ -68,9 +68,7 @@ impl<'de> Visitor<'de> for AnyValue {
         while let Some(key) = members.next_key::<String>()? {
             if object.contains_key(&key) {
                 let shown: String = key.chars().take(80).collect();
-                return Err(A::Error::custom(format_args!(
-                    "the key `{shown}` stands there twice"
-                )));
+                return Err(A::Error::custom(format_args!("duplicate key `{shown}`")));
             }
             let Strict(value) = members.next_value()?;
             object.insert(key, value);

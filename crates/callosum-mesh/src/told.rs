@@ -124,7 +124,7 @@ impl Mesh {
                     let is_own = OWN_CLASSES.contains(&event.topic.class());
                     (!is_own).then(|| Note {
                         lead: format!(
-                            "{} told of {}{}",
+                            "{} published {}{}",
                             voice.name_of(&event.source),
                             event.topic,
                             elsewhere(voice.cwd.as_deref(), event.cwd.as_deref())

@@ -183,21 +183,23 @@ fn shortened(text: &str) -> String {
 pub enum TopicError {
     /// It is no topic.
     #[error(
-        "`{found}` is no topic: up to 16 parts of letters, digits, `_` and `-`, with dots between them, as in `calc.discovery`"
+        "`{found}` is not a topic: use up to 16 parts of letters, digits, `_` and `-`, separated \
+         by dots, as in `calc.discovery`"
     )]
     NoTopic {
         /// Its beginning.
         found: String,
     },
     /// It has a secret in it.
-    #[error("`{found}` is no topic: it has a secret in it")]
+    #[error("`{found}` is not a topic: it contains a secret")]
     Secret {
         /// It, without that.
         found: String,
     },
     /// It is no pattern.
     #[error(
-        "`{found}` is no pattern of topics: like a topic, where `*` stands for one part and `**` for any number, as in `calc.*`"
+        "`{found}` is not a topic pattern: write a topic in which `*` matches one part and `**` \
+         any number, as in `calc.*`"
     )]
     NoPattern {
         /// Its beginning.
@@ -259,7 +261,7 @@ mod tests {
         // CALC-SEC-1: a secret is no topic either, and is not shown.
         let secret = "a.AKIAIOSFODNN7EXAMPLE";
         let error = secret.parse::<Topic>().unwrap_err().to_string();
-        assert!(error.contains("has a secret"), "{error}");
+        assert!(error.contains("contains a secret"), "{error}");
         assert!(!error.contains("AKIAIOSFODNN7EXAMPLE"), "{error}");
         assert!(Topic::try_from(secret.to_owned()).is_ok());
         assert!(vec!["a"; 17].join(".").parse::<Topic>().is_err());

@@ -27,7 +27,7 @@ use crate::{
 const GATES: usize = 2;
 
 /// What is said of a file whose two sides nobody has brought together.
-const MERGE: &str = "a merge that nobody has finished";
+const MERGE: &str = "an unfinished merge";
 
 /// So many places of the notes, and of beads, that are not read are named.
 const MOST_NAMED: usize = 20;
@@ -308,7 +308,7 @@ impl Session<'_> {
             .iter()
             .map(|(file, bad)| {
                 format!(
-                    "{file}: {} lines are no record, first in line {}",
+                    "{file}: {} lines are not records, the first is line {}",
                     bad.count, bad.lines[0]
                 )
             })
@@ -320,7 +320,7 @@ impl Session<'_> {
         let unfinished = asked.unfinished.iter().chain(&merges);
         let unfinished = unfinished.map(|file| format!("{file}: {MERGE}"));
         let unread = read.unread.iter().map(|UnreadLines { file, line, .. }| {
-            format!("{file}:{line}: this line is no record, and may hide what was claimed")
+            format!("{file}:{line}: this line is not a record, and may hide a claim")
         });
         let mut unsettled: Vec<String> = foreign
             .into_iter()
@@ -398,12 +398,13 @@ fn unreadable(unsettled: &[String], has_merge: bool, has_unread: bool, config: &
     let outcome = config.enforcement.outcome();
     let mut said = vec![headline(outcome, &unsettled[0])];
     if has_merge {
-        let hint = "finish the merge (callosum session heal brings both sides together, and leaves what only a person can tell); what is claimed is looked up then";
+        let hint = "finish the merge (callosum session heal merges both sides and keeps what only \
+            a person can decide); then the claims are checked";
         said.push(hint.to_owned());
     }
     if has_unread {
         let hint =
-            "correct the line or delete it; callosum session handoff --force goes on without it";
+            "correct or delete the line, or continue without it: callosum session handoff --force";
         said.push(hint.to_owned());
     }
     said.extend_from_slice(&unsettled[1..]);
@@ -484,7 +485,8 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
     }
     if outcome == Outcome::Blocked {
         said.push(
-            "or go on without evidence: callosum session handoff --force (the next session is told)"
+            "or continue without evidence: callosum session handoff --force (the next session is \
+             notified)"
                 .to_owned(),
         );
     }
@@ -501,7 +503,7 @@ fn ghosts(records: &[&Record], unlooked: Vec<(String, String)>, config: &Config)
     let unverified = unverified(records).into_iter();
     let unverified = unverified.map(|(feature, why)| {
         let named = match feature.as_str() {
-            "" => "a record that names no feature",
+            "" => "a record without a feature name",
             feature => feature,
         };
         format!("{MARK} {named}: {why}: {}", search_command(&feature))
@@ -511,7 +513,7 @@ fn ghosts(records: &[&Record], unlooked: Vec<(String, String)>, config: &Config)
         let is_short = words.chars().count() <= LONGEST_FEATURE;
         let feature = if is_short { words.as_str() } else { "" };
         let search = search_command(feature);
-        format!("{MARK} {words} ({place}): no one has looked for it: {search}")
+        format!("{MARK} {words} ({place}): not searched for yet: {search}")
     });
     let said: Vec<String> = unverified.chain(unlooked).collect();
     let outcome = if said.is_empty() {
@@ -543,8 +545,8 @@ fn bead_step(bead: Option<(&str, &Bead)>, id: Option<&BeadId>, mut said: Vec<Str
     let name = "bead";
     let Some((id, bead)) = bead else {
         let no_bead = match id {
-            Some(id) => format!("the current bead `{id}` is not there, or cannot be read"),
-            None => "no bead is current: callosum bead update ID --current".to_owned(),
+            Some(id) => format!("the current bead `{id}` does not exist or cannot be read"),
+            None => "there is no current bead: callosum bead update ID --current".to_owned(),
         };
         said.insert(0, no_bead);
         return warned(name, said);
@@ -582,13 +584,13 @@ fn decay(
     }
     let mut said: Vec<String> = Vec::new();
     if !changes.is_empty() {
-        said.push(format!("{} places are identifiers now", changes.len()));
+        said.push(format!("{} places are now identifiers", changes.len()));
     }
     let raw = notes.raw_blocks();
     for (line, text) in &raw {
         let tokens = estimate(text);
         said.push(format!(
-            "NOTES.md:{line}: {tokens} tokens of raw output; {ROOT_PREFIX}path:a-b would do"
+            "NOTES.md:{line}: {tokens} tokens of raw output; {ROOT_PREFIX}path:a-b is enough"
         ));
     }
     let outcome = match (raw.is_empty(), changes.is_empty()) {

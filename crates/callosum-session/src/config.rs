@@ -172,7 +172,7 @@ impl Config {
         let unusable = |what: &str| Self {
             faults: vec![Fault {
                 line: 1,
-                what: format!("{what}, so every setting has its default"),
+                what: format!("{what}; all settings use their defaults"),
             }],
             ..Self::default()
         };
@@ -180,12 +180,14 @@ impl Config {
         let path = match session.zones.real(disk, &session.zones.config()) {
             Ok(path) => path,
             Err(ZoneError::Outside { .. }) => {
-                return Ok(unusable("it is a link that leads out of the project"));
+                return Ok(unusable("it is a link that points outside the project"));
             }
             Err(error) => return Err(error.into()),
         };
         match disk.stat(&path).map_err(ZoneError::from)? {
-            Some(stat) if stat.kind != EntryKind::File => return Ok(unusable("it is no file")),
+            Some(stat) if stat.kind != EntryKind::File => {
+                return Ok(unusable("it is not a regular file"));
+            }
             Some(stat) if stat.len > LARGEST as u64 => {
                 return Ok(unusable(&format!("it is larger than {LARGEST} bytes")));
             }
@@ -225,7 +227,7 @@ impl Config {
             Ok(Value::Object(members)) => members,
             Ok(Value::Null) => return (config, said),
             Ok(_) => {
-                said.push("it is no mapping".to_owned());
+                said.push("it is not a mapping".to_owned());
                 return (config, said);
             }
             Err(problem) => {
@@ -239,7 +241,8 @@ impl Config {
         config.enforcement = enforced.map_or(Enforcement::Standard, |word| {
             Enforcement::named(word).unwrap_or_else(|| {
                 let what =
-                    "`grounding_enforcement` is none of standard, strict, warn and disabled: strict";
+                    "`grounding_enforcement` is not one of standard, strict, warn and disabled: \
+                     using strict";
                 said.push(what.to_owned());
                 Enforcement::Strict
             })
@@ -252,7 +255,8 @@ impl Config {
         });
         config.edd = enforced.map_or(Enforcement::Warn, |word| {
             Enforcement::named(word).unwrap_or_else(|| {
-                let what = "`edd.enforcement` is none of strict, warn and disabled: strict";
+                let what =
+                    "`edd.enforcement` is not one of strict, warn and disabled: using strict";
                 said.push(what.to_owned());
                 Enforcement::Strict
             })
@@ -287,7 +291,7 @@ impl Config {
             match section.and_then(|section| section.get(key)) {
                 None => {}
                 Some(Value::Bool(set)) => *is_set = *set,
-                Some(_) => said.push(format!("`client_hooks.{key}` is neither true nor false")),
+                Some(_) => said.push(format!("`client_hooks.{key}` must be true or false")),
             }
         }
         let limits = &mut config.limits;
@@ -305,7 +309,8 @@ impl Config {
             match limit_of(value) {
                 Some(set) => *limit = set,
                 None => said.push(format!(
-                    "`attention_budget.{key}` is neither a number of tokens nor a share such as \"40%\""
+                    "`attention_budget.{key}` must be a number of tokens or a share such as \
+                     \"40%\""
                 )),
             }
         }
@@ -322,7 +327,7 @@ fn valued_sections(members: &Map<String, Value>) -> Vec<String> {
     });
     let said = valued.map(|(section, keys)| {
         format!(
-            "`{section}` has a value, and not the keys {} below it",
+            "`{section}` must be a mapping with the keys {}",
             keys.join(", ")
         )
     });
@@ -394,7 +399,9 @@ fn number(
     let value = members.get(section)?.get(key)?;
     let number = value.as_u64().filter(|number| *number <= 100_000);
     if number.is_none() {
-        faults.push(format!("`{section}.{key}` is no number from 0 to 100000"));
+        faults.push(format!(
+            "`{section}.{key}` must be a number from 0 to 100000"
+        ));
     }
     number
 }
@@ -458,7 +465,7 @@ mod tests {
             .map(|fault| {
                 (
                     fault.line,
-                    fault.what.contains(" has a value, and not the keys "),
+                    fault.what.contains(" must be a mapping with the keys "),
                 )
             })
             .collect();

@@ -76,16 +76,16 @@ pub struct Decided {
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
     /// There is nothing in it.
-    #[error("a decision needs words")]
+    #[error("the decision has no text")]
     Empty,
     /// Its title is too long to be shown whole.
-    #[error("a title has at most {MOST_TITLE_WORDS} words")]
+    #[error("a title may have at most {MOST_TITLE_WORDS} words")]
     LongTitle,
     /// A place cannot be quoted.
     #[error(transparent)]
     Quote(#[from] QuoteError),
     /// No decision was made at this time.
-    #[error("there is no decision of {ts}")]
+    #[error("no decision has the time {ts}")]
     NoDecision {
         /// The time.
         ts: String,

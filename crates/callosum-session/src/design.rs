@@ -103,7 +103,7 @@ impl Session<'_> {
             for (line, id) in beads_in(&design.text) {
                 if is_ours && !self.disk.exists(&self.beads().path(&id)?)? {
                     let name = &design.name;
-                    let what = format!("{name}:{line} names {id}, and there is no such bead");
+                    let what = format!("{name}:{line} names {id}, but there is no such bead");
                     forks.push(fork(Source::Bead, design.kind, what));
                 }
             }

@@ -94,7 +94,7 @@ pub fn forks(
     let mut in_beads: HashSet<&str> = HashSet::new();
     for (id, bead) in beads {
         if current.as_deref() == Some(id) && is_closed(&bead.status) {
-            let what = format!("{id} is {}, and stands as the current bead", bead.status);
+            let what = format!("{id} is {}, but is still the current bead", bead.status);
             fork(Source::Bead, Source::Notes, what);
         }
         let in_bead: HashSet<&str> = bead.decisions.iter().map(|made| made.ts.as_str()).collect();
@@ -106,7 +106,8 @@ pub fn forks(
                 }
                 Some(known) if known.words() != made.decision => {
                     let (ts, parted) = (&made.ts, parted(&made.decision, known.words()));
-                    let what = format!("the decision of {ts} has other words in {id}: {parted}");
+                    let what =
+                        format!("the decision of {ts} has a different text in {id}: {parted}");
                     fork(Source::Bead, Source::Notes, what);
                 }
                 Some(known)
@@ -115,7 +116,10 @@ pub fn forks(
                         .iter()
                         .any(|cited| !known.evidence.contains(cited)) =>
                 {
-                    let what = format!("the decision of {} cites less than in {id}", made.ts);
+                    let what = format!(
+                        "the decision of {} has fewer citations than in {id}",
+                        made.ts
+                    );
                     fork(Source::Bead, Source::Notes, what);
                 }
                 Some(_) => {}
@@ -156,8 +160,9 @@ pub fn forks(
             continue;
         };
         if let Some(wins) = claim.revised_in {
-            let what =
-                format!("the decision of {ts} has other words or evidence in the trajectory");
+            let what = format!(
+                "the decision of {ts} has a different text or other evidence in the trajectory"
+            );
             fork(wins, Source::Trajectory, what);
         }
         if !by_ts.contains_key(ts) && !by_title.contains(ts) {

@@ -59,7 +59,7 @@ pub struct Ghosted {
 #[derive(Debug, thiserror::Error)]
 pub enum GhostError {
     /// It shows neither that the feature is there nor that it is not.
-    #[error("nothing shows that `{feature}` is missing: {why}")]
+    #[error("the search does not prove that `{feature}` is missing: {why}")]
     ShowsNothing {
         /// The feature.
         feature: String,
@@ -203,7 +203,7 @@ fn shown(record: &Value) -> Result<(), &'static str> {
     };
     let found_nothing = |query: &&Value| query.get("results").and_then(Value::as_u64) == Some(0);
     if queries.len() < 2 {
-        return Err("fewer than two queries were made");
+        return Err("fewer than two queries were run");
     }
     if !queries.iter().all(found_nothing) {
         return Err("a query found something");
@@ -215,14 +215,14 @@ fn shown(record: &Value) -> Result<(), &'static str> {
             .any(|other| alike(one, other) <= MOST_ALIKE)
     });
     if !differ {
-        return Err("the queries do not differ");
+        return Err("the queries are too similar");
     }
     let control = record
         .get("control")
         .and_then(|control| control.get("results"));
     match control.and_then(Value::as_u64) {
         Some(results) if results > 0 => Ok(()),
-        _ => Err("no control found what is known to be there"),
+        _ => Err("no positive control found what is known to exist"),
     }
 }
 

@@ -137,8 +137,8 @@ impl Held<'_> {
             None => format!("title, {UNKNOWN}"),
         };
         let mut text = format!(
-            "# Made anew from the trajectory: the file was lost before it was committed. Not known any more:\n\
-             # {lacks}.\nid: {id}\n"
+            "# Rebuilt from the trajectory: the file was lost before it was committed. \
+             Unknown:\n# {lacks}.\nid: {id}\n"
         );
         if let Some(title) = title {
             let _ = writeln!(text, "title: {}", Value::from(title));
@@ -155,7 +155,7 @@ impl Held<'_> {
         self.write_if_changed(&path, sheet.text().as_bytes())?;
         Ok(Some(Healed {
             file,
-            was: format!("missing and never committed ({lacks} are not known any more)"),
+            was: format!("missing and never committed ({lacks} are unknown)"),
             from: Healer::Trajectory,
             aside: None,
         }))

@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(one_line("\n\n"), "");
     }
 
-    /// LOA-REC-1: a title has at most twelve words.
+    /// LOA-REC-1: a title may have at most twelve words.
     #[test]
     fn a_title_is_the_first_twelve_words() {
         assert_eq!(title_of("Use  sliding expiry"), "Use sliding expiry");

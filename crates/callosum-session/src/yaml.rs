@@ -188,19 +188,17 @@ fn told(text: &str, error: &Error) -> NotYaml {
     let line = usize::try_from(named).unwrap_or(usize::MAX).max(1);
     let what = match error {
         Error::DuplicateMappingKey { key: Some(key), .. } => {
-            format!("the key `{key}` stands there a second time")
+            format!("duplicate key `{key}`")
         }
-        Error::DuplicateMappingKey { key: None, .. } => {
-            "a key stands there a second time".to_owned()
-        }
-        Error::UnknownAnchor { .. } => "an alias of what has no anchor before it".to_owned(),
-        Error::MultipleDocuments { .. } => "a second document begins".to_owned(),
+        Error::DuplicateMappingKey { key: None, .. } => "duplicate key".to_owned(),
+        Error::UnknownAnchor { .. } => "alias without an anchor before it".to_owned(),
+        Error::MultipleDocuments { .. } => "a second document begins here".to_owned(),
         Error::Budget { .. }
         | Error::AliasReplayCounterOverflow { .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. } => {
-            "it expands to more than is read".to_owned()
+            "it expands beyond the size limit".to_owned()
         }
         _ => {
             let is_indented = |line: &str| {
@@ -209,11 +207,11 @@ fn told(text: &str, error: &Error) -> NotYaml {
             };
             return match text.lines().position(is_indented) {
                 Some(tab) => NotYaml {
-                    what: "a tab indents what only blanks may".to_owned(),
+                    what: "indented with a tab instead of spaces".to_owned(),
                     line: tab + 1,
                 },
                 None => NotYaml {
-                    what: "what stands there, or begins before and has no end, is no YAML"
+                    what: "invalid YAML here, or something that began earlier has no end"
                         .to_owned(),
                     line: line.min(text.lines().count().max(1)),
                 },
@@ -233,17 +231,20 @@ mod tests {
         for (text, said) in [
             (
                 "id: 1\ntitle: a\ntitle: b\n",
-                "the key `title` stands there a second time (line 3)",
+                "duplicate key `title` (line 3)",
             ),
             (
                 "id: 1\n\ttitle: x\n",
-                "a tab indents what only blanks may (line 2)",
+                "indented with a tab instead of spaces (line 2)",
             ),
             (
                 "id: 1\ntitle: *b\n",
-                "an alias of what has no anchor before it (line 2)",
+                "alias without an anchor before it (line 2)",
             ),
-            ("id: 1\n---\nid: 2\n", "a second document begins (line 3)"),
+            (
+                "id: 1\n---\nid: 2\n",
+                "a second document begins here (line 3)",
+            ),
         ] {
             assert_eq!(read(text).unwrap_err().to_string(), said, "{text}");
         }
@@ -254,7 +255,7 @@ mod tests {
         ] {
             let said = read(text).unwrap_err().to_string();
             assert!(
-                said.starts_with("what stands there, or begins before"),
+                said.starts_with("invalid YAML here, or something that began earlier"),
                 "{said}"
             );
             assert!(!said.contains("error"), "{said}");
@@ -269,7 +270,7 @@ mod tests {
         }
         let said = read(&bomb).unwrap_err().to_string();
         assert!(
-            said.starts_with("it expands to more than is read"),
+            said.starts_with("it expands beyond the size limit"),
             "{said}"
         );
     }

@@ -117,7 +117,7 @@ impl Zones {
 #[derive(Debug, thiserror::Error)]
 pub enum ZoneError {
     /// A link leads out of the project, or nowhere.
-    #[error("`{}` is a link that leads out of the project", path.display())]
+    #[error("`{}` is a link that points outside the project", path.display())]
     Outside {
         /// The file that was meant.
         path: PathBuf,

@@ -16,7 +16,7 @@ use rustix::{
 pub fn become_session_leader_and_exec(arguments: impl IntoIterator<Item = OsString>) -> io::Error {
     let mut arguments = arguments.into_iter();
     let Some(program) = arguments.next() else {
-        return io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
+        return io::Error::new(io::ErrorKind::InvalidInput, "no program given");
     };
     let lead = || -> io::Result<()> {
         setsid()?;

@@ -138,7 +138,7 @@ impl Failure {
             }
             Self::Gone { spoke: false } => Complaint::of_kind(
                 NOT_SPOKEN,
-                &format!("the agent ended{how} without a word of it"),
+                &format!("the agent ended{how} and wrote nothing"),
             ),
         }
     }
@@ -273,7 +273,7 @@ impl Talking<'_> {
                 for event in self.session().counted(&Value::Null) {
                     self.say(event);
                 }
-                let words = "the agent began message after message where the one before had not ended";
+                let words = "the agent kept starting messages before the previous one had ended";
                 return Err(Complaint::of_kind(CUT_OFF, words).into());
             }
         };
@@ -305,7 +305,10 @@ impl Talking<'_> {
             ModeChoice::Unknown(names) => {
                 let words = match names.as_slice() {
                     [] => "the agent offers no session modes".to_owned(),
-                    names => format!("none of its modes is known to ask: {}", names.join(", ")),
+                    names => format!(
+                        "none of its modes is known to ask for permission: {}",
+                        names.join(", ")
+                    ),
                 };
                 return Err(Complaint::of_kind(WRITES_UNASKED, &words).into());
             }
@@ -317,7 +320,7 @@ impl Talking<'_> {
                 return self.gone();
             }
             let why = said(&error).words;
-            let words = format!("the agent did not take the mode `{mode}`: {why}");
+            let words = format!("the agent did not accept the mode `{mode}`: {why}");
             Complaint::of_kind(WRITES_UNASKED, &words).into()
         })
     }
@@ -375,7 +378,7 @@ impl Talking<'_> {
 /// beside it.
 fn said(error: &Error) -> Complaint {
     let message = match error.message.as_str() {
-        "" => "an error without words",
+        "" => "an error without a message",
         message => message,
     };
     let data = error.data.as_ref();

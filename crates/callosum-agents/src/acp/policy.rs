@@ -32,7 +32,7 @@ impl Policy<'_> {
             "session/request_permission" => Ok(self.permission(params)),
             "fs/read_text_file" => self.read(params),
             "fs/write_text_file" => {
-                Err((NO_PARAMS, "refused: an analysis writes nothing".to_owned()))
+                Err((NO_PARAMS, "refused: an analysis must not write".to_owned()))
             }
             _ => Err((NO_METHOD, "Method not found".to_owned())),
         }
@@ -91,16 +91,16 @@ impl Policy<'_> {
         let refused = |why: &str| (NO_PARAMS, format!("refused: {why}"));
         let file = self
             .resolve(path)
-            .ok_or_else(|| refused("there is no such file in the tree"))?;
+            .ok_or_else(|| refused("the file does not exist in the tree"))?;
         let stat = self.disk.stat(&file).ok().flatten();
         if !stat.is_some_and(|stat| stat.kind == EntryKind::File && stat.len <= LARGEST_FILE) {
-            return Err(refused("it is no file, or too large"));
+            return Err(refused("not a regular file, or too large"));
         }
         let bytes = self
             .disk
             .read(&file)
-            .map_err(|_| refused("it cannot be read"))?;
-        let text = String::from_utf8(bytes).map_err(|_| refused("it is no text"))?;
+            .map_err(|_| refused("the file cannot be read"))?;
+        let text = String::from_utf8(bytes).map_err(|_| refused("the file is not text"))?;
         let first = params["line"].as_u64().unwrap_or(1).max(1) as usize - 1;
         let most = params["limit"]
             .as_u64()

@@ -194,7 +194,7 @@ impl Session {
         let stopped = result["stopReason"].as_str().unwrap_or_default();
         if let Some(words) = &self.failed {
             let words = match words.trim() {
-                "" => "the agent says that its turn failed, not why",
+                "" => "the agent reports that its turn failed, without a reason",
                 words => words,
             };
             return Err(Complaint::words(words));
@@ -208,17 +208,17 @@ impl Session {
         let (kind, words) = match stopped {
             "end_turn" if self.says_something && counts_nothing(result) => (
                 CUT_OFF,
-                "the agent says that it is done, and counts no token of an answer".to_owned(),
+                "the agent reports that it is done, but counts no output tokens".to_owned(),
             ),
             "end_turn" if self.went_on > 0 => (
                 CUT_OFF,
-                "the agent began a message where the one before had not ended".to_owned(),
+                "the agent started a message before the previous one had ended".to_owned(),
             ),
             "end_turn" => return Ok(self.whole(result)),
-            "refusal" => ("refusal", "the agent refused to go on".to_owned()),
+            "refusal" => ("refusal", "the agent refused to continue".to_owned()),
             "max_tokens" | "max_turn_requests" => (
                 CUT_OFF,
-                format!("the agent stopped at a limit of its own ({stopped})"),
+                format!("the agent stopped at one of its own limits ({stopped})"),
             ),
             _ => (CUT_OFF, format!("the agent stopped for `{stopped}`")),
         };

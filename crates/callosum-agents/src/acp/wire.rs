@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// CAL-COM-1: a message that is not UTF-8 is no message, and it is known that there was one.
+    /// CAL-COM-1: a message that is not UTF-8 is not a message, and it is known that there was one.
     #[test]
     fn a_message_in_another_encoding_is_garbled() {
         let in_latin1 = b"{\"method\": \"m\", \"params\": \"caf\xe9\"}";

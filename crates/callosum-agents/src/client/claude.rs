@@ -112,8 +112,8 @@ pub(super) const CLIENT: Client = Client {
         },
         silence: "",
         proven: Version(2, 1, 332),
-        limits: "before 2.1.330 runs a tool whose hook is missing, crashes or takes too long; before 2.1.332 \
-             runs the shell lines of a skill that a person types without asking; denies in `-p`, \
-             where no one can be asked; passes all hooks over with `--bare` and `--safe-mode`",
+        limits: "before 2.1.330 runs a tool whose hook is missing, crashes or times out; before \
+             2.1.332 runs the shell lines of a skill that a person types without asking; denies \
+             in `-p`, where no one can be asked; skips all hooks with `--bare` and `--safe-mode`",
     }),
 };

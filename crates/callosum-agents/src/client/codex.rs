@@ -96,8 +96,9 @@ pub(super) const CLIENT: Client = Client {
         },
         silence: "",
         proven: Version(0, 171, 0),
-        limits: "does not report what its model types into an open shell (`write_stdin`), so that a bare shell \
-             or interpreter is denied; passes a hook over in silence until a person has trusted it in the terminal, and again after \
-             each change of it; cannot ask; runs a tool whose hook is missing or takes too long",
+        limits: "does not report what its model types into an open shell (`write_stdin`), so a \
+             bare shell or interpreter is denied; skips a hook silently until a person has \
+             trusted it in the terminal, and again after each change of the hook; cannot ask; \
+             runs a tool whose hook is missing or times out",
     }),
 };

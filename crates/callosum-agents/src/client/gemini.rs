@@ -113,7 +113,7 @@ pub(super) const CLIENT: Client = Client {
         // Where standard output is empty it reads standard error.
         silence: "{}\n",
         proven: Version(0, 61, 0),
-        limits: "fires no hook of tools when it is spoken to by ACP, nor those of a project that is trusted \
-             with `--skip-trust` only; cannot ask; runs a tool whose hook takes too long",
+        limits: "runs no tool hooks over ACP, and none of a project that is only trusted with \
+             `--skip-trust`; cannot ask; runs a tool whose hook times out",
     }),
 };

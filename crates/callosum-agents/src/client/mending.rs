@@ -35,51 +35,51 @@ impl Client {
         Some(
             if says(&[
                 "its description of its options",
-                "the oldest that is understood",
+                "the oldest supported version",
                 "unknown argument",
             ]) {
                 format!("{} && {check}", self.updating(executor))
-            } else if says(&["it does not say which version it is"]) {
+            } else if says(&["it does not report its version"]) {
                 format!(
-                    "what stands in PATH as `{program}` may be another program, which `command -v {program}` tells; \
-                 to have this one: {install}"
+                    "`{program}` in PATH may be another program: check with `command -v \
+                 {program}`; to install the right one: {install}"
                 )
             } else if says(&["'node'", "node: not found", "`node` was not found"]) {
                 let version = self
                     .node
                     .map(|oldest| format!(" {oldest} or later"))
                     .unwrap_or_default();
-                format!(
-                    "it runs on Node{version}, and there is none in PATH: install it, then: {check}"
-                )
+                format!("it runs on Node{version}, which is not in PATH: install it, then: {check}")
             } else if says(&["was not found"]) {
-                format!("put the folder of `{program}` into PATH, or install it: {install}")
+                format!("add the folder of `{program}` to PATH, or install it: {install}")
             } else if says(&INCOMPLETE) {
-                format!("its installation is not whole: {install}")
+                format!("its installation is incomplete: {install}")
             } else if says(&OTHER_NODE) {
                 match self.node {
                     Some(oldest) => format!(
-                        "it runs on Node {oldest} or later, and `node --version` tells which is here: put such a one \
-                     first in PATH, then: {check}"
+                        "it needs Node {oldest} or later; `node --version` prints yours: put a \
+                     newer one first in PATH, then: {check}"
                     ),
                     None => format!("its installation is damaged: {install}"),
                 }
             } else if says(&["exec format error", "cannot execute binary file"]) {
-                format!("it was made for another machine: {install}")
+                format!("it was built for another machine: {install}")
             } else if says(&["glibc", "libstdc++", "libc.musl"]) {
                 format!(
-                    "it wants other libraries of the system than are here: update the system, or install an older version \
-                 of it, but {} or later, then: {check}",
+                    "it needs other system libraries: update the system, or install an older \
+                 version of it, but {} or later, then: {check}",
                     self.oldest
                 )
             } else if says(&["out of memory", "by signal 9"]) {
-                format!("it ran out of memory, or somebody ended it: free some, then: {check}")
+                format!(
+                    "it ran out of memory, or something killed it: free some memory, then: {check}"
+                )
             } else if says(&["by signal "]) {
                 format!(
-                    "it crashes; where `{program} --version` does in a terminal, too: {install}"
+                    "it crashes; if `{program} --version` crashes in a terminal, too: {install}"
                 )
             } else if says(&["enospc", "no space left", "disk quota"]) {
-                format!("make room on the disk, then: {check}")
+                format!("free some disk space, then: {check}")
             } else if says(&["is not logged in"]) {
                 // The failure itself may name a key that is there and was not handed on.
                 let told = said.split_once(HELPS).map(|(_, told)| told);
@@ -89,8 +89,8 @@ impl Client {
                 }
             } else if says(&["took longer than", "was silent for"]) {
                 format!(
-                    "see whether `{program} --version` ends in a terminal; where it hangs there, too: {install}; where it \
-                 is only slow: {check}"
+                    "check whether `{program} --version` ends in a terminal; if it hangs there, \
+                 too: {install}; if it is only slow: {check}"
                 )
             } else {
                 return None;
@@ -101,8 +101,8 @@ impl Client {
     /// What helps where the words name no cause.
     pub fn looking(&self, executor: &Executor) -> String {
         format!(
-            "see whether `{} --version` works in a terminal; where it does not: {} && callosum executor check {id}; \
-             all that it said here: callosum executor check {id} -v",
+            "check whether `{} --version` works in a terminal; if not: {} && callosum executor \
+             check {id}; for its full output: callosum executor check {id} -v",
             program(executor),
             self.installing(executor),
             id = executor.id
@@ -166,27 +166,27 @@ mod tests {
             ("codex", "`codex` was ended by signal 9", "out of memory"),
             (
                 "claude",
-                "`claude` could not be started: the program `claude` was not found",
+                "cannot start `claude`: the program `claude` was not found",
                 "npm install -g @anthropic-ai/claude-code@latest",
             ),
             (
                 "claude",
-                "it is version 1.0.30, and the oldest that is understood is 2.0.0",
+                "its version is 1.0.30, but the oldest supported version is 2.0.0",
                 "claude update && ",
             ),
             (
                 "opencode",
-                "`opencode` took longer than 30000 ms and was ended",
+                "`opencode` took longer than 30000 ms and was stopped",
                 "`opencode --version` ends in a terminal",
             ),
             (
                 "codex",
-                "it does not say which version it is",
+                "it does not report its version",
                 "command -v codex",
             ),
             (
                 "codex-acp",
-                "the agent ended with exit code 1; it said: Error: Cannot find package 'x'",
+                "the agent ended with exit code 1; its output: Error: Cannot find package 'x'",
                 "npm install -g @agentclientprotocol/codex-acp@latest",
             ),
             (
@@ -207,7 +207,7 @@ mod tests {
     /// CAL-EXE-2: a key that is there and was not handed on mends it, and no login in a terminal.
     #[test]
     fn a_key_that_the_failure_names_is_what_mends_it() {
-        let line = "GEMINI_API_KEY is set here, and not passed on to it: callosum executor register gemini-acp \
+        let line = "GEMINI_API_KEY is set here, but not passed to it: callosum executor register gemini-acp \
                     --pass-env GEMINI_API_KEY";
         let said = format!("`gemini-acp` is not logged in: x{HELPS}{line}");
         assert_eq!(told("gemini-acp", &said).as_deref(), Some(line));

@@ -109,7 +109,7 @@ pub(super) const CLIENT: Client = Client {
         },
         silence: "",
         proven: Version(0, 24, 4),
-        limits: "was not seen to ask, so that it denies instead; whether hooks fire when it is spoken to by \
-             ACP is not known",
+        limits: "has not been seen to ask, so it denies instead; it is unknown whether hooks run \
+             over ACP",
     }),
 };

@@ -111,7 +111,7 @@ impl Confiner {
             let mut reached = decide(policy, &hosts, &self.system)?;
             let keeps_its_folder = !needs.kept.is_empty();
             if policy != Policy::Off && !reached.layers.namespaces && keeps_its_folder {
-                let what = "a folder of its own, so that it writes the person's";
+                let what = "a folder of its own, so it writes to the user's";
                 reached.missing.push(what.to_owned());
             }
             return Ok(reached);
@@ -162,7 +162,7 @@ impl Confiner {
                 return Err(RunError::Unconfined {
                     executor: executor.id.clone(),
                     advice: Some(format!(
-                        "register it again with --allow-read or --allow-write {}, if it is to use that",
+                        "to allow that, register it again with --allow-read or --allow-write {}",
                         outside.target.display()
                     )),
                     reason: outside.to_string(),
@@ -271,7 +271,7 @@ impl Confiner {
             .transpose()
             .map_err(|error| RunError::Unconfined {
                 executor: executor.id.clone(),
-                reason: format!("the way to its hosts cannot be opened: {error}"),
+                reason: format!("cannot open the connection to its hosts: {error}"),
                 advice: None,
             })?;
         let mut environment = launch.environment;
@@ -340,7 +340,7 @@ impl Confiner {
                 Err(RunError::Unconfined {
                     executor: executor.id.clone(),
                     reason: format!(
-                        "its confinement failed at {}: {}",
+                        "its sandbox failed at {}: {}",
                         step.as_str(),
                         io::Error::from_raw_os_error(error)
                     ),
@@ -356,7 +356,7 @@ impl Confiner {
     /// What has an executor run that requires more than this machine gives.
     fn allowing(&self, executor: &Executor) -> String {
         let less = format!(
-            "with what there is: callosum executor register {} --sandbox best-effort",
+            "with a weaker sandbox: callosum executor register {} --sandbox best-effort",
             executor.id
         );
         match self.system.remedy() {

@@ -46,9 +46,10 @@ pub struct Refused {
     pub is_untried: bool,
 }
 
-const LACKING: &str = "its entry requires confinement, and this system lacks ";
+const LACKING: &str = "its entry requires a sandbox, but this system lacks ";
 
-const UNTRIED: &str = "this machine did not say in time whether it can hold an executor; try again when it has less to do: ";
+const UNTRIED: &str = "this machine did not report in time whether it can sandbox an executor; \
+    try again when it is less busy: ";
 
 /// Decides what is given away, where these hosts are to be reached all the same.
 pub fn decide(policy: Policy, hosts: &[String], system: &System) -> Result<Reached, Refused> {
@@ -65,10 +66,7 @@ pub fn decide(policy: Policy, hosts: &[String], system: &System) -> Result<Reach
     let faults = [
         ("namespaces", system.namespaces.as_ref().err()),
         ("Landlock", system.landlock.as_ref().err()),
-        (
-            "a filter of system calls",
-            system.system_calls.as_ref().err(),
-        ),
+        ("a system call filter", system.system_calls.as_ref().err()),
     ];
     let mut missing: Vec<String> = faults
         .iter()
@@ -83,7 +81,7 @@ pub fn decide(policy: Policy, hosts: &[String], system: &System) -> Result<Reach
         sockets: system.namespaces.is_err() && system.system_calls.is_ok() && hosts.is_empty(),
     };
     if system.namespaces.is_err() && !hosts.is_empty() {
-        missing.push("a network that ends at the hosts of the entry".to_owned());
+        missing.push("a network limited to the hosts of the entry".to_owned());
     }
     // Whoever keeps the machine busy would otherwise have the next executor run unheld.
     let is_untried = faults
@@ -129,7 +127,7 @@ impl Reached {
             layers: Layers::default(),
             landlock: None,
             hosts: Vec::new(),
-            missing: vec!["a program that confines".to_owned()],
+            missing: vec!["a sandbox program".to_owned()],
         }
     }
 
@@ -241,8 +239,7 @@ mod tests {
         let refused = decide(Policy::Required, &[], &in_container()).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "its entry requires confinement, and this system lacks \
-             namespaces (namespaces: Operation not permitted (os error 1))"
+            "its entry requires a sandbox, but this system lacks namespaces (namespaces: Operation not permitted (os error 1))"
         );
     }
 

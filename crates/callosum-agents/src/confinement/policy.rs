@@ -62,7 +62,7 @@ impl fmt::Display for Whitelisted {
 
 /// A text that is no host and port.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a host and a port, as `api.example.com:443` or `*:443`, and not `*`", text.escape_debug())]
+#[error("`{}` must be a host and a port, such as `api.example.com:443` or `*:443`, or `*`", text.escape_debug())]
 pub struct InvalidHost {
     /// What was given.
     pub text: String,

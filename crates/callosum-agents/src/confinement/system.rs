@@ -37,10 +37,10 @@ pub enum Missing {
         error: i32,
     },
     /// The trial could not be made, or did not say how it ended.
-    #[error("it could not be tried")]
+    #[error("it could not be tested")]
     Untried,
     /// No such thing exists on this system.
-    #[error("this system has no such thing")]
+    #[error("this system does not have it")]
     Unknown,
 }
 
@@ -58,7 +58,7 @@ impl System {
     /// knows of anything.
     pub fn remedy(&self) -> Option<&'static str> {
         if cfg!(not(target_os = "linux")) {
-            return Some("executors that you would not run yourself belong on a Linux machine");
+            return Some("run executors that you do not trust on a Linux machine");
         }
         match &self.namespaces {
             Ok(()) => None,
@@ -67,13 +67,14 @@ impl System {
                 step: Step::Users | Step::Mounts | Step::Network | Step::Capabilities,
                 ..
             }) => Some(
-                "allow it to this program: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, \
-                 or an AppArmor profile for it with the rule `userns,`",
+                "allow it for this program: sysctl -w \
+                 kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for it \
+                 with the rule `userns,`",
             ),
             Err(_) => Some(
                 "allow user namespaces: sysctl -w user.max_user_namespaces=15000 (on Debian also \
-                 kernel.unprivileged_userns_clone=1); in a container, a seccomp profile that allows \
-                 unshare, as docker run --security-opt seccomp=unconfined",
+                 kernel.unprivileged_userns_clone=1); in a container, use a seccomp profile that \
+                 allows unshare, such as docker run --security-opt seccomp=unconfined",
             ),
         }
     }

@@ -579,7 +579,10 @@ mod tests {
         };
         assert_eq!(partial.as_deref(), Some("Half of it"));
         assert_eq!(spent.tokens, 3);
-        assert!(told.to_string().contains("the reason `unknown`"), "{told}");
+        assert!(
+            told.to_string().contains("gives `unknown` as the reason"),
+            "{told}"
+        );
         let other = after("Under-development features are on");
         assert!(other.contains("was silent"), "{other}");
     }

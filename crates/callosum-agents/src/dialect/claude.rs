@@ -41,7 +41,7 @@ pub(super) fn system(hearing: &mut Hearing, event: &Value) {
             } else {
                 format!(" {status}")
             };
-            let words = format!("tries again after {error}{status}");
+            let words = format!("retries after {error}{status}");
             if count(event, &["error_status"]) == 429 || error.contains("rate_limit") {
                 let wait = Duration::from_millis(count(event, &["retry_delay_ms"]));
                 hearing.limit = Some((words.clone(), wait));
@@ -204,7 +204,7 @@ pub(super) fn end(hearing: &mut Hearing, event: &Value) {
             .filter(|words| !words.trim().is_empty())
             .or_else(|| text(event, &["subtype"]).filter(|subtype| *subtype != "success"))
             .or(reason)
-            .unwrap_or("it says that it failed, not why");
+            .unwrap_or("it reports a failure without a reason");
         hearing.failure = Some(Complaint {
             words: words.to_owned(),
             status: at(event, &["api_error_status"]).and_then(Value::as_u64),

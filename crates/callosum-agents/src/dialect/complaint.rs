@@ -48,7 +48,7 @@ impl Complaint {
     /// A complaint about the entry or the tree: nobody was asked.
     pub(crate) fn of_ours(words: &str) -> Self {
         Self {
-            words: format!("nobody was asked: {words}"),
+            words: format!("nothing was sent: {words}"),
             ..Self::default()
         }
     }
@@ -569,7 +569,7 @@ mod tests {
             ),
             (
                 "API Error (503): upstream away",
-                "reached a server that is overloaded: ",
+                "reached an overloaded server: ",
             ),
             (
                 "UserPromptSubmit operation blocked by hook: no",
@@ -578,7 +578,7 @@ mod tests {
             ("Agent execution blocked: no", "refused: "),
             (
                 "This service is unavailable.",
-                "reached a server that is overloaded: ",
+                "reached an overloaded server: ",
             ),
             (
                 "Internal error: 401 Incorrect API key provided: none",
@@ -611,7 +611,7 @@ mod tests {
             (
                 "Model produced plain text instead of calling the structured_output tool as required by --json-schema after \
                  2 turn(s). Output preview (9 chars): \"I cannot.\".",
-                "did not answer in the form",
+                "did not answer in the requested form",
             ),
             (
                 "it hit your wall of text and then the limit",
@@ -619,15 +619,15 @@ mod tests {
             ),
             (
                 "There's an issue with the selected model (opus-9). It may not exist or you may not have access to it.",
-                "has no such model: ",
+                "does not have this model: ",
             ),
             (
                 "[API Error: models/gemini-9 is not found for API version v1beta]",
-                "has no such model: ",
+                "does not have this model: ",
             ),
             (
                 "404 The model `gpt-9` does not exist or you do not have access to it.",
-                "has no such model: ",
+                "does not have this model: ",
             ),
             (
                 "the model cannot say where the file is: not found",

@@ -31,7 +31,7 @@ pub enum ClientFault {
         resets: Option<String>,
     },
     /// The model's server is overloaded or away.
-    #[error("reached a server that is overloaded{}: {words}", again(resets.as_deref()))]
+    #[error("reached an overloaded server{}: {words}", again(resets.as_deref()))]
     Overloaded {
         /// Its words.
         words: String,
@@ -39,7 +39,7 @@ pub enum ClientFault {
         resets: Option<String>,
     },
     /// The prompt, with what the client adds to it, is longer than the model takes.
-    #[error("found the prompt too long: {words}")]
+    #[error("rejected the prompt as too long: {words}")]
     PromptTooLong {
         /// Its words.
         words: String,
@@ -57,25 +57,25 @@ pub enum ClientFault {
         words: String,
     },
     /// The model says, in the form that was asked for, that it cannot answer.
-    #[error("says that it cannot answer: {words}")]
+    #[error("reports that it cannot answer: {words}")]
     Declined {
         /// Its words.
         words: String,
     },
     /// It said something that has not the form which was asked for, and may be a part or a refusal.
-    #[error("did not answer in the form that was asked for: {words}")]
+    #[error("did not answer in the requested form: {words}")]
     NotInForm {
         /// Its words.
         words: String,
     },
     /// It ended well and said nothing.
-    #[error("ended well without an answer{}", after_colon(words))]
+    #[error("exited successfully without an answer{}", after_colon(words))]
     NoAnswer {
         /// The line of its output that explains it, if any.
         words: String,
     },
     /// The model that it was to ask does not exist, or is not open to this login.
-    #[error("has no such model: {words}")]
+    #[error("does not have this model: {words}")]
     ModelNotFound {
         /// Its words.
         words: String,
@@ -101,19 +101,22 @@ pub enum ClientFault {
         words: String,
     },
     /// It ended without an answer, having been refused a tool by us.
-    #[error("ended without an answer, being refused what only a person could allow: {tool}")]
+    #[error(
+        "ended without an answer after it was refused a tool that needs a person's approval: \
+        {tool}"
+    )]
     ToolRefused {
         /// The tool, in its own words.
         tool: String,
     },
     /// It was not asked: nothing confines it, and it would not ask before it changes something.
-    #[error("was asked nothing: it is not confined and may write without asking ({words})")]
+    #[error("was not asked: it is not sandboxed and may write without asking ({words})")]
     WritesUnasked {
         /// The reason why it would not ask.
         words: String,
     },
     /// Its server answered something that is no answer.
-    #[error("had an answer from its server that is none: {words}")]
+    #[error("received an invalid answer from its server: {words}")]
     Unreadable {
         /// What is wrong with it.
         words: String,
@@ -215,14 +218,15 @@ impl ClientFault {
                 logging_in(executor, client, words, environment)
             }
             (Self::Unreachable { .. }, Some(_)) => {
-                "look whether this machine is online; `callosum audit tail` has each connection that was asked for"
+                "check whether this machine is online; `callosum audit tail` lists each \
+                 connection that was requested"
                     .to_owned()
             }
             (Self::RateLimited { .. } | Self::Overloaded { .. }, _) => {
                 "try again later, or name another executor: --executor scout".to_owned()
             }
             (Self::PromptTooLong { .. }, _) => {
-                format!("ask {id} for less: --path, --kind")
+                format!("ask {id} for less, with --path or --kind")
             }
             (Self::ModelNotFound { .. }, Some(client)) => {
                 format!(
@@ -240,12 +244,12 @@ impl ClientFault {
                 if client.hooks.is_some() && speaks_of_a_hook(words) =>
             {
                 format!(
-                    "look at the hooks and rules in ~/{}/{} of {}",
+                    "check the hooks and rules in ~/{}/{} of {}",
                     client.home.folder, client.settings, client.program
                 )
             }
             (Self::Refused { .. }, _) => {
-                "ask in other words, or name another executor: --executor scout".to_owned()
+                "rephrase the request, or name another executor: --executor scout".to_owned()
             }
             _ => return None,
         })
@@ -273,9 +277,9 @@ fn logging_in(
     // What its settings look for goes before all that it would take otherwise.
     if let Some(name) = missing_variable(words) {
         return match (is_set(name), is_passed(name)) {
-            (true, false) => format!("{name} is set here, and not passed on to it: {}", how(name)),
-            (false, false) => format!("{name} is not set here, nor passed on to it: {}", how(name)),
-            (_, true) => format!("put a valid key into the variable {name}"),
+            (true, false) => format!("{name} is set here, but not passed to it: {}", how(name)),
+            (false, false) => format!("{name} is neither set here nor passed to it: {}", how(name)),
+            (_, true) => format!("set the variable {name} to a valid key"),
         };
     }
     let login = client.login.command;
@@ -283,19 +287,20 @@ fn logging_in(
     let mut given = executor.pass_environment.iter();
     if let Some(name) = given.find(|name| is_set(name) && is_secret(name)) {
         return format!(
-            "its server refuses it with the key in {name}, which is passed on to it: set another, or none and {login}"
+            "its server rejects the key in {name}, which is passed to it: set another key, or \
+             unset it and {login}"
         );
     }
     if refuses_a_key(words) {
         return format!(
-            "{login}; where its own settings have a key, set another: its server refuses that one"
+            "{login}; if its own settings contain a key, replace it: its server rejects that key"
         );
     }
     let mut variables = client.login.variables.iter();
     let Some(name) = variables.find(|name| is_set(name) && !is_passed(name)) else {
         return login.to_owned();
     };
-    format!("{name} is set here, and not passed on to it: {}", how(name))
+    format!("{name} is set here, but not passed to it: {}", how(name))
 }
 
 /// The variable that a client says it wants and has not, where it names one beside these words.
@@ -355,7 +360,7 @@ fn until(resets: Option<&str>) -> String {
 
 fn again(resets: Option<&str>) -> String {
     resets
-        .map(|when| format!(" and takes questions again {when}"))
+        .map(|when| format!(" and answers again {when}"))
         .unwrap_or_default()
 }
 
@@ -428,7 +433,7 @@ mod tests {
         let told = |executor: &Executor, environment: &[(OsString, OsString)]| {
             fault.advice(executor, client, environment).unwrap()
         };
-        let line = "GEMINI_API_KEY is set here, and not passed on to it: callosum executor register gemini \
+        let line = "GEMINI_API_KEY is set here, but not passed to it: callosum executor register gemini \
                     --pass-env GEMINI_API_KEY";
         assert_eq!(told(&usual, &environment), line);
         assert!(told(&usual, &[]).starts_with("gemini, in a terminal"));
@@ -455,16 +460,16 @@ mod tests {
         let pass = "callosum executor register codex-acp --pass-env OWN_KEY";
         assert_eq!(
             told(&[other.clone(), own]),
-            format!("OWN_KEY is set here, and not passed on to it: {pass}")
+            format!("OWN_KEY is set here, but not passed to it: {pass}")
         );
         assert_eq!(
             told(&[other]),
-            format!("OWN_KEY is not set here, nor passed on to it: {pass}")
+            format!("OWN_KEY is neither set here nor passed to it: {pass}")
         );
         let refused = ClientFault::NotLoggedIn {
             words: "401 Incorrect API key provided".to_owned(),
         };
         let refused = refused.advice(&usual, client, &environment).unwrap();
-        assert!(refused.contains("its own settings have"), "{refused}");
+        assert!(refused.contains("its own settings contain"), "{refused}");
     }
 }

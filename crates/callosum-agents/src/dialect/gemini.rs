@@ -175,7 +175,7 @@ pub(super) fn ended_early(records: &[u8]) -> Option<Complaint> {
     } else {
         "refusal"
     };
-    let words = format!("its telemetry says that an answer ended for the reason `{reason}`");
+    let words = format!("its telemetry gives `{reason}` as the reason for the end of an answer");
     Some(Complaint::of_kind(kind, &words))
 }
 
@@ -221,7 +221,7 @@ fn uncounted(records: &[u8]) -> Option<Complaint> {
     let lines = records.rsplit(|byte| *byte == b'\n');
     let mut said = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let last = said.find(|said| text(said, &["type"]) == Some("gemini"))?;
-    let words = "its transcript has no count of tokens for the end of its answer";
+    let words = "its transcript has no token count for the end of its answer";
     let is_uncounted = last.get("tokens").is_some_and(Value::is_null);
     is_uncounted.then(|| Complaint::of_kind(CUT_OFF, words))
 }

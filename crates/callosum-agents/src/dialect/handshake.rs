@@ -196,7 +196,7 @@ mod tests {
         let error = recent_enough(client, Some(Version(0, 45, 9))).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "it is version 0.45.9, and the oldest that is understood is 0.46.0"
+            "its version is 0.45.9, but the oldest supported version is 0.46.0"
         );
         assert!(recent_enough(client, None).is_err());
         assert!(recent_enough(None, None).is_ok());

@@ -64,15 +64,15 @@ pub(super) fn broke_off(database: &[u8]) -> Option<Complaint> {
     let (reason, kind) = [("length", CUT_OFF), ("content-filter", "refusal")]
         .into_iter()
         .find(|(reason, _)| ended_for(reason))?;
-    let words = format!("its database says that a message ended for the reason `{reason}`");
+    let words = format!("its database gives `{reason}` as the reason for the end of a message");
     Some(Complaint::of_kind(kind, &words))
 }
 
 /// That a prompt did not fit the model, where the database of opencode shows it: by way of ACP it sums the prompt up by
 /// itself then and goes on with that, in messages one right behind the other, and says nothing of it.
 pub(super) fn overflowed(database: &[u8]) -> Option<Complaint> {
-    let words = "its database says that the model's server refused a prompt for its length, and that it went on with a \
-                 summary of it";
+    let words = "its database shows that the model's server rejected a prompt as too long, and \
+                 that it continued with a summary of it";
     holds(database, b"\"overflow\":true").then(|| Complaint::of_kind(PROMPT_TOO_LONG, words))
 }
 
@@ -90,7 +90,7 @@ fn step_finish(hearing: &mut Hearing, event: &Value) {
             "content-filter" => "refusal",
             _ => CUT_OFF,
         };
-        let words = format!("a step ended for the reason `{reason}`");
+        let words = format!("a step ended with the reason `{reason}`");
         hearing.failure = Some(Complaint::of_kind(kind, &words));
         // Whatever comes of it now is no answer, and each further step is paid for.
         hearing.in_vain = OFTEN;

@@ -80,7 +80,7 @@ fn several_attempts(transcript: &[u8]) -> Option<Complaint> {
             _ => attempts = 0,
         }
     }
-    let words = "its transcript has several attempts at its answer, one behind the other";
+    let words = "its transcript contains several attempts at its answer, one after the other";
     (attempts > 1).then(|| Complaint::of_kind(CUT_OFF, words))
 }
 

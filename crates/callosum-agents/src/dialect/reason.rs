@@ -155,6 +155,6 @@ mod tests {
     fn a_banner_is_no_reason() {
         let banner = "Loaded cached credentials.\n(node:9) Warning: a 429 is nothing\n(Use `node --trace-warnings ...`)";
         let fault = without_answer(None, banner, "");
-        assert_eq!(fault.to_string(), "ended well without an answer");
+        assert_eq!(fault.to_string(), "exited successfully without an answer");
     }
 }

@@ -158,8 +158,8 @@ fn recorded_failures_are_named() {
     use Dialect::{Claude, Codex, Gemini, Opencode, Qwen};
     let logged_out = "is not logged in: ";
     let limited = "has reached its rate limit";
-    let overloaded = "reached a server that is overloaded: ";
-    let too_long = "found the prompt too long: ";
+    let overloaded = "reached an overloaded server: ";
+    let too_long = "rejected the prompt as too long: ";
     let cut = "was cut off in the middle of its answer";
     for (dialect, name, code, expected) in [
         (Claude, "claude.401.jsonl", 1, logged_out),
@@ -212,7 +212,7 @@ fn an_error_on_standard_error_is_read() {
     let fault = read(Dialect::Gemini, b"", error, 17).unwrap_err();
     assert_eq!(
         fault.to_string(),
-        "reached a server that is overloaded: Overloaded"
+        "reached an overloaded server: Overloaded"
     );
 }
 
@@ -445,7 +445,7 @@ fn a_summary_in_json_is_taken_out_of_it() {
     let declined = said("{\"status\": \"error\", \"error\": \"no such folder\"}").unwrap_err();
     assert_eq!(
         declined.to_string(),
-        "says that it cannot answer: no such folder"
+        "reports that it cannot answer: no such folder"
     );
 }
 

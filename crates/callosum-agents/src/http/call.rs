@@ -172,7 +172,8 @@ impl Caller {
         if (300..400).contains(&status) {
             let to = leads_to.unwrap_or_default();
             return Err(self.hidden(Complaint::unreadable(&format!(
-                "{address} answers with status {status} and leads to `{to}`, which is not followed"
+                "{address} answers with status {status} and redirects to `{to}`, which is not \
+                 followed"
             ))));
         }
         let mut bytes = Vec::new();
@@ -247,7 +248,7 @@ pub(super) fn key(
         }
         Some(key) if !key.is_empty() => Err(Complaint::of_kind(
             "authentication_error",
-            &format!("what the environment variable {variable} holds is no key"),
+            &format!("the environment variable {variable} does not hold a valid key"),
         )),
         _ => Err(Complaint::of_kind(
             "authentication_error",

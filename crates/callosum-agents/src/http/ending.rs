@@ -29,19 +29,16 @@ pub(super) fn judge(reason: &str) -> Result<(), Complaint> {
     let (kind, words) = if is_one_of(&WHOLE) {
         return Ok(());
     } else if is_one_of(&LONGEST) {
-        (
-            CUT_OFF,
-            "the model stopped at the most that it may write".to_owned(),
-        )
+        (CUT_OFF, "the model reached its output limit".to_owned())
     } else if is_one_of(&CALLS) {
         (
             CUT_OFF,
-            "the model stopped to call a tool, and was offered none".to_owned(),
+            "the model stopped to call a tool, but none was offered".to_owned(),
         )
     } else if is_one_of(&["content_filter", "refusal", "safety"]) {
         (
             "refusal",
-            "the answer was withheld by the server's content policy".to_owned(),
+            "the server's content policy withheld the answer".to_owned(),
         )
     } else {
         (CUT_OFF, format!("the server ended it for `{reason}`"))
@@ -60,10 +57,13 @@ mod tests {
             assert_eq!(judge(reason), Ok(()), "{reason}");
         }
         for (reason, says) in [
-            ("length", "at the most that it may write"),
-            ("MAX_TOKENS", "at the most that it may write"),
-            ("tool_calls", "to call a tool, and was offered none"),
-            ("content_filter", "refused: the answer was withheld"),
+            ("length", "its output limit"),
+            ("MAX_TOKENS", "its output limit"),
+            ("tool_calls", "to call a tool, but none was offered"),
+            (
+                "content_filter",
+                "refused: the server's content policy withheld",
+            ),
             (
                 "error",
                 "was cut off in the middle of its answer: the server ended it for `error`",

@@ -23,10 +23,12 @@ pub enum EndpointError {
         text: String,
     },
     /// It has more than a scheme, a host and a path.
-    #[error("an endpoint has no user, no query and no fragment: these would be kept in a file")]
+    #[error(
+        "an endpoint must not have a user, a query or a fragment: these would be stored in a file"
+    )]
     TooMuch,
     /// A key would go over the network for all to read.
-    #[error("a key is sent over https, or to this machine itself; `{}` is neither", text.escape_debug())]
+    #[error("a key is only sent over https or to this machine itself; `{}` is neither", text.escape_debug())]
     KeyInClear {
         /// What was given.
         text: String,

@@ -51,7 +51,7 @@ impl Provider {
         let model = job.model.as_deref().unwrap_or_default();
         provider(model).map_err(ours)?;
         let variable = job.api_key_env.as_deref().ok_or_else(|| {
-            Complaint::of_ours("the entry names no variable that holds the provider's key")
+            Complaint::of_ours("the entry names no variable for the provider's key")
         })?;
         let key = key(variable, environment)?;
         let elsewhere = match &job.endpoint {
@@ -139,7 +139,7 @@ impl Provider {
                 return Ok(());
             }
         }
-        Err(Complaint::of_kind(CUT_OFF, "the stream ended without its end").into())
+        Err(Complaint::of_kind(CUT_OFF, "the stream ended early").into())
     }
 
     /// A complaint in which the key, should the provider have said it, does not stand.
@@ -162,8 +162,8 @@ fn tls() -> Result<rustls::ClientConfig, rustls::Error> {
 fn provider(model: &str) -> Result<AdapterKind, String> {
     let wrong = || {
         format!(
-            "the model `{}` does not begin with a provider that is known, as anthropic::, \
-             gemini::, groq:: or openai::",
+            "the model `{}` does not start with a known provider, such as anthropic::, gemini::, \
+             groq:: or openai::",
             model.escape_debug()
         )
     };
@@ -194,7 +194,7 @@ fn conclude(end: StreamEnd, answering: &mut Answering<'_>) -> Result<(), Broken>
         Some(StopReason::ContentFilter(_)) => "content_filter".to_owned(),
         Some(StopReason::Other(reason)) => reason,
         None => {
-            let words = "the stream ended without its end";
+            let words = "the stream ended early";
             return Err(Complaint::of_kind(CUT_OFF, words).into());
         }
     };

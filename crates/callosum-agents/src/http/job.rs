@@ -43,7 +43,7 @@ pub(crate) fn answer(
             });
             Ok(())
         }
-        Want::Call(_) => Err(Complaint::of_ours("a model has no tools to be called")),
+        Want::Call(_) => Err(Complaint::of_ours("a model has no tools to call")),
         Want::Answer(request) => {
             let window = job.context_tokens.unwrap_or(WINDOW);
             let prompt = prompt(request, job, window, means, tell)?;

@@ -76,7 +76,7 @@ pub(crate) fn read_lines(
 
 fn hand_on(line: &[u8], each: &mut dyn FnMut(Option<&str>) -> Flow) -> Flow {
     let text =
-        std::str::from_utf8(line).map_err(|_| Complaint::unreadable("it is not text in UTF-8"))?;
+        std::str::from_utf8(line).map_err(|_| Complaint::unreadable("it is not UTF-8 text"))?;
     each(Some(text.trim_end_matches(['\n', '\r'])))
 }
 

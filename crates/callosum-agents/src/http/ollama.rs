@@ -24,7 +24,7 @@ pub(super) fn look(caller: &Caller) -> Result<Look, Complaint> {
     let models = listed
         .get("models")
         .and_then(Value::as_array)
-        .ok_or_else(|| Complaint::unreadable("its list of models is none"))?;
+        .ok_or_else(|| Complaint::unreadable("its list of models is not a list"))?;
     let names = models
         .iter()
         .filter_map(|model| model.get("name")?.as_str());
@@ -61,8 +61,7 @@ pub(super) fn ask(
 }
 
 fn end(ended: Option<&str>, answering: &mut Answering<'_>) -> Result<(), Broken> {
-    let reason =
-        ended.ok_or_else(|| Complaint::of_kind(CUT_OFF, "the stream ended without its end"))?;
+    let reason = ended.ok_or_else(|| Complaint::of_kind(CUT_OFF, "the stream ended early"))?;
     ending::judge(reason)?;
     answering.done();
     Ok(())
@@ -74,11 +73,11 @@ fn take(line: &str, ended: &mut Option<String>, answering: &mut Answering<'_>) -
         return Ok(answering.alive());
     }
     let value: Value = serde_json::from_str(line)
-        .map_err(|_| Complaint::unreadable(&format!("a line that says {line}")))?;
+        .map_err(|_| Complaint::unreadable(&format!("an invalid line: {line}")))?;
     if value.get("error").is_some() {
         let complaint = complaint_in(&value);
         return Err(complaint
-            .unwrap_or_else(|| Complaint::unreadable("an error without words"))
+            .unwrap_or_else(|| Complaint::unreadable("an error without a message"))
             .into());
     }
     let string = |way: &str| value.pointer(way).and_then(Value::as_str);
@@ -162,14 +161,13 @@ mod tests {
         let body = format!("{}{}{}", line("a"), line("b"), last("stop"));
         assert_eq!(told(&body).unwrap(), "ab<7 2><done>");
         let body = format!("{}{}", line("a"), last("length"));
-        assert!(
-            told(&body)
-                .unwrap_err()
-                .contains("at the most that it may write")
-        );
+        assert!(told(&body).unwrap_err().contains("its output limit"));
         for (why, says) in [
             ("error", "the server ended it for `error`"),
-            ("content_filter", "refused: the answer was withheld"),
+            (
+                "content_filter",
+                "refused: the server's content policy withheld",
+            ),
             ("load", "the server ended it for `load`"),
         ] {
             let told = told(&format!("{}{}", line("a"), last(why))).unwrap_err();
@@ -179,7 +177,11 @@ mod tests {
             "{\"message\":{\"content\":\"\",\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]}}\n";
         let calls = told(&format!("{}{call}{}", line("a"), last("stop"))).unwrap_err();
         assert!(calls.contains("to call a tool"), "{calls}");
-        assert!(told(&line("a")).unwrap_err().contains("without its end"));
+        assert!(
+            told(&line("a"))
+                .unwrap_err()
+                .contains("the stream ended early")
+        );
         assert_eq!(
             told("{\"error\":\"model 'x' not found\"}\n").unwrap_err(),
             "failed: model 'x' not found"
@@ -187,7 +189,7 @@ mod tests {
         assert!(
             told("garbage\n")
                 .unwrap_err()
-                .contains("a line that says garbage")
+                .contains("an invalid line: garbage")
         );
     }
 }

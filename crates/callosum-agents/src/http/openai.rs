@@ -28,7 +28,7 @@ pub(super) fn look(caller: &Caller) -> Result<Look, Complaint> {
     let models = listed
         .get("data")
         .and_then(Value::as_array)
-        .ok_or_else(|| Complaint::unreadable("its list of models is none"))?;
+        .ok_or_else(|| Complaint::unreadable("its list of models is not a list"))?;
     let ids = models.iter().filter_map(|model| model.get("id")?.as_str());
     Ok(Look {
         version: None,
@@ -98,7 +98,7 @@ impl Stream {
                 return Ok(ControlFlow::Break(()));
             }
             let value: Value = serde_json::from_str(data)
-                .map_err(|_| Complaint::unreadable(&format!("an event that says {data}")))?;
+                .map_err(|_| Complaint::unreadable(&format!("an invalid event: {data}")))?;
             return self.take(&value, answering);
         }
         let is_of_a_stream = line.is_empty()
@@ -137,7 +137,7 @@ impl Stream {
             None if self.done => {
                 return Err(cut("the server did not say why the model stopped").into());
             }
-            None => return Err(cut("the stream ended without its end").into()),
+            None => return Err(cut("the stream ended early").into()),
         }
         answering.done();
         Ok(())
@@ -147,7 +147,7 @@ impl Stream {
         if value.get("error").is_some_and(|error| !error.is_null()) {
             let complaint = complaint_in(value);
             return Err(complaint
-                .unwrap_or_else(|| Complaint::unreadable("an error without words"))
+                .unwrap_or_else(|| Complaint::unreadable("an error without a message"))
                 .into());
         }
         if let Some(model) = value.get("model").and_then(Value::as_str) {
@@ -162,7 +162,7 @@ impl Stream {
         if choice.get("error").is_some_and(|error| !error.is_null()) {
             let complaint = complaint_in(choice);
             return Err(complaint
-                .unwrap_or_else(|| Complaint::unreadable("an error without words"))
+                .unwrap_or_else(|| Complaint::unreadable("an error without a message"))
                 .into());
         }
         let finish = choice.get("finish_reason").and_then(Value::as_str);
@@ -300,19 +300,19 @@ mod tests {
         for (body, expected) in [
             (
                 "",
-                "was cut off in the middle of its answer: the stream ended without its end",
+                "was cut off in the middle of its answer: the stream ended early",
             ),
             (
                 "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n",
-                "was cut off in the middle of its answer: the stream ended without its end",
+                "was cut off in the middle of its answer: the stream ended early",
             ),
             (
                 "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"length\"}]}\n\n",
-                "was cut off in the middle of its answer: the model stopped at the most that it may write",
+                "was cut off in the middle of its answer: the model reached its output limit",
             ),
             (
                 "data: {\"choices\":[{\"finish_reason\":\"content_filter\"}]}\n\n",
-                "refused: the answer was withheld by the server's content policy",
+                "refused: the server's content policy withheld the answer",
             ),
             (
                 "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n\
@@ -322,18 +322,16 @@ mod tests {
             (
                 "data: {\"choices\":[{\"error\":{\"message\":\"overloaded\",\"code\":529},\
                  \"finish_reason\":\"error\"}]}\n\n",
-                "reached a server that is overloaded: overloaded",
+                "reached an overloaded server: overloaded",
             ),
             (
                 "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"tool_calls\"}]}\n\n",
-                "was cut off in the middle of its answer: the model stopped to call a tool, \
-                 and was offered none",
+                "was cut off in the middle of its answer: the model stopped to call a tool, but none was offered",
             ),
             (
                 "data: {\"choices\":[{\"delta\":{\"content\":\"a\",\"tool_calls\":[{\"index\":0}]},\
                  \"finish_reason\":\"stop\"}]}\n\n",
-                "was cut off in the middle of its answer: the model stopped to call a tool, \
-                 and was offered none",
+                "was cut off in the middle of its answer: the model stopped to call a tool, but none was offered",
             ),
             (
                 "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":null}]}\n\ndata: [DONE]\n\n",
@@ -346,20 +344,20 @@ mod tests {
             ),
             (
                 "data: {\"error\":{\"message\":\"Provider overloaded\",\"code\":502}}\n\n",
-                "reached a server that is overloaded: Provider overloaded",
+                "reached an overloaded server: Provider overloaded",
             ),
             (
                 "<html><body>Welcome</body></html>",
-                "had an answer from its server that is none: neither events nor JSON: \
+                "received an invalid answer from its server: neither events nor JSON: \
                  <html><body>Welcome</body></html>",
             ),
             (
                 "data: {\"choices\n\n",
-                "had an answer from its server that is none: an event that says {\"choices",
+                "received an invalid answer from its server: an invalid event: {\"choices",
             ),
             (
                 "{\"ok\":true}",
-                "was cut off in the middle of its answer: the stream ended without its end",
+                "was cut off in the middle of its answer: the stream ended early",
             ),
         ] {
             assert_eq!(told(body).unwrap_err(), expected, "{body}");

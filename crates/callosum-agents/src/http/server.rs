@@ -45,7 +45,7 @@ impl Server {
             #[cfg(feature = "hosted")]
             Interface::Hosted => Self::Hosted(Provider::new(job, environment)?),
             #[cfg(not(feature = "hosted"))]
-            Interface::Hosted => return Err(Complaint::of_ours("it is not part of this build")),
+            Interface::Hosted => return Err(Complaint::of_ours("this build does not include it")),
         })
     }
 

@@ -139,7 +139,7 @@ impl Waits {
             }
             let seconds = left.as_secs_f64().ceil();
             answering.tell(Event::Doing {
-                what: format!("waits {seconds} s until its server takes questions again"),
+                what: format!("waits {seconds} s until its server accepts requests again"),
             })?;
             thread::sleep(left.min(each));
         }
@@ -299,7 +299,7 @@ mod tests {
         assert!(ended.is_continue());
         assert!(told.len() >= 2, "{told:?}");
         let doing = Event::Doing {
-            what: "waits 1 s until its server takes questions again".to_owned(),
+            what: "waits 1 s until its server accepts requests again".to_owned(),
         };
         assert!(told.contains(&doing), "{told:?}");
         let waiting = Event::Waiting {

@@ -42,7 +42,7 @@ pub struct Posted {
 
 /// The text is no address that may be posted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is no https address (http on this machine alone), without user, query and fragment")]
+#[error("it is not an https address without user, query and fragment (http only for this machine)")]
 pub struct NoWebhook;
 
 /// Nothing was answered.

@@ -132,10 +132,10 @@ where
             Ok(())
         }
         (Want::Answer(_), _) if job.tool.is_none() => Err(Complaint::of_ours(
-            "it is a server of tools, none of which takes a task",
+            "it is a server of tools, but none of them takes a task",
         )),
         (Want::Answer(_) | Want::Call(_), None) => Err(Complaint::of_ours(&format!(
-            "its server has no tool `{wanted}` any more"
+            "its server no longer has the tool `{wanted}`"
         ))),
         (Want::Answer(request), Some(tool)) => {
             let argument = choose(tool, job)?;
@@ -268,7 +268,7 @@ async fn take_leave(
     rest: Option<pipe::Receiver>,
 ) {
     let leave = async {
-        let reason = "nobody waits for it any more".to_owned();
+        let reason = "the request was canceled".to_owned();
         let cancelled = CancelledNotificationParam::new(Some(request), Some(reason));
         // A server that has ended is not told; either way it is gone in the end.
         drop(service.peer().notify_cancelled(cancelled).await);

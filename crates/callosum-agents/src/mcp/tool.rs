@@ -15,7 +15,7 @@ const USUAL: [&str; 6] = ["prompt", "question", "query", "task", "message", "inp
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ArgumentError {
     /// The entry names one that is not there.
-    #[error("the tool `{tool}` has no argument `{argument}` that takes a text")]
+    #[error("the tool `{tool}` has no text argument `{argument}`")]
     Missing {
         /// The tool.
         tool: String,
@@ -23,13 +23,15 @@ pub(super) enum ArgumentError {
         argument: String,
     },
     /// None of its arguments is surely the one.
-    #[error("the tool `{tool}` does not show which argument takes the prompt; name it: --argument")]
+    #[error(
+        "it is unclear which argument of the tool `{tool}` takes the prompt; name it: --argument"
+    )]
     Unclear {
         /// The tool.
         tool: String,
     },
     /// It wants more than a prompt.
-    #[error("the tool `{tool}` wants `{other}` besides the prompt")]
+    #[error("the tool `{tool}` requires `{other}` besides the prompt")]
     More {
         /// The tool.
         tool: String,
@@ -160,10 +162,10 @@ impl Listed {
             _ => format!("#{number}"),
         };
         let why = match entry.get("inputSchema") {
-            _ if !entry.is_object() => Some("it is no object".to_owned()),
+            _ if !entry.is_object() => Some("it is not an object".to_owned()),
             None => Some("it has no `inputSchema`".to_owned()),
             Some(schema) if !schema.is_object() => {
-                Some("its `inputSchema` is no object".to_owned())
+                Some("its `inputSchema` is not an object".to_owned())
             }
             Some(_) => None,
         };
@@ -192,7 +194,7 @@ pub(super) fn without_unnameable(listed: Vec<Listed>) -> Vec<Listed> {
         let masked = secrets::mask(&one.told.name);
         if !masked.found.is_empty() {
             one.told.name = masked.text;
-            one.refuse("its name holds what looks like a secret");
+            one.refuse("its name contains what looks like a secret");
             kept.push(one);
             continue;
         }
@@ -203,7 +205,7 @@ pub(super) fn without_unnameable(listed: Vec<Listed>) -> Vec<Listed> {
             }
             Entry::Occupied(first) if kept[*first.get()].told == one.told => {}
             Entry::Occupied(first) => {
-                kept[*first.get()].refuse("its server tells of several of this name");
+                kept[*first.get()].refuse("its server lists several tools with this name");
             }
         }
     }
@@ -235,14 +237,14 @@ mod tests {
             (
                 json!({"name": "a", "inputSchema": null}),
                 "a",
-                Some("its `inputSchema` is no object"),
+                Some("its `inputSchema` is not an object"),
             ),
             (
                 json!({"inputSchema": schema}),
                 "#3",
                 Some("missing field `name`"),
             ),
-            (json!("a"), "#3", Some("it is no object")),
+            (json!("a"), "#3", Some("it is not an object")),
             (
                 json!({"name": "a", "inputSchema": schema, "title": 5}),
                 "a",
@@ -276,10 +278,13 @@ mod tests {
         let told: Vec<_> = told.collect();
         assert_eq!(
             told[0],
-            ("a", Some("its server tells of several of this name"))
+            ("a", Some("its server lists several tools with this name"))
         );
         assert_eq!(told[1], ("b", None));
-        assert_eq!(told[2].1, Some("its name holds what looks like a secret"));
+        assert_eq!(
+            told[2].1,
+            Some("its name contains what looks like a secret")
+        );
         assert!(!told[2].0.contains("a1B2a1B2"), "{}", told[2].0);
         assert_eq!(told.len(), 3);
         assert!(kept[0].tool.is_none() && kept[1].tool.is_some());
@@ -314,14 +319,14 @@ mod tests {
             (
                 json!({"properties": {"n": {"type": "integer"}}}),
                 Some("n"),
-                Err("has no argument `n`"),
+                Err("has no text argument `n`"),
             ),
             (
                 json!({"properties": {"a": text, "b": text}}),
                 None,
-                Err("does not show which"),
+                Err("it is unclear which argument"),
             ),
-            (json!({}), None, Err("does not show which")),
+            (json!({}), None, Err("it is unclear which argument")),
             (
                 json!({"properties": {"prompt": text, "repo": text}, "required": ["prompt", "repo"]}),
                 None,

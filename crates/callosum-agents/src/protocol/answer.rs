@@ -75,7 +75,7 @@ pub enum AnswerError {
         found: String,
     },
     /// The executor says that it failed (seed CAL §6.4). Its words are masked and cut short.
-    #[error("the executor says: {words}")]
+    #[error("the executor reports: {words}")]
     Failed {
         /// Its words.
         words: String,
@@ -86,7 +86,7 @@ pub enum AnswerError {
     #[error("`summary` is empty")]
     EmptySummary,
     /// The summary is longer than [`LONGEST_SUMMARY`]; asking once for a shorter one may help.
-    #[error("`summary` has {bytes} bytes, at most {LONGEST_SUMMARY} are allowed")]
+    #[error("`summary` has {bytes} bytes; at most {LONGEST_SUMMARY} are allowed")]
     TooLong {
         /// Its length.
         bytes: usize,
@@ -100,7 +100,7 @@ pub enum AnswerError {
         found: String,
     },
     /// `checksum` is not that of the answer.
-    #[error("`checksum` is {stated}, but the answer's is {computed}")]
+    #[error("`checksum` is {stated}, but the answer's checksum is {computed}")]
     Mismatch {
         /// What the answer says.
         stated: Checksum,
@@ -337,7 +337,7 @@ mod tests {
         check(bytes, "E003: `checksum` is null, not a string");
         check(
             br#"{"status": "error", "error": null, "summary": "no model", "details": null}"#,
-            "E003: the executor says: no model",
+            "E003: the executor reports: no model",
         );
     }
 
@@ -355,11 +355,11 @@ mod tests {
     fn an_error_answer_keeps_the_executors_words() {
         check(
             br#"{"error": "E002 model is away", "status": "error", "details": "try later"}"#,
-            "E003: the executor says: E002 model is away",
+            "E003: the executor reports: E002 model is away",
         );
         check(
             br#"{"status": "error"}"#,
-            "E003: the executor says: (nothing more)",
+            "E003: the executor reports: (nothing more)",
         );
     }
 

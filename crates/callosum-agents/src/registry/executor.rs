@@ -318,8 +318,8 @@ impl Executor {
 /// An id that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{}` is not an executor id: 1 to 64 letters, digits, `.`, `_` or `-`, \
-     beginning with a letter or digit",
+    "`{}` is not an executor id: use 1 to 64 letters, digits, `.`, `_` or `-`, starting with a \
+     letter or digit",
     id.escape_debug()
 )]
 pub struct InvalidId {

@@ -202,8 +202,8 @@ fn entries_that_make_no_sense_are_problems_and_stay() {
         .collect();
     insta::assert_snapshot!(problems.join("\n"), @r"
     entry 2 of the registry: not an object
-    entry 3 of the registry: `../../etc/passwd` is not an executor id: 1 to 64 letters, digits, `.`, `_` or `-`, beginning with a letter or digit
-    entry 4 of the registry: `a\u{1b}[2J` is not an executor id: 1 to 64 letters, digits, `.`, `_` or `-`, beginning with a letter or digit
+    entry 3 of the registry: `../../etc/passwd` is not an executor id: use 1 to 64 letters, digits, `.`, `_` or `-`, starting with a letter or digit
+    entry 4 of the registry: `a\u{1b}[2J` is not an executor id: use 1 to 64 letters, digits, `.`, `_` or `-`, starting with a letter or digit
     entry 5 of the registry (`a`): `type` must be `cli`, `http` or `mcp`
     entry 6 of the registry (`a`): `status` must be a string
     entry 7 of the registry (`a`): `quiet_ms` must be a whole number of milliseconds above 0

@@ -139,7 +139,7 @@ pub enum RunError {
     #[error(transparent)]
     Template(#[from] TemplateError),
     /// The entry needs a way of talking that is not there.
-    #[error("`{executor}` cannot be run: {how} is not supported by this version")]
+    #[error("cannot run `{executor}`: this version does not support {how}")]
     Unsupported {
         /// The executor.
         executor: String,
@@ -148,8 +148,8 @@ pub enum RunError {
     },
     /// The entry needs a part that this build was made without.
     #[error(
-        "`{executor}` cannot be run: this build was made without `{feature}`; \
-         what helps: cargo build --release --features {feature}"
+        "cannot run `{executor}`: this build does not include `{feature}`; to add it: cargo build \
+         --release --features {feature}"
     )]
     NotBuilt {
         /// The executor.
@@ -158,7 +158,7 @@ pub enum RunError {
         feature: &'static str,
     },
     /// The program could not be started.
-    #[error("`{executor}` could not be started")]
+    #[error("cannot start `{executor}`")]
     Spawn {
         /// The executor.
         executor: String,
@@ -196,7 +196,7 @@ pub enum RunError {
         complaint: String,
     },
     /// It kept silent for too long and was ended.
-    #[error("`{executor}` was silent for {} ms and was ended{}", after.as_millis(), because(cause.as_deref(), complaint))]
+    #[error("`{executor}` was silent for {} ms and was stopped{}", after.as_millis(), because(cause.as_deref(), complaint))]
     Quiet {
         /// The executor.
         executor: String,
@@ -210,7 +210,7 @@ pub enum RunError {
         partial: Option<String>,
     },
     /// It took too long in all and was ended.
-    #[error("`{executor}` took longer than {} ms and was ended{}", after.as_millis(), because(cause.as_deref(), complaint))]
+    #[error("`{executor}` took longer than {} ms and was stopped{}", after.as_millis(), because(cause.as_deref(), complaint))]
     Deadline {
         /// The executor.
         executor: String,
@@ -224,13 +224,13 @@ pub enum RunError {
         partial: Option<String>,
     },
     /// Somebody cancelled.
-    #[error("`{executor}` was cancelled")]
+    #[error("`{executor}` was canceled")]
     Cancelled {
         /// The executor.
         executor: String,
     },
     /// It wrote more than [`LARGEST_ANSWER`] and was ended.
-    #[error("`{executor}` wrote more than {LARGEST_ANSWER} bytes and was ended")]
+    #[error("`{executor}` wrote more than {LARGEST_ANSWER} bytes and was stopped")]
     TooMuchOutput {
         /// The executor.
         executor: String,
@@ -252,7 +252,10 @@ pub enum RunError {
         spent: Box<Spent>,
     },
     /// What it wrote is not a valid answer.
-    #[error("`{executor}` gave no valid answer: {source}{}", said_last(complaint))]
+    #[error(
+        "`{executor}` gave an invalid answer: {source}{}",
+        said_last(complaint)
+    )]
     Answer {
         /// The executor.
         executor: String,
@@ -360,7 +363,7 @@ fn crash(ending: Ending) -> String {
         Ending::Signalled(signal) => format!("was ended by signal {signal}"),
         Ending::Exited(code) => format!("ended with exit code {code}"),
         Ending::Unguarded => {
-            "was ended with all that it started, since somebody ended its guard".to_owned()
+            "was stopped with all its processes, since another program killed its guard".to_owned()
         }
         other => format!("ended: {other:?}"),
     }
@@ -380,7 +383,7 @@ fn said_last(complaint: &str) -> String {
     if quoted.is_empty() {
         quoted
     } else {
-        format!("; it said last{quoted}")
+        format!("; last output{quoted}")
     }
 }
 

@@ -141,8 +141,11 @@ fn secrets_in_last_words_are_masked() {
     let key = "AKIAQWERTYUIOPASDFGH";
     let error = scene().failure(&format!("--leak 'bad key {key}' --garbage"));
     let told = error.to_string();
-    assert!(told.starts_with("`fake` gave no valid answer: "), "{told}");
-    let said = "; it said last: bad key [secret: aws access key]";
+    assert!(
+        told.starts_with("`fake` gave an invalid answer: "),
+        "{told}"
+    );
+    let said = "; last output: bad key [secret: aws access key]";
     assert!(told.ends_with(said) && !told.contains(key), "{told}");
 }
 
@@ -226,7 +229,7 @@ fn silence_and_endless_talk_are_timeouts() {
     assert_eq!(error.code(), Some(ErrorCode::Timeout));
     assert_eq!(
         error.to_string(),
-        "`fake` was silent for 100 ms and was ended"
+        "`fake` was silent for 100 ms and was stopped"
     );
     scene.surroundings.patience = Patience {
         quiet: Duration::from_millis(LONG_MS),
@@ -425,7 +428,7 @@ fn what_cannot_be_started_is_named() {
             .ask_executor(&remote, &Request::bare("x"))
             .unwrap_err()
             .to_string(),
-        "`fake` cannot be run: protocol `morse` is not supported by this version"
+        "cannot run `fake`: this version does not support protocol `morse`"
     );
 }
 

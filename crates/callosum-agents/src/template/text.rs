@@ -69,15 +69,15 @@ pub enum TemplateError {
         placeholder: String,
     },
     /// The prompt would decide which program runs.
-    #[error("the command template `{template}` would make the prompt a program")]
+    #[error("the command template `{template}` would run the prompt as a program")]
     PromptAsProgram {
         /// The template.
         template: String,
     },
     /// The prompt would be run by a shell or another interpreter.
     #[error(
-        "the command template `{template}` would let `{interpreter}` run the prompt; hand it over \
-         as an argument of what it runs, as in `sh -c 'ask \"$1\"' _ {{prompt}}`, or leave it out: \
+        "the command template `{template}` would let `{interpreter}` run the prompt; pass it as \
+         an argument of what it runs, as in `sh -c 'ask \"$1\"' _ {{prompt}}`, or leave it out: \
          then the request comes on standard input"
     )]
     PromptAsCode {
@@ -88,9 +88,9 @@ pub enum TemplateError {
     },
     /// The prompt does not fit into one argument.
     #[error(
-        "the prompt makes an argument of {bytes} bytes for `{template}`; an argument takes at \
-         most {LONGEST_ARGUMENT}; a template without `{{prompt}}` gets it on standard input, \
-         where there is no such limit"
+        "the prompt makes an argument of {bytes} bytes for `{template}` (limit: \
+         {LONGEST_ARGUMENT}); a template without `{{prompt}}` gets it on standard input, which \
+         has no such limit"
     )]
     PromptTooLong {
         /// The template.
@@ -99,7 +99,9 @@ pub enum TemplateError {
         bytes: usize,
     },
     /// The prompt holds a NUL byte, which no argument can.
-    #[error("the prompt holds a NUL byte (at byte {at}), which `{template}` cannot be given")]
+    #[error(
+        "the prompt contains a NUL byte (at byte {at}), which cannot be passed to `{template}`"
+    )]
     PromptWithNul {
         /// The template.
         template: String,
@@ -347,8 +349,8 @@ mod tests {
         insta::assert_snapshot!(refusal("'' {prompt}"), @"the command template is empty");
         insta::assert_snapshot!(refusal("a 'b"), @"the command template `a 'b` ends inside a quote or after a backslash");
         insta::assert_snapshot!(refusal("a {promt}"), @"the command template `a {promt}` has the placeholder `{promt}` (known: `{prompt}`, `{self}`)");
-        insta::assert_snapshot!(refusal("{prompt} a"), @"the command template `{prompt} a` would make the prompt a program");
-        insta::assert_snapshot!(refusal("/bin/bash -lc 'x {prompt}'"), @r#"the command template `/bin/bash -lc 'x {prompt}'` would let `/bin/bash` run the prompt; hand it over as an argument of what it runs, as in `sh -c 'ask "$1"' _ {prompt}`, or leave it out: then the request comes on standard input"#);
+        insta::assert_snapshot!(refusal("{prompt} a"), @"the command template `{prompt} a` would run the prompt as a program");
+        insta::assert_snapshot!(refusal("/bin/bash -lc 'x {prompt}'"), @r#"the command template `/bin/bash -lc 'x {prompt}'` would let `/bin/bash` run the prompt; pass it as an argument of what it runs, as in `sh -c 'ask "$1"' _ {prompt}`, or leave it out: then the request comes on standard input"#);
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub(crate) fn ask(
     let mut hearing = told.hearing;
     let transcript = surroundings.transcript.take();
     if transcript.is_some() && told.unended {
-        let words = "it went on after its answer and never told why that had ended";
+        let words = "it continued after its answer and never reported why it had stopped";
         hearing
             .failure
             .get_or_insert_with(|| Complaint::of_kind(CUT_OFF, words));
@@ -79,7 +79,7 @@ pub(crate) fn ask(
             hearing.text.drain(..thoughts);
         }
         None if hearing.finished => {
-            let words = "the thoughts that it began with `<think>` do not end";
+            let words = "its reasoning, which began with `<think>`, does not end";
             let unended = || Complaint::of_kind(CUT_OFF, words);
             hearing.failure.get_or_insert_with(unended);
         }
@@ -256,7 +256,7 @@ pub(super) fn failed(
     let fault = explained(fault, executor, complaint);
     let advice = match (&fault, &executor.api_key_env, &executor.endpoint) {
         (ClientFault::NotLoggedIn { .. }, Some(variable), _) => {
-            Some(format!("put a valid key into the variable {variable}"))
+            Some(format!("set the variable {variable} to a valid key"))
         }
         // What it asks, and where, stays as its entry says.
         (ClientFault::NotLoggedIn { .. }, None, Some(_)) => Some(format!(
@@ -288,7 +288,7 @@ fn explained(fault: ClientFault, executor: &Executor, complaint: &str) -> Client
                 return named;
             }
             let words = match cause_of(executor, complaint) {
-                Some(cause) => format!("{words}; it said: {}", fit_line(&cause, LONGEST_SAID)),
+                Some(cause) => format!("{words}; its output: {}", fit_line(&cause, LONGEST_SAID)),
                 None => format!("{words}, and {NOTHING_TELLING}"),
             };
             ClientFault::NotSpoken { words }
@@ -343,7 +343,7 @@ impl Listener for Ear {
     fn remark(&self) -> Option<String> {
         let odd = self.odd.as_deref()?;
         let line = fit_line(odd, LONGEST_ODD_LINE);
-        Some(format!("it wrote what is no message: `{line}`"))
+        Some(format!("it wrote a line that is not a message: `{line}`"))
     }
 }
 

@@ -24,10 +24,10 @@ pub struct Means<'m> {
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// What came on standard input is no job.
-    #[error("the job on standard input cannot be read")]
+    #[error("cannot read the job on standard input")]
     Unreadable(#[from] serde_json::Error),
     /// Nobody listens any more.
-    #[error("the events cannot be written")]
+    #[error("cannot write the events")]
     Unheard(#[from] std::io::Error),
 }
 

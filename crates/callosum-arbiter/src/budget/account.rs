@@ -46,7 +46,7 @@ const FORMAT: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum BudgetError {
     /// There are too many runs above it.
-    #[error("an executor of an executor may delegate {most} deep, and this would be {depth}")]
+    #[error("nested executors may delegate {most} levels deep; this would be level {depth}")]
     TooDeep {
         /// The depth that it would have; the first run's is 1.
         depth: u64,
@@ -54,13 +54,13 @@ pub enum BudgetError {
         most: u64,
     },
     /// What the variable says is no token.
-    #[error("`{TOKEN_VARIABLE}` is not what an executor is handed: `{}`", token.escape_debug())]
+    #[error("`{TOKEN_VARIABLE}` is not a token that Callosum gave to an executor: `{}`", token.escape_debug())]
     NotAToken {
         /// What it says.
         token: String,
     },
     /// The run above is over, or never was.
-    #[error("the run that this one belongs to is over: there is no budget `{account}`")]
+    #[error("the parent run is over: budget `{account}` does not exist")]
     Over {
         /// The account.
         account: String,

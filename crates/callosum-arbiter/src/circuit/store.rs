@@ -37,7 +37,7 @@ struct Kept {
 #[derive(Debug, thiserror::Error)]
 pub enum CircuitsError {
     /// The file is not one that this version reads.
-    #[error("`{}` does not say how the circuits stand", path.display())]
+    #[error("`{}` does not contain valid circuit states", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,

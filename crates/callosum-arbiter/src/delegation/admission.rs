@@ -50,7 +50,10 @@ impl Workshop<'_> {
                 taken => return Ok(taken.ok().flatten()),
             }
             if !std::mem::replace(&mut told, true) {
-                let why = format!("waits: another run asks `{}` the same", job.executor.id);
+                let why = format!(
+                    "waits: another run is asking `{}` the same question",
+                    job.executor.id
+                );
                 self.watch
                     .notice(job.index, Notice::Heard(&Sign::Waiting(&why)));
             }
@@ -115,7 +118,7 @@ impl Workshop<'_> {
             return Ok(None);
         };
         let why = format!(
-            "waits: other runs have every slot of `{}` (max_concurrent {cap})",
+            "waits: other runs use every slot of `{}` (max_concurrent {cap})",
             job.executor.id
         );
         let mut waits = || {
@@ -136,8 +139,9 @@ impl Workshop<'_> {
         let failure = Failure {
             code: None,
             message: format!(
-                "executor `{id}` failed again and again, and is left alone for {} s more: until then no task is handed to \
-                 it; what helps: callosum executor check {id}, which asks it now, or --executor scout",
+                "executor `{id}` failed repeatedly and is paused for {} s: until then it gets no \
+                 task; what helps: callosum executor check {id}, which asks it now, or --executor \
+                 scout",
                 left.as_secs().max(1),
                 id = executor.id
             ),

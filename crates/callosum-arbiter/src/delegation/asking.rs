@@ -180,7 +180,7 @@ impl Workshop<'_> {
         if let Some(bound) = self.means.budget.take_spawn()? {
             return Err(Stop::OverBudget(bound));
         }
-        let why = format!("its answer has {bytes} bytes, and {LONGEST_SUMMARY} at most are taken");
+        let why = format!("its answer has {bytes} bytes (limit: {LONGEST_SUMMARY})");
         self.watch.notice(job.index, Notice::SentBack(&why));
         let shorter = request.shorter(bytes);
         match runner::run(job.executor, &shorter, surroundings, heard) {

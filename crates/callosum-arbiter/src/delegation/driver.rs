@@ -326,7 +326,7 @@ impl<'a> Run<'a> {
         let failure = Failure {
             code,
             message: format!(
-                "not started: this program holds {} MB, at most {} are allowed (`memory_limit_mb`)",
+                "not started: this program uses {} MB (limit: {}, `memory_limit_mb`)",
                 held / MEGABYTE,
                 self.memory_limit.unwrap_or_default() / MEGABYTE
             ),

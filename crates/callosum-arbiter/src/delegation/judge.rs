@@ -48,13 +48,13 @@ pub(super) struct Judged {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Objection {
     /// The summary is shorter than the project demands.
-    #[error("`summary` has {bytes} bytes, and at least {SHORT_SUMMARY} are wanted")]
+    #[error("`summary` has {bytes} bytes; at least {SHORT_SUMMARY} are required")]
     TooShort {
         /// Its length.
         bytes: usize,
     },
     /// The answer to a question is short, and not all that it cites holds, if it cites at all.
-    #[error("`summary` answers in {bytes} bytes and cites nothing, or not only what holds")]
+    #[error("`summary` has {bytes} bytes, and cites nothing or has invalid citations")]
     Uncited {
         /// Its length.
         bytes: usize,
@@ -63,14 +63,15 @@ pub(super) enum Objection {
     },
     /// The summary has outgrown the bound by what its secrets were replaced with.
     #[error(
-        "`summary` has {bytes} bytes once its secrets are masked, at most {LONGEST_SUMMARY} are allowed"
+        "`summary` has {bytes} bytes after its secrets are masked; at most {LONGEST_SUMMARY} are \
+         allowed"
     )]
     TooLong {
         /// Its length.
         bytes: usize,
     },
     /// Too few of its citations hold.
-    #[error("{review}, and a share of {required} is demanded{}", told(review))]
+    #[error("{review}, but the required share is {required}{}", told(review))]
     Ungrounded {
         /// How they stand.
         review: Review,
@@ -294,7 +295,7 @@ mod tests {
         assert_eq!(refused.code(), ErrorCode::MalformedAnswer);
         assert_eq!(
             refused.to_string(),
-            "1 of 30 citations valid; 29 invented, and a share of 0.1 is demanded: \
+            "1 of 30 citations valid; 29 invented, but the required share is 0.1: \
              a.rs:1 (there is no such file), a.rs:1 (there is no such file)"
         );
         let kept = &judged("0.03").unwrap().metadata["citations"];

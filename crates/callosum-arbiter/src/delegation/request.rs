@@ -58,21 +58,22 @@ impl Workshop<'_> {
 pub(super) fn complaint_of(objection: &Objection) -> Option<String> {
     match objection {
         Objection::TooShort { bytes } => Some(format!(
-            "it has {bytes} bytes, and {SHORT_SUMMARY} to {LONGEST_SUMMARY} are wanted. Say more of \
-             what the files hold, each statement with its place, `quoted text` [path:line]"
+            "it has {bytes} bytes, but {SHORT_SUMMARY} to {LONGEST_SUMMARY} are required. Say \
+             more of what the files contain, each statement with its place, `quoted text` \
+             [path:line]"
         )),
         Objection::Uncited { review, .. } => Some(format!(
-            "not all that it says is shown to hold. It may be as short as the question lets it be: give each \
-             statement its place, `quoted text` [path:line].{}",
+            "not every statement is shown to be true. The answer may be as short as the question \
+             allows: give each statement its place, `quoted text` [path:line].{}",
             listed(review)
         )),
         Objection::TooLong { .. } => None,
         Objection::Ungrounded { review, required } => {
             let listed = listed(review);
             Some(format!(
-                "{review}, and a share of {required} must. A citation is a quote and its place, \
-                 `quoted text` [path:line], and holds where the quote stands word for word. Correct these or leave out what they \
-                 were to show.{listed}"
+                "{review}, but the required share is {required}. A citation is a quote and its \
+                 place, `quoted text` [path:line], and is valid if the quote occurs there word \
+                 for word. Correct these, or leave out what they were to show.{listed}"
             ))
         }
     }

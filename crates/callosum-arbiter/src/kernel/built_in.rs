@@ -45,7 +45,7 @@ const ROWS: [Row; 9] = [
     Row {
         id: "agent.delegate",
         name: "delegate",
-        description: "Hands a task to an executor of the registry and answers with its summary.",
+        description: "Delegates a task to an executor of the registry and returns its summary.",
         kind: CapabilityKind::Agent,
         skills: &["delegation"],
         input: TASK,
@@ -58,7 +58,7 @@ const ROWS: [Row; 9] = [
     Row {
         id: "capability.query",
         name: "capability query",
-        description: "Answers which capabilities there are of a kind, with skills, of a trust.",
+        description: "Returns capabilities by kind, skills and trust tier.",
         kind: CapabilityKind::Primitive,
         skills: &["discovery"],
         input: "[:union [:map [:kind [:union String Keyword] ?] [:skills [:vector [:union String \
@@ -72,7 +72,7 @@ const ROWS: [Row; 9] = [
     Row {
         id: "chain.query",
         name: "chain query",
-        description: "Answers what a run did, as a tree of actions.",
+        description: "Returns what a run did, as a tree of actions.",
         kind: CapabilityKind::Primitive,
         skills: &["history"],
         input: "[:union [:map [:run [:union String Keyword Nil] ?] [:task String? ?] [:executor [:union \
@@ -87,7 +87,7 @@ const ROWS: [Row; 9] = [
     Row {
         id: "fs.read",
         name: "read a file",
-        description: "Answers the text of a file of the project.",
+        description: "Returns the text of a file of the project.",
         kind: CapabilityKind::Primitive,
         skills: &["reading"],
         input: "[:union String [:map [:path String] [:from Int? ?] [:lines Int? ?]]]",
@@ -100,7 +100,7 @@ const ROWS: [Row; 9] = [
     Row {
         id: "horizon.build",
         name: "horizon build",
-        description: "Answers what is known about a matter within a number of tokens, and what was left out.",
+        description: "Returns what is known about a topic within a token budget, and what was left out.",
         kind: CapabilityKind::Composite,
         skills: &["history", "context"],
         input: "[:map [:intent [:union String Keyword] ?] [:about String ?] [:max-tokens Int ?] [:sources [:vector \
@@ -114,7 +114,7 @@ const ROWS: [Row; 9] = [
     Row {
         id: "ledger.query",
         name: "ledger query",
-        description: "Answers entries of the ledger.",
+        description: "Returns entries of the ledger.",
         kind: CapabilityKind::Primitive,
         skills: &["history"],
         input: "[:union [:map [:task String? ?] [:executor [:union String Keyword Nil] ?] [:text String? \
@@ -129,7 +129,7 @@ const ROWS: [Row; 9] = [
     Row {
         id: "mesh.publish",
         name: "publish on the mesh",
-        description: "Tells the other agents of the project something.",
+        description: "Publishes an event to the other agents of the project.",
         kind: CapabilityKind::Primitive,
         skills: &["telling"],
         input: "[:map [:topic [:union String Keyword]] [:payload Map ?]]",
@@ -156,7 +156,7 @@ const ROWS: [Row; 9] = [
     Row {
         id: "task.add",
         name: "add a task",
-        description: "Files a task for the project.",
+        description: "Adds a task for the project.",
         kind: CapabilityKind::Primitive,
         skills: &["notes"],
         input: "[:map [:prompt String] [:to [:union String Keyword Nil] ?] [:priority Int? ?] [:id String? ?]]",

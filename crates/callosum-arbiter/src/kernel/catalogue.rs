@@ -23,7 +23,7 @@ pub struct Catalogue {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum CatalogueError {
     /// Two have one name.
-    #[error("`{id}` is there twice: from {first}, and from {second}")]
+    #[error("duplicate `{id}`: from {first} and from {second}")]
     Twice {
         /// The name.
         id: CapabilityName,

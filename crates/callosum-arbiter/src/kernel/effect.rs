@@ -122,7 +122,7 @@ pub enum Sensitivity {
 
 /// A number that is no tier.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("{0} is no trust tier; tiers are 0 to 3")]
+#[error("{0} is not a trust tier (allowed: 0 to 3)")]
 pub struct NoTier(pub u8);
 
 impl TrustTier {

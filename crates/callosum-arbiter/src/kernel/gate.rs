@@ -173,7 +173,9 @@ impl Kernel {
             return Err(Objection {
                 kind: DenialKind::NotAllowed,
                 policy: "kernel.addressee",
-                text: format!("`{executor}` is trusted too little to be asked by way of `{name}`"),
+                text: format!(
+                    "the trust tier of `{executor}` is too low to ask it through `{name}`"
+                ),
                 hint: Some(format!("call `:{executor}`")),
             });
         }
@@ -240,13 +242,13 @@ impl Kernel {
             }
             Verdict::Failed(reason) => {
                 let text = format!("nothing is permitted: {reason}");
-                let hint = "`callosum constitution show` tells what is wrong".to_owned();
+                let hint = "run `callosum constitution show` for the reason".to_owned();
                 let policies = own("kernel.constitution");
                 (DenialKind::Constitution, policies, text, Some(hint))
             }
             Verdict::NotPermitted | Verdict::Permitted { .. } | Verdict::Asked { .. } => {
                 let text = format!("no policy permits `{name}`");
-                let hint = "`callosum constitution show` lists the policies".to_owned();
+                let hint = "run `callosum constitution show` for the policies".to_owned();
                 let policies = own("kernel.default-deny");
                 (DenialKind::NotPermitted, policies, text, Some(hint))
             }
@@ -266,8 +268,8 @@ impl Kernel {
         manifest.map(Arc::as_ref).ok_or_else(|| Objection {
             kind: DenialKind::UnknownCapability,
             policy: "kernel.unknown-capability",
-            text: format!("nobody provides `{}`", request.capability),
-            hint: Some("`callosum capability list` tells what there is".to_owned()),
+            text: format!("no one provides `{}`", request.capability),
+            hint: Some("run `callosum capability list` for all capabilities".to_owned()),
         })
     }
 
@@ -286,7 +288,7 @@ fn revoked(name: &CapabilityName) -> Objection {
         policy: "kernel.revoked",
         text: format!("`{name}` was revoked on this machine"),
         hint: Some(format!(
-            "`callosum capability restore {name}` gives it back"
+            "run `callosum capability restore {name}` to restore it"
         )),
     }
 }
@@ -296,10 +298,10 @@ fn no_addressee(text: &str, name: &CapabilityName) -> Objection {
         kind: DenialKind::NotAllowed,
         policy: "kernel.addressee",
         text: format!(
-            "`{}` is no executor that plans can call, and is not asked by way of `{name}`",
+            "`{}` is not an executor that plans can call, so `{name}` does not ask it",
             text.escape_debug()
         ),
-        hint: Some("`callosum capability list` tells what there is".to_owned()),
+        hint: Some("run `callosum capability list` for all capabilities".to_owned()),
     }
 }
 
@@ -338,7 +340,7 @@ fn without(manifest: &Manifest, withheld: usize) -> String {
     let names = manifest.sensitive_fields.iter();
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     format!(
-        "; it is trusted too little for {}, which is withheld",
+        "; its trust tier is too low for {}, which is withheld",
         names.join(", ")
     )
 }

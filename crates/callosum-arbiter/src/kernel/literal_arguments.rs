@@ -36,7 +36,7 @@ pub fn argument_fault(manifest: &Manifest, call: &CallSite) -> Option<ArgumentFa
     };
     // A misspelled key is named before the key that is missing for it.
     if let Some((key, hint)) = unknown_key(manifest, &argument) {
-        let text = format!("there is no argument `{}`", key.to_value());
+        let text = format!("unknown argument `{}`", key.to_value());
         return Some(fault(text, hint));
     }
     let mismatch = manifest.input.mismatch_of_known(&argument, SCHEMA_WORK)?;

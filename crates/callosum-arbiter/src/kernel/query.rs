@@ -20,7 +20,7 @@ pub enum QueryError {
     #[error("a query is a map, not {0}")]
     NoMap(&'static str),
     /// It has a key that queries don't have.
-    #[error("queries have no {0}; they have :kind, :skills and :trust-tier")]
+    #[error("queries have no {0}; allowed: :kind, :skills and :trust-tier")]
     Key(String),
     /// A key has a value that it doesn't take.
     #[error("{key} is {value}; allowed: {allowed}")]

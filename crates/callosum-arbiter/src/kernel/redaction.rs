@@ -34,17 +34,17 @@ pub struct Redacted {
 pub enum UnfitArguments {
     /// They are more than any capability takes.
     #[error(
-        "the arguments would have about {0} bytes when written out; {MAX_ARGUMENTS} are allowed"
+        "the arguments would have about {0} bytes in written form; {MAX_ARGUMENTS} are allowed"
     )]
     TooLarge(u64),
     /// They are nested deeper than any capability takes.
     #[error("the arguments are nested deeper than {MAX_ARGUMENT_DEPTH}")]
     TooDeep,
     /// A function means nothing outside of its program.
-    #[error("the arguments hold a function")]
+    #[error("the arguments contain a function")]
     Function,
     /// Masked, it would be another key.
-    #[error("a key of the arguments holds a secret")]
+    #[error("a key of the arguments contains a secret")]
     SecretKey,
 }
 

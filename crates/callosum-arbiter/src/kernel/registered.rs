@@ -122,7 +122,7 @@ fn agent(executor: &Executor, is_trusted: bool, holding: Holding) -> Result<Mani
     Ok(Manifest {
         id: CapabilityName::parse(&format!("agent.{}", executor.id))?,
         name: executor.id.clone(),
-        description: format!("Hands a task to the executor {}.", executor.id),
+        description: format!("Delegates a task to the executor {}.", executor.id),
         version: executor.version.clone(),
         kind: CapabilityKind::Agent,
         skills: BTreeSet::from(["delegation".to_owned()]),

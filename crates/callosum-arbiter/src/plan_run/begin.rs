@@ -60,7 +60,9 @@ impl NewRun<'_> {
 #[derive(Debug, thiserror::Error)]
 pub enum BeginError {
     /// Its record would hold a secret.
-    #[error("{place} holds what looks like a secret ({kinds}), and a run's records keep it")]
+    #[error(
+        "{place} contains what looks like a secret ({kinds}), and a run's records would store it"
+    )]
     Secret {
         /// Where.
         place: String,

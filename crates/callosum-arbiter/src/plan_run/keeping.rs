@@ -22,16 +22,16 @@ pub enum KeepingError {
     #[error(transparent)]
     Answer(#[from] AnswerError),
     /// It was kept beside the journal, and its file is gone.
-    #[error("what the run keeps under {0} is gone from `.cal_answers`")]
+    #[error("the run's data under {0} is missing from `.cal_answers`")]
     Gone(Checksum),
     /// What was kept is no text.
-    #[error("what the run keeps under {0} is not UTF-8")]
+    #[error("the run's data under {0} is not UTF-8")]
     NoText(Checksum),
     /// The record has neither a text nor a hash.
-    #[error("a record of the run has neither a text nor the hash of one")]
+    #[error("a record of the run has neither a text nor its hash")]
     Nothing,
     /// What was kept is no value.
-    #[error("what the run keeps is no value")]
+    #[error("the run's data is not a value")]
     NoValue(#[from] NotationError),
 }
 
@@ -94,16 +94,16 @@ impl Kept {
             UnfitArguments::TooLarge(weight) => (
                 FailureKind::BudgetExhausted,
                 format!(
-                    "would have about {weight} bytes when written out; {MAX_ARGUMENTS} are allowed"
+                    "would have about {weight} bytes in written form; {MAX_ARGUMENTS} are allowed"
                 ),
             ),
             UnfitArguments::TooDeep => (
                 FailureKind::BudgetExhausted,
-                format!("is nested deeper than {MAX_ARGUMENT_DEPTH}, the most that is kept"),
+                format!("is nested deeper than {MAX_ARGUMENT_DEPTH}, the limit for stored values"),
             ),
-            UnfitArguments::Function => (FailureKind::TypeError, "holds a function".to_owned()),
+            UnfitArguments::Function => (FailureKind::TypeError, "contains a function".to_owned()),
             UnfitArguments::SecretKey => {
-                let why = "has a key that holds a secret".to_owned();
+                let why = "has a key that contains a secret".to_owned();
                 (FailureKind::SecurityViolation, why)
             }
         };
@@ -137,7 +137,7 @@ pub(super) fn keep_result(
     };
     let weight = value.weight();
     if weight > most {
-        let why = format!("has about {weight} bytes, more than the {most} that it may");
+        let why = format!("has about {weight} bytes (limit: {most})");
         return refused(what.failure(FailureKind::BudgetExhausted, &why));
     }
     let redacted = match redact(std::slice::from_ref(value), &BTreeSet::new()) {
@@ -152,7 +152,7 @@ pub(super) fn keep_result(
     match Value::read(&text) {
         Ok(_) => Ok(Answer::of_value(keep(answers, text)?)),
         Err(why) => {
-            let why = format!("can't be kept: {why}");
+            let why = format!("cannot be stored: {why}");
             refused(what.failure(FailureKind::TypeError, &why))
         }
     }

@@ -14,7 +14,7 @@ pub struct RunId(String);
 
 /// A text that is no run's id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no run's id: 36 characters of 0-9, a-f and `-` are expected")]
+#[error("`{text}` is not a run id: it must have 36 characters of 0-9, a-f and `-`")]
 pub struct InvalidRunId {
     /// The text.
     pub text: String,

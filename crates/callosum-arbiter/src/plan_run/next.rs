@@ -60,7 +60,10 @@ pub enum Need {
 /// Where a replay is not what was recorded: another program, another version of the evaluator, or
 /// records that were changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the run diverges at call {position}: recorded is {recorded}, the plan now has {computed}")]
+#[error(
+    "the run diverges at call {position}: the records have {recorded}, but the plan now has \
+    {computed}"
+)]
 pub struct Divergence {
     /// The call.
     pub position: String,
@@ -109,7 +112,7 @@ pub fn next<'a>(
             Some((_, CallStanding::Answered(_))) => {
                 return Err(Divergence {
                     position: call.position.to_string(),
-                    recorded: "a call that was answered before".to_owned(),
+                    recorded: "a call that was already answered".to_owned(),
                     computed: shown(call),
                 });
             }

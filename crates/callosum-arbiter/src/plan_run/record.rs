@@ -402,7 +402,7 @@ pub struct Kept {
 
 /// A record of the journal that says it is of a run, and isn't readable as one.
 #[derive(Debug, thiserror::Error)]
-#[error("audit record {seq} is not readable as a plan's")]
+#[error("cannot read audit record {seq} as a plan record")]
 pub struct RecordError {
     /// The journal's number for it.
     pub seq: u64,

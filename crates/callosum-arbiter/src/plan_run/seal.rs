@@ -118,14 +118,15 @@ pub struct ForeignRecords {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MissingRecords {
     /// Others should stand before one, and do not.
-    #[error("records of the run before audit record {seq} are gone, or were changed")]
+    #[error("records of the run before audit record {seq} are missing or were changed")]
     Before {
         /// The journal's number for it.
         seq: u64,
     },
     /// There should be more.
     #[error(
-        "the last records of the run are gone, or were changed: {written} were written here, and {found} are there"
+        "the last records of the run are missing or were changed: {written} were written here, \
+         but {found} exist"
     )]
     Last {
         /// How many there were at least.

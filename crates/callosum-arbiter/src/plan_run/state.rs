@@ -135,7 +135,7 @@ impl RunState {
         let RunRecord::Started(started) = first.record else {
             return Err(UnfittingRecord {
                 seq: first.seq,
-                why: "the run's first record does not begin it",
+                why: "the run's first record does not start it",
             });
         };
         let mut state = Self::begin(first.run, *started, first.timestamp);
@@ -178,17 +178,17 @@ impl RunState {
     ) -> Result<(), UnfittingRecord> {
         let unfitting = |why| Err(UnfittingRecord { seq, why });
         if self.ended.is_some() {
-            return unfitting("the run was over before");
+            return unfitting("the run was already over");
         }
         match record {
-            RunRecord::Started(_) => return unfitting("the run was begun before"),
+            RunRecord::Started(_) => return unfitting("the run had already started"),
             RunRecord::Resumed(resumed) => {
                 self.constitution = resumed.constitution;
                 self.asked_about.clear();
             }
             RunRecord::Intended(intended) => {
                 let Ok(position) = intended.position.parse::<Position>() else {
-                    return unfitting("its position is none");
+                    return unfitting("its position is invalid");
                 };
                 let before = self.by_position.get(&position);
                 let is_next = match before.map(|&index| &self.calls[index]) {
@@ -199,7 +199,7 @@ impl RunState {
                     }
                 };
                 if !is_next || self.by_key.contains_key(&intended.key) {
-                    return unfitting("the call was intended before");
+                    return unfitting("the call was already recorded");
                 }
                 let index = self.calls.len();
                 self.by_key.insert(intended.key, index);
@@ -216,7 +216,7 @@ impl RunState {
             }
             RunRecord::Ruled(ruled) => {
                 let Some(call) = self.open_call(ruled.key) else {
-                    return unfitting("it rules about a call that does not wait");
+                    return unfitting("it decides a call that is not waiting");
                 };
                 call.standing = match ruled.ruling {
                     RulingWord::Approved => CallStanding::Begun,
@@ -230,7 +230,7 @@ impl RunState {
             }
             RunRecord::Answered(answered) => {
                 if !self.answer(answered) {
-                    return unfitting("it answers a call that does not wait");
+                    return unfitting("it answers a call that is not waiting");
                 }
             }
             RunRecord::Decided(decided) => {
@@ -276,7 +276,7 @@ impl RunState {
     fn decide(&mut self, decided: Decided) -> Result<(), &'static str> {
         let key = decided.key;
         let Some(call) = self.open_call(key) else {
-            return Err("it decides about a call that does not wait");
+            return Err("it decides about a call that is not waiting");
         };
         let answer = match (decided.decision, &call.standing) {
             (DecisionWord::Approved, CallStanding::Asked) => {
@@ -296,9 +296,9 @@ impl RunState {
             }
             (DecisionWord::Done, CallStanding::Begun) => match decided.value {
                 Some(value) => Answer::of_value(value),
-                None => return Err("it says that a call was done, without its value"),
+                None => return Err("it marks a call as done, but has no value"),
             },
-            _ => return Err("it decides what is not in doubt"),
+            _ => return Err("it decides about a call whose outcome is known"),
         };
         call.is_said = true;
         self.answer(Answered {

@@ -65,7 +65,7 @@ impl fmt::Display for Concurrency {
 
 /// A concurrency outside of the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{tasks} tasks at once are not allowed ({} to {})", Concurrency::RANGE.start(), Concurrency::RANGE.end())]
+#[error("cannot run {tasks} tasks at once (allowed: {} to {})", Concurrency::RANGE.start(), Concurrency::RANGE.end())]
 pub struct ConcurrencyError {
     /// What was asked for.
     pub tasks: u8,

@@ -315,7 +315,7 @@ fn concurrency_is_three_to_twelve() {
     }
     assert_eq!(
         Concurrency::new(13).unwrap_err().to_string(),
-        "13 tasks at once are not allowed (3 to 12)"
+        "cannot run 13 tasks at once (allowed: 3 to 12)"
     );
     assert!(Concurrency::new(2).is_err());
 }

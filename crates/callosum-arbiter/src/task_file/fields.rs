@@ -146,13 +146,13 @@ pub enum Problem {
     #[error(transparent)]
     NotJson(#[from] CanonicalError),
     /// Something else stands where an object must.
-    #[error("`{value}` stands where an object must")]
+    #[error("`{value}` must be an object")]
     NotAnObject {
         /// What stands there, cut where it is long.
         value: String,
     },
     /// A key that must be there is not.
-    #[error("the key `{key}` is missing")]
+    #[error("missing key `{key}`")]
     MissingKey {
         /// The key.
         key: &'static str,
@@ -180,13 +180,13 @@ pub enum Problem {
         nearest: Option<&'static str>,
     },
     /// Two tasks have the same id.
-    #[error("its id is that of task {first} already")]
+    #[error("task {first} already has this id")]
     SameId {
         /// The number of the first task with that id, from 1.
         first: usize,
     },
     /// A link that leads to no task of the file and to none of the ledger.
-    #[error("it links to `{link}`{}, which is neither in this file nor in the ledger", meant(nearest.as_deref()))]
+    #[error("it links to `{link}`{}, which is in neither this file nor the ledger", meant(nearest.as_deref()))]
     UnknownLink {
         /// The link, cut where it is long.
         link: String,

@@ -113,11 +113,11 @@ fn draft_of(record: Value, defaults: &Defaults, place: &mut TaskPlace) -> Result
     let mut fields = Fields::of(record, TASK_KEYS)?;
     let local_id = fields.text(
         "id",
-        "1 to 64 characters, none of them a control character, not all blank and not in the form \
-         of a ledger's task id",
+        "1 to 64 characters, not all blank, without control characters, and not in the form of a \
+         ledger task id",
         is_local_id,
     )?;
-    let prompt = fields.text("prompt", "a text that is not blank", is_not_blank)?;
+    let prompt = fields.text("prompt", "text that is not blank", is_not_blank)?;
     let paths = fields.texts("paths", "a list of paths from the root")?;
     let scope = fields.one_of("scope_type", &Scope::ALL, Scope::as_str)?;
     let task = Task {

@@ -138,7 +138,7 @@ fn a_value_out_of_range_is_refused_with_what_is_allowed() {
     );
     refuse(
         r#"{"tasks": [{"id": "a", "prompt": " \n"}]}"#,
-        "`tasks.json`, task 1 (`a`): `prompt` is ` \\n` (allowed: a text that is not blank)",
+        "`tasks.json`, task 1 (`a`): `prompt` is ` \\n` (allowed: text that is not blank)",
     );
 }
 
@@ -146,18 +146,16 @@ fn a_value_out_of_range_is_refused_with_what_is_allowed() {
 fn a_missing_key_is_named() {
     refuse(
         r#"{"tasks": [{"prompt": "p"}]}"#,
-        "`tasks.json`, task 1: the key `id` is missing",
+        "`tasks.json`, task 1: missing key `id`",
     );
-    refuse("{}", "`tasks.json`: the key `tasks` is missing");
+    refuse("{}", "`tasks.json`: missing key `tasks`");
 }
 
 #[test]
 fn an_id_that_looks_like_one_of_the_ledger_is_refused() {
     refuse(
         r#"{"tasks": [{"id": "cal_2026_01_02_0001", "prompt": "p"}]}"#,
-        "`tasks.json`, task 1 (`cal_2026_01_02_0001`): `id` is `cal_2026_01_02_0001` (allowed: 1 \
-         to 64 characters, none of them a control character, not all blank and not in the form of \
-         a ledger's task id)",
+        "`tasks.json`, task 1 (`cal_2026_01_02_0001`): `id` is `cal_2026_01_02_0001` (allowed: 1 to 64 characters, not all blank, without control characters, and not in the form of a ledger task id)",
     );
 }
 
@@ -205,7 +203,7 @@ fn an_id_may_be_any_short_text() {
 fn two_tasks_with_one_id_are_refused() {
     refuse(
         r#"{"tasks": [{"id": "a", "prompt": "p"}, {"id": "a", "prompt": "q"}]}"#,
-        "`tasks.json`, task 2 (`a`): its id is that of task 1 already",
+        "`tasks.json`, task 2 (`a`): task 1 already has this id",
     );
 }
 
@@ -214,13 +212,11 @@ fn two_tasks_with_one_id_are_refused() {
 fn a_link_to_nothing_is_named() {
     refuse(
         r#"{"tasks": [{"id": "map", "prompt": "p"}, {"id": "b", "prompt": "q", "links": ["mpa"]}]}"#,
-        "`tasks.json`, task 2 (`b`): it links to `mpa`, did you mean `map`?, which is neither in \
-         this file nor in the ledger",
+        "`tasks.json`, task 2 (`b`): it links to `mpa`, did you mean `map`?, which is in neither this file nor the ledger",
     );
     refuse(
         r#"{"tasks": [{"id": "a", "prompt": "p", "links": ["cal_2026_01_02_0009"]}]}"#,
-        "`tasks.json`, task 1 (`a`): it links to `cal_2026_01_02_0009`, which is neither in this \
-         file nor in the ledger",
+        "`tasks.json`, task 1 (`a`): it links to `cal_2026_01_02_0009`, which is in neither this file nor the ledger",
     );
     refuse(
         r#"{"tasks": [{"id": "a", "prompt": "p"}, {"id": "b", "prompt": "q", "links": ["a", "a"]}]}"#,
@@ -235,7 +231,7 @@ fn a_cycle_is_refused_with_every_task_on_it() {
             {"id": "a", "prompt": "p", "links": ["b"]},
             {"id": "b", "prompt": "p", "links": ["c"]},
             {"id": "c", "prompt": "p", "links": ["a"]}]}"#,
-        "`tasks.json`: tasks link to each other in a circle: `a` -> `b` -> `c` -> `a`",
+        "`tasks.json`: tasks link to each other in a cycle: `a` -> `b` -> `c` -> `a`",
     );
 }
 
@@ -257,10 +253,10 @@ fn what_is_not_json_is_refused_with_its_place() {
             .to_string();
         assert!(said.contains(place), "{said}");
     }
-    refuse("[]", "`tasks.json`: `[]` stands where an object must");
+    refuse("[]", "`tasks.json`: `[]` must be an object");
     refuse(
         r#"{"tasks": [7]}"#,
-        "`tasks.json`, task 1: `7` stands where an object must",
+        "`tasks.json`, task 1: `7` must be an object",
     );
     refuse(
         r#"{"tasks": []}"#,

@@ -275,7 +275,7 @@ pub(super) enum Forked {
 /// Makes a second process of this one, which must have one thread only.
 #[expect(
     unsafe_code,
-    reason = "a fork is unsafe for a process with other threads, whose locks nobody would open"
+    reason = "forking a process with other threads is unsafe: their locks would stay locked"
 )]
 pub(super) fn fork() -> io::Result<Forked> {
     // SAFETY: only the fork server and its forks call this; none of them starts a thread.

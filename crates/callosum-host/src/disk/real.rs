@@ -51,7 +51,7 @@ impl FileSystem for RealFileSystem {
             {
                 return io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    "it is a symbolic link, and nothing is written through one",
+                    "it is a symbolic link, and Callosum does not write through links",
                 );
             }
             error

@@ -79,7 +79,7 @@ pub enum ContextError {
     #[error("not an event of an error: {0}")]
     Form(#[from] serde_json::Error),
     /// A number is out of its range.
-    #[error("`{key}` is {value}, allowed is {range}")]
+    #[error("`{key}` is {value}; allowed is {range}")]
     Range {
         /// The key.
         key: &'static str,
@@ -130,14 +130,14 @@ impl Context {
             return Err(ContextError::Range {
                 key: "escalation_level",
                 value: u32::from(self.escalation_level),
-                range: "a whole number from 1 to 4",
+                range: "an integer from 1 to 4",
             });
         }
         if self.line_number == Some(0) {
             return Err(ContextError::Range {
                 key: "line_number",
                 value: 0,
-                range: "a whole number from 1 on, or null",
+                range: "an integer of at least 1, or null",
             });
         }
         Ok(())

@@ -200,7 +200,7 @@ pub enum ParseError {
     #[error("{0:?} does not begin with Run, Check, Fix, Try or See")]
     Verb(String),
     /// The object does not fit a slot of the verb.
-    #[error("{0:?} is no object of {1:?}")]
+    #[error("{0:?} is not an object of {1:?}")]
     Object(String, Verb),
 }
 

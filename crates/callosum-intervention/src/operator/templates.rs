@@ -40,10 +40,10 @@ pub struct Templates {
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
     /// The file is not of the form.
-    #[error("the templates are not of their form: {0}")]
+    #[error("the templates have an invalid form: {0}")]
     Form(#[from] serde_json::Error),
     /// A sentence without placeholders is not a clause.
-    #[error("a template is no clause: {0}")]
+    #[error("a template is not a clause: {0}")]
     Clause(#[from] ParseError),
     /// A sentence has a placeholder that does not exist.
     #[error("a template has the unknown placeholder {0:?}")]

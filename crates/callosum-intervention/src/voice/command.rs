@@ -55,19 +55,19 @@ pub(super) fn check_command(command: &str, surroundings: &Surroundings<'_>) -> R
     if program.starts_with(['-', '.', '/', '@', ':', '+', ',', '=']) && !program.starts_with("./")
         || program.contains('=')
     {
-        return Err(format!("{program} is no program"));
+        return Err(format!("{program} is not a program"));
     }
     if let Some(argument) = arguments.iter().find(|argument| !is_safe(argument)) {
         return Err(format!("argument {argument} is not allowed in a message"));
     }
     let name = program.rsplit('/').next().unwrap_or(program);
     if is_in(NEVER, &name.to_ascii_lowercase()) {
-        return Err(format!("{name} is never in a message"));
+        return Err(format!("{name} is never allowed in a message"));
     }
     let is_wrapper = matches!(program, "./gradlew" | "./mvnw");
     if program.contains('/') {
         check_argument_file(program, command, surroundings)
-            .map_err(|_| format!("{program} is no file of the project"))?;
+            .map_err(|_| format!("{program} is not a file of the project"))?;
     }
     let known = match program {
         "./gradlew" => "gradle",
@@ -78,19 +78,21 @@ pub(super) fn check_command(command: &str, surroundings: &Surroundings<'_>) -> R
     match forms(known) {
         Some(mut forms) => {
             if !forms.any(|form| fits(form, known, command, arguments, surroundings)) {
-                return Err(format!("{command} is no known form of {known}"));
+                return Err(format!("{command} is not a known form of {known}"));
             }
         }
-        None if is_wrapper => return Err(format!("{program} is no known program")),
+        None if is_wrapper => return Err(format!("{program} is not a known program")),
         None if program.contains('/') || (surroundings.declares)(program) => {
             if !arguments.iter().all(|argument| is_target(argument)) {
-                return Err(format!("{command} is no plain call of {program}"));
+                return Err(format!("{command} is not a plain call of {program}"));
             }
         }
-        None => return Err(format!("{program} is no known program")),
+        None => return Err(format!("{program} is not a known program")),
     }
     if !is_asked_for(program, arguments, command, surroundings) {
-        return Err(format!("{command} adds what the error does not name"));
+        return Err(format!(
+            "{command} adds something that the error does not name"
+        ));
     }
     if !is_test_of_event(arguments, command, surroundings) {
         return Err(format!(

@@ -108,7 +108,7 @@ impl Corpus {
             serde_json::from_str(json).map_err(|error| corrupted(error.to_string()))?;
         if form.embedder != EMBEDDER {
             return Err(corrupted(format!(
-                "its embedder is {:?}, this program has {EMBEDDER:?}",
+                "its embedder is {:?}, but this program uses {EMBEDDER:?}",
                 form.embedder
             )));
         }
@@ -190,7 +190,7 @@ impl Corpus {
     fn build(form: CorpusFile) -> Result<Self, CorruptedCorpus> {
         if form.messages.is_empty() || form.messages.len() > MOST_MESSAGES {
             return Err(CorruptedCorpus(format!(
-                "it has {} messages, allowed are 1 to {MOST_MESSAGES}",
+                "it has {} messages (allowed: 1 to {MOST_MESSAGES})",
                 form.messages.len()
             )));
         }
@@ -210,7 +210,9 @@ impl Corpus {
             // The stored numbers are rounded.
             let own = similarity(&vector, &embed(&message.text));
             if !(0.999..1.001).contains(&own) {
-                return Err(corrupted("its embedding is not the text's".to_owned()));
+                return Err(corrupted(
+                    "its embedding does not match the text".to_owned(),
+                ));
             }
             actions.insert(parsed.action.masked());
             references.insert(parsed.reference.masked());

@@ -39,17 +39,17 @@ const KEYS: [&str; 7] = ["asc", "gpg", "jks", "key", "p12", "pem", "pfx"];
 /// The reason, for the verdict.
 pub(super) fn check_file(file: &str, surroundings: &Surroundings<'_>) -> Result<(), String> {
     if !is_path_text(&written_path(file)) {
-        return Err("file name has more than plain letters".to_owned());
+        return Err("file name contains special characters".to_owned());
     }
     if file
         .split('/')
         .any(|part| part == ".." || part == "..." || part == ".")
         || file.contains("//")
     {
-        return Err(format!("{file} is no path inside of the project"));
+        return Err(format!("{file} is not a path inside the project"));
     }
     if is_secret(file) {
-        return Err(format!("{file} may hold secrets"));
+        return Err(format!("{file} may contain secrets"));
     }
     let file = plain(file);
     let of_event = surroundings.event.is_some_and(|event| {
@@ -59,7 +59,7 @@ pub(super) fn check_file(file: &str, surroundings: &Surroundings<'_>) -> Result<
             .any(|other| plain(other) == file)
     });
     if !of_event && file.split('/').any(|part| part == ".git") {
-        return Err(format!("{file} is git's own"));
+        return Err(format!("{file} belongs to git"));
     }
     if file.starts_with('/') {
         let is_system = SYSTEM.iter().any(|folder| file.starts_with(folder));

@@ -170,7 +170,7 @@ fn problems(text: &str) -> Vec<String> {
         let rest = after.unwrap_or_default().trim_start();
         let count = message::sentences(rest).len();
         if count > MOST_SENTENCES {
-            add(&format!("{count} sentences, at most {MOST_SENTENCES}"));
+            add(&format!("{count} sentences (limit: {MOST_SENTENCES})"));
         }
     }
     for kind in forbidden::kinds(text) {
@@ -185,7 +185,7 @@ pub(crate) fn check_message(
     surroundings: &Surroundings<'_>,
 ) -> Result<(), String> {
     if message.action.slot == message.reference.slot {
-        return Err("both sentences are about the same".to_owned());
+        return Err("both sentences have the same topic".to_owned());
     }
     check_clause(&message.action, surroundings)?;
     check_clause(&message.reference, surroundings)
@@ -208,13 +208,13 @@ pub(crate) fn check_clause(clause: &Clause, surroundings: &Surroundings<'_>) -> 
         }
         Slot::Error { name, line } => {
             if clause.verb != Verb::Fix {
-                return Err(format!("{} is no verb for an error", clause.verb.word()));
+                return Err(format!("{} is not a verb for an error", clause.verb.word()));
             }
             let Some(event) = event else {
                 return if message::is_phrase(name) || is_usual_class(name) {
                     Ok(())
                 } else {
-                    Err(format!("{name} is no error"))
+                    Err(format!("{name} is not an error"))
                 };
             };
             if error_name(event.error_type) != name && event.error_type != name {

@@ -287,7 +287,7 @@ pub(super) fn refuse_in_the_way(
 ) -> Result<(), OpenError> {
     for archived in &followed.archived {
         if let Some(path) = rotation::in_the_way(disk, paths, &archived.archive)? {
-            let what = "it is not a file, and an archive belongs there".to_owned();
+            let what = "it is not a regular file, but an archive belongs there".to_owned();
             return Err(OpenError::Foreign { path, what });
         }
     }

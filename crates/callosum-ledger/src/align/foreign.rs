@@ -195,6 +195,6 @@ pub(super) fn refuse_foreign_hashlog(
     }
     Err(OpenError::Foreign {
         path: paths.hashlog.clone(),
-        what: "it has entries beyond the journal's last".to_owned(),
+        what: "it has entries beyond the last one of the journal".to_owned(),
     })
 }

@@ -24,7 +24,7 @@ pub enum OpenError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The journal could not be written: told what was done, or cut where a crash had torn it.
-    #[error("the audit journal cannot be written")]
+    #[error("cannot write the audit journal")]
     Unrecorded(#[source] DiskError),
     /// No ledger was begun here.
     #[error("there is no ledger in `{}` yet", root.display())]
@@ -33,7 +33,7 @@ pub enum OpenError {
         root: PathBuf,
     },
     /// A later version wrote the ledger. It can still be read, by a [`Reader`](crate::Reader).
-    #[error("`{}` has version {found}, and this program writes {supported}", path.display())]
+    #[error("`{}` has version {found}, but this program writes {supported}", path.display())]
     Newer {
         /// The ledger.
         path: PathBuf,
@@ -43,7 +43,7 @@ pub enum OpenError {
         supported: LedgerVersion,
     },
     /// What stands in the ledger's place is whole, and not a ledger. Nothing was changed.
-    #[error("`{}` cannot be written", path.display())]
+    #[error("cannot write `{}`", path.display())]
     NotALedger {
         /// The file.
         path: PathBuf,
@@ -52,7 +52,7 @@ pub enum OpenError {
     },
     /// The ledger has entries by its hashlog, and there is no journal. Nothing was changed.
     #[error(
-        "the audit journal in `{}` is gone, and `{}` shows that entries were stored",
+        "the audit journal in `{}` is missing, but `{}` shows that entries were stored",
         audit.display(), hashlog.display()
     )]
     JournalGone {
@@ -63,7 +63,7 @@ pub enum OpenError {
     },
     /// The journal has fewer records than were signed: it was cut, or put back to an earlier state.
     #[error(
-        "the audit journal in `{}` has {records} records, and {signed} of it were signed",
+        "the audit journal in `{}` has {records} records, but {signed} were signed",
         audit.display()
     )]
     Cut {
@@ -75,13 +75,13 @@ pub enum OpenError {
         signed: u64,
     },
     /// A day file of the journal is of a day after tomorrow, and holds no record.
-    #[error("`{}` is of a day to come and holds no record", path.display())]
+    #[error("`{}` is of a future day and contains no record", path.display())]
     DayToCome {
         /// The day file.
         path: PathBuf,
     },
     /// A file says something that the journal does not. Nothing was changed.
-    #[error("`{}` says what the audit journal does not: {what}", path.display())]
+    #[error("`{}` disagrees with the audit journal: {what}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,

@@ -57,20 +57,22 @@ impl std::fmt::Display for Repair {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let path = self.path.display();
         match self.what {
-            RepairKind::Cut { bytes } => write!(f, "cut {bytes} torn bytes off `{path}`")?,
-            RepairKind::Extended { bytes } => {
-                write!(f, "brought `{path}` up to date ({bytes} bytes)")?;
+            RepairKind::Cut { bytes } => {
+                write!(f, "cut {bytes} bytes of an incomplete record from `{path}`")?
             }
-            RepairKind::Rewritten => write!(f, "wrote `{path}` anew from the audit journal")?,
+            RepairKind::Extended { bytes } => {
+                write!(f, "updated `{path}` ({bytes} bytes)")?;
+            }
+            RepairKind::Rewritten => write!(f, "rebuilt `{path}` from the audit journal")?,
             RepairKind::Archived => write!(f, "finished the rotation to `{path}`")?,
             RepairKind::SetAside => write!(
                 f,
-                "took `{path}` away: it was not the archive that the audit journal tells of, and \
-                 that one stands beside it"
+                "removed `{path}`: it was not the archive that the audit journal lists, which \
+                 exists beside it"
             )?,
         }
         match &self.kept {
-            Some(kept) => write!(f, "; what stood there is in `{}`", kept.display()),
+            Some(kept) => write!(f, "; the previous content is in `{}`", kept.display()),
             None => Ok(()),
         }
     }

@@ -28,7 +28,7 @@ pub enum KeyError {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// Others than its owner may read it.
-    #[error("the key `{}` may be read by others (mode {mode:o}; allowed: 600)", path.display())]
+    #[error("other users may read the key `{}` (mode {mode:o}; allowed: 600)", path.display())]
     Exposed {
         /// The file.
         path: PathBuf,

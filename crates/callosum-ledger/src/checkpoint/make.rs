@@ -76,25 +76,25 @@ pub enum CheckpointError {
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The journal has a record that is not one, or is not in its place.
-    #[error("record {seq} of the audit journal is not what should stand there")]
+    #[error("record {seq} of the audit journal is not the expected one")]
     Broken {
         /// Its number.
         seq: u64,
     },
     /// The journal is not the one of which a beginning was signed.
-    #[error("the audit journal is not what the checkpoint of its {size} records says")]
+    #[error("the audit journal differs from the checkpoint of its {size} records")]
     Inconsistent {
         /// The size of the last checkpoint.
         size: u64,
     },
     /// The last checkpoint cannot be read, or is not signed by a key of this machine.
-    #[error("the last checkpoint in `{}` is not one of this machine's", path.display())]
+    #[error("the last checkpoint in `{}` was not made on this machine", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
     },
     /// The system gave no random bytes to make a key from.
-    #[error("the system gives no random bytes")]
+    #[error("the system provides no random bytes")]
     NoRandomness {
         /// Its reason.
         source: std::io::Error,

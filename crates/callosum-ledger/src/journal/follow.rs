@@ -108,7 +108,7 @@ pub enum JournalError {
         reason: String,
     },
     /// A later version wrote it.
-    #[error("the audit journal has format {found}, and this program writes {supported}")]
+    #[error("the audit journal has format {found}, but this program writes {supported}")]
     Newer {
         /// Its format.
         found: u32,
@@ -295,7 +295,7 @@ pub(crate) fn walk_days(
                 path,
                 offset: from.offset,
                 seq: from.seq,
-                reason: "the record is not there any more".to_owned(),
+                reason: "the record no longer exists".to_owned(),
             });
         }
     }
@@ -386,13 +386,13 @@ fn was_promised(
 /// Why a line is not the journal's next record.
 #[derive(Debug, thiserror::Error)]
 enum Fault {
-    #[error("the line is not finished")]
+    #[error("the line is incomplete")]
     Unfinished,
     #[error(transparent)]
     Record(RecordFault),
-    #[error("record {found} stands where {expected} should")]
+    #[error("record {found} is in the place of {expected}")]
     Number { expected: u64, found: u64 },
-    #[error("it follows {found}, and the record before it is {expected}")]
+    #[error("it follows {found}, but the record before it is {expected}")]
     Link { expected: Checksum, found: Checksum },
     #[error("{0}")]
     Content(String),
@@ -480,7 +480,7 @@ impl Followed {
 fn entry_of<'a>(record: &Record<'a>) -> Result<ToldEntry<'a>, Fault> {
     let entry = record
         .entry
-        .ok_or_else(|| Fault::Content("it stores an entry and carries none".to_owned()))?;
+        .ok_or_else(|| Fault::Content("it stores an entry but contains none".to_owned()))?;
     let checksum = checksum_at_head(entry.as_bytes())
         .ok_or_else(|| Fault::Content("its entry is not in canonical form".to_owned()))?;
     Ok(ToldEntry {

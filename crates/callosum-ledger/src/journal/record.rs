@@ -168,7 +168,7 @@ pub(crate) enum RecordFault {
     Chain(#[from] ChainFault),
     #[error("the line is not a record: {0}")]
     Fields(#[from] serde_json::Error),
-    #[error("the line is not a record: it does not end with the hash of the one before")]
+    #[error("the line is not a record: it does not end with the hash of the previous one")]
     Prev,
 }
 

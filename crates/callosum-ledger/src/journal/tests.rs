@@ -191,7 +191,7 @@ fn a_clock_that_goes_back_stays_in_the_later_file() {
     assert_eq!(longest, 4);
 }
 
-/// CAKE-MET-1: who goes on from where they ended is handed each record once, and told where what they read is gone.
+/// CAKE-MET-1: who goes on from where they ended is handed each record once, and told where what they read is missing.
 #[test]
 fn who_goes_on_reading_is_handed_what_is_new() {
     let mut journal = Journal::new();

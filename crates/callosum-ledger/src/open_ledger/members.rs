@@ -125,11 +125,11 @@ impl Members {
         GzDecoder::new(&stored[..])
             .take(expected + 1)
             .read_to_end(into)
-            .map_err(|_| wrong("a member is not what gzip writes"))?;
+            .map_err(|_| wrong("a member is not gzip output"))?;
         if (into.len() - before) as u64 == expected {
             Ok(())
         } else {
-            Err(wrong("a member has not the length that it should"))
+            Err(wrong("a member has the wrong length"))
         }
     }
 }

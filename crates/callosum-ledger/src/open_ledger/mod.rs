@@ -66,7 +66,7 @@ impl OpenLedger {
                 bytes,
             }),
             Ok(_) => Err(corrupt(file.path(), "it is larger than a ledger can be")),
-            Err(_) => Err(corrupt(file.path(), "it is not what gzip writes")),
+            Err(_) => Err(corrupt(file.path(), "it is not gzip output")),
         }
     }
 

@@ -32,7 +32,7 @@ pub enum ProofError {
     },
     /// The key is that of another log. One machine signs all its logs with the same bytes, so a
     /// right signature alone does not say which.
-    #[error("the checkpoint is of the log `{origin}`, and the key of `{}`", key.name())]
+    #[error("the checkpoint is of the log `{origin}`, but the key is of `{}`", key.name())]
     OtherLog {
         /// The log that was signed.
         origin: String,
@@ -43,16 +43,16 @@ pub enum ProofError {
     #[error("the checkpoint's signature is wrong")]
     Signature,
     /// The path does not lead from the record to the root.
-    #[error("the record is not in the tree that was signed")]
+    #[error("the signed tree does not contain the record")]
     NotIncluded,
     /// The record is in the tree, and is not one of an audit journal.
-    #[error("what was signed is not a record of an audit journal: {reason}")]
+    #[error("the signed data is not a record of an audit journal: {reason}")]
     NotARecord {
         /// Why.
         reason: String,
     },
     /// The record's number is not its place.
-    #[error("the record says that it is number {seq}, and stands at {place}")]
+    #[error("the record states number {seq}, but is at {place}")]
     Misplaced {
         /// Its number.
         seq: u64,
@@ -60,7 +60,7 @@ pub enum ProofError {
         place: u64,
     },
     /// The record stores no entry, or one whose checksum is wrong.
-    #[error("the record does not hold an entry: {reason}")]
+    #[error("the record contains no entry: {reason}")]
     NoEntry {
         /// Why.
         reason: String,

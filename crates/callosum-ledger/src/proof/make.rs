@@ -26,25 +26,25 @@ pub enum ProveError {
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The journal does not tell of an entry of this task.
-    #[error("the audit journal has no entry of task `{task_id}`")]
+    #[error("the audit journal contains no entry of task `{task_id}`")]
     NoEntry {
         /// The task.
         task_id: TaskId,
     },
     /// Nothing was signed, or nothing that covers the record.
-    #[error("record {seq} is not covered by a checkpoint")]
+    #[error("no checkpoint covers record {seq}")]
     NotSigned {
         /// The record's number.
         seq: u64,
     },
     /// The last checkpoint is not one of this machine's.
-    #[error("the last checkpoint in `{}` is not one of this machine's", path.display())]
+    #[error("the last checkpoint in `{}` was not made on this machine", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
     },
     /// The journal is not what was signed, so that nothing in it can be proved.
-    #[error("the audit journal is not what the checkpoint of its {size} records says")]
+    #[error("the audit journal differs from the checkpoint of its {size} records")]
     Inconsistent {
         /// The size of the last checkpoint.
         size: u64,

@@ -51,7 +51,7 @@ pub enum InvalidProof {
         line: usize,
     },
     /// What follows the path is not a checkpoint.
-    #[error("what follows the first empty line is not a checkpoint")]
+    #[error("the text after the first empty line is not a checkpoint")]
     Checkpoint,
 }
 

@@ -15,7 +15,7 @@ pub enum ReadError {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// The ledger file is not there, and the audit journal, which tells what it held, is.
-    #[error("`{}` is gone, and the audit journal is there", path.display())]
+    #[error("`{}` is missing, but the audit journal exists", path.display())]
     LedgerGone {
         /// The ledger.
         path: PathBuf,
@@ -24,7 +24,7 @@ pub enum ReadError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// An archive that the journal tells of is not there.
-    #[error("the archive `{}` is gone, and the audit journal tells of it", path.display())]
+    #[error("the archive `{}` is missing, but the audit journal lists it", path.display())]
     ArchiveGone {
         /// Where it should be.
         path: PathBuf,
@@ -32,7 +32,7 @@ pub enum ReadError {
         is_in_journal: bool,
     },
     /// An archive does not have the entries that the journal says were archived.
-    #[error("`{}` is not what the audit journal says was archived", path.display())]
+    #[error("`{}` differs from what the audit journal archived", path.display())]
     ArchiveChanged {
         /// The archive.
         path: PathBuf,

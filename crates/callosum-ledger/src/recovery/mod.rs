@@ -102,27 +102,27 @@ pub enum RecoverError {
         path: PathBuf,
     },
     /// Nothing lies beside the file that says what was backed up. Nothing was changed.
-    #[error("`{}` has no note of a backup beside it: nothing says that it is what was backed up", path.display())]
+    #[error("no backup record exists beside `{}`: nothing proves that it is the backup", path.display())]
     NoNote {
         /// The file.
         path: PathBuf,
     },
     /// The journal does not know an entry. Nothing was changed.
-    #[error("the audit journal does not tell of the entry of `{task_id}`")]
+    #[error("the audit journal has no entry of `{task_id}`")]
     Untold {
         /// Whose entry it is.
         task_id: TaskId,
     },
     /// The journal has another entry of the task. Nothing was changed.
-    #[error("the entry of `{task_id}` is not what was committed")]
+    #[error("the entry of `{task_id}` differs from the committed one")]
     NotCommitted {
         /// Whose entry it is.
         task_id: TaskId,
     },
     /// Ledger and hashlog have entries that the journal has lost. Nothing was changed.
     #[error(
-        "ledger and hashlog have {entries} entries that the audit journal does not tell of any more, \
-         the first of them of `{first}`{}", signed_of(*records, *signed)
+        "ledger and hashlog have {entries} entries that the audit journal no longer lists, the \
+         first of `{first}`{}", signed_of(*records, *signed)
     )]
     Beyond {
         /// How many.
@@ -135,7 +135,7 @@ pub enum RecoverError {
         signed: u64,
     },
     /// There is a journal, and nothing is wrong with it. Nothing was changed.
-    #[error("the audit journal is sound: it has {records} records")]
+    #[error("the audit journal is intact: it has {records} records")]
     JournalIsSound {
         /// How many.
         records: u64,
@@ -148,23 +148,23 @@ pub enum RecoverError {
     Archive(#[from] ReadError),
     /// The ledger file says of an entry that the journal has something else.
     #[error(
-        "entry {number} is not what the audit journal says; only entries after its last are taken in"
+        "entry {number} differs from the audit journal; only entries after its last can be added"
     )]
     Differs {
         /// The entry's number in the ledger, from 1.
         number: usize,
     },
     /// Fields beside the entries were changed.
-    #[error("the ledger's fields beside `tasks` are not what the audit journal says")]
+    #[error("the ledger's fields beside `tasks` differ from the audit journal")]
     OtherFields,
     /// A task whose entry was appended has one in an archive.
-    #[error("entry {number} is of a task that has one in an archive")]
+    #[error("entry {number} is for a task that already has one in an archive")]
     Taken {
         /// The entry's number in the ledger, from 1.
         number: usize,
     },
     /// An entry that was appended rests on tasks that have none.
-    #[error("entry {number} is linked to tasks that have no entry: {}", list(ids))]
+    #[error("entry {number} links to tasks without an entry: {}", list(ids))]
     UnknownLinks {
         /// The entry's number in the ledger, from 1.
         number: usize,
@@ -172,7 +172,7 @@ pub enum RecoverError {
         ids: Vec<TaskId>,
     },
     /// An entry that was appended has an id that is not among the next ones.
-    #[error("entry {number} has the id `{task_id}`, which is not among the next of its day")]
+    #[error("entry {number} has the id `{task_id}`, which is not one of the next ids of its day")]
     Id {
         /// The entry's number in the ledger, from 1.
         number: usize,
@@ -188,7 +188,7 @@ fn list(ids: &[TaskId]) -> String {
 
 fn signed_of(records: u64, signed: u64) -> String {
     if signed > records {
-        format!("; a checkpoint signed {signed} records of it, and it has {records}")
+        format!("; a checkpoint signed {signed} of its records, and it has {records}")
     } else {
         String::new()
     }

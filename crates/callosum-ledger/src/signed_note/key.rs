@@ -36,13 +36,13 @@ pub enum InvalidKey {
     #[error("a key has the form name+12345678+base64")]
     Form,
     /// The name has a blank or a plus sign, or is empty.
-    #[error("a key's name has neither blanks nor `+`, and is not empty")]
+    #[error("a key's name must not be empty, or contain blanks or `+`")]
     Name,
     /// It is for another algorithm than ours.
-    #[error("the key is not one of Ed25519")]
+    #[error("the key is not an Ed25519 key")]
     Algorithm,
     /// The id is not that of this name and these bytes: something in it was changed.
-    #[error("the key's id does not fit its name and bytes")]
+    #[error("the key's id does not match its name and bytes")]
     Id,
 }
 

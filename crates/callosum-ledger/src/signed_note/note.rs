@@ -45,7 +45,7 @@ pub enum Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidNote {
     /// It has control characters.
-    #[error("a note has no control characters but line feeds")]
+    #[error("the only control characters allowed in a note are line feeds")]
     Control,
     /// Text and signatures are not separated by an empty line.
     #[error("a note ends in an empty line and signature lines")]
@@ -57,7 +57,7 @@ pub enum InvalidNote {
         line: usize,
     },
     /// There are more signatures than any note has.
-    #[error("a note has at most {MOST_SIGNATURES} signatures")]
+    #[error("a note may have at most {MOST_SIGNATURES} signatures")]
     TooMany,
 }
 

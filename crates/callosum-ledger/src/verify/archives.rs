@@ -28,7 +28,7 @@ pub(super) fn check_archives(
         let name = told.archived.archive;
         let path = paths.archive(&name);
         if !rotation::is_kept(disk, paths, &name)? {
-            let detail = "the audit journal tells of this archive, and it is not there";
+            let detail = "the audit journal lists this archive, but it is missing";
             let missing = whole_file(&path, Fault::Missing, detail);
             verification.problems.push(missing);
             if told.archived.is_adopted {
@@ -53,7 +53,7 @@ pub(super) fn check_archives(
         verification.problems.extend(of_archive.problem);
         if let Some(Twins::Plain | Twins::Neither) = of_twins {
             let compressed = paths.compressed_archive(&name);
-            let detail = "it is not what the archive beside it is, which is not compressed";
+            let detail = "it differs from the uncompressed archive beside it";
             let unlike = whole_file(&compressed, Fault::Edited, detail);
             verification.problems.push(unlike);
         }
@@ -77,7 +77,7 @@ fn check_adopted(
     let path = paths.archive(&archived.archive);
     let hashlog = paths.archived_hashlog(&archived.archive);
     let Some(lines) = adoption::lines_of(disk, paths, archived)? else {
-        let detail = "its entries are not those that were taken over";
+        let detail = "its entries are not the imported ones";
         check.problem = Some(whole_file(&path, Fault::Edited, detail));
         return Ok(());
     };
@@ -116,7 +116,7 @@ pub(super) fn strangers(
     });
     strangers
         .map(|name| {
-            let detail = "the audit journal does not tell of it; nothing reads it";
+            let detail = "the audit journal does not list it; nothing reads it";
             whole_file(&paths.history.join(name), Fault::Inserted, detail)
         })
         .collect()

@@ -81,7 +81,7 @@ pub(super) fn compare(
             Fault::Layout,
             0,
             None,
-            "another program wrote it; the next opening writes it anew",
+            "another program wrote it; the next open rewrites it",
         )
     } else {
         problem(Fault::Edited, 0, None, "its fields beside `tasks` differ")
@@ -97,7 +97,7 @@ pub(super) fn not_a_file(disk: &Disk, path: &Path) -> Result<Option<Problem>, Di
         fault: Fault::Unreadable,
         number: 0,
         task_id: None,
-        detail: "it is not a file but a link, or something else".to_owned(),
+        detail: "it is not a regular file, but a link or something else".to_owned(),
     }))
 }
 
@@ -142,18 +142,19 @@ fn named(
     let (has, should) = (found.len(), expected.len());
     let detail = match fault {
         Fault::Behind => {
-            format!("it has {has} of {should} entries; the next opening brings it up to date")
+            format!("it has {has} of {should} entries; the next open updates it")
         }
         Fault::TailCut => {
             format!(
-                "it has {has} of {should} entries, of which {on_disk} are known to have been on disk"
+                "it has {has} of {should} entries; {on_disk} of them are known to have been on \
+                 disk"
             )
         }
         Fault::Rewritten => {
-            format!("none of its {has} entries is one of the {should} of the audit journal")
+            format!("none of its {has} entries is among the {should} of the audit journal")
         }
         Fault::Spliced => "it is an entry of another ledger".to_owned(),
-        _ => "it is not what the audit journal says".to_owned(),
+        _ => "it differs from the audit journal".to_owned(),
     };
     let told = expected.get(index).and_then(|entry| entry.task_id.clone());
     let here = found.get(index).and_then(|entry| entry.task_id.clone());

@@ -105,7 +105,7 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
     let is_cut =
         !line.ends_with(b"\n") && should.get(at).is_some_and(|told| told.starts_with(written));
     if is_cut {
-        return differing(Fault::Torn, told.as_ref(), "the line is not finished");
+        return differing(Fault::Torn, told.as_ref(), "the line is incomplete");
     }
     let places = |lines: &[&[u8]]| -> HashMap<Checksum, usize> {
         let said = lines.iter().enumerate().rev();
@@ -128,19 +128,19 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
     match (place_told, comes_later) {
         (Some(place), _) if *place == at => {
             let detail = if here.hash.is_some() {
-                "it does not say what its entry says, or does not follow the line before"
+                "it does not match its entry, or does not follow the line before"
             } else {
-                "its bytes are not those that its hash is over"
+                "its bytes do not match its hash"
             };
             differing(Fault::Edited, of_here, detail)
         }
         (Some(place), _) if *place < at => differing(Fault::Duplicated, of_here, AGAIN),
         (Some(_), true) => {
-            let detail = format!("the line of entry {} stands further down", at + 1);
+            let detail = format!("the line of entry {} is further down", at + 1);
             differing(Fault::Reordered, of_here, &detail)
         }
         (Some(_), false) => {
-            let detail = format!("the line of entry {} is gone", at + 1);
+            let detail = format!("the line of entry {} is missing", at + 1);
             differing(Fault::Deleted, Some(&told), &detail)
         }
         (None, true) => differing(Fault::Inserted, of_here, STRANGE),
@@ -150,7 +150,7 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
                 entry.is_some_and(|entry| places_told.contains_key(&entry))
             };
             if has.len() > 1 && here.hash.is_some() && !has.iter().any(is_known) {
-                let detail = "none of its lines is of one of the entries";
+                let detail = "none of its lines belongs to any of the entries";
                 return differing(Fault::Rewritten, of_here, detail);
             }
             if here.is_of_another_log(&told) {
@@ -158,16 +158,16 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
             }
             let detail = match (&here.read, here.hash) {
                 (None, _) => return differing(Fault::Unreadable, None, "it is not a hashlog line"),
-                (Some(_), None) => "its bytes are not those that its hash is over",
-                (Some(_), Some(_)) => "it does not say what its entry says",
+                (Some(_), None) => "its bytes do not match its hash",
+                (Some(_), Some(_)) => "it does not match its entry",
             };
             differing(Fault::Edited, of_here, detail)
         }
     }
 }
 
-const AGAIN: &str = "the line of this entry is here again";
-const STRANGE: &str = "it is of none of the entries";
+const AGAIN: &str = "duplicate line of this entry";
+const STRANGE: &str = "it belongs to none of the entries";
 
 /// The lines, each with its line feed.
 fn lines(text: &[u8]) -> Vec<&[u8]> {

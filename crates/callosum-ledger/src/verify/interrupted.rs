@@ -152,8 +152,7 @@ pub(super) fn settle_recovery(
                 fault: Fault::Behind,
                 number: 0,
                 task_id: None,
-                detail: "a recovery was replacing it; the next opening goes on with that"
-                    .to_owned(),
+                detail: "a recovery was replacing it; the next open completes that".to_owned(),
             });
         }
     }
@@ -201,7 +200,7 @@ fn settle_journal(
         problem.fault = Fault::Torn;
         problem.number = followed.position.seq + 1;
         problem.task_id = None;
-        "it is not finished; the next opening cuts it off".clone_into(&mut problem.detail);
+        "it is incomplete; the next open cuts it off".clone_into(&mut problem.detail);
     }
     Ok(())
 }
@@ -236,7 +235,7 @@ fn settle_rotation(
                 fault: Fault::Behind,
                 number: 0,
                 task_id: None,
-                detail: "it was being archived; the next opening goes on with that".to_owned(),
+                detail: "it was being archived; the next open completes that".to_owned(),
             });
         }
     }
@@ -390,12 +389,12 @@ impl Left {
             Self::Earlier(has) => (
                 Fault::Behind,
                 *has,
-                format!("it has {has} of {should} entries; the next opening brings it up to date"),
+                format!("it has {has} of {should} entries; the next open updates it"),
             ),
             Self::Torn(first) => (
                 Fault::Torn,
                 *first,
-                "it is not finished; the next opening mends it".to_owned(),
+                "it is incomplete; the next open repairs it".to_owned(),
             ),
         };
         Some(Problem {

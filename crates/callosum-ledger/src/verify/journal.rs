@@ -143,7 +143,7 @@ pub(super) fn check(
             fault: Fault::Missing,
             number: 0,
             task_id: None,
-            detail: "no record tells that the ledger was begun".to_owned(),
+            detail: "no record shows that the ledger was started".to_owned(),
         };
         return Ok(walk.done(Some(problem)));
     }
@@ -191,7 +191,7 @@ impl Walk<'_> {
             let end = line.end();
             let record = match Record::read(line.bytes) {
                 Ok(record) if line.is_whole => record,
-                Ok(_) => return Ok(Some(self.problem(day, Fault::Torn, "it is not finished"))),
+                Ok(_) => return Ok(Some(self.problem(day, Fault::Torn, "it is incomplete"))),
                 Err(fault) => {
                     let is_end = is_last && end == len;
                     return Ok(Some(self.bad_line(day, &fault, is_end && !line.is_whole)));
@@ -217,8 +217,8 @@ impl Walk<'_> {
                     number: 0,
                     task_id: None,
                     detail: format!(
-                        "it does not say what the audit journal does up to record {}; it may be \
-                         deleted, and is made anew",
+                        "it disagrees with the audit journal up to record {}; you may delete it, \
+                         and it is rebuilt",
                         record.head.seq
                     ),
                 });
@@ -242,7 +242,7 @@ impl Walk<'_> {
                 fault: Fault::Duplicated,
                 number: record.head.seq,
                 task_id,
-                detail: "it stores an entry of a task that has one already".to_owned(),
+                detail: "it stores an entry of a task that already has one".to_owned(),
             });
         }
     }
@@ -267,7 +267,7 @@ impl Walk<'_> {
                 number: 0,
                 task_id: None,
                 detail: format!(
-                    "record {} in it is of a later day: the file was given another name",
+                    "record {} in it is of a later day: the file was renamed",
                     record.head.seq
                 ),
             });
@@ -316,7 +316,7 @@ impl Walk<'_> {
                     if archived.entries != self.entries {
                         let said = archived.entries;
                         return Ok(Err(format!(
-                            "it says that {said} entries were archived, and there were {}",
+                            "it states that {said} entries were archived, but there were {}",
                             self.entries
                         )));
                     }
@@ -343,7 +343,7 @@ impl Walk<'_> {
             return Ok(Ok(()));
         }
         let Some(entry) = record.entry else {
-            return Ok(Err("it stores an entry and carries none".to_owned()));
+            return Ok(Err("it stores an entry but contains none".to_owned()));
         };
         let lead: &[u8] = if self.entries > 0 {
             b",\n    "

@@ -51,7 +51,7 @@ pub(super) fn check_views(paths: &LedgerPaths, stock: &Stock) -> Result<ViewsChe
             views.problems.push(whole_file(
                 &paths.ledger,
                 Fault::Missing,
-                "there is no ledger, and a journal of one",
+                "the ledger is missing, but its journal exists",
             ));
         }
         return Ok(views);
@@ -65,7 +65,7 @@ pub(super) fn check_views(paths: &LedgerPaths, stock: &Stock) -> Result<ViewsChe
     views.problems.extend(checked.problem);
     let Some(hashlog) = hashlog else {
         if !stock.days.is_empty() {
-            let detail = "there is no hashlog; the next opening writes it anew";
+            let detail = "there is no hashlog; the next open writes it";
             let missing = whole_file(&paths.hashlog, Fault::Missing, detail);
             views.problems.push(missing);
         }
@@ -148,7 +148,7 @@ pub(super) fn check_archive(
     if check.problem.is_some() || check.checksums != *checksums {
         let difference = compare_archive(disk, paths, path, told.archived.archive)?;
         check.problem = difference.or(check.problem).or_else(|| {
-            let detail = "its entries are not those that the audit journal says";
+            let detail = "its entries differ from the audit journal";
             Some(whole_file(path, Fault::Edited, detail))
         });
         return Ok(check);
@@ -166,7 +166,7 @@ pub(super) fn check_archive(
             Some(lines) => of_archive(&hashlog, &lines, &found),
             // Its entries are right and stand elsewhere; only the chain itself can be looked at.
             None => broken_chain(&hashlog, &found).or_else(|| {
-                let detail = "another program wrote it; its entries are right";
+                let detail = "another program wrote it; its entries are correct";
                 Some(whole_file(path, Fault::Layout, detail))
             }),
         }
@@ -181,7 +181,8 @@ pub(super) fn check_index(
     hashlog: &Path,
 ) -> Result<Option<Problem>, DiskError> {
     let is_right = hashlog::is_right(disk, index, hashlog)?;
-    let detail = "it does not say where the entries stand; it may be deleted, and is made anew";
+    let detail =
+        "it does not give the positions of the entries; you may delete it, and it is rebuilt";
     Ok((!is_right).then(|| whole_file(index, Fault::Edited, detail)))
 }
 
@@ -304,7 +305,7 @@ fn broken_chain(path: &Path, found: &[u8]) -> Option<Problem> {
             })
         };
         let Some(line) = line.strip_suffix(b"\n") else {
-            return problem(Fault::Torn, None, "the line is not finished");
+            return problem(Fault::Torn, None, "the line is incomplete");
         };
         let Some(read) = HashlogLine::read(line) else {
             return problem(Fault::Unreadable, None, "it is not a hashlog line");
@@ -315,7 +316,7 @@ fn broken_chain(path: &Path, found: &[u8]) -> Option<Problem> {
             Err(fault) => return problem(Fault::Edited, task_id, &fault.to_string()),
         };
         if read.seq != number || head.is_some_and(|head| read.prev != head) {
-            let detail = "it does not go on from the line before";
+            let detail = "it does not continue from the line before";
             return problem(Fault::Edited, task_id, detail);
         }
         head = Some(hash);

@@ -68,7 +68,7 @@ pub(super) fn diagnose(links: &[Link], beside: &Beside) -> Option<Break> {
         .collect();
     if by_hash.get(&hash).is_some_and(|first| *first < good) {
         let seq = here.seq.unwrap_or_default();
-        let detail = format!("record {seq} is here again");
+        let detail = format!("duplicate of record {seq}");
         return found(Fault::Duplicated, good, detail);
     }
     let follows_one_here = here.prev.is_some_and(|prev| by_hash.contains_key(&prev))
@@ -76,7 +76,7 @@ pub(super) fn diagnose(links: &[Link], beside: &Beside) -> Option<Break> {
     let told = (good + 1..links.len()).find(|later| links[*later].follows(expected, before));
     if told.is_some() {
         return if follows_one_here {
-            let detail = format!("record {expected} stands further down");
+            let detail = format!("record {expected} is further down");
             found(Fault::Reordered, good, detail)
         } else {
             Some(foreign(links, good))
@@ -89,9 +89,9 @@ pub(super) fn diagnose(links: &[Link], beside: &Beside) -> Option<Break> {
         }
         let last = here.seq.unwrap_or_default().saturating_sub(1);
         let gone = if last > expected {
-            format!("records {expected} to {last} are gone")
+            format!("records {expected} to {last} are missing")
         } else {
-            format!("record {expected} is gone")
+            format!("record {expected} is missing")
         };
         return found(Fault::Deleted, good, gone);
     };
@@ -112,7 +112,7 @@ pub(super) fn diagnose(links: &[Link], beside: &Beside) -> Option<Break> {
     }
     // It has the right number, and follows a record that is not there.
     if beside.has_other_begin && good > 1 {
-        let detail = format!("it and the {} after it are of another journal", good - 1);
+        let detail = format!("it and the {} after it belong to another journal", good - 1);
         return found(Fault::Spliced, 0, detail);
     }
     let run = run_from(links, good);
@@ -122,7 +122,7 @@ pub(super) fn diagnose(links: &[Link], beside: &Beside) -> Option<Break> {
         .filter_map(|link| link.stores)
         .any(|entry| beside.entries.contains(&entry));
     if good > 0 && is_to_the_end && has_known && beside.proven < good as u64 {
-        let detail = "it was changed and hashed anew: the next one follows what it was".to_owned();
+        let detail = "it was changed and rehashed: the next one follows its original".to_owned();
         return found(Fault::Edited, good - 1, detail);
     }
     Some(foreign(links, good))
@@ -158,7 +158,7 @@ fn wrong_in_itself(links: &[Link], at: usize, beside: &Beside) -> Option<Break> 
         })
     };
     if at + 1 == links.len() && !here.is_whole {
-        return found(Fault::Torn, "it is not finished");
+        return found(Fault::Torn, "it is incomplete");
     }
     let expected = at as u64 + 1;
     let goes_on = links[at + 1..]
@@ -166,15 +166,12 @@ fn wrong_in_itself(links: &[Link], at: usize, beside: &Beside) -> Option<Break> 
         .any(|later| later.follows(expected, head(links, at)));
     let is_beyond = at + 1 == links.len() && beside.proven == at as u64 && here.seq.is_none();
     if goes_on || is_beyond {
-        return found(Fault::Inserted, "it is no record of this journal");
+        return found(Fault::Inserted, "it is not a record of this journal");
     }
     if here.seq.is_none() && here.prev.is_none() {
         return found(Fault::Unreadable, "it is not a record");
     }
-    found(
-        Fault::Edited,
-        "its bytes are not those that its hash is over",
-    )
+    found(Fault::Edited, "its bytes do not match its hash")
 }
 
 /// Records that are right in themselves, and belong to another journal.

@@ -365,8 +365,8 @@ fn cut_journal(
         number: of_journal.records + 1,
         task_id,
         detail: format!(
-            "ledger and hashlog have entries that it does not tell of: they were in it, or were \
-             added to both; it tells of {}",
+            "ledger and hashlog have entries that it does not list: they were in it, or were \
+             added to both; it lists {}",
             of_journal.entries
         ),
     }

@@ -180,16 +180,14 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
         };
         let size = checkpoint.size;
         if facts.hashed.lines == 0 {
-            let detail = format!("a journal of {size} records was signed, and there is none");
+            let detail = format!("a journal of {size} records was signed, but there is none");
             signed.problems.push(problem(Fault::Missing, 0, detail));
             break;
         }
         let begin = facts.hashed.begin.map(|begin| begin.to_string());
         let said = checkpoint.origin.rsplit('/').next().unwrap_or_default();
         if begin.is_some_and(|begin| !begin.starts_with(said)) {
-            let detail = format!(
-                "it is not the journal of which {size} records were signed, from the first on"
-            );
+            let detail = format!("it is not the journal whose first {size} records were signed");
             signed.problems.push(problem(Fault::Rewritten, 1, detail));
             signed.has_other_begin = true;
             break;
@@ -199,7 +197,7 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
         match facts.hashed.roots.get(&size) {
             Some(root) if *root == checkpoint.root => signed.proven = size,
             Some(_) => {
-                let detail = format!("records {first} to {size} are not those that were signed");
+                let detail = format!("records {first} to {size} differ from the signed ones");
                 signed
                     .problems
                     .push(problem(Fault::Rewritten, first, detail));
@@ -208,8 +206,8 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
             None => {
                 let number = facts.hashed.lines + 1;
                 let detail = format!(
-                    "{in_all} records were signed, and it ends after {}, of which the first {} are \
-                     proven",
+                    "{in_all} records were signed, but it ends after {}, of which the first {} \
+                     are proven",
                     facts.hashed.lines, signed.proven
                 );
                 signed
@@ -240,11 +238,11 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
         match &one.signed {
             SignedBy::Us => {}
             SignedBy::Another { key } => {
-                let detail = format!("`{key}` signed it, which is no key of this machine");
+                let detail = format!("signed by `{key}`, which is not a key of this machine");
                 return problem(Fault::OtherKey, one.number, detail);
             }
             SignedBy::Nobody => {
-                let detail = "its text is not what was signed".to_owned();
+                let detail = "its text differs from the signed text".to_owned();
                 return problem(Fault::Edited, one.number, detail);
             }
         }
@@ -258,7 +256,7 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
             return problem(Fault::Duplicated, one.number, detail);
         }
         if before.is_some_and(|(size, _)| size > this.0) {
-            let detail = "the one before it is of more records".to_owned();
+            let detail = "the one before it covers more records".to_owned();
             return problem(Fault::Reordered, one.number, detail);
         }
         before = Some(this);
@@ -285,10 +283,10 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
     let size = recorded.get(index)?.size;
     if kept.kept.is_empty() {
         let many = recorded.len();
-        let detail = format!("the journal tells of {many}, and this machine has none of it");
+        let detail = format!("the journal lists {many}, but this machine has none of it");
         return problem(Fault::CheckpointMissing, 0, detail);
     }
-    let detail = format!("the journal tells of the one of its first {size} records");
+    let detail = format!("the journal lists the one of its first {size} records");
     problem(Fault::CheckpointMissing, index as u64 + 1, detail)
 }
 

@@ -90,7 +90,7 @@ fn a_version_that_is_none_is_named_with_what_is_allowed() {
     };
     assert_eq!(
         source.to_string(),
-        "not a ledger: `version` is `\"abc\"`, and must be a text such as `\"1.2\"`"
+        "not a ledger: `version` is `\"abc\"`, but must be text such as `\"1.2\"`"
     );
 }
 

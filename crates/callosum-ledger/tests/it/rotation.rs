@@ -262,7 +262,7 @@ fn the_past_is_rebuilt_as_it_stood() {
     );
     assert_eq!(
         before.unwrap_err().to_string(),
-        "there was no ledger at 2026-11-01T00:00:00Z"
+        "no ledger existed at 2026-11-01T00:00:00Z"
     );
 }
 

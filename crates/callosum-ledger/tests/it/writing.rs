@@ -124,7 +124,7 @@ fn a_commit_with_unknown_links_is_refused_and_names_them() {
     let error = ledger.commit(entry).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "linked tasks are not in the ledger: `cal_2020_01_01_0001`"
+        "the ledger does not contain these linked tasks: `cal_2020_01_01_0001`"
     );
     assert_eq!(error.code(), None);
     assert_eq!(project.views(), before);

@@ -32,16 +32,16 @@ impl Board {
                 {
                     continue;
                 }
-                "prompt" => "a text of 1 to 32,768 bytes",
+                "prompt" => "text of 1 to 32,768 bytes",
                 "output_file" | "result" if value.is_string() || value.is_null() => continue,
-                "output_file" | "result" => "a text, or null",
+                "output_file" | "result" => "text, or null",
                 "needs" => {
                     let needs: Option<Vec<String>> = serde_json::from_value(value.clone()).ok();
                     let needs = needs.filter(|needs| needs.len() <= MOST_NEEDS);
                     let Some(needs) = needs else {
                         return Err(Refusal::NoValue {
                             key: key.clone(),
-                            wanted: "a list of at most 64 ids of tasks",
+                            wanted: "a list of at most 64 task ids",
                         });
                     };
                     for need in &needs {
@@ -54,7 +54,7 @@ impl Board {
                     continue;
                 }
                 "id" | "status" | "created_by" | "created_at" | "completed_at" => {
-                    "left as it is: no change of a task sets it"
+                    "unchanged: it cannot be set"
                 }
                 _ => continue,
             };

@@ -21,7 +21,7 @@ impl Board {
                 let claim = task.claim.as_ref()?;
                 (claim.until <= now).then(|| Deed::TaskReleased {
                     task: task.id.clone(),
-                    reason: format!("the claim of {} ran out", claim.by),
+                    reason: format!("the claim of {} expired", claim.by),
                 })
             })
             .collect()
@@ -175,8 +175,8 @@ impl Board {
             id: format!("cancelled-{}-{}", task.rev, claim.token),
             to: claim.by.clone().into(),
             content: format!(
-                "task `{id}`, which you have claimed, was taken back: {reason}. What you have done is kept if you \
-                 complete it all the same"
+                "task `{id}`, which you claimed, was canceled: {reason}. Complete it anyway to \
+                 keep your result"
             ),
             reply_to: None,
             ttl_seconds: None,

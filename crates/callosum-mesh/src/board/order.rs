@@ -354,7 +354,7 @@ impl Board {
                 Receipt::Dead
             },
             evidence: Some(format!(
-                "{} was not there to be handed it in time",
+                "{} was not there to receive it in time",
                 message.to
             )),
         })

@@ -13,19 +13,20 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// There is no such task.
-    #[error("there is no task `{task}`")]
+    #[error("task `{task}` does not exist")]
     NoSuchTask {
         /// The id that was named.
         task: String,
     },
     /// There is no such message.
-    #[error("there is no message `{message}`")]
+    #[error("message `{message}` does not exist")]
     NoSuchMessage {
         /// The id that was named.
         message: String,
     },
     /// What would be made is named by what is no id.
-    #[error("`{}` names {what}: an id is one word of at most 128 letters, digits, `.`, `_`, `-`, `:`, `/`, `@` and `+`", .found.escape_debug())]
+    #[error("`{}` is not an id for {what}: use one word of at most 128 letters, digits, `.`, `_`, \
+        `-`, `:`, `/`, `@` and `+`", .found.escape_debug())]
     NoId {
         /// What.
         what: &'static str,
@@ -33,7 +34,7 @@ pub enum Refusal {
         found: String,
     },
     /// What would be made is named by what looks like a secret, which is never kept.
-    #[error("`{}` names {what}: it has a secret in it, which is never kept", .found.escape_debug())]
+    #[error("`{}` is not an id for {what}: it contains a secret, which is never stored", .found.escape_debug())]
     SecretId {
         /// What.
         what: &'static str,
@@ -41,13 +42,13 @@ pub enum Refusal {
         found: String,
     },
     /// There is a task of this id already.
-    #[error("there is a task `{task}` already")]
+    #[error("task `{task}` already exists")]
     Taken {
         /// The id.
         task: String,
     },
     /// Something else was told under this id.
-    #[error("there is {what} `{id}` already, which says something else")]
+    #[error("{what} `{id}` already exists with different content")]
     SaysOther {
         /// What.
         what: &'static str,
@@ -65,7 +66,7 @@ pub enum Refusal {
         until: Timestamp,
     },
     /// The claim that was named has ended, and nobody has taken the task since.
-    #[error("task `{task}` went back to the queue, and the claim of number {named} with it")]
+    #[error("task `{task}` went back to the queue, and claim {named} ended")]
     Lost {
         /// The task.
         task: String,
@@ -73,9 +74,7 @@ pub enum Refusal {
         named: u64,
     },
     /// The number that was named is not that of the claim or lease that holds now.
-    #[error(
-        "{what} is held under the number {now}, and not under {named}: it was lost, and taken anew since"
-    )]
+    #[error("{what} is now held under number {now}, not {named}: it was lost and taken again")]
     Stale {
         /// What.
         what: String,
@@ -85,7 +84,7 @@ pub enum Refusal {
         now: u64,
     },
     /// It was left for another agent.
-    #[error("task `{task}` was left for {agent}")]
+    #[error("task `{task}` is assigned to {agent}")]
     MeantFor {
         /// The task.
         task: String,
@@ -109,7 +108,7 @@ pub enum Refusal {
         status: Status,
     },
     /// Another agent has completed it, with another result.
-    #[error("task `{task}` is complete{}, and has a result", .by.as_ref().map(|by| format!(": {by} did it")).unwrap_or_default())]
+    #[error("task `{task}` is complete{}, and already has a result", .by.as_ref().map(|by| format!(": {by} did it")).unwrap_or_default())]
     DoneBy {
         /// The task.
         task: String,
@@ -117,13 +116,13 @@ pub enum Refusal {
         by: Option<AgentName>,
     },
     /// What is to be leased is no file.
-    #[error("`{path}` is no absolute path of a file")]
+    #[error("`{path}` is not an absolute path of a file")]
     NoPath {
         /// Its beginning.
         path: String,
     },
     /// What is to be leased is a folder, of which no file in it would be held.
-    #[error("`{path}` is a folder: a lease is on one file")]
+    #[error("`{path}` is a folder: a lease covers one file")]
     Folder {
         /// The folder.
         path: String,
@@ -141,7 +140,7 @@ pub enum Refusal {
         why: Option<String>,
     },
     /// No task waits for this agent.
-    #[error("no task waits to be claimed")]
+    #[error("no task is waiting to be claimed")]
     NothingToDo,
     /// A task would wait for itself.
     #[error("task `{task}` would wait for itself: {}", .circle.join(" → "))]
@@ -152,7 +151,7 @@ pub enum Refusal {
         circle: Vec<String>,
     },
     /// More than may be waited for.
-    #[error("a task needs at most 64 others")]
+    #[error("a task may need at most 64 others")]
     TooManyNeeds,
     /// A key of a task has a value that it cannot have.
     #[error("`{key}` of a task must be {wanted}")]
@@ -179,7 +178,7 @@ pub enum Refusal {
         to: Addressee,
     },
     /// What is to be taken back is not this agent's to take.
-    #[error("{what} `{id}` is not {by}'s to take back, but {}'s", .owners.iter().map(AgentName::as_str).collect::<Vec<_>>().join("'s or "))]
+    #[error("{what} `{id}` does not belong to {by}, but to {}", .owners.iter().map(AgentName::as_str).collect::<Vec<_>>().join(" or "))]
     NotTheirsToTake {
         /// What.
         what: &'static str,
@@ -191,10 +190,11 @@ pub enum Refusal {
         owners: Vec<AgentName>,
     },
     /// Only the program itself speaks in its own name.
-    #[error("nobody but the program itself speaks as `callosum`")]
+    #[error("only Callosum itself may use the name `callosum`")]
     OurName,
     /// What is to be complete before it was taken back.
-    #[error("task `{task}` needs {}, taken back and never to be complete: change its `needs` in the bridge file, or cancel it", .needs.join(", "))]
+    #[error("task `{task}` needs {}, which was canceled and will never complete: change its \
+        `needs` in the bridge file, or cancel it", .needs.join(", "))]
     NeedsWhatIsGone {
         /// The task.
         task: String,
@@ -202,13 +202,13 @@ pub enum Refusal {
         needs: Vec<String>,
     },
     /// A message is not dead.
-    #[error("message `{message}` is not among the dead letters")]
+    #[error("message `{message}` is not a dead letter")]
     NotDead {
         /// The message.
         message: String,
     },
     /// A message reaches nobody, as before.
-    #[error("message `{message}` stays among the dead letters: {why}")]
+    #[error("message `{message}` remains a dead letter: {why}")]
     Unreachable {
         /// The message.
         message: String,
@@ -216,19 +216,19 @@ pub enum Refusal {
         why: String,
     },
     /// A message would wait for too long, or not at all.
-    #[error("a message waits 1 to 31,622,400 seconds, not {seconds}")]
+    #[error("a message may wait 1 to 31,622,400 seconds, not {seconds}")]
     NoTtl {
         /// How long it was to wait.
         seconds: u64,
     },
     /// A text is empty.
-    #[error("{what} says nothing")]
+    #[error("{what} is empty")]
     SaysNothing {
         /// What.
         what: &'static str,
     },
     /// A text is too long.
-    #[error("{what} of {bytes} bytes is longer than 32,768")]
+    #[error("{what} has {bytes} bytes, more than 32,768")]
     TooLong {
         /// What.
         what: &'static str,
@@ -237,7 +237,8 @@ pub enum Refusal {
     },
     /// There is no room for more of what nobody has taken yet.
     #[error(
-        "the board is full: there are {count} {what}, of {bytes} bytes, and room for 2,000, of 2,097,152"
+        "the board is full: it has {count} {what} with {bytes} bytes (limits: 2,000, and \
+         2,097,152 bytes)"
     )]
     Full {
         /// Of what.
@@ -248,9 +249,7 @@ pub enum Refusal {
         bytes: usize,
     },
     /// There is no room for more of other keys in the bridge file.
-    #[error(
-        "the other keys of the bridge file would have {bytes} bytes together, which is more than 262,144"
-    )]
+    #[error("the other keys of the bridge file would have {bytes} bytes in total (limit: 262,144)")]
     TooManyFields {
         /// Bytes of all of them.
         bytes: usize,

@@ -22,7 +22,7 @@ const MOST_OVER: usize = 500;
 const MOST_BYTES_OVER: usize = 1024 * 1024;
 
 /// How the tasks that stand are called.
-const TASKS: &str = "tasks that are not over or keep one of these waiting";
+const TASKS: &str = "tasks that are not finished, or that keep one of these waiting";
 
 /// Most bytes of the other keys of the bridge file together.
 const MOST_BYTES_OF_FIELDS: usize = 256 * 1024;
@@ -73,7 +73,7 @@ impl Board {
     pub(super) fn room_for_message(&self, content: &str) -> Result<(), Refusal> {
         let standing = self.messages.iter().filter(|message| is_standing(message));
         let (count, bytes) = counted(standing.map(message_bytes));
-        room_for("messages that nobody has seen", count, bytes, content.len())
+        room_for("unseen messages", count, bytes, content.len())
     }
 
     /// Fails where this much of another key of the bridge file, beside those that stay, has no room. To make less of one always has.

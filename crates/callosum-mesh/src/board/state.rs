@@ -101,7 +101,7 @@ impl Board {
     pub(super) fn nobody_there(&self, to: &Addressee, now: Timestamp) -> Option<String> {
         let Addressee { agent, session } = to;
         if !self.has_heard_of(agent) {
-            return Some(format!("nobody named {agent} was heard of on this machine"));
+            return Some(format!("no agent named {agent} is known on this machine"));
         }
         let session = session.as_ref()?;
         let is_there = self.sessions.iter().any(|known| known.is(agent, session));
@@ -114,12 +114,12 @@ impl Board {
             .take(MOST_NAMED);
         let others: Vec<&str> = others.map(|known| known.session_id.as_str()).collect();
         let there = if others.is_empty() {
-            "none is".to_owned()
+            "none is active".to_owned()
         } else {
-            format!("there is {}", others.join(", "))
+            format!("active: {}", others.join(", "))
         };
         Some(format!(
-            "no session {session} of {agent} is at work; {there}"
+            "session {session} of {agent} is not active; {there}"
         ))
     }
 

@@ -334,10 +334,10 @@ pub enum NoDocument {
         reason: String,
     },
     /// They are JSON of another kind.
-    #[error("it must be a JSON object")]
+    #[error("it is not a JSON object")]
     NoObject,
     /// There are too many.
-    #[error("it has {bytes} bytes, which must be at most 8,388,608")]
+    #[error("it has {bytes} bytes (limit: 8,388,608)")]
     TooLong {
         /// How many.
         bytes: usize,

@@ -44,7 +44,7 @@ pub(super) fn found(disk: &Disk, folder: &Path) -> Result<Found, DiskError> {
     if is_no_folder(disk, folder)? {
         found.strays.push(Stray {
             path: folder.to_owned(),
-            why: "is no folder",
+            why: "is not a folder",
         });
         return Ok(found);
     }
@@ -74,7 +74,7 @@ fn look(disk: &Disk, folder: &Path, left: usize, found: &mut Found) -> Result<()
             EntryKind::File => "does not end in .json",
             EntryKind::Folder => "is a folder in an agent's folder",
             EntryKind::Link => "is a link",
-            EntryKind::Other => "is no file",
+            EntryKind::Other => "is not a regular file",
         };
         if found.strays.len() < MOST {
             found.strays.push(Stray { path, why });

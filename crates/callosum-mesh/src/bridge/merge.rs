@@ -119,7 +119,7 @@ impl<'a> Merge<'a> {
                 Some(Value::String(id)) if !id.is_empty() && id.len() <= 128 => id.clone(),
                 Some(Value::Number(number)) => number.to_string(),
                 Some(_) => {
-                    let reason = "has an `id` that must be a text of 1 to 128 bytes";
+                    let reason = "has an `id` that must be text of 1 to 128 bytes";
                     self.refuse(place, reason.to_owned(), wrote());
                     continue;
                 }
@@ -128,7 +128,7 @@ impl<'a> Merge<'a> {
                 if is_said_again(first, members) {
                     continue;
                 }
-                let reason = "stands there twice; the first counts";
+                let reason = "occurs twice; the first one counts";
                 self.refuse(format!("{key} `{id}`"), reason.to_owned(), wrote());
                 continue;
             }
@@ -214,13 +214,13 @@ impl<'a> Merge<'a> {
                     Some(task) if !task.status.is_over() => {
                         let changed = self.base.and_then(Document::revision);
                         if changed.is_some_and(|base| task.rev > base) {
-                            let reason = "was taken away, while it was changed elsewhere; it stays";
+                            let reason = "was removed, but was changed elsewhere since; it stays";
                             self.refuse(format!("{key} `{id}`"), reason.to_owned(), None);
                             continue;
                         }
                         Order::Cancel {
                             task: id.to_owned(),
-                            reason: "taken out of the bridge file".to_owned(),
+                            reason: "removed from the bridge file".to_owned(),
                         }
                     }
                     // What is over may well be tidied away.
@@ -239,7 +239,7 @@ impl<'a> Merge<'a> {
                             } else {
                                 Receipt::Dropped
                             },
-                            evidence: Some("taken out of the bridge file".to_owned()),
+                            evidence: Some("removed from the bridge file".to_owned()),
                         }
                     }
                     _ => continue,
@@ -262,7 +262,7 @@ impl<'a> Merge<'a> {
             return;
         }
         let Some(content) = item.text("content") else {
-            return self.refuse_item(item, "has no `content`, which must be a text");
+            return self.refuse_item(item, "has no `content`, which must be text");
         };
         let order = Order::Share {
             id: item.id.clone(),
@@ -281,7 +281,7 @@ impl<'a> Merge<'a> {
         let (Some(content), Some(to)) = (item.text("content"), to) else {
             return self.refuse_item(
                 item,
-                "needs `content`, a text, and `to`, the name of an agent",
+                "needs `content` (text) and `to` (the name of an agent)",
             );
         };
         let order = Order::Send {
@@ -305,7 +305,10 @@ impl<'a> Merge<'a> {
             (None, None) => return false,
         };
         if changed {
-            self.refuse_item(item, "was told already and stays as it was; add another");
+            self.refuse_item(
+                item,
+                "was already delivered and stays as it was; add another",
+            );
         }
         true
     }
@@ -335,7 +338,7 @@ impl<'a> Merge<'a> {
                     key: key.clone(),
                     value: value.clone(),
                 };
-                let reason = "has another value since, which stays";
+                let reason = "has had another value since, which stays";
                 self.refuse(key.clone(), reason.to_owned(), Some(wrote));
                 continue;
             }

@@ -88,7 +88,7 @@ fn of_no_category(edit: &Edit, orders: &Orders<'_, '_>) -> Option<Conflict> {
     Some(Conflict {
         by: edit.by.clone(),
         item: subject(&edit.order),
-        reason: format!("is kept as it was written, and is for nobody by its category: {refusal}"),
+        reason: format!("is stored as written, but no agent gets it by its category: {refusal}"),
         wrote: None,
         kept: None,
     })
@@ -174,9 +174,8 @@ pub(super) fn tell_of_overwritten(
     let overwritten = Conflict {
         by: nobody(),
         item: "the file".to_owned(),
-        reason:
-            "was written, and by another before it could be read: what was added then may be lost"
-                .to_owned(),
+        reason: "was overwritten before it could be read: what was added in between may be lost"
+            .to_owned(),
         wrote: None,
         kept: None,
     };
@@ -223,7 +222,7 @@ pub(super) fn tell_of_rejected(
     tell(orders, "bridge.rejected", told)?;
     let Some(author) = by else { return Ok(()) };
     let content = format!(
-        "{} was not taken over: {said}. What you wrote is in {}",
+        "{} was rejected: {said}. What you wrote is in {}",
         path.display(),
         kept.display()
     );

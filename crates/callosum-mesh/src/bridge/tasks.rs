@@ -30,12 +30,12 @@ impl Merge<'_> {
         if let Some(base) = self.base_item(item) {
             // It is so long over that the board has forgotten it.
             if item.differs_from(base).is_some() {
-                self.refuse_item(item, "is over and forgotten, and cannot be changed");
+                self.refuse_item(item, "finished and was forgotten, so it cannot be changed");
             }
             return;
         }
         let Some(prompt) = item.text("prompt") else {
-            return self.refuse_item(item, "has no `prompt`, which must be a text");
+            return self.refuse_item(item, "has no `prompt`, which must be text");
         };
         let is_set = |key: &str| item.members.get(key).is_some_and(|value| !value.is_null());
         if is_set("assigned_to") && item.name("assigned_to").is_none() {
@@ -47,7 +47,7 @@ impl Merge<'_> {
             Some(needs) => serde_json::from_value(needs.clone()).ok(),
         };
         let Some(needs) = needs else {
-            return self.refuse_item(item, "has `needs` that must be a list of ids of tasks");
+            return self.refuse_item(item, "has `needs` that must be a list of task ids");
         };
         let priority = item.members.get("priority").and_then(Value::as_i64);
         if is_set("priority") && priority.is_none() {
@@ -90,7 +90,7 @@ impl Merge<'_> {
             if prompt
                 .is_some_and(|prompt| prompt != task.prompt && mask(&prompt).text != task.prompt)
             {
-                self.refuse_item(item, "is known with another `prompt`, which stays");
+                self.refuse_item(item, "already exists with another `prompt`, which stays");
             }
             return;
         };
@@ -109,14 +109,14 @@ impl Merge<'_> {
                 continue;
             }
             if FIXED.contains(&key) || FOLLOWING.contains(&key) {
-                self.refuse_item(item, &format!("has a `{key}` that nobody can change"));
+                self.refuse_item(item, &format!("has a `{key}` that cannot be changed"));
                 continue;
             }
             let is = task.value(key);
             if is == was {
                 set.insert(key.to_owned(), value.clone());
             } else if is != *value {
-                let reason = format!("has another `{key}` since, which stays");
+                let reason = format!("has had another `{key}` since, which stays");
                 self.refuse_item(item, &reason);
             }
         }
@@ -179,7 +179,7 @@ impl Merge<'_> {
                 if let (Some(claim), Some(claimant)) = (claim, claimant)
                     && claim.by != claimant
                 {
-                    let reason = format!("is claimed by {} since, which stays", claim.by);
+                    let reason = format!("has since been claimed by {}, which stays", claim.by);
                     self.refuse_for(item, &reason, claimant);
                 }
                 return;
@@ -209,7 +209,7 @@ impl Merge<'_> {
                 if let Some(claim) = claim
                     && found != Some(claim.by.as_str())
                 {
-                    let reason = format!("is claimed by {} since, which stays", claim.by);
+                    let reason = format!("has since been claimed by {}, which stays", claim.by);
                     return self.refuse_for(item, &reason, by);
                 }
                 Order::Release {

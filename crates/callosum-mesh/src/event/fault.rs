@@ -22,7 +22,7 @@ impl fmt::Display for Fault {
         if !self.key.is_empty() {
             write!(f, "`{}` ", self.key)?;
         }
-        write!(f, "is {}, which must be {}", self.found, self.wanted)
+        write!(f, "is {}; it must be {}", self.found, self.wanted)
     }
 }
 

@@ -77,8 +77,7 @@ impl Reader<'_> {
             self.faults.push(Fault {
                 key: "source".to_owned(),
                 found: format!("`{ours}`"),
-                wanted: "the name of an agent; in this one only the program itself speaks"
-                    .to_owned(),
+                wanted: "the name of an agent; this one is reserved for Callosum itself".to_owned(),
             });
         }
         if source.is_none() && self.is_missing("source") {
@@ -142,7 +141,7 @@ impl Reader<'_> {
         if let (Some(said), Some(seconds)) = (said, seconds)
             && said.duration_since(seconds).abs() > SAME_MOMENT
         {
-            let wanted = format!("the same moment as `timestamp`, which is {said}");
+            let wanted = format!("the same time as `timestamp`, which is {said}");
             self.faults.push(Fault {
                 key: "ts".to_owned(),
                 found: seconds.to_string(),
@@ -181,7 +180,7 @@ impl Reader<'_> {
                 // Masked it would name something else.
                 self.faults.push(Fault {
                     key: key.to_owned(),
-                    found: "a text with a secret in it".to_owned(),
+                    found: "text that contains a secret".to_owned(),
                     wanted: "a name without one".to_owned(),
                 });
                 None
@@ -190,7 +189,7 @@ impl Reader<'_> {
                 Some(text.clone())
             }
             Some(_) => {
-                self.wrong(key, "a text of 1 to 4,096 bytes, or null");
+                self.wrong(key, "text of 1 to 4,096 bytes, or null");
                 None
             }
         }
@@ -209,7 +208,10 @@ impl Reader<'_> {
         for (key, value) in self.members {
             if !KEYS.contains(&key.as_str()) {
                 let key: String = mask(key).text.chars().take(80).collect();
-                let wanted = format!("within `payload`: beside it stand only {}", KEYS.join(", "));
+                let wanted = format!(
+                    "within `payload`: beside it only these keys are allowed: {}",
+                    KEYS.join(", ")
+                );
                 self.faults.push(fault(&key, value, &wanted));
             }
         }
@@ -305,11 +307,11 @@ mod tests {
             "type": "a b", "source": 7, "ts": "now", "payload": [], "extra": true, "cwd": "",
         }));
         for part in [
-            "`type` is `\"a b\"`, which must be a topic",
+            "`type` is `\"a b\"`; it must be a topic",
             "`source` is `7`",
             "`ts` is `\"now\"`",
-            "`payload` is `[]`, which must be an object",
-            "`extra` is `true`, which must be within `payload`",
+            "`payload` is `[]`; it must be an object",
+            "`extra` is `true`; it must be within `payload`",
             "`cwd` is `\"\"`",
         ] {
             assert!(said.contains(part), "{part} in {said}");
@@ -319,7 +321,7 @@ mod tests {
         assert!(faults(json!({"type": "a", "event": "b", "source": "x"})).contains("the same as"));
         let apart =
             json!({"type": "a", "source": "x", "timestamp": "2026-03-09T10:00:00Z", "ts": 5});
-        assert!(faults(apart).contains("the same moment"));
+        assert!(faults(apart).contains("the same time"));
     }
 
     #[test]

@@ -15,7 +15,8 @@ pub enum UnreadValue {
     NoJson(#[from] serde_json::Error),
     /// A whole number in it has more digits than are kept.
     #[error(
-        "`{found}` is a whole number beyond -2^63 and 2^64-1, of which not every digit is kept: write it as a text"
+        "`{found}` is an integer outside -2^63 to 2^64-1, whose digits would not all be kept: \
+         write it as a string"
     )]
     TooLarge {
         /// The number, shortened.
@@ -89,11 +90,8 @@ mod tests {
                 "`-9223372036854775809`",
             ),
             ("18446744073709551616", "`18446744073709551616`"),
-            (
-                r#"{"type":"a.b","type":"c.d"}"#,
-                "`type` stands there twice",
-            ),
-            (r#"{"payload":{"a":1,"a":1}}"#, "`a` stands there twice"),
+            (r#"{"type":"a.b","type":"c.d"}"#, "duplicate key `type`"),
+            (r#"{"payload":{"a":1,"a":1}}"#, "duplicate key `a`"),
             ("{", "EOF"),
         ] {
             let error = read_value(text).unwrap_err().to_string();

@@ -56,7 +56,9 @@ impl fmt::Display for Cursor {
 
 /// A text is no cursor.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{found}` is no cursor: the `seq` of an event, alone or after the log's id and a colon")]
+#[error(
+    "`{found}` is not a cursor: use the `seq` of an event, alone or after the log's id and a colon"
+)]
 pub struct CursorError {
     /// Its beginning.
     pub found: String,

@@ -337,19 +337,19 @@ pub enum JournalError {
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The file with the log's id holds something else.
-    #[error("{} does not hold the id of the log", .path.display())]
+    #[error("{} does not contain the id of the log", .path.display())]
     NoOrigin {
         /// The file.
         path: PathBuf,
     },
     /// The file with the log's id is a symbolic link to a missing file.
-    #[error("{} is a symbolic link to a missing file: it must hold the id of the log", .path.display())]
+    #[error("{} is a symbolic link to a missing file: it must contain the id of the log", .path.display())]
     LostOrigin {
         /// The link.
         path: PathBuf,
     },
     /// An event is longer than one may be.
-    #[error("an event of {bytes} bytes is longer than {most}")]
+    #[error("an event has {bytes} bytes (limit: {most})")]
     TooLong {
         /// Its bytes as they would be written.
         bytes: usize,
@@ -357,13 +357,14 @@ pub enum JournalError {
         most: usize,
     },
     /// The log that was opened stands there no longer.
-    #[error("the log in {} was removed while it was open, and another may have begun", .path.display())]
+    #[error("the log in {} was removed while it was open, and another one may exist now", .path.display())]
     Replaced {
         /// Its folder.
         path: PathBuf,
     },
     /// An author names an event by the id of another.
-    #[error("`{id}` is the id of another event of {agent}{}, which says something else: another event needs another id", .seq.map(|seq| format!(" (number {seq})")).unwrap_or_default())]
+    #[error("`{id}` is already the id of another event of {agent}{} with different content: use \
+        another id", .seq.map(|seq| format!(" (number {seq})")).unwrap_or_default())]
     Reused {
         /// The author.
         agent: AgentName,
@@ -373,6 +374,6 @@ pub enum JournalError {
         seq: Option<u64>,
     },
     /// What was written may not be on disk, since the system would not say that it is.
-    #[error("events were written, and may not survive a loss of power")]
+    #[error("events were written, but may not survive a power loss")]
     Unsynced(#[source] DiskError),
 }

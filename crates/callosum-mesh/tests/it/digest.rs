@@ -155,9 +155,9 @@ fn other_sources_are_told_as_data_and_a_sandbox_is_named() {
     assert_eq!(
         lines[3..],
         [
-            "- gemini-cli told of agent.task_complete: \"parser done\"",
-            "- gemini-cli told of build.step: \"{'n':4,'of':5}\"",
-            "- gemini-cli told of build.step: \"{'n':3,'of':5}\"",
+            "- gemini-cli published agent.task_complete: \"parser done\"",
+            "- gemini-cli published build.step: \"{'n':4,'of':5}\"",
+            "- gemini-cli published build.step: \"{'n':3,'of':5}\"",
             "- in the ledger, T-1 by scout: \"one - 'two\"",
             "- panes: nobody watches them",
         ]
@@ -312,7 +312,7 @@ fn what_is_about_another_project_is_told_with_its_folder() {
     assert_eq!(count(" found out in \"/srv/other\": "), 1, "{}", told.text);
     assert_eq!(count(" found out: "), 1, "{}", told.text);
     assert_eq!(count(" asks you in \"/srv/other\" ("), 1, "{}", told.text);
-    assert_eq!(count(" told of build.broken: "), 1, "{}", told.text);
+    assert_eq!(count(" published build.broken: "), 1, "{}", told.text);
     let at_work = handed_over(&mut mesh, &codex, "post-tool-use")
         .unwrap()
         .text;
@@ -365,7 +365,10 @@ fn a_task_is_told_of_when_it_can_be_begun_and_with_who_did_it() {
     };
     mesh.give(complete, &voice("qwen")).unwrap();
     let told = hear(&mut mesh, &codex);
-    assert!(told.contains("task for anybody from claude-code"), "{told}");
+    assert!(
+        told.contains("task for any agent from claude-code"),
+        "{told}"
+    );
     assert_eq!(hear(&mut mesh, &codex), "");
     let told = hear(&mut mesh, &claude);
     assert!(told.contains("qwen-code completed your task"), "{told}");
@@ -507,7 +510,8 @@ fn an_author_is_told_of_a_task_that_can_never_be_begun() {
     };
     mesh.give(cancel, &claude).unwrap();
     let told = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
-    let line = "your task \"work of second\" cannot be begun any more: it needs first, taken back";
+    let line =
+        "your task \"work of second\" can no longer start: it needs first, which was canceled";
     assert!(told.text.contains(line), "{}", told.text);
     let others = mesh.digest_for(&claude, &Beside::default(), 400).unwrap();
     assert!(!others.text.contains("begun any more"), "{}", others.text);

@@ -146,7 +146,7 @@ fn who_dropped_in_what_is_no_json_is_told_by_the_folder() {
     let synced = place.sync();
     assert_eq!(synced.rejected.len(), 1, "{synced:?}");
     assert_eq!(place.told("bridge.rejected")[0].payload["by"], "codex");
-    assert!(said_to(&place, "codex")[0].contains("a.json was not taken over"));
+    assert!(said_to(&place, "codex")[0].contains("a.json was rejected"));
 }
 
 /// CALC-L3-1: another file that was put under the name of one that was taken in is taken in as well.

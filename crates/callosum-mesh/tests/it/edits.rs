@@ -197,7 +197,7 @@ fn the_holder_of_a_task_that_is_taken_out_is_told_and_may_complete_it() {
         document["task_queue"] = json!([]);
     });
     place.sync();
-    assert!(said_to(&place, "codex")[0].contains("taken back"));
+    assert!(said_to(&place, "codex")[0].contains("canceled"));
     let mut mesh = place.mesh();
     let status = |mesh: &mut callosum_mesh::Mesh| mesh.board().unwrap().task("t1").unwrap().status;
     assert_eq!(status(&mut mesh), Status::Cancelled);
@@ -221,7 +221,7 @@ fn a_file_with_a_key_twice_changes_nothing_and_is_told_by_line_and_column() {
     let synced = place.sync();
     let error = synced.rejected[0].error.to_string();
     assert!(
-        error.starts_with("line ") && error.ends_with("the key `task_queue` stands there twice"),
+        error.starts_with("line ") && error.ends_with("duplicate key `task_queue`"),
         "{error}"
     );
     assert_eq!(place.document()["task_queue"][0]["status"], "pending");

@@ -78,7 +78,7 @@ fn an_event_of_the_board_that_is_handed_in_twice_is_one() {
     assert!(
         other
             .to_string()
-            .contains("`e1` is the id of another event"),
+            .contains("`e1` is already the id of another event"),
         "{other}"
     );
     let say = |content: &str| {

@@ -413,7 +413,7 @@ fn another_event_under_an_id_refuses_its_list_alone() {
     assert_eq!(told(lists[0].as_ref().unwrap()), [(1, true)]);
     let refused = lists[1].as_ref().unwrap_err().to_string();
     assert!(
-        refused.contains("`a` is the id of another event of codex"),
+        refused.contains("`a` is already the id of another event of codex"),
         "{refused}"
     );
     assert_eq!(told(lists[2].as_ref().unwrap()), [(1, false), (2, true)]);

@@ -77,7 +77,7 @@ fn a_message_to_nobody_is_a_dead_letter() {
     let message = mesh.board().unwrap().message("m").unwrap().clone();
     assert_eq!(message.receipt, Some(Receipt::Dead));
     let why = message.evidence.unwrap();
-    assert!(why.contains("nobody named codxe"), "{why}");
+    assert!(why.contains("no agent named codxe"), "{why}");
     let retry = Order::Retry {
         message: "m".to_owned(),
     };
@@ -197,7 +197,7 @@ fn a_message_to_one_session_is_for_that_one_alone() {
     send(&mut mesh, "m3", "codex@s3");
     let (receipt, why) = state(&mut mesh, "m3");
     assert_eq!(receipt, Some(Receipt::Dead));
-    assert_eq!(why, "no session s3 of codex is at work; there is s2, s1");
+    assert_eq!(why, "session s3 of codex is not active; active: s2, s1");
     // Neither another session nor one that nobody knows is handed it.
     for voice in [&two, &voice("codex")] {
         let told = handed_over(&mut mesh, voice, "post-tool");
@@ -281,7 +281,7 @@ fn who_has_no_part_in_it_can_neither_answer_nor_take_back() {
         let not_theirs = refused(mesh.give(cancel(id), &qwen)).to_string();
         assert_eq!(
             not_theirs,
-            format!("task `{id}` is not qwen-code's to take back, but claude-code's or codex's")
+            format!("task `{id}` does not belong to qwen-code, but to claude-code or codex")
         );
         mesh.give(cancel(id), &voice(who)).unwrap();
     }

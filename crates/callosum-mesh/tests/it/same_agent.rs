@@ -131,7 +131,7 @@ fn sessions_of_one_agent_hear_of_each_other() {
     assert!(!begun(&mut mesh, &one).contains("work of t2"));
     let text = begun(&mut mesh, &session("codex", "s4"));
     assert!(
-        text.contains("task for anybody from another session of codex"),
+        text.contains("task for any agent from another session of codex"),
         "{text}"
     );
 }

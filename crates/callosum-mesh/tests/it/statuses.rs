@@ -133,7 +133,7 @@ fn a_circle_in_the_bridge_file_is_named() {
         [
             "task `a` would wait for itself: a → b → a",
             "task `b` would wait for itself: b → a → b",
-            "there is no task `none`",
+            "task `none` does not exist",
         ]
     );
     assert!(said_to(&place, "codex")[0].contains("a → b → a"));

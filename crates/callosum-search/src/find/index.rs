@@ -53,7 +53,7 @@ CREATE TABLE model(stamp TEXT NOT NULL);
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// SQLite refused.
-    #[error("the search index `{}` cannot be used", path.display())]
+    #[error("cannot use the search index `{}`", path.display())]
     Database {
         /// Its file.
         path: PathBuf,
@@ -64,7 +64,7 @@ pub enum IndexError {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// The caller cancelled; the index is in line with what was read before.
-    #[error("the search was cancelled")]
+    #[error("the search was canceled")]
     Cancelled,
     /// The model's vectors cannot be read.
     #[error(transparent)]

@@ -245,7 +245,7 @@ fn a_scope_lists_only_what_lies_in_it() {
 #[test]
 fn a_scope_that_is_ignored_is_named() {
     let folder = tree_of(&[(".gitignore", "/target\n"), ("target/a.rs", "")]);
-    assert_snapshot!(listed(folder.path(), &["target"]), @"- target (left out by an ignore file)");
+    assert_snapshot!(listed(folder.path(), &["target"]), @"- target (excluded by an ignore file)");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_scope_that_is_not_read_is_named_with_the_true_reason() {
     assert_snapshot!(listed(folder.path(), &["link/a.rs"]), @"- link (symbolic link)");
     assert_snapshot!(
         listed(folder.path(), &["cal_audit"]),
-        @"- cal_audit (kept by Callosum or git, no source)"
+        @"- cal_audit (belongs to Callosum or git, not source)"
     );
 }
 
@@ -274,7 +274,7 @@ fn a_scope_that_is_missing_or_leaves_the_tree_is_refused() {
     symlink(outside.path(), folder.path().join("out")).unwrap();
     let refused = |path| read(folder.path(), &[path]).unwrap_err().to_string();
     assert_snapshot!(refused("gone/x"), @"`gone/x` does not exist in the tree");
-    assert_snapshot!(refused("out/secret.rs"), @"`out/secret.rs` leads out of the tree by a link");
+    assert_snapshot!(refused("out/secret.rs"), @"`out/secret.rs` points outside the tree through a link");
     assert_snapshot!(RelativePath::parse("a/../../b").unwrap_err(), @"`a/../../b` leaves the tree");
     assert_snapshot!(
         RelativePath::parse("/etc").unwrap_err(),

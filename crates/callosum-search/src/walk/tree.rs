@@ -76,9 +76,9 @@ impl fmt::Display for Why {
             Self::Special => f.write_str("pipe, socket or device"),
             Self::Link => f.write_str("symbolic link"),
             Self::NameNotUtf8 => f.write_str("name is not UTF-8"),
-            Self::Ignored => f.write_str("left out by an ignore file"),
+            Self::Ignored => f.write_str("excluded by an ignore file"),
             Self::Hidden => f.write_str("hidden"),
-            Self::OwnState => f.write_str("kept by Callosum or git, no source"),
+            Self::OwnState => f.write_str("belongs to Callosum or git, not source"),
             Self::NothingInside => f.write_str("nothing in it is read"),
         }
     }
@@ -100,13 +100,13 @@ pub enum WalkError {
         path: String,
     },
     /// A link on a path of the scope leads out of the tree.
-    #[error("`{path}` leads out of the tree by a link")]
+    #[error("`{path}` points outside the tree through a link")]
     Leaves {
         /// The path, relative to the root.
         path: String,
     },
     /// The caller cancelled the listing.
-    #[error("the listing of the tree was cancelled")]
+    #[error("the file listing was canceled")]
     Cancelled,
     /// The root or a path of the scope cannot be looked at.
     #[error(transparent)]

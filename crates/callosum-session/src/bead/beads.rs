@@ -63,9 +63,9 @@ pub(crate) enum ReadError {
     Sheet(#[from] SheetError),
     #[error("it is larger than {} MiB", LARGEST >> 20)]
     TooLarge,
-    #[error("it is no file")]
+    #[error("it is not a regular file")]
     NotFile,
-    #[error("a merge that nobody has finished (line {line})")]
+    #[error("an unfinished merge (line {line})")]
     Merge { line: usize },
     #[error("it is not UTF-8 (line {line})")]
     NotUtf8 { line: usize },
@@ -146,8 +146,8 @@ impl Beads<'_> {
                 continue;
             }
             let problem = match entry.kind {
-                EntryKind::Link => "it is a link: a bead is a file of its own",
-                _ => "it is no file",
+                EntryKind::Link => "it is a link: a bead must be a regular file",
+                _ => "it is not a regular file",
             };
             listing.unread.push(Unread {
                 file: format!(".beads/{}", id.file()),
@@ -239,9 +239,9 @@ impl Beads<'_> {
                 let keys = ["depends_on", "dependencies", "blockers"];
                 let line = keys.iter().find_map(|key| sheet.line_of(key));
                 let what = match circle.as_slice() {
-                    [_] => "it needs itself, and is never ready".to_owned(),
+                    [_] => "it needs itself, so it is never ready".to_owned(),
                     [_, others @ ..] => format!(
-                        "it needs itself by way of {}: none of them is ever ready",
+                        "it needs itself through {}: none of them is ever ready",
                         others.join(", ")
                     ),
                     [] => continue,

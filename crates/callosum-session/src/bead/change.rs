@@ -86,16 +86,16 @@ impl BeadUpdate {
 #[derive(Debug, thiserror::Error)]
 pub enum CreateBeadError {
     /// It has no title.
-    #[error("a bead needs a title")]
+    #[error("a bead must have a title")]
     NoTitle,
     /// One of this id is there.
-    #[error("there is a bead `{id}` already")]
+    #[error("bead `{id}` already exists")]
     Taken {
         /// The id.
         id: BeadId,
     },
     /// A bead that it needs is not there.
-    #[error("there is no bead `{id}` that it could need")]
+    #[error("bead `{id}`, which it would need, does not exist")]
     NoSuchNeed {
         /// The id.
         id: BeadId,
@@ -109,13 +109,13 @@ pub enum CreateBeadError {
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateBeadError {
     /// A bead that it is to need is not there.
-    #[error("there is no bead `{id}` that it could need")]
+    #[error("bead `{id}`, which it would need, does not exist")]
     NoSuchNeed {
         /// The id.
         id: BeadId,
     },
     /// It would need itself.
-    #[error("`{id}` would need itself by way of `{by}`")]
+    #[error("`{id}` would need itself through `{by}`")]
     Circle {
         /// The bead.
         id: BeadId,

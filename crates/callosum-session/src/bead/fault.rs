@@ -38,12 +38,12 @@ pub(super) fn faults(id: &str, sheet: &Sheet) -> Vec<(usize, String)> {
         Some(Value::String(own)) => {
             fault(
                 "id",
-                format!("it says that its id is `{own}`; its file's name counts, {id}"),
+                format!("its id is `{own}`, but the file name determines the id: {id}"),
             );
         }
         Some(_) => fault(
             "id",
-            format!("its id is no text; its file's name counts, {id}"),
+            format!("its id is not text; the file name determines the id: {id}"),
         ),
         None => {}
     }
@@ -55,7 +55,7 @@ pub(super) fn faults(id: &str, sheet: &Sheet) -> Vec<(usize, String)> {
             let allowed = STATUSES.join(", ");
             fault(
                 "status",
-                format!("{other} is none of {allowed}: it counts as open"),
+                format!("{other} is not one of {allowed}: the bead counts as open"),
             );
         }
     }
@@ -65,8 +65,7 @@ pub(super) fn faults(id: &str, sheet: &Sheet) -> Vec<(usize, String)> {
             let is_one = understood_priority(some)
                 .is_some_and(|priority| (0..=LAST_PRIORITY).contains(&priority));
             if !is_one {
-                let what =
-                    format!("{other} is no priority: 0, which comes first, to {LAST_PRIORITY}");
+                let what = format!("{other} is not a priority: 0 (first) to {LAST_PRIORITY}");
                 fault("priority", what);
             }
         }
@@ -142,10 +141,10 @@ mod tests {
         assert_eq!(
             odd,
             [
-                (2, "decision 4 has no `ts`, and does not count".to_owned()),
+                (2, "decision 4 has no `ts`, and is ignored".to_owned()),
                 (
                     2,
-                    "decision 5 is no mapping with `ts` and `decision`, and does not count"
+                    "decision 5 is not a mapping with `ts` and `decision`, and is ignored"
                         .to_owned()
                 ),
             ]

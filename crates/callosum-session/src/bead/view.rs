@@ -200,16 +200,16 @@ pub(super) fn uncounted(list: Option<&Value>) -> Vec<String> {
     let items = match list {
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Array(items)) => items,
-        Some(_) => return vec!["`decisions` is no list, and does not count".to_owned()],
+        Some(_) => return vec!["`decisions` is not a list, and is ignored".to_owned()],
     };
     let numbered = items.iter().zip(1..);
     let uncounted = numbered.filter_map(|(item, number)| {
         let why = match decision(item) {
-            None => "is no mapping with `ts` and `decision`",
+            None => "is not a mapping with `ts` and `decision`",
             Some(made) if made.ts.is_empty() => "has no `ts`",
             Some(_) => return None,
         };
-        Some(format!("decision {number} {why}, and does not count"))
+        Some(format!("decision {number} {why}, and is ignored"))
     });
     uncounted.collect()
 }

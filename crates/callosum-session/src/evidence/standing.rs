@@ -78,17 +78,17 @@ impl fmt::Display for Standing {
         f.write_str(self.name())?;
         match self {
             Self::Moved { line } => write!(f, " to line {line}"),
-            Self::Ambiguous { places } => write!(f, ": the quote stands {places} times"),
+            Self::Ambiguous { places } => write!(f, ": the quote occurs {places} times"),
             Self::Inert { line } => write!(
                 f,
-                ": the quote was code, and is in a comment or a string in line {line}"
+                ": the quote was code, and is now in a comment or a string in line {line}"
             ),
             Self::Changed {
                 nearest: Some((line, now)),
             } => write!(f, ": line {line} is now `{now}`"),
-            Self::Changed { nearest: None } => f.write_str(": nothing in the file is like it"),
-            Self::Binary => f.write_str(": it is a folder, no text, or larger than is looked into"),
-            Self::Record => f.write_str(": what sessions and git write is no evidence"),
+            Self::Changed { nearest: None } => f.write_str(": the file contains nothing similar"),
+            Self::Binary => f.write_str(": it is a folder, not text, or too large"),
+            Self::Record => f.write_str(": files written by sessions or git are not evidence"),
             _ => Ok(()),
         }
     }

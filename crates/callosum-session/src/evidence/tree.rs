@@ -305,26 +305,27 @@ pub enum QuoteError {
         standing: Standing,
     },
     /// It is a record of sessions or of git.
-    #[error("`{place}` cannot be cited: what sessions and git write is no evidence")]
+    #[error("`{place}` cannot be cited: files written by sessions or git are not evidence")]
     Record {
         /// The place.
         place: String,
     },
     /// The file ends before.
-    #[error("`{place}` cannot be cited: the file has no such lines")]
+    #[error("`{place}` cannot be cited: the file does not have these lines")]
     NoSuchLines {
         /// The place.
         place: String,
     },
     /// Nothing stands there.
-    #[error("`{place}` cannot be cited: nothing stands in these lines")]
+    #[error("`{place}` cannot be cited: these lines are empty")]
     Blank {
         /// The place.
         place: String,
     },
     /// What stands there stands elsewhere too, or cannot be quoted.
     #[error(
-        "`{place}` cannot be cited: no quote that begins there is long enough and stands only once in the file"
+        "`{place}` cannot be cited: no quote that starts there is long enough and unique in the \
+         file"
     )]
     NotUnique {
         /// The place.

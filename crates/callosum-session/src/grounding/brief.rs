@@ -101,7 +101,7 @@ impl Kept for Brief {
 #[serde(deny_unknown_fields)]
 #[expect(
     dead_code,
-    reason = "what a claim does not need must be named, or the line is not taken"
+    reason = "fields that a claim does not need must be named, or serde rejects the line"
 )]
 struct Plain<'l> {
     #[serde(borrow)]

@@ -16,7 +16,8 @@ pub struct Threshold {
 /// A text that is no threshold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` is no threshold: a number from 0 to 1, such as 0.95, of at most {MOST_DIGITS} decimals"
+    "`{text}` is not a threshold: use a number from 0 to 1 with at most {MOST_DIGITS} decimals, \
+     such as 0.95"
 )]
 pub struct ThresholdError {
     /// What was given, its control characters escaped.

@@ -28,8 +28,8 @@ impl Session<'_> {
             Ok(Some(notes)) if notes.bytes().contains(&0) => Some(NUL_BYTES.to_owned()),
             Ok(Some(there)) => match self.recorded(&there)?.lost.len() {
                 0 => None,
-                1 => Some("without 1 decision".to_owned()),
-                many => Some(format!("without {many} decisions")),
+                1 => Some("missing 1 decision".to_owned()),
+                many => Some(format!("missing {many} decisions")),
             },
             Err(error @ SessionError::Zone(_)) => return Err(error),
             Err(error) => Some(error.to_string()),

@@ -120,7 +120,7 @@ impl Held<'_> {
                     whole.len() > sheet.text().len() && whole.starts_with(sheet.text())
                 };
                 match whole.filter(cut) {
-                    Some(whole) => ("cut short".to_owned(), Some(whole)),
+                    Some(whole) => ("truncated".to_owned(), Some(whole)),
                     None => return Ok(None),
                 }
             }
@@ -146,8 +146,8 @@ impl Held<'_> {
         let was = match from {
             Healer::Git => match self.refill_bead(id)? {
                 0 => was,
-                1 => format!("{was} (1 decision came back from the trajectory)"),
-                many => format!("{was} ({many} decisions came back from the trajectory)"),
+                1 => format!("{was} (1 decision restored from the trajectory)"),
+                many => format!("{was} ({many} decisions restored from the trajectory)"),
             },
             _ => was,
         };

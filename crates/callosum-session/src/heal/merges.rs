@@ -13,10 +13,10 @@ use crate::{
 };
 
 /// What is named where git is in the middle of something, and cannot be asked which files it concerns.
-const UNKNOWN: &str = "loa-grimoire, .beads (git cannot be asked which files)";
+const UNKNOWN: &str = "loa-grimoire, .beads (cannot ask git which files)";
 
 /// What is said of such a file.
-const OPEN: &str = "a merge that nobody has finished";
+const OPEN: &str = "an unfinished merge";
 
 impl Session<'_> {
     /// The files in which git has not ended a merge and lacks something of their side, without marks that say so: as git leaves
@@ -94,7 +94,7 @@ impl Held<'_> {
                 both(kind, open, &kept.unwrap_or(sides))
             }
             (None, _) if first_mark(&there).is_some() => {
-                (None, format!("{OPEN} (its marks do not go together)"))
+                (None, format!("{OPEN} (its conflict markers do not match)"))
             }
             (None, Some(open)) => match taken_out(open) {
                 Some(was) => (None, was),
@@ -146,18 +146,18 @@ impl Held<'_> {
 /// What is said of a file that one side took out and the other changed.
 fn taken_out(open: &OpenMerge) -> Option<String> {
     let who = match (&open.ours, &open.theirs) {
-        (Some(_), None) => "theirs took it out, and ours changed it",
-        (None, Some(_)) => "ours took it out, and theirs changed it",
+        (Some(_), None) => "theirs deleted it, and ours changed it",
+        (None, Some(_)) => "ours deleted it, and theirs changed it",
         _ => return None,
     };
     Some(format!(
-        "{OPEN} ({who}: `git add` keeps it, `git rm` takes it out)"
+        "{OPEN} ({who}: `git add` keeps it, `git rm` deletes it)"
     ))
 }
 
 /// What is said where a person must decide, and sees both sides.
 fn asked(why: &str) -> String {
-    format!("{OPEN} ({why}; both sides stand there now, with git's marks)")
+    format!("{OPEN} ({why}; both sides are in the file, with git's conflict markers)")
 }
 
 /// What is made of both sides where there is something, and what was found.
@@ -175,13 +175,11 @@ fn both(kind: Kind, open: Option<&OpenMerge>, sides: &Sides) -> Finished {
         Some(why) if base.is_some() => return (Some((made.marked(), Healer::Nobody)), asked(&why)),
         Some(why) if kind == Kind::Bead => return (None, format!("{OPEN} ({why})")),
         Some(why) => {
-            format!("{OPEN} ({why}: ours stays, and theirs stands in what was set aside alone)")
+            format!("{OPEN} ({why}: ours was kept, and theirs is only in the file set aside)")
         }
         // Git keeps no base of what both made.
         None if base.is_none() && open.is_none() => {
-            format!(
-                "{OPEN} (what both come from is not known any more: all that either has is taken)"
-            )
+            format!("{OPEN} (the merge base is unknown: everything from both sides was kept)")
         }
         None => OPEN.to_owned(),
     };

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// What is wrong with notes of which a crash left blocks unwritten.
-const NUL_BYTES: &str = "broken: it has NUL bytes";
+const NUL_BYTES: &str = "broken: it contains NUL bytes";
 
 /// What the project's history knows of its files, by their names from the root.
 pub trait Past {
@@ -167,14 +167,11 @@ impl Held<'_> {
     ) -> Result<(), SessionError> {
         let (path, was, from) = match step {
             Err(SessionError::Zone(ZoneError::Outside { path })) => {
-                let was = "a link that leads out of the project".to_owned();
+                let was = "a link that points outside the project".to_owned();
                 (path, was, Healer::Nobody)
             }
             Err(SessionError::Zone(ZoneError::Disk(error))) if cannot_be_written(&error) => {
-                let was = format!(
-                    "not what it should be, and cannot be written: {}",
-                    error.source
-                );
+                let was = format!("of the wrong kind, and cannot be written: {}", error.source);
                 (error.path, was, Healer::Denied)
             }
             step => return step,

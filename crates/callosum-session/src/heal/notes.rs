@@ -51,7 +51,7 @@ impl Held<'_> {
             Ok(None) => ("missing", false),
             Ok(Some(notes)) if notes.is_blank() => ("blank", true),
             Ok(Some(notes)) if notes.bytes().contains(&0) => (NUL_BYTES, true),
-            Ok(Some(notes)) if is_cut_short(&notes, past, &name) => ("cut short", true),
+            Ok(Some(notes)) if is_cut_short(&notes, past, &name) => ("truncated", true),
             Ok(Some(_)) => return Ok(None),
             Err(SessionError::TooLarge { .. }) => {
                 return Ok(Some(Healed {
@@ -72,7 +72,7 @@ impl Held<'_> {
             Err(SessionError::NotFile { .. }) => {
                 return Ok(Some(Healed {
                     file: name,
-                    was: "no file".to_owned(),
+                    was: "not a regular file".to_owned(),
                     from: Healer::Nobody,
                     aside: None,
                 }));
@@ -133,8 +133,8 @@ impl Held<'_> {
             let lost = recorded.lost.iter().filter(|lost| lost.from == source);
             match lost.count() {
                 0 => {}
-                1 => lacks("without 1 decision".to_owned(), from),
-                many => lacks(format!("without {many} decisions"), from),
+                1 => lacks("missing 1 decision".to_owned(), from),
+                many => lacks(format!("missing {many} decisions"), from),
             }
         }
         let lost = recorded.lost.into_iter().map(|lost| lost.decision);

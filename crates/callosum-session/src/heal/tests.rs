@@ -125,7 +125,7 @@ fn what_is_broken_is_set_aside_and_never_thrown_away() {
     );
     assert_eq!(
         said[0],
-        "loa-grimoire/NOTES.md broken: it has NUL bytes template"
+        "loa-grimoire/NOTES.md broken: it contains NUL bytes template"
     );
     assert!(said[1].starts_with(".beads/bd-1.yaml broken: ") && said[1].ends_with(" git"));
     assert!(said[2].starts_with(".beads/bd-2.yaml broken: ") && said[2].ends_with(" not healed"));
@@ -178,7 +178,7 @@ fn a_bead_is_healed_wherever_it_was_cut() {
             "{said:?}"
         );
         assert!(
-            said[0].contains("(1 decision came back from the trajectory)"),
+            said[0].contains("(1 decision restored from the trajectory)"),
             "{said:?}"
         );
     }
@@ -236,10 +236,10 @@ fn a_committed_trajectory_comes_from_git() {
     let behind = format!("{committed}{later}");
     for (there, was, whole) in [
         (None, Some("missing"), committed),
-        (Some(&committed[..40]), Some("cut short"), committed),
+        (Some(&committed[..40]), Some("truncated"), committed),
         (
             Some(&*later),
-            Some("without what was committed of it"),
+            Some("missing its committed records"),
             &*behind,
         ),
         (Some(&*behind), None, &*behind),

@@ -73,12 +73,12 @@ impl Session<'_> {
             };
             let (was, whole) = match (disk.read_if_there(&path)?, known) {
                 (None, Some(known)) => ("missing", known),
-                (Some(there), Some(known)) if is_cut(&there, &known) => ("cut short", known),
+                (Some(there), Some(known)) if is_cut(&there, &known) => ("truncated", known),
                 (Some(there), Some(known)) if file == name && is_begun_anew(&there, &known) => {
                     let Ok(whole) = merged(Kind::Trajectory, None, &known, &there) else {
                         continue;
                     };
-                    ("without what was committed of it", whole.bytes)
+                    ("missing its committed records", whole.bytes)
                 }
                 _ => continue,
             };
@@ -141,9 +141,9 @@ impl Held<'_> {
                 many => format!("{many} decisions"),
             };
             let was = if is_gone {
-                format!("missing, and {many} with it")
+                format!("missing, with {many}")
             } else {
-                format!("without {many}")
+                format!("missing {many}")
             };
             healed.push(Healed {
                 file: session.zones.named(&file),

@@ -51,13 +51,13 @@ pub enum MergeError {
     #[error(transparent)]
     Bead(#[from] SheetError),
     /// One has the marks of a merge that nobody has finished.
-    #[error("a side has a merge that nobody has finished")]
+    #[error("one side contains an unfinished merge")]
     Unfinished,
     /// One is no text in UTF-8.
-    #[error("a side is no text in UTF-8")]
+    #[error("one side is not UTF-8 text")]
     NotText,
     /// What stands there would not be read as both sides mean it.
-    #[error("both sides would not be read as they are meant")]
+    #[error("the merged file would not read as both sides intended")]
     Unread,
 }
 

@@ -246,13 +246,13 @@ mod tests {
                 .iter()
                 .any(|fault| fault.line == line && fault.what.contains(what))
         };
-        assert!(named(2, "counts by the words of its heading"), "{faults:?}");
+        assert!(named(2, "is named by its heading"), "{faults:?}");
         assert!(named(10, "is not read"), "{faults:?}");
         assert!(named(
             6,
-            "a second decision of 2026-01-01T00:00:00Z; the first is in line 4"
+            "a second decision of 2026-01-01T00:00:00Z; the first is at line 4"
         ));
-        assert!(named(9, "a field that breaks off"));
+        assert!(named(9, "an incomplete field"));
         assert!(
             !faults
                 .iter()
@@ -312,7 +312,7 @@ mod tests {
         assert!(
             faults[0]
                 .what
-                .contains("a second `Current Bead`; the first is in line 7")
+                .contains("a second `Current Bead`; the first, at line 7")
         );
     }
 
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(notes.questions(), ["why?"]);
     }
 
-    /// LOA-FMT-1: a merge that nobody has finished is neither written into nor lost.
+    /// LOA-FMT-1: an unfinished merge is neither written into nor lost.
     #[test]
     fn nothing_is_written_into_a_merge() {
         let torn = "## Session Continuity\n### Decision Log\n<<<<<<< a\n#### 2026-01-01 - x\n=======\n### Pending Questions\n>>>>>>> b\n";
@@ -368,7 +368,7 @@ mod tests {
     }
 
     /// Whether the lines of one document stand in another, in their order and each below the same
-    /// headings. What stands in a merge that nobody has finished is below none for certain.
+    /// headings. What stands in an unfinished merge is below none for certain.
     fn keeps_its_sections(before: &Notes, after: &Notes) -> bool {
         fn placed(notes: &Notes) -> Vec<(Vec<String>, String)> {
             let outline = &notes.outline;

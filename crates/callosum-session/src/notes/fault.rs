@@ -11,18 +11,18 @@ use super::{
 };
 
 /// What is wrong with an entry whose heading is no time and title.
-pub(super) const UNDATED: &str = "a decision whose heading is no time and title counts by the words of its heading: \
-                                  `#### 2026-01-02T03:04:05Z - Title` has its time";
+pub(super) const UNDATED: &str = "a decision whose heading is not a time and a title is named by \
+                                  its heading: `#### 2026-01-02T03:04:05Z - Title` has a time";
 
 /// What is wrong with an item that is written like a question.
 const UNASKED: &str =
-    "an item of Pending Questions without `[ ]` before its words is not read: `- [ ] question`";
+    "a Pending Questions item without `[ ]` before its text is not read: `- [ ] question`";
 
 /// What is wrong with a line in which others hide.
-const OLD_END: &str = "lines that end with CR alone, which are not read: end them with LF";
+const OLD_END: &str = "lines that end with CR alone are not read: end them with LF";
 
 /// What is wrong where a merge begins.
-const MERGE: &str = "a merge that nobody has finished";
+const MERGE: &str = "an unfinished merge";
 
 /// Faults of one kind that are told.
 const MOST_FAULTS: usize = 20;
@@ -57,7 +57,7 @@ impl Notes {
         }
         if let Some(at) = self.bytes.iter().position(|byte| *byte == 0) {
             let line = self.outline.lines.iter().position(|line| line.next > at);
-            fault(line.unwrap_or(0), "bytes that are zero".to_owned());
+            fault(line.unwrap_or(0), "NUL bytes".to_owned());
         }
         for (line, what) in self.outline.unclosed.iter().take(MOST_FAULTS) {
             fault(*line, (*what).to_owned());
@@ -71,14 +71,14 @@ impl Notes {
         for title in [CONTINUITY, ACTIVE, LOG, IDENTIFIERS, QUESTIONS] {
             let mut all = self.outline.titled(title);
             let Some(first) = all.next() else {
-                fault(0, format!("there is no section `{title}`"));
+                fault(0, format!("the section `{title}` is missing"));
                 continue;
             };
             for further in all.take(MOST_FAULTS) {
                 let known = self.outline.headings[first].line + 1;
                 fault(
                     self.outline.headings[further].line,
-                    format!("a second section `{title}`; the first is in line {known}"),
+                    format!("a second section `{title}`; the first is at line {known}"),
                 );
             }
         }
@@ -95,7 +95,7 @@ impl Notes {
         });
         let stumps: Vec<usize> = stumps.map(|(line, _)| line).take(MOST_FAULTS).collect();
         for line in stumps {
-            fault(line, "a field that breaks off".to_owned());
+            fault(line, "an incomplete field".to_owned());
         }
         for (line, what) in self.odd_entries().into_iter().take(MOST_FAULTS) {
             fault(line, what);
@@ -108,7 +108,8 @@ impl Notes {
         {
             fault(
                 decision.line - 1,
-                "a decision whose evidence names no place as `quote` [${PROJECT_ROOT}/path:line]"
+                "a decision whose evidence does not name a place as `quote` \
+                 [${PROJECT_ROOT}/path:line]"
                     .to_owned(),
             );
         }
@@ -164,7 +165,7 @@ impl Notes {
         let (even, odd) = (zeros(0), zeros(1));
         let is_wide =
             is_marked || even.min(odd) == 0 && even.max(odd) * 4 > self.bytes.len().min(LOOKED_AT);
-        is_wide.then_some("text in UTF-16, which is not read: write it as UTF-8")
+        is_wide.then_some("UTF-16 text is not read: save it as UTF-8")
     }
 
     /// What is written like decisions and does not say what a decision of its own does, with lines counted from 1.
@@ -221,7 +222,7 @@ impl Notes {
             let Some(first) = lines.next() else { continue };
             let known = first.line + 1;
             doubled.extend(lines.take(MOST_FAULTS).map(|further| {
-                let what = format!("a second `{name}`; the first is in line {known}, and is read");
+                let what = format!("a second `{name}`; the first, at line {known}, is used");
                 (further.line, what)
             }));
         }
@@ -247,7 +248,7 @@ impl Notes {
                 Entry::Occupied(first) => {
                     let (ts, _) = first.key();
                     let known = first.get() + 1;
-                    let what = format!("a second decision of {ts}; the first is in line {known}");
+                    let what = format!("a second decision of {ts}; the first is at line {known}");
                     odd.push((line, what));
                 }
                 Entry::Vacant(first) => {

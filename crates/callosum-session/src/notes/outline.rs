@@ -4,7 +4,7 @@
 use std::{borrow::Cow, ops::Range};
 
 /// What is wrong where a merge begins that never ends.
-pub(super) const OPEN_MERGE: &str = "a merge that never ends";
+pub(super) const OPEN_MERGE: &str = "an unterminated merge";
 
 /// So many blanks may stand before the mark of a heading.
 const MOST_INDENT: usize = 3;
@@ -104,8 +104,8 @@ impl Outline {
         while index < self.lines.len() {
             let line = bytes[self.lines[index].at.clone()].trim_ascii_start();
             let (kind, what) = match fence(line) {
-                Some(_) => (0, "a fence of code that never ends"),
-                None if line.starts_with(b"<!--") => (1, "a comment that never ends"),
+                Some(_) => (0, "an unterminated code fence"),
+                None if line.starts_with(b"<!--") => (1, "an unterminated comment"),
                 None => {
                     index += 1;
                     continue;
@@ -270,7 +270,7 @@ mod tests {
         let torn: Vec<bool> = outline.lines.iter().map(|line| line.is_torn).collect();
         assert_eq!(torn, [false, true, true, true, true, true, false, false]);
         assert_eq!(outline.merges, [1]);
-        assert_eq!(outline.unclosed, [(7, "a merge that never ends")]);
+        assert_eq!(outline.unclosed, [(7, "an unterminated merge")]);
         let example = Outline::of(b"```\n<<<<<<< HEAD\n```\n");
         assert_eq!(example.unclosed, []);
     }

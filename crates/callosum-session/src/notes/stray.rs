@@ -65,32 +65,34 @@ const OF_WITHDRAWN: [&str; 16] = [
 ];
 
 /// What is wrong with an item of a list, a quote or a row of a table that is written like the heading of a decision.
-const ITEM: &str = "a decision in a list, quote or table is not read: its heading is `#### 2026-01-02T03:04:05Z - Title`";
+const ITEM: &str = "a decision in a list, quote or table is not read: its heading must be `#### \
+    2026-01-02T03:04:05Z - Title`";
 
 /// What is wrong with a line of text that is written like one.
-const UNHEADED: &str = "a decision whose time and title are no heading is not read: it is \
-                        `#### 2026-01-02T03:04:05Z - Title`";
+const UNHEADED: &str = "a decision whose time and title are not a heading is not read: use `#### \
+                        2026-01-02T03:04:05Z - Title`";
 
 /// What is wrong with a field that no heading stands above.
 const ALONE: &str =
-    "a decision without a heading is not read: it is `#### 2026-01-02T03:04:05Z - Title`";
+    "a decision without a heading is not read: use `#### 2026-01-02T03:04:05Z - Title`";
 
 /// What is wrong with a heading that is a time, and has neither a title nor the field of a decision.
 const UNTITLED: &str =
-    "a heading that is a time without a title is no decision: `#### 2026-01-02T03:04:05Z - Title`";
+    "a heading with a time but no title is not a decision: `#### 2026-01-02T03:04:05Z - Title`";
 
 /// What is wrong with another heading right below the log that has no such field either.
-const UNSAID: &str = "a heading of the Decision Log with neither a time nor `**Decision**:` below it is not read: it is \
-                      `#### 2026-01-02T03:04:05Z - Title`";
+const UNSAID: &str = "a Decision Log heading without a time and without `**Decision**:` below it \
+                      is not read: use `#### 2026-01-02T03:04:05Z - Title`";
 
 /// What is wrong with lines of the log that stand above its first entry.
-const LOOSE: &str = "what stands in the Decision Log above its first heading is not read: a decision is `#### 2026-01-02T03:04:05Z - Title`";
+const LOOSE: &str = "text in the Decision Log above its first heading is not read: a decision is \
+    `#### 2026-01-02T03:04:05Z - Title`";
 
 /// What is wrong with a heading whose marks touch its words.
-const UNPARTED: &str = "a heading without a blank behind its `#` is none";
+const UNPARTED: &str = "a heading needs a space after its `#`";
 
 /// What is wrong with a heading that ends the log.
-const ENDING: &str = "a heading that is not below the Decision Log ends it: `####`";
+const ENDING: &str = "a heading that is not nested below the Decision Log ends it: use `####`";
 
 impl Notes {
     /// Lines, counted from 0, of what is written like a decision and is none, with what is wrong with each. Entries of a
@@ -113,7 +115,7 @@ impl Notes {
                     .clone()
                     .any(|line| self.unheaded(line, false).is_some())
             {
-                let what = "a section of decisions that is not called `Decision Log` is not read";
+                let what = "a section of decisions that is not named `Decision Log` is not read";
                 stray(heading.line, what);
             }
         }
@@ -246,7 +248,7 @@ impl Notes {
                 found.push((
                     heading.line,
                     format!(
-                        "a decision{} is not read: it belongs below `### {LOG}`",
+                        "a decision{} is not read: move it below `### {LOG}`",
                         section.unwrap_or_default()
                     ),
                 ));
@@ -452,8 +454,7 @@ mod tests {
             let notes = Notes::read(format!("{log}{above}{entry}").into_bytes());
             let strays = notes.strays();
             let line = log.lines().count() + above.lines().count();
-            let what =
-                format!("a decision{named} is not read: it belongs below `### Decision Log`");
+            let what = format!("a decision{named} is not read: move it below `### Decision Log`");
             assert_eq!(strays, [(line, what)]);
         }
         assert_eq!(lines(entry), [1]);

@@ -154,7 +154,7 @@ pub(super) fn handed_over(made: &Waiting, budget: u64) -> String {
     let to = made.to.as_ref().map(|to| format!(" to {to}"));
     let within = made.repository.as_ref().map(|path| format!(" in {path}"));
     let head = format!(
-        "Handed over{} by {} at {}{}",
+        "Handoff{} by {} at {}{}",
         to.unwrap_or_default(),
         made.from,
         made.ts,
@@ -254,7 +254,7 @@ fn fitted_as_they_are(records: &[Record], all: usize, budget: u64) -> String {
         if lacking > 0 {
             texts.insert(
                 0,
-                format!("+{all} more, the first with {lacking} tokens more\n"),
+                format!("+{all} more; the first needs {lacking} more tokens\n"),
             );
         }
     }
@@ -436,7 +436,7 @@ mod tests {
         for tell in [level_1, level_2] {
             for budget in 0..60 {
                 let told = tell(&recollection(), budget);
-                let Some(rest) = told.split_once(" more, the first with ") else {
+                let Some(rest) = told.split_once(" more; the first needs ") else {
                     assert!(
                         told.lines().any(|line| !line.starts_with('+')) || budget < 15,
                         "{budget}: {told}"

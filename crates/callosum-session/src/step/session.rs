@@ -76,13 +76,13 @@ pub enum SessionError {
     #[error(transparent)]
     Zone(#[from] ZoneError),
     /// The bead is not there.
-    #[error("there is no bead `{id}`")]
+    #[error("bead `{id}` does not exist")]
     NoBead {
         /// Its id.
         id: String,
     },
     /// The bead cannot be changed.
-    #[error("the bead `{id}` cannot be written")]
+    #[error("cannot write bead `{id}`")]
     Bead {
         /// Its id.
         id: String,
@@ -90,7 +90,7 @@ pub enum SessionError {
         source: SheetError,
     },
     /// The bead cannot be read.
-    #[error("the bead `{id}` cannot be read: {problem}")]
+    #[error("cannot read bead `{id}`: {problem}")]
     UnreadBead {
         /// Its id.
         id: String,
@@ -102,7 +102,7 @@ pub enum SessionError {
         is_encoded: bool,
     },
     /// The files cannot be locked, so that nothing can be written.
-    #[error("no session can be written here")]
+    #[error("session files cannot be locked or written here")]
     Unwritable(#[source] DiskError),
     /// The notes are larger than is read.
     #[error("`{file}` is larger than {} MiB, and is not read", LARGEST_NOTES >> 20)]
@@ -111,7 +111,7 @@ pub enum SessionError {
         file: String,
     },
     /// The notes are no file: a folder, a pipe.
-    #[error("`{file}` is no file")]
+    #[error("`{file}` is not a regular file")]
     NotFile {
         /// What stands there.
         file: String,
@@ -125,13 +125,13 @@ pub enum SessionError {
         what: &'static str,
     },
     /// The notes come and go while they are written.
-    #[error("`{file}` is moved by others while it is written")]
+    #[error("another program keeps moving `{file}` while it is written")]
     Unsettled {
         /// The file.
         file: String,
     },
     /// A newer version began a step here.
-    #[error("a newer version began a step here, and did not end it (format {format})")]
+    #[error("a newer version started a step here and did not finish it (format {format})")]
     Newer {
         /// Its format.
         format: u32,
@@ -450,9 +450,7 @@ impl Held<'_> {
                     }
                 }
             }
-            Err(error) => mended
-                .left
-                .push(format!("the step cannot be read: {error}")),
+            Err(error) => mended.left.push(format!("cannot read the step: {error}")),
         }
         session.disk.remove_file(&path)?;
         session.disk.sync_dir(&own)?;

@@ -40,8 +40,8 @@ impl fmt::Display for Standing {
             Self::Current => "unchanged",
             Self::Outdated => "updated",
             Self::Extended => "extended",
-            Self::Changed => "changed by somebody",
-            Self::Foreign => "somebody else's",
+            Self::Changed => "changed by someone",
+            Self::Foreign => "someone else's",
             Self::Outside => "outside of the project",
         })
     }

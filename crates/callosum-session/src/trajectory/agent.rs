@@ -55,7 +55,7 @@ impl fmt::Display for Agent {
 
 /// A name that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is no agent's name: 1 to {LONGEST} of a-z, A-Z, 0-9, `.`, `_` and `-`")]
+#[error("`{name}` is not an agent name: use 1 to {LONGEST} of a-z, A-Z, 0-9, `.`, `_` and `-`")]
 pub struct AgentError {
     /// What was given, its control characters escaped.
     pub name: String,

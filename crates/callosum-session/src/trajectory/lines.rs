@@ -45,7 +45,7 @@ impl Read for FileReader<'_> {
             }
             Err(error) => {
                 *self.failed = Some(error);
-                Err(io::Error::other("the disk does not give the file"))
+                Err(io::Error::other("the file cannot be read from disk"))
             }
         }
     }

@@ -123,7 +123,7 @@ impl Held<'_> {
         let Some(known) =
             known.filter(|known| bytes.starts_with(known) || known.starts_with(&bytes))
         else {
-            return Ok(Some("its archive says something else"));
+            return Ok(Some("its archive has different content"));
         };
         if known.len() < bytes.len() || known.is_empty() {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::new(retention.level.min(9)));

@@ -44,13 +44,13 @@ fn design_documents_that_the_code_has_left_behind_are_named() {
                 "code design loa-grimoire/sdd.md:4 cites {cites}a.rs:2: CHANGED: line 2 is now `fn two() {{}}`"
             ),
             format!(
-                "code design loa-grimoire/sdd.md:5 cites {cites}a.rs:9: CHANGED: nothing in the file is like it"
+                "code design loa-grimoire/sdd.md:5 cites {cites}a.rs:9: CHANGED: the file contains nothing similar"
             ),
             format!("code design loa-grimoire/sdd.md:5 cites {cites}gone/b.rs:1: MISSING_FILE"),
             format!(
                 "code legacy document loa-grimoire/legacy/old.md:1 cites {cites}../a.rs:2: OUTSIDE_ROOT"
             ),
-            "bead legacy document loa-grimoire/legacy/old.md:1 names bd-77, and there is no such bead"
+            "bead legacy document loa-grimoire/legacy/old.md:1 names bd-77, but there is no such bead"
                 .to_owned(),
         ]
     );

@@ -298,7 +298,7 @@ fn evidence_by_hand_that_is_of_records_is_none() {
     );
     let said = checked.steps[0].said.join("\n");
     assert_eq!(
-        said.matches("RECORD: what sessions and git write is no evidence")
+        said.matches("RECORD: files written by sessions or git are not evidence")
             .count(),
         3,
         "{said}"
@@ -331,15 +331,15 @@ fn notes_that_cannot_be_read_shut_the_gate() {
             .chain(units)
             .collect::<Vec<u8>>()
     };
-    let said_of_wide = "NOTES.md:1: text in UTF-16, which is not read: write it as UTF-8";
+    let said_of_wide = "NOTES.md:1: UTF-16 text is not read: save it as UTF-8";
     for (kind, said) in [
         ("wide", said_of_wide),
         ("wide without a mark", said_of_wide),
         (
             "cr",
-            "NOTES.md:1: lines that end with CR alone, which are not read: end them with LF",
+            "NOTES.md:1: lines that end with CR alone are not read: end them with LF",
         ),
-        ("torn", ": a merge that nobody has finished"),
+        ("torn", ": an unfinished merge"),
     ] {
         let place = Place::new();
         place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
@@ -388,7 +388,7 @@ fn notes_that_cannot_be_read_shut_the_gate() {
     }
 }
 
-/// LOA-FMT-1, LOA-HEAL-1: a merge that nobody has finished is finished with the entries and records of both, and what git left is set
+/// LOA-FMT-1, LOA-HEAL-1: an unfinished merge is finished with the entries and records of both, and what git left is set
 /// aside.
 #[test]
 fn a_merge_that_nobody_has_finished_is_healed_with_both_sides() {

@@ -74,9 +74,9 @@ fn decisions_that_were_never_committed_come_back_as_they_were() {
     for (lost, was) in [
         (None, "missing"),
         (Some(""), "blank"),
-        (Some("# Notes\n\0\0"), "broken: it has NUL bytes"),
-        (Some(torn), "without 2 decisions"),
-        (Some(older.as_str()), "without 3 decisions"),
+        (Some("# Notes\n\0\0"), "broken: it contains NUL bytes"),
+        (Some(torn), "missing 2 decisions"),
+        (Some(older.as_str()), "missing 3 decisions"),
     ] {
         match lost {
             None => assert!(place.disk.remove_file(&place.zones.notes()).unwrap()),
@@ -109,7 +109,7 @@ fn what_only_a_bead_has_comes_from_the_bead() {
     }
     place.disk.remove_file(&place.zones.notes()).unwrap();
     let healed = heal(&place);
-    assert_eq!(healed[1], ("without 3 decisions".to_owned(), Healer::Beads));
+    assert_eq!(healed[1], ("missing 3 decisions".to_owned(), Healer::Beads));
     let made = Notes::read(notes(&place)).decisions();
     assert_eq!(made[0].decision, "Use one pool");
     assert_eq!(made[0].evidence.len(), 1);
@@ -200,10 +200,10 @@ fn a_bead_that_was_never_committed_comes_back_as_far_as_it_is_known() {
     assert_eq!(held.heal(&UNKNOWN).unwrap(), []);
     drop(held);
     let healed = heal(&place);
-    let said = "missing and never committed (status, priority, needs and next steps are not known any more)";
+    let said = "missing and never committed (status, priority, needs and next steps are unknown)";
     assert_eq!(healed, [(said.to_owned(), Healer::Trajectory)]);
     let text = String::from_utf8(place.disk.read(&file).unwrap()).unwrap();
-    assert!(text.starts_with("# Made anew from the trajectory"));
+    assert!(text.starts_with("# Rebuilt from the trajectory"));
     assert!(!text.contains("status:") && !text.contains("priority:"));
     let after = Bead::of(session.bead(&id).unwrap().members());
     assert_eq!(

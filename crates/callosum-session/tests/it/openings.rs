@@ -72,7 +72,7 @@ fn hand_offs_of_one_second_are_told_apart() {
     held.pick_up(&agent, &first[..1], "x").unwrap();
     drop(held);
     assert_eq!(waiting(&place, &["codex"], "y").len(), 2);
-    let found = Found::gather(&place.session(), "handed", 500).unwrap();
+    let found = Found::gather(&place.session(), "handoff", 500).unwrap();
     assert_eq!(found.told(500).lines().count(), 3);
 }
 
@@ -189,8 +189,8 @@ fn a_hand_off_is_told_whatever_else_there_is_to_tell() {
         let told = opening.told(budget, 9000);
         assert_eq!(told.handed_over, 1, "{budget}: {}", told.text);
         let line = told.text.lines().nth(1).unwrap();
-        assert!(line.starts_with("> Handed over: by implementing-tasks at "));
-        let rest = "… `callosum session recover --level 2 handed`";
+        assert!(line.starts_with("> Handoff: by implementing-tasks at "));
+        let rest = "… `callosum session recover --level 2 handoff`";
         assert!(line.ends_with(rest), "{line}");
     }
     let told = opening.told(100, 9000).text;

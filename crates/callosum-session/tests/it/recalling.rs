@@ -48,7 +48,7 @@ fn a_query_finds_the_oldest_decision_and_hand_off() {
         lines,
         [
             "2020-01-01T00:00:00Z Keep the zebra [quote found]: Keep the zebra See: ${PROJECT_ROOT}/a.rs:2",
-            "Handed over by a at 2025-01-01T00:00:00Z: herd of zebra",
+            "Handoff by a at 2025-01-01T00:00:00Z: herd of zebra",
         ]
     );
     let many = Found::gather(&session, "pool", 100).unwrap();

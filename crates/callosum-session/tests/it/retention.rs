@@ -101,7 +101,7 @@ fn nothing_is_lost_where_a_step_was_cut_or_an_archive_is_broken() {
     assert_eq!(claims(&place), ["one", "two"]);
     let other = put(&place, name, line("three").as_bytes());
     let pruned = prune(&place);
-    assert_eq!(pruned.left[0].1, "its archive says something else");
+    assert_eq!(pruned.left[0].1, "its archive has different content");
     assert!(place.disk.exists(&other).unwrap());
     assert_eq!(claims(&place), ["one", "two", "three"]);
 

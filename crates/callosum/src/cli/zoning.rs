@@ -21,7 +21,7 @@ use callosum_client::registration::Doing;
 pub(crate) struct ZoneOutput {
     /// The file, from the root.
     pub(crate) path: String,
-    /// `updated`, `extended`, `changed by somebody`, `somebody else's` or `outside of the project`;
+    /// `updated`, `extended`, `changed by someone`, `someone else's` or `outside of the project`;
     /// files in the last three states are not changed.
     pub(crate) standing: String,
 }

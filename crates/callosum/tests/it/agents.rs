@@ -236,11 +236,11 @@ fn an_agent_that_is_too_old_or_lacks_an_option_is_inactive() {
     let reason = |at: usize| found["found"][at]["reason"].as_str().unwrap().to_owned();
     assert!(
         reason(0).contains("does not have `--json-schema`")
-            && reason(0).ends_with("it is version 2.1.330"),
+            && reason(0).ends_with("its version is 2.1.330"),
         "{found}"
     );
     assert!(
-        reason(1).contains("version 0.2.0, and the oldest"),
+        reason(1).contains("version is 0.2.0, but the oldest"),
         "{found}"
     );
     assert_eq!(found["found"][0]["status"], "inactive");

@@ -113,12 +113,12 @@ fn a_bead_that_is_not_read_is_told_with_its_line_and_what_to_do() {
     for (id, said, hint) in [
         (
             "bd-1",
-            "it is no bead: the key `title` stands there a second time (line 3)",
+            "not a bead: duplicate key `title` (line 3)",
             "callosum session heal",
         ),
         (
             "bd-2",
-            "it is no bead: a tab indents what only blanks may (line 2)",
+            "not a bead: indented with a tab instead of spaces (line 2)",
             "callosum session heal",
         ),
         (
@@ -126,13 +126,13 @@ fn a_bead_that_is_not_read_is_told_with_its_line_and_what_to_do() {
             "it is not UTF-8 (line 2)",
             "iconv -f latin1 -t utf-8 .beads/bd-3.yaml",
         ),
-        ("bd-4", "it is no file", "callosum session heal"),
+        ("bd-4", "it is not a regular file", "callosum session heal"),
     ] {
         assert!(listed.stderr.contains(said), "{}", listed.stderr);
         for command in [&["show", id][..], &["update", id, "--next", "x"]] {
             let refused = env.run([&["bead"], command].concat()).ended_with(3).stderr;
             assert!(
-                refused.contains(&format!("the bead `{id}` cannot be read: {said}\n")),
+                refused.contains(&format!("cannot read bead `{id}`: {said}\n")),
                 "{refused}"
             );
             assert!(refused.contains(hint), "{refused}");
@@ -397,7 +397,7 @@ fn a_broken_current_bead_keeps_no_decision_away() {
         .run(["session", "decide", "Use two", "--json"])
         .success();
     let healed =
-        ".beads/bd-1.yaml: missing (1 decision came back from the trajectory), healed from git";
+        ".beads/bd-1.yaml: missing (1 decision restored from the trajectory), healed from git";
     assert!(made.stderr.contains(healed), "{}", made.stderr);
     assert_eq!(made.json()["bead"], "bd-1");
     let told = env.run(["session", "recover"]).success().stdout;

@@ -54,7 +54,7 @@ fn a_demanded_share_refuses_an_answer_after_one_more_chance() {
         .json();
     assert_eq!(refused["error"]["code"], "E003");
     let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.contains("a share of 0.95 is demanded"), "{message}");
+    assert!(message.contains("the required share is 0.95"), "{message}");
     let details = refused["error"]["details"].as_str().unwrap();
     assert!(
         details.contains("the full answer is stored as"),
@@ -101,7 +101,7 @@ fn a_summary_that_is_too_short_is_sent_back_once() {
     let almost = "what is there ".repeat(142);
     let output = env.run(["delegate", &almost, "--json"]).success().json();
     let summary = output["summary"].as_str().unwrap();
-    assert!(summary.contains("2048 to 10240 are wanted"), "{summary}");
+    assert!(summary.contains("2048 to 10240 are required"), "{summary}");
     let rejected = ["audit", "query", "--event", "rejected", "--json"];
     let records = env.run(rejected).success().json();
     assert_eq!(records["records"].as_array().unwrap().len(), 1, "{records}");
@@ -125,13 +125,13 @@ fn a_short_answer_is_sent_back_where_there_was_more_to_say() {
     env.write("large/much.rs", "fn much() {}\n".repeat(2_000));
     let scan = ["delegate", "what is here", "--kind", "scan", "--json"];
     let output = env.run(scan).success();
-    let told = "2048 are wanted; asking once more";
+    let told = "2048 are required; asking once more";
     assert!(output.stderr.contains(told), "{}", output.stderr);
     let output = output.json();
     // This executor answers with what it was asked.
     let summary = output["summary"].as_str().unwrap();
     assert!(summary.contains("sent back"), "{summary}");
-    assert!(summary.contains("2048 to 10240 are wanted"), "{summary}");
+    assert!(summary.contains("2048 to 10240 are required"), "{summary}");
     assert_eq!(rejected(), 1);
     let id = output["task_id"].as_str().unwrap();
     let entry = env.run(["ledger", "show", id, "--json"]).success().json();
@@ -170,7 +170,7 @@ fn a_plain_question_may_be_answered_shortly() {
         .json();
     let summary = output["summary"].as_str().unwrap();
     assert!(
-        summary.contains("sent back: not all that it says is shown"),
+        summary.contains("sent back: not every statement is shown"),
         "{summary}"
     );
     assert!(!summary.contains("2048"), "{summary}");

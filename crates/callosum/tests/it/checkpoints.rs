@@ -48,7 +48,7 @@ fn a_checkpoint_advises_what_was_not_done_yet() {
     let env = project();
     env.write(".loa.config.yaml", "grounding_enforcement: strict\n");
     env.run(["session", "decide", "Retry for ever"]).success();
-    let way = "go on without evidence: callosum session handoff --force";
+    let way = "continue without evidence: callosum session handoff --force";
     let blocked = env.run(["session", "check"]).ended_with(1).stdout;
     let mark = "callosum session cite 2026-01-02T03:04:05Z --source assumption";
     assert!(blocked.contains(mark) && blocked.contains(way), "{blocked}");

@@ -159,17 +159,17 @@ fn a_hand_off_reaches_the_client_that_it_names_once() {
     env.run(handoff).success();
     for client in ["claude", "gemini", "qwen"] {
         let told = begin(&env, client);
-        let is_told = told.contains("Handed over") || told.contains("too small");
+        let is_told = told.contains("Handoff") || told.contains("too small");
         assert!(!is_told, "{client}: {told}");
     }
     let told = begin(&env, "codex");
-    let line = "> Handed over: by implementing-tasks at 2026-01-02T03:04:05Z, bead ";
+    let line = "> Handoff: by implementing-tasks at 2026-01-02T03:04:05Z, bead ";
     assert!(told.contains(line), "{told}");
     assert!(told.contains(": the pool is too small\n"), "{told}");
     let mut other = started(&env, "codex");
     other["session_id"] = "another".into();
     let told = context(&tell(&env, "codex", "session-start", &other));
-    assert!(!told.contains("Handed over"), "{told}");
+    assert!(!told.contains("Handoff"), "{told}");
     let picked_up = env.read("loa-grimoire/a2a/trajectory/codex-2026-01-02.jsonl");
     let picked_up: Value = serde_json::from_str(picked_up.trim()).unwrap();
     assert_eq!(picked_up["phase"], "handoff_picked_up");
@@ -195,10 +195,7 @@ fn a_hand_off_that_nobody_heard_waits_on() {
     hook.stdin(event).stdout(std::process::Stdio::null());
     assert!(hook.status().unwrap().success());
     let told = begin(&env, "codex");
-    assert!(
-        told.contains("> Handed over: by implementing-tasks"),
-        "{told}"
-    );
+    assert!(told.contains("> Handoff: by implementing-tasks"), "{told}");
 }
 
 /// LOA-SEC-1: what stands in the files is quoted, on one line each, without what nobody sees.

@@ -99,7 +99,7 @@ with socket.create_connection(tuple(os.environ["HTTPS_PROXY"].removeprefix("http
     if !is_held(&env) {
         return;
     }
-    let unasked = "executor probe sent the proxy a request that is not for a connection: it asked for no host\n";
+    let unasked = "executor probe sent the proxy a request that is not for a connection: the request names no host\n";
     assert!(output.stderr.contains(unasked), "{}", output.stderr);
     let told = "the sandbox blocked executor probe from example.org:443: the entry does not name it under \
                 `network`; to allow it, register it with `--allow-net example.org:443`\n";

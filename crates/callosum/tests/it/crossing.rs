@@ -70,14 +70,14 @@ fn a_hand_off_reaches_the_other_project_once() {
     assert_eq!(handed["repo"]["root"], path(&other));
     assert_eq!(
         told(&env, &other, "claude", "c1")
-            .matches("Handed over")
+            .matches("Handoff")
             .count(),
         0
     );
-    assert!(!told(&env, &env.project(), "codex", "x0").contains("Handed over"));
+    assert!(!told(&env, &env.project(), "codex", "x0").contains("Handoff"));
     let first = told(&env, &other, "codex", "x1");
     let from = format!(
-        "> Handed over: by implementing-tasks at 2026-01-02T03:04:05Z in {}: ",
+        "> Handoff: by implementing-tasks at 2026-01-02T03:04:05Z in {}: ",
         env.project().display()
     );
     assert!(first.contains(&from), "{first}");
@@ -86,7 +86,7 @@ fn a_hand_off_reaches_the_other_project_once() {
         "{first}"
     );
     assert_eq!(first, told(&env, &other, "codex", "x1"));
-    assert!(!told(&env, &other, "codex", "x2").contains("Handed over"));
+    assert!(!told(&env, &other, "codex", "x2").contains("Handoff"));
     let all = inside(&env, &other, &["session", "recover", "--level", "2"]).success();
     assert!(
         all.stdout
@@ -223,7 +223,7 @@ fn nothing_is_told_of_a_hand_off_that_was_not_made() {
     env.run(["session", "decide", "Retry for ever"]).success();
     let hand = ["session", "handoff", "--repo", path(&other)];
     env.run(hand).ended_with(1);
-    assert!(!told(&env, &other, "codex", "x1").contains("Handed over"));
+    assert!(!told(&env, &other, "codex", "x1").contains("Handoff"));
     let trajectories = other.join("loa-grimoire/a2a");
     std::fs::remove_dir_all(&trajectories).unwrap();
     let away = env.folder().join("away");

@@ -63,7 +63,7 @@ fn a_limit_on_standard_error_alone_is_a_limit() {
         (
             "(node:9) Warning: something\n(Use `node --trace-warnings ...`)\n[API Error: models/x is not found for API version v1beta]\n",
             "E001",
-            "no such model: [API Error: models/x",
+            "does not have this model: [API Error: models/x",
         ),
         ("", "E003", "each of its 5 requests to a model failed"),
     ] {

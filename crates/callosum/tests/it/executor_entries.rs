@@ -121,7 +121,7 @@ fn a_broken_client_is_told_with_what_mends_it() {
     );
     let details = check["steps"][0]["details"].as_str().unwrap();
     assert!(details.contains("Node.js v20.20.2"), "{details}");
-    let hint = "its installation is not whole: npm install -g @google/gemini-cli@latest && callosum executor check gemini";
+    let hint = "its installation is incomplete: npm install -g @google/gemini-cli@latest && callosum executor check gemini";
     assert_eq!(check["hint"], hint);
     let doctor = env.run(["doctor", "--json"]).json();
     let checks = doctor["checks"].as_array().unwrap();

@@ -586,7 +586,7 @@ const INTERRUPTED: &str = r#"
 import signal, subprocess, sys
 run = subprocess.Popen(sys.argv[1:], stderr=subprocess.PIPE, text=True)
 for line in run.stderr:
-    if "other runs have every slot of `fake` (max_concurrent 1)" in line:
+    if "other runs use every slot of `fake` (max_concurrent 1)" in line:
         run.send_signal(signal.SIGINT)
 print(run.wait())
 "#;

@@ -100,7 +100,7 @@ fn a_constitution_holds_only_as_it_was_signed() {
         show(3)["problem"]
             .as_str()
             .unwrap()
-            .contains("no key of this machine")
+            .contains("not signed by a key of this machine")
     );
 }
 

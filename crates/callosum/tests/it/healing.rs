@@ -59,7 +59,7 @@ fn decisions_of_lost_notes_come_back() {
     let cut = notes.find("**Decision**: Use").unwrap() + 16;
     env.write("loa-grimoire/NOTES.md", &notes[..cut]);
     let healed = env.run(["session", "heal"]).success().stdout;
-    let line = "loa-grimoire/NOTES.md: without 1 decision, healed from trajectory\n";
+    let line = "loa-grimoire/NOTES.md: missing 1 decision, healed from trajectory\n";
     assert!(healed.contains(line), "{healed}");
     assert!(env.read("loa-grimoire/NOTES.md").contains(entry));
     assert_eq!(env.run(["session", "heal"]).success().stdout, "");
@@ -112,14 +112,14 @@ fn what_hands_wrote_is_named_by_its_line() {
     );
     let shown = env.run(["session", "status"]).success().stdout;
     for said in [
-        ".beads/bd-1.yaml:1: it says that its id is `bd-9`",
+        ".beads/bd-1.yaml:1: its id is `bd-9`, but",
         ".beads/bd-1.yaml:2: \"high\" is no priority",
-        ".beads/bd-1.yaml:3: it needs itself by way of bd-2",
-        ".beads/bd-2.yaml:2: \"wip\" is none of open, ",
-        ".beads/bd-3.yaml: it is no file",
+        ".beads/bd-1.yaml:3: it needs itself through bd-2",
+        ".beads/bd-2.yaml:2: \"wip\" is not one of open, ",
+        ".beads/bd-3.yaml: it is not a regular file",
         ".beads/bd-4.yaml: it is a link",
         ".beads/bd-5.yaml: it is larger than ",
-        "loa-grimoire/NOTES.md:2: bytes that are zero",
+        "loa-grimoire/NOTES.md:2: NUL bytes",
         ".loa.config.yaml:3: `edd.min_test_scenarios`",
     ] {
         assert!(shown.contains(said), "{said} is not in {shown}");
@@ -143,7 +143,7 @@ fn what_hands_wrote_is_named_by_its_line() {
     env.write("loa-grimoire/NOTES.md/x", "");
     let shown = env.run(["session", "status"]).success().stdout;
     assert!(
-        shown.contains("loa-grimoire/NOTES.md` is no file"),
+        shown.contains("loa-grimoire/NOTES.md` is not a regular file"),
         "{shown}"
     );
     let told = env.run(["session", "recover"]).ended_with(3).stderr;
@@ -176,7 +176,7 @@ fn on_a_read_only_disk_healing_says_what_is_wrong() {
             .stderr
             .contains("not healed, since it cannot be written: 2 of 2")
     );
-    let lost = "loa-grimoire/NOTES.md: without 1 decision, and stays so\n";
+    let lost = "loa-grimoire/NOTES.md: missing 1 decision, and stays so\n";
     assert!(healed.stdout.contains(lost), "{}", healed.stdout);
     assert!(healed.stderr.contains("nothing can be healed here: "));
     assert!(
@@ -196,7 +196,7 @@ fn on_a_read_only_disk_healing_says_what_is_wrong() {
     );
     let decided = disk.run(&["session", "decide", "Use one"]).ended_with(3);
     for said in [
-        "error: no session can be written here\ncaused by: cannot open `",
+        "error: session files cannot be locked or written here\ncaused by: cannot open `",
         "hint: what is there can be read all the same: callosum session recover\n",
     ] {
         assert!(decided.stderr.contains(said), "{}", decided.stderr);

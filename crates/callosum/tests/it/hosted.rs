@@ -117,7 +117,7 @@ fn a_provider_that_fails_is_told_with_code_and_cause() {
         (
             fault(Fault::PromptTooLong, "prompt is too long"),
             "E003",
-            "found the prompt too long",
+            "rejected the prompt as too long",
         ),
         (cut, "E003", "was cut off in the middle of its answer"),
     ];
@@ -165,12 +165,12 @@ fn what_cannot_be_asked_is_refused() {
     refused(
         &[&clear[..], &keyed].concat(),
         2,
-        "a key is sent over https",
+        "a key is only sent over https",
     );
     refused(
         &[&["claude-x"], &keyed[..]].concat(),
         1,
-        "does not begin with a provider",
+        "does not start with a known provider",
     );
     let unset = ["anthropic::x", "--api-key-env", "NO_SUCH_KEY"];
     refused(&unset, 1, "missing environment variable NO_SUCH_KEY");

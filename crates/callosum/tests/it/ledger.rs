@@ -62,7 +62,7 @@ fn an_edited_entry_is_named() {
     assert_ne!(shown.code, 0, "{}", shown.stdout);
 }
 
-/// CAL-GOV-1: a record that is gone breaks the chain.
+/// CAL-GOV-1: a record that is missing breaks the chain.
 #[test]
 fn a_deleted_record_is_noticed() {
     let env = three_entries();

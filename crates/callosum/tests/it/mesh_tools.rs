@@ -44,7 +44,7 @@ fn a_tool_says_what_the_verb_says() {
         "task",
         &json!({"do": "add", "text": "a", "to": "nobodyhere"}),
     );
-    assert!(first.contains("nobody named nobodyhere"), "{first}");
+    assert!(first.contains("no agent named nobodyhere"), "{first}");
     let first = first.split_whitespace().next().unwrap();
     let second = codex.done(
         "task",
@@ -113,11 +113,14 @@ fn a_task_is_claimed_and_done_by_a_tool() {
         ),
         (json!({"do": "add"}), "`text` is missing"),
         (json!({"do": "done"}), "`id` is missing"),
-        (json!({"do": "done", "id": "none"}), "no task `none`"),
-        (json!({"do": "claim", "id": "t2"}), "left for gemini-cli"),
+        (
+            json!({"do": "done", "id": "none"}),
+            "task `none` does not exist",
+        ),
+        (json!({"do": "claim", "id": "t2"}), "assigned to gemini-cli"),
         (
             json!({"do": "add", "text": "x", "to": "a b"}),
-            "no agent's name",
+            "not an agent name",
         ),
     ] {
         let said = codex.0.refused("task", &arguments);

@@ -193,7 +193,7 @@ fn a_model_that_fails_is_told_with_code_and_cause() {
         (
             fault(Fault::PromptTooLong, "prompt is too long"),
             "E003",
-            "found the prompt too long",
+            "rejected the prompt as too long",
         ),
         (
             Turn {
@@ -209,7 +209,7 @@ fn a_model_that_fails_is_told_with_code_and_cause() {
                 ..Turn::default()
             },
             "E003",
-            "an answer from its server that is none",
+            "received an invalid answer from its server",
         ),
         (Turn::default(), "E003", "without an answer"),
         (
@@ -395,7 +395,10 @@ fn a_key_reaches_the_server_and_nothing_else() {
     // No wait would bring a key that is not set.
     let unset = env.run(["delegate", "x", "--executor", "openai"]);
     let unset = unset.ended_with(1).stderr;
-    assert!(unset.contains("into the variable MY_MODEL_KEY"), "{unset}");
+    assert!(
+        unset.contains("the variable MY_MODEL_KEY to a valid key"),
+        "{unset}"
+    );
     assert!(!unset.contains("retrying in"), "{unset}");
     run(&["executor", "check", "openai"]).success();
     let said = Turn::script(&[Turn::text("fine")]);
@@ -423,8 +426,14 @@ fn a_key_reaches_the_server_and_nothing_else() {
 fn an_endpoint_that_would_show_a_key_is_refused() {
     let env = two_languages();
     for (endpoint, says) in [
-        ("http://models.example.org/v1", "a key is sent over https"),
-        ("https://me:secret@models.example.org", "no user, no query"),
+        (
+            "http://models.example.org/v1",
+            "a key is only sent over https",
+        ),
+        (
+            "https://me:secret@models.example.org",
+            "a user, a query or a fragment",
+        ),
         ("models.example.org", "is not a URL"),
     ] {
         let register = [

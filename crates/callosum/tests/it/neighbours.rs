@@ -243,7 +243,10 @@ fn a_broken_mesh_is_told_to_the_trail() {
     let files = callosum_host::Disk::real().list_dir(&journal).unwrap();
     let told = files.iter().map(|file| env.read(journal.join(&file.name)));
     let told: String = told.collect();
-    assert!(told.contains("does not hold the id of the log"), "{told}");
+    assert!(
+        told.contains("does not contain the id of the log"),
+        "{told}"
+    );
 }
 
 /// CALC-PAT-2: what somebody wrote into the bridge file by hand arrives as well.

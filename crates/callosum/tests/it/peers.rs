@@ -149,7 +149,7 @@ fn an_agent_that_does_not_begin_is_told_of_with_its_own_words() {
         registered.ended_with(1).stderr,
         checked.ended_with(1).stdout,
     ] {
-        let says = "the agent ended with exit code 3 without a word of it; it said: bad config";
+        let says = "the agent ended with exit code 3 and wrote nothing; its output: bad config";
         assert!(told.contains(says), "{told}");
         assert!(!told.contains("a.js"), "{told}");
     }

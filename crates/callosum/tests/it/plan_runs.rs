@@ -304,7 +304,7 @@ fn a_record_that_does_not_fit_is_no_matter_of_other_runs() {
     env.run(["plan", "show", &whole]).success();
     env.run(["plan", "show", &whole[..8]]).success();
     let broken = env.run(["plan", "show", other]).ended_with(3);
-    let told = "is not readable as a plan's";
+    let told = "as a plan record";
     assert!(broken.stderr.contains(told), "{}", broken.stderr);
     carried_out(&env, &["-e", "(count (call :chain.query {:run :this}))"]).success();
 }

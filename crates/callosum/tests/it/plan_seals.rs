@@ -169,7 +169,8 @@ fn a_run_whose_last_records_are_gone_makes_nothing_twice() {
     let at = lines.iter().position(is_of_call).unwrap();
     let cut = format!("{}\n", lines[..at].join("\n"));
     std::fs::write(&journal, &cut).unwrap();
-    let why = "the last records of the run are gone, or were changed: 6 were written here, and 4 are there";
+    let why =
+        "the last records of the run are missing or were changed: 6 were written here, but 4 exist";
     let listed = env.run(["plan", "list"]).success();
     assert!(listed.stderr.contains(why), "{}", listed.stderr);
     for refused in [
@@ -321,7 +322,7 @@ fn a_record_that_was_changed_ends_what_can_be_gone_on_with() {
         }
     }
     let refused = env.run(["plan", "resume", &run]).ended_with(3);
-    let why = "are gone, or were changed";
+    let why = "are missing or were changed";
     assert!(refused.stderr.contains(why), "{}", refused.stderr);
 }
 

@@ -114,7 +114,7 @@ fn records_of_our_own_are_not_cited() {
         let refused = env.run(["session", "decide", "Use two", "--cite", &place]);
         let said = refused.ended_with(1).stderr;
         assert!(
-            said.contains("what sessions and git write is no evidence"),
+            said.contains("files written by sessions or git are not evidence"),
             "{said}"
         );
     }
@@ -232,8 +232,7 @@ fn settings_that_are_no_file_and_links_out_stop_nothing() {
     for command in ["recover", "check", "handoff", "heal", "status"] {
         env.run(["session", command]).success();
     }
-    let named =
-        "not understood: .loa.config.yaml:1: it is no file, so every setting has its default";
+    let named = "not understood: .loa.config.yaml:1: it is not a regular file; all settings use their defaults";
     let status = env.run(["session", "status"]).success().stdout;
     assert!(status.contains(named), "{status}");
     let env = project();
@@ -243,7 +242,7 @@ fn settings_that_are_no_file_and_links_out_stop_nothing() {
     std::os::unix::fs::symlink(&outside, env.project().join("loa-grimoire/a2a")).unwrap();
     let healed = env.run(["session", "heal"]).success();
     assert!(
-        healed.stdout.contains("link that leads out"),
+        healed.stdout.contains("link that points outside"),
         "{}",
         healed.stdout
     );
@@ -267,7 +266,7 @@ fn a_decision_after_a_torn_write_leaves_no_stump() {
     let cut = notes.find("**Evid").unwrap() + "**Evid".len();
     env.write("loa-grimoire/NOTES.md", &notes[..cut]);
     let torn = env.run(["session", "status"]).success().stdout;
-    assert!(torn.contains("a field that breaks off"), "{torn}");
+    assert!(torn.contains("an incomplete field"), "{torn}");
     env.run(["session", "decide", "Go on"]).success();
     let notes = env.read("loa-grimoire/NOTES.md");
     assert!(
@@ -347,7 +346,7 @@ fn a_transcript_that_is_not_there_is_named() {
         .ended_with(1)
         .stderr;
     assert!(
-        unknown.contains("there is no decision of 2020-01-01T00:00:00Z"),
+        unknown.contains("no decision has the time 2020-01-01T00:00:00Z"),
         "{unknown}"
     );
     assert!(
@@ -374,7 +373,7 @@ fn a_missing_feature_is_looked_for_and_one_that_is_there_is_shown() {
     let flag = r#"{"phase":"ghost","feature":"SSO","queries":[]}"#;
     env.write(trajectory(), format!("{flag}\n"));
     let blocked = env.run(["session", "check"]).ended_with(1).stdout;
-    let step = "[UNVERIFIED GHOST] SSO: fewer than two queries were made: callosum session ghost 'SSO' --query";
+    let step = "[UNVERIFIED GHOST] SSO: fewer than two queries were run: callosum session ghost 'SSO' --query";
     assert!(blocked.contains(step), "{blocked}");
     let ghost = |queries: [&str; 2], control: &str| {
         env.callosum()
@@ -384,13 +383,18 @@ fn a_missing_feature_is_looked_for_and_one_that_is_there_is_shown() {
     };
     let same = ghost(["saml provider", "provider saml"], "three").ended_with(1);
     assert!(
-        same.stderr
-            .contains("nothing shows that `SSO` is missing: the queries do not differ"),
+        same.stderr.contains(
+            "the search does not prove that `SSO` is missing: the queries are too similar"
+        ),
         "{}",
         same.stderr
     );
     let vain = ghost(["saml provider", "single sign-on"], "quaternion").ended_with(1);
-    assert!(vain.stderr.contains("no control found"), "{}", vain.stderr);
+    assert!(
+        vain.stderr.contains("no positive control found"),
+        "{}",
+        vain.stderr
+    );
     env.run(["session", "check"]).ended_with(1);
     let gone = ghost(["saml provider", "single sign-on"], "three").success();
     assert!(
@@ -476,6 +480,6 @@ fn a_hand_off_names_somebody_who_is_there() {
     let told = env.run(["session", "recover", "--level", "2"]).success();
     assert!(
         told.stdout
-            .contains("Handed over to scout by implementing-tasks at ")
+            .contains("Handoff to scout by implementing-tasks at ")
     );
 }

@@ -29,7 +29,7 @@ fn status_shows_forks_and_what_was_not_understood() {
     env.write("src/a.rs", "\n");
     let shown = env.run(["session", "status"]).success().stdout;
     for said in [
-        "bead is believed, not NOTES.md: bd-1 is closed, and stands as the current bead",
+        "bead is believed, not NOTES.md: bd-1 is closed, but is still the current bead",
         "bead is believed, not NOTES.md: the decision of 2026-01-02T",
         "code is believed, not bead: the decision of 2026-01-02T",
         "a second section `Decision Log`",
@@ -70,7 +70,7 @@ fn status_compares_every_open_bead() {
     let shown = env.run(["session", "status"]).success().stdout;
     for said in [
         format!(
-            "bead is believed, not NOTES.md: the decision of {of_2} has other words in bd-2: `Use two`, not `Use one`\n"
+            "bead is believed, not NOTES.md: the decision of {of_2} has a different text in bd-2: `Use two`, not `Use one`\n"
         ),
         format!("code is believed, not bead: the decision of {of_2} in bd-2 cites "),
         format!("code is believed, not NOTES.md: the decision of {of_3} cites "),
@@ -168,7 +168,7 @@ fn notes_that_are_too_large_are_said_to_be_unread_and_nothing_else() {
 fn what_a_person_changes_in_the_notes_counts_instead_of_the_record() {
     const NOTES: &str = "loa-grimoire/NOTES.md";
     const EVIDENCE: &str = "**Evidence**:\n- `pub fn one() {}` [${PROJECT_ROOT}/src/a.rs:1]\n";
-    const FORK: &str = "has other words or evidence in the trajectory";
+    const FORK: &str = "has a different text or other evidence in the trajectory";
     let env = project();
     env.run([
         "session",
@@ -232,13 +232,16 @@ fn a_bead_is_believed_where_the_notes_were_changed() {
         status.contains("bead is believed, not NOTES.md: the decision of 2026"),
         "{status}"
     );
-    assert!(status.contains("cites less than in bd-1\n"), "{status}");
+    assert!(
+        status.contains("has fewer citations than in bd-1\n"),
+        "{status}"
+    );
 
     let bead = env.read(".beads/bd-1.yaml");
     env.write(".beads/bd-1.yaml", bead.replace("Use one", "Use many"));
     let check = env.run(["session", "check"]).success().stdout;
     assert!(
-        check.contains("has other words or evidence in the trajectory"),
+        check.contains("has a different text or other evidence in the trajectory"),
         "{check}"
     );
     let ts = env.read(NOTES);

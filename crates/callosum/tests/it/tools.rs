@@ -128,7 +128,7 @@ fn a_tool_that_cannot_be_called_is_inactive() {
     }
     // It lives, and says nothing that is an answer: the silence is told with what it did say.
     let program = format!("'{}' --babble", fakes::program("fake-mcp").display());
-    let said = "it wrote what is no message: `Welcome to no protocol at all`";
+    let said = "it wrote a line that is not a message: `Welcome to no protocol at all`";
     with_time_enough(|milliseconds| {
         let impatient = || {
             let seconds = (milliseconds / 1000).to_string();
@@ -288,7 +288,7 @@ fn a_key_for_tools_is_held_like_one_for_models() {
     assert!(unset.stdout.contains("TOOL_KEY"), "{}", unset.stdout);
     let clear = register_remote(&env, "far", "http://tools.example.org/mcp", &key).ended_with(2);
     assert!(
-        clear.stderr.contains("a key is sent over https"),
+        clear.stderr.contains("a key is only sent over https"),
         "{}",
         clear.stderr
     );

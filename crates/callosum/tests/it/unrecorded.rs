@@ -49,7 +49,7 @@ fn the_gate_stays_closed_where_the_trajectory_is_lost() {
         assert!(status.contains(&fork), "{status}");
         assert!(status.contains("claims: 0 of 1 grounded\n"), "{status}");
         let healed = env.run(["session", "heal"]).success().stdout;
-        let lost = "implementing-tasks-2026-01-02.jsonl: without 1 decision, healed from beads\n";
+        let lost = "implementing-tasks-2026-01-02.jsonl: missing 1 decision, healed from beads\n";
         assert!(healed.contains(lost), "{healed}");
         assert!(env.read(trajectory()).contains("\"healed_from\":\"bead\""));
         assert_eq!(env.run(["session", "heal"]).success().stdout, "");
@@ -262,10 +262,7 @@ fn an_entry_counts_whatever_its_heading_is() {
     let check = env.run(["session", "check"]).ended_with(1).stdout;
     assert!(check.contains(": By hand (no evidence)\n"), "{check}");
     assert!(check.contains("3. decision log: warn\n"), "{check}");
-    assert!(
-        check.contains("counts by the words of its heading"),
-        "{check}"
-    );
+    assert!(check.contains("is named by its heading"), "{check}");
     assert!(
         check.contains("session cite 'Some day - By hand' PLACE"),
         "{check}"
@@ -310,9 +307,9 @@ fn what_does_not_count_is_named_by_the_check() {
     );
     let check = env.run(["session", "check"]).success().stdout;
     for named in [
-        ".beads/bd-1.yaml:3: decision 3 has no `ts`, and does not count",
-        ".beads/bd-2.yaml: it is no bead: the key `decisions` stands there a second time (line 4)",
-        "a section of decisions that is not called `Decision Log` is not read",
+        ".beads/bd-1.yaml:3: decision 3 has no `ts`, and is ignored",
+        ".beads/bd-2.yaml: not a bead: duplicate key `decisions` (line 4)",
+        "a section of decisions that is not named `Decision Log` is not read",
     ] {
         assert!(check.contains(named), "{named} is not in {check}");
     }

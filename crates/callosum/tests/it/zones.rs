@@ -88,7 +88,7 @@ fn a_changed_file_of_the_system_zone_is_reported_and_stays() {
         .success()
         .json();
     assert_eq!(output["zones"][0]["path"], script);
-    assert_eq!(output["zones"][0]["standing"], "changed by somebody");
+    assert_eq!(output["zones"][0]["standing"], "changed by someone");
     assert_eq!(env.read(script), "#!/bin/sh\nexit 0\n");
     let doctor = env.run(["doctor", "-v"]).stdout;
     let told = format!("edited: {script}");

@@ -156,10 +156,7 @@ pub(crate) fn reaches_the_others_from_a_sandbox(client: &Client, installed: &Ins
     ];
     let told = ask_with(&stage, sandboxed, &[], "See what is to be done.", calls).unwrap();
     let told = told.heard;
-    assert!(
-        told.contains("Where a sandbox stops these commands"),
-        "{told}"
-    );
+    assert!(told.contains("If a sandbox stops these commands"), "{told}");
     assert!(told.contains("in a sandbox, use the tools task"), "{told}");
     let task = ["mesh", "task", "show", "count", "--json"];
     let task = stage.env.run(task).success().json();

@@ -175,12 +175,12 @@ pub(crate) fn picks_up_what_is_handed_over(client: &Client, installed: &Installe
     stage.env.run(handoff).success();
     let told = ask(&stage, &[], "Begin.", &[]).unwrap().heard;
     // LOA-CMD-1: it has found the skill that was laid for it.
-    let skill = "Keep decisions, evidence and next steps where they survive";
+    let skill = "Record decisions, evidence and next steps so that they survive";
     assert!(told.contains(skill), "{told}");
-    let line = "Handed over: by implementing-tasks at 2026-01-02T03:04:05Z: the pool is too small";
+    let line = "Handoff: by implementing-tasks at 2026-01-02T03:04:05Z: the pool is too small";
     assert!(told.contains(line), "{told}");
     let told = ask(&stage, &[], "Begin again.", &[]).unwrap().heard;
-    assert!(!told.contains("Handed over"), "{told}");
+    assert!(!told.contains("Handoff"), "{told}");
     // The command that was laid for it. Codex has skills instead, and Gemini CLI takes a prompt in `-p` for text where it is told
     // something before it.
     if matches!(client.name, "claude" | "qwen") {

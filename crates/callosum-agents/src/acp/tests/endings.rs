@@ -212,7 +212,7 @@ fn an_agent_without_an_answer_says_why() {
     for (lines, says) in [
         (
             vec!["Welcome!"],
-            "does not speak its protocol: the agent ended without a word of it",
+            "does not speak its protocol: the agent ended and wrote nothing",
         ),
         (
             vec![r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":7}}"#],
@@ -251,7 +251,7 @@ fn an_agent_without_an_answer_says_why() {
                 OPENED,
                 r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"max_tokens"}}"#,
             ],
-            "stopped at a limit of its own",
+            "stopped at one of its own limits",
         ),
     ] {
         let told = told(&lines);

@@ -346,7 +346,7 @@ fn an_error_is_named_by_its_status() {
         ),
         (
             json!({"code": 503, "message": "No"}),
-            "reached a server that is overloaded: No",
+            "reached an overloaded server: No",
         ),
         (
             json!({"code": -32603, "message": "No", "data": {"status": 429}}),
@@ -354,7 +354,7 @@ fn an_error_is_named_by_its_status() {
         ),
         (
             json!({"code": -32603, "message": "No", "data": {"code": "503"}}),
-            "reached a server that is overloaded: No",
+            "reached an overloaded server: No",
         ),
         (
             json!({"code": -32603, "message": "Internal error", "data": {"details": stack}}),

@@ -11,10 +11,10 @@ pub(super) enum Denied {
     #[error("the entry does not name it under `network`")]
     NotNamed,
     /// `*` stands for names, and this is an address.
-    #[error("an address has to be named itself")]
+    #[error("addresses must be listed explicitly")]
     BareAddress,
     /// A name led somewhere inside.
-    #[error("it has the address {address}, which is not a public one and is not named itself")]
+    #[error("its address is {address}, which is not public and not listed explicitly")]
     NotPublic {
         /// Where it led.
         address: IpAddr,

@@ -273,7 +273,7 @@ impl Shared {
         self.connections.tell(Connection {
             host: std::mem::take(&mut state.host),
             port: state.port,
-            verdict: verdict.unwrap_or_else(|| Verdict::Failed("it was given up".to_owned())),
+            verdict: verdict.unwrap_or_else(|| Verdict::Failed("it was abandoned".to_owned())),
             sent: live.sent.load(Ordering::Relaxed),
             received: live.received.load(Ordering::Relaxed),
             elapsed: live.since.elapsed(),
@@ -298,7 +298,7 @@ impl Shared {
                 drop(state);
                 self.connect(live, &asked, fixed)
             }
-            Ok(None) => Verdict::Denied("it asked for no host".to_owned()),
+            Ok(None) => Verdict::Denied("the request names no host".to_owned()),
             Err(error) => Verdict::Failed(error.to_string()),
         };
         let answer = match &verdict {

@@ -133,11 +133,11 @@ fn a_name_that_leads_inside_is_refused() {
             &[("models.example", Ipv4Addr::LOCALHOST)],
             &format!("CONNECT models.example:{port} HTTP/1.1\r\n\r\n"),
         );
-        assert!(reason(&told).contains("127.0.0.1, which is not a public one"));
+        assert!(reason(&told).contains("127.0.0.1, which is not public"));
     }
     let bare = format!("CONNECT {address} HTTP/1.1\r\n\r\n");
     let (_, told) = ask(&["*".to_owned()], &[], &bare);
-    assert!(reason(&told).contains("has to be named itself"));
+    assert!(reason(&told).contains("must be listed explicitly"));
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn what_makes_no_sense_or_cannot_be_reached_is_told() {
     for asked in nonsense {
         let (answer, told) = ask(&["*".to_owned()], &[], &asked);
         assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
-        assert_eq!(reason(&told), "it asked for no host");
+        assert_eq!(reason(&told), "the request names no host");
     }
     let (answer, told) = ask(
         &["*".to_owned()],

@@ -104,7 +104,7 @@ impl Upstream {
     /// Opens a way to a host.
     pub(super) fn connect(&self, host: &str, port: u16, within: Duration) -> io::Result<TcpStream> {
         let Some((proxy, proxy_port)) = &self.place else {
-            let what = "HTTPS_PROXY names no proxy of the form http://host:port";
+            let what = "HTTPS_PROXY is not a proxy of the form http://host:port";
             return Err(io::Error::other(what));
         };
         let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
@@ -114,7 +114,7 @@ impl Upstream {
                 Err(error) => last = error,
             }
         }
-        let what = format!("the proxy {proxy}:{proxy_port} cannot be reached: {last}");
+        let what = format!("cannot reach the proxy {proxy}:{proxy_port}: {last}");
         Err(io::Error::new(last.kind(), what))
     }
 
@@ -160,7 +160,7 @@ impl Upstream {
             .take(3)
             .collect();
         Err(io::Error::other(format!(
-            "the proxy of this machine answers {status}"
+            "this machine's proxy answers {status}"
         )))
     }
 }
@@ -272,7 +272,7 @@ mod tests {
         connect().unwrap().read_to_string(&mut heard).unwrap();
         assert_eq!(heard, "world");
         let refused = connect().unwrap_err().to_string();
-        assert_eq!(refused, "the proxy of this machine answers 407");
+        assert_eq!(refused, "this machine's proxy answers 407");
         answers.join().unwrap();
         assert!(!format!("{upstream:?}").contains("dTpwQHNz"));
         let other = of(&[("HTTPS_PROXY", "socks5://p:1")]).unwrap();

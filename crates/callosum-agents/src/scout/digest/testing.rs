@@ -106,7 +106,7 @@ fn in_short(
             match inside {
                 0 => String::new(),
                 inside => format!(
-                    ", {} of which also hold the code that they test",
+                    ", {} of them also with the tested code",
                     thousands(inside as u64)
                 ),
             },

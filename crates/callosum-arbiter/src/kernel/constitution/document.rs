@@ -64,24 +64,25 @@ pub enum ConstitutionError {
     #[error("its first line says version 0; versions are counted from 1")]
     VersionZero,
     /// It can't be read, or has words that policies don't have.
-    #[error("its policies can't be read: {0}")]
+    #[error("cannot parse its policies: {0}")]
     Syntax(String),
     /// It holds a template.
-    #[error("it has a template (`?principal` or `?resource`); policies stand for themselves")]
+    #[error("it has a template (`?principal` or `?resource`); templates are not supported")]
     Template,
     /// A policy has no name.
     #[error("the policy `{0}` has no @id")]
     Unnamed(String),
     /// A policy's name is none.
     #[error(
-        "`{0}` is no @id: ids are made of small letters, digits, `-`, `_` and `.`, and don't begin with `kernel.` or `project.`"
+        "`{0}` is not a valid @id: use lowercase letters, digits, `-`, `_` and `.`, and do not \
+         start with `kernel.` or `project.`"
     )]
     Id(String),
     /// Two policies have one name.
     #[error("two policies have the @id `{0}`")]
     Twice(String),
     /// A policy has an annotation that means nothing.
-    #[error("the policy `{id}` has the annotation @{annotation}; there are @id, @hint and @ask")]
+    #[error("the policy `{id}` has the annotation @{annotation}; allowed are @id, @hint and @ask")]
     Annotation {
         /// The policy.
         id: String,
@@ -244,11 +245,11 @@ fn noted(policy: &Policy, origin: Origin) -> Result<(Policy, PolicyNote), Consti
     let ask = policy.annotation("ask").map(str::to_owned);
     if forbids && ask.is_some() {
         return Err(misplaced(
-            "@ask stands on a permit; what is forbidden nobody is asked for",
+            "@ask is only allowed on a permit: no one is asked about what is forbidden",
         ));
     }
     if ask.as_ref().is_some_and(|ask| ask.trim().is_empty()) {
-        return Err(misplaced("@ask says what a person is told"));
+        return Err(misplaced("@ask must contain the question for the user"));
     }
     if origin == Origin::Project && !forbids {
         return Err(ConstitutionError::ProjectPermits(id.to_owned()));

@@ -14,16 +14,16 @@ use super::document::{ConstitutionError, header};
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum SignatureError {
     /// It can't be read.
-    #[error("the signature can't be read: {0}")]
+    #[error("cannot read the signature: {0}")]
     Note(#[from] InvalidNote),
     /// The text can't be.
     #[error(transparent)]
     Text(#[from] ConstitutionError),
     /// It was made for other bytes, or another version.
-    #[error("the signature is for another text: it was changed since it was signed")]
+    #[error("the signature is for another text: the text changed after it was signed")]
     Other,
     /// No key that is trusted here signed it.
-    #[error("no key of this machine signed it")]
+    #[error("it is not signed by a key of this machine")]
     Stranger,
     /// It names a key that didn't sign it.
     #[error("the signature is wrong")]

@@ -56,7 +56,7 @@ fn literal_arguments_are_checked_and_computed_ones_are_not() {
     for (source, part) in [
         (
             "(call :agent.delegate {:promt \"p\"})",
-            "there is no argument `:promt`",
+            "unknown argument `:promt`",
         ),
         (
             "(call :agent.delegate {:executor x})",
@@ -68,7 +68,7 @@ fn literal_arguments_are_checked_and_computed_ones_are_not() {
             "(call :ledger.query {:limit \"3\"})",
             "{:limit} is a string",
         ),
-        ("(:ledger.query :limti x)", "there is no argument `:limti`"),
+        ("(:ledger.query :limti x)", "unknown argument `:limti`"),
         (
             "(call :session.decide {:decision x :cite \"a:1\"})",
             "{:cite} is a string",

@@ -333,7 +333,7 @@ fn providers_and_persons_see_redacted_arguments() {
     };
     let shown = request.request.arguments[0].to_string();
     assert!(!shown.contains("Ada") && !shown.contains("AKIA"), "{shown}");
-    let told = "it is trusted too little for `patient`, which is withheld";
+    let told = "its trust tier is too low for `patient`, which is withheld";
     assert!(request.question.ends_with(told), "{}", request.question);
 }
 

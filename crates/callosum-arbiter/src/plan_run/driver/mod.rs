@@ -88,7 +88,7 @@ pub enum RunEnd {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// Its records could not be written. No call was made that is not on record.
-    #[error("the run's records could not be written")]
+    #[error("cannot write the run's records")]
     Journal(#[from] WriteError),
     /// What it keeps beside the journal could not be written or read.
     #[error(transparent)]
@@ -97,7 +97,7 @@ pub enum RunError {
     #[error(transparent)]
     Start(#[from] StartError),
     /// Its input can't be read.
-    #[error("the run's input is not readable")]
+    #[error("cannot read the run's input")]
     Input(#[source] NotationError),
     /// Its plan does not do what its records say it did.
     #[error(transparent)]
@@ -109,10 +109,10 @@ pub enum RunError {
     #[error(transparent)]
     Machine(#[from] NoSuchYield),
     /// Nobody knows what is revoked, so nothing may be called.
-    #[error("what is revoked on this machine is not known: {0}")]
+    #[error("cannot read which capabilities are revoked on this machine: {0}")]
     Revocations(String),
     /// No thread could be made.
-    #[error("no thread could be started")]
+    #[error("cannot start a thread")]
     Thread(#[source] std::io::Error),
 }
 

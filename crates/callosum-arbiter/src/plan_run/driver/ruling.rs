@@ -178,7 +178,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
 }
 
 fn unprovided(capability: &CapabilityName) -> Failure {
-    let what = format!("nobody provides `:{capability}` here");
+    let what = format!("no one provides `:{capability}` here");
     Failure::new(FailureKind::UnknownCapability, what)
-        .with_hint("`callosum capability list` tells what there is")
+        .with_hint("run `callosum capability list` for all capabilities")
 }

@@ -110,9 +110,9 @@ impl Matrix {
         };
         let length = read(0, 8)?;
         let length = <[u8; 8]>::try_from(length.as_slice()).map(u64::from_le_bytes);
-        let length = length.map_err(|_| "it has no head".to_owned())?;
+        let length = length.map_err(|_| "it has no header".to_owned())?;
         if length > LONGEST_HEAD || length + 8 > size {
-            return Err("it has no head that fits".to_owned());
+            return Err("it has no matching header".to_owned());
         }
         let head: HashMap<String, serde_json::Value> =
             serde_json::from_slice(&read(8, length as usize)?)
@@ -123,18 +123,18 @@ impl Matrix {
             serde_json::from_value::<Tensor>(tensor.clone()).ok()
         };
         let vectors = NAMES.iter().find_map(|name| tensor(name));
-        let vectors = vectors.ok_or_else(|| format!("it has none of {}", NAMES.join(", ")))?;
+        let vectors = vectors.ok_or_else(|| format!("it lacks {}", NAMES.join(", ")))?;
         let number = Number::of(&vectors.dtype)
             .ok_or_else(|| format!("its numbers are {}", vectors.dtype))?;
         let &[rows, width] = vectors.shape.as_slice() else {
-            return Err("its vectors are no table".to_owned());
+            return Err("its vectors are not a table".to_owned());
         };
         let of_rows = rows.checked_mul(width * number.bytes());
         let (first, last) = vectors.data_offsets;
         let is_whole = last.checked_sub(first) == of_rows.map(|bytes| bytes as u64)
             && begins.checked_add(last).is_some_and(|end| end <= size);
         if !is_whole || width == 0 || width > WIDEST {
-            return Err("its table is not whole".to_owned());
+            return Err("its table is incomplete".to_owned());
         }
         let list = |name: &str| {
             let Some(list) = tensor(name) else {

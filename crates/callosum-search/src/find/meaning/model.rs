@@ -27,7 +27,7 @@ pub(in crate::find) const ALIKE: f32 = 0.35;
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// A file is not of a form that is read.
-    #[error("the model's `{}` cannot be used: {why}", path.display())]
+    #[error("cannot use the model's `{}`: {why}", path.display())]
     NotUnderstood {
         /// The file.
         path: PathBuf,

@@ -33,13 +33,13 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SheetError {
     /// It is no YAML, or what it says is no mapping.
-    #[error("it is no bead: {problem}")]
+    #[error("not a bead: {problem}")]
     NotYaml {
         /// Why and where, on one line.
         problem: String,
     },
     /// No way was found to write the change without changing something else.
-    #[error("`{key}` in line {line} is written in a way that cannot be added to")]
+    #[error("`{key}` in line {line} has a form that cannot be extended")]
     Unwritable {
         /// The key.
         key: &'static str,

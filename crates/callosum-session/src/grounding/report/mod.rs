@@ -57,10 +57,7 @@ impl Grounded {
             ClaimKind::Citation | ClaimKind::Other => {}
         }
         if self.claim.unread > 0 {
-            return format!(
-                "{}: evidence that names no place",
-                Standing::BadFormat.name()
-            );
+            return format!("{}: evidence without a place", Standing::BadFormat.name());
         }
         if self.claim.kind == ClaimKind::Other || self.standings.is_empty() {
             return "no evidence".to_owned();

@@ -135,7 +135,7 @@ fn other_forms_of_evidence_are_read_and_the_last_word_on_a_decision_counts() {
     assert_eq!(found.claims[1].standings, [Standing::Moved { line: 8 }]);
     assert_eq!(
         found.claims[2].complaint(),
-        "BAD_FORMAT: evidence that names no place"
+        "BAD_FORMAT: evidence without a place"
     );
 }
 

@@ -379,7 +379,8 @@ impl Merge {
             let field = String::from_utf8_lossy(own.words());
             let field = field.trim_start_matches(['-', '*', '+', ' ', '\t']);
             self.told.push(format!(
-                "both sides set a field of Active Context: `{field}` stays, and theirs, `{}`, goes",
+                "both sides set a field of Active Context: `{field}` was kept, and theirs, `{}`, \
+                 was dropped",
                 new.value
             ));
         }

@@ -30,7 +30,7 @@ pub(super) fn restored(base: &[u8], side: &[u8]) -> Option<(Vec<u8>, Vec<String>
         let text = String::from_utf8_lossy(&base.bytes[text]).into_owned();
         side = side.spliced(at..at, &text);
         told.push(format!(
-            "the heading `{title}` stands again above what one side left below it"
+            "the heading `{title}` was restored above the entries that one side left below it"
         ));
     }
     (!told.is_empty()).then_some((side.bytes, told))

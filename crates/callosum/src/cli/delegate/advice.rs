@@ -114,17 +114,17 @@ mod tests {
         for (executor, message, line) in [
             (
                 "ag",
-                "`ag` was silent for 5000 ms and was ended: working",
+                "`ag` was silent for 5000 ms and was stopped: working",
                 "to give ag more time: callosum executor register ag --idle-timeout 20s",
             ),
             (
                 "ag",
-                "`ag` took longer than 900000 ms and was ended",
+                "`ag` took longer than 900000 ms and was stopped",
                 "to give ag more time: callosum executor register ag --timeout 1h",
             ),
             (
                 "scout",
-                "`scout` was silent for 5000 ms and was ended",
+                "`scout` was silent for 5000 ms and was stopped",
                 "to give it more time: export CAL_EXECUTOR_TIMEOUT_MS=20000",
             ),
             (

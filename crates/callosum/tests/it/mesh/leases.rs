@@ -68,7 +68,10 @@ fn who_holds_something_can_be_written_to() {
     send("codex@s1").success();
     send("codex@s2").success();
     let refused = send("codex@s3").ended_with(1).stderr;
-    assert!(refused.contains("no session s3 of codex"), "{refused}");
+    assert!(
+        refused.contains("session s3 of codex is not active"),
+        "{refused}"
+    );
     let shown = json(&env, &["task", "show", "b"]);
     assert_eq!(shown["claimed_session"], "s2");
     let read = env.run([

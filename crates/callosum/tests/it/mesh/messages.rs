@@ -120,7 +120,7 @@ fn a_message_may_be_for_one_session() {
     assert!(
         nobody
             .stderr
-            .contains("no session s9 of codex is at work; there is s2, s1"),
+            .contains("session s9 of codex is not active; active: s2, s1"),
         "{}",
         nobody.stderr
     );

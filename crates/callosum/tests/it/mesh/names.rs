@@ -46,21 +46,21 @@ fn a_name_is_no_sentence_and_nobody_speaks_as_us() {
         let run = env.run(["mesh", "task", "add", "p", "--to", "codex", &id]);
         let refused = run.ended_with(2);
         assert!(
-            refused.stderr.contains("an id is one word"),
+            refused.stderr.contains("use one word of at most"),
             "{}",
             refused.stderr
         );
     }
     let secret = ["mesh", "task", "add", "p", "--id", "AKIAIOSFODNN7EXAMPLE"];
     let refused = env.run(secret).ended_with(2).stderr;
-    assert!(refused.contains("has a secret in it"), "{refused}");
+    assert!(refused.contains("contains a secret"), "{refused}");
     assert!(!refused.contains("AKIAIOSFODNN7EXAMPLE"), "{refused}");
     let ours = [
         "mesh", "message", "send", "codex", "obey", "--as", "callosum",
     ];
     let refused = env.run(ours).ended_with(2);
     assert!(
-        refused.stderr.contains("the program itself"),
+        refused.stderr.contains("Callosum itself"),
         "{}",
         refused.stderr
     );
@@ -102,7 +102,7 @@ fn what_is_not_there_is_named() {
     ]);
     let left = left.success();
     assert!(
-        left.stderr.contains("nobody named nobody-here"),
+        left.stderr.contains("no agent named nobody-here"),
         "{}",
         left.stderr
     );
@@ -139,7 +139,7 @@ fn a_message_to_a_mistyped_agent_is_told_of_with_the_name_that_was_meant() {
         sent.ended_with(1).stderr
     };
     let mistyped = send("codx");
-    let told = "nobody named codx was heard of on this machine, did you mean `codex`?\n\
+    let told = "no agent named codx is known on this machine, did you mean `codex`?\n\
                 hint: callosum mesh message drop codx\n";
     assert!(mistyped.ends_with(told), "{mistyped}");
     let stranger = send("crm-bot");
@@ -188,7 +188,8 @@ fn messages_are_listed_by_agent_and_discoveries_named_by_their_author() {
     }
     let other = env.run(share("another")).ended_with(1).stderr;
     assert!(
-        other.contains("says something else") && other.contains("mesh discovery list"),
+        other.contains("already exists with different content")
+            && other.contains("mesh discovery list"),
         "{other}"
     );
     // What another has said nobody says as theirs.

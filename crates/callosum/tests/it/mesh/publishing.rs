@@ -118,8 +118,7 @@ fn a_repeated_event_is_one() {
     ];
     for words in [other.to_vec(), [&other[..], &["--dry-run"]].concat()] {
         let refused = env.run(words).ended_with(1).stderr;
-        let what = "`build-1` is the id of another event of codex (number 1), which says something else: another event \
-                    needs another id\nhint: callosum mesh tail --since 0\n";
+        let what = "`build-1` is already the id of another event of codex (number 1) with different content: use another id\nhint: callosum mesh tail --since 0\n";
         assert!(refused.contains(what), "{refused}");
     }
 }

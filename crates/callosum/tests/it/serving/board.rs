@@ -341,7 +341,7 @@ fn letters_that_reach_nobody_are_listed_tried_again_and_dropped() {
     };
     let mut stream = daemon.stream("?topic=calc.message.receipt", "");
     post(&daemon, &message("m1", "codxe", 60)).with(200);
-    assert!(stream.next().data.contains("nobody named codxe"));
+    assert!(stream.next().data.contains("no agent named codxe"));
     let sent = env.run([
         "mesh", "message", "send", "codxe", "x", "--id", "m2", "--as", "claude",
     ]);

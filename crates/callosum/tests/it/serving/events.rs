@@ -89,7 +89,7 @@ fn the_same_id_twice_is_one_event() {
         let refused = daemon.post("", &other).with(409).json();
         let words = refused["error"].as_str().unwrap();
         assert!(
-            words.contains("`x-1` is the id of another event of codex"),
+            words.contains("`x-1` is already the id of another event of codex"),
             "{words}"
         );
     }

@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-# What is asked before a context is cleared: 0 permits it, anything else does not.
+# Runs before a context is cleared: 0 permits it, any other exit code does not.
 exec "$(dirname "$0")/../scripts/synthesis-checkpoint.sh" "$@"

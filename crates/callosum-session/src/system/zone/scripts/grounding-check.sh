@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The grounding ratio: [AGENT] [THRESHOLD]. Ends with 0 (pass), 1 (fail), 2 (it could not be known).
+# Prints the grounding ratio: [AGENT] [THRESHOLD]. Exits with 0 (pass), 1 (fail) or 2 (unknown).
 root="${PROJECT_ROOT:-$(git rev-parse --show-toplevel 2>/dev/null || pwd)}"
 if ! command -v callosum >/dev/null; then
     echo "callosum is not in PATH" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Repairs missing, blank or broken notes and beads, and says what was taken from where.
-# With --check-only it writes nothing, and ends with 1 if there is something to repair.
+# Repairs missing, empty or corrupt notes and beads, and prints the source of each repair.
+# With --check-only, writes nothing and exits with 1 if there is something to repair.
 case "${1:-}" in
 '' | --check-only) ;;
 *)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The seven steps before a clear: [AGENT]; every agent's claims where none is named. Ends with 0 where it
-# is permitted, 1 where it is not.
+# Runs the seven steps before a clear: [AGENT] [default: claims by all agents]. Exits with 0 if the clear
+# is permitted, and with 1 if not.
 root="${PROJECT_ROOT:-$(git rev-parse --show-toplevel 2>/dev/null || pwd)}"
 if ! command -v callosum >/dev/null; then
     echo "callosum is not in PATH" >&2

@@ -160,7 +160,7 @@ impl Counts {
         };
         let mut dropped = Family::counter(
             "mesh_dropped_total",
-            "Events that a subscriber did not get as they happened",
+            "Events that a subscriber did not receive live",
         );
         for reason in ["slow", "ephemeral", "reset"] {
             dropped.add([("reason", reason)], counted(&self.dropped, reason));
@@ -223,7 +223,7 @@ impl Tallies {
             ),
             counter(
                 "mesh_bridge_rejected_total",
-                "Bridge files that were no JSON",
+                "Bridge files that were not valid JSON",
                 &self.rejected,
             ),
             counter(
@@ -242,11 +242,11 @@ impl Tallies {
 /// Returns the state of the places that events are passed on to.
 pub(super) fn sink_families(sinks: &[SinkStatus]) -> Vec<Family> {
     let mut families = vec![
-        Family::counter("mesh_sink_messages_total", "Messages that a sink took"),
+        Family::counter("mesh_sink_messages_total", "Messages that a sink accepted"),
         Family::counter("mesh_sink_failures_total", "Failed deliveries to a sink"),
         Family::counter(
             "mesh_sink_passed_over_total",
-            "Events that a sink refused by themselves, and does not have",
+            "Events that a sink rejected even alone, and does not have",
         ),
         Family::gauge(
             "mesh_sink_up",

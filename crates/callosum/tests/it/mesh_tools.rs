@@ -44,7 +44,7 @@ fn a_tool_says_what_the_verb_says() {
         "task",
         &json!({"do": "add", "text": "a", "to": "nobodyhere"}),
     );
-    assert!(first.contains("nobody named nobodyhere"), "{first}");
+    assert!(first.contains("no agent named nobodyhere"), "{first}");
     let first = first.split_whitespace().next().unwrap();
     let second = codex.done(
         "task",
@@ -98,7 +98,7 @@ fn a_task_is_claimed_and_done_by_a_tool() {
         "task",
         &json!({"do": "add", "text": "Go on", "to": "gemini", "id": "t2"}),
     );
-    assert_eq!(left, "t2 is left\n");
+    assert_eq!(left, "t2 is added\n");
     assert_eq!(mesh(&env, &["task", "show", "t2"])["created_by"], "codex");
     assert!(!env.project().join("loa-grimoire").exists());
     for (arguments, why) in [
@@ -164,7 +164,7 @@ fn messages_are_sent_and_read_by_a_tool() {
     }
     assert!(rest.contains("> last"), "{rest}");
     assert_eq!(states("acked"), 5);
-    assert_eq!(codex.done("message", &json!({})), "no message waits\n");
+    assert_eq!(codex.done("message", &json!({})), "no unread messages\n");
     codex.done("message", &json!({"to": "claude", "text": "seen"}));
     let waits = mesh(&env, &["message", "read", "--as", "claude", "--peek"]);
     assert_eq!(waits["messages"][0]["from"], "codex");
@@ -175,7 +175,7 @@ fn messages_are_sent_and_read_by_a_tool() {
     );
     assert_eq!(
         codex.done("message", &json!({"do": "read"})),
-        "no message waits\n"
+        "no unread messages\n"
     );
     for arguments in [
         json!({"text": "to nobody"}),
@@ -228,7 +228,7 @@ fn discoveries_and_leases_are_told_by_tools() {
     let mut codex = Codex::of(&env);
     assert_eq!(
         codex.done("discovery", &json!({})),
-        "nobody has told anything\n"
+        "no discoveries\n"
     );
     codex.done("discovery", &json!({"text": "serde 2 breaks the format"}));
     codex.done("discovery", &json!({"do": "share", "text": "and another"}));
@@ -244,7 +244,7 @@ fn discoveries_and_leases_are_told_by_tools() {
     );
     assert_eq!(
         codex.done("lease", &json!({"do": "list"})),
-        "nobody works on a file\n"
+        "no leases\n"
     );
     let taken = codex.done(
         "lease",
@@ -311,7 +311,7 @@ fn no_words_of_others_stand_among_ours_unmarked() {
     let said = codex
         .0
         .refused("lease", &json!({"do": "release", "path": "b.rs"}));
-    assert!(said.contains("nobody has a lease"), "{said}");
+    assert!(said.contains("no one has a lease"), "{said}");
 }
 
 /// Who does not say its name speaks as nobody known, and not as a person.

@@ -67,7 +67,7 @@ impl ForkOutput {
     /// It on one line.
     pub(in crate::cli) fn line(&self) -> String {
         format!(
-            "{} is believed, not {}: {}\n",
+            "{} overrides {}: {}\n",
             self.wins, self.loses, self.what
         )
     }

@@ -313,7 +313,8 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
     let mut newest = decisions.iter().rev();
     if let Some(kept) = newest.find_map(|decision| decision.snapshot_id.as_deref()) {
         let hint =
-            format!("what was kept before the last of them: callosum snapshot restore {kept}");
+            format!("restore the snapshot from before the last of them: callosum snapshot \
+                restore {kept}");
         context.ui.hint(&hint);
     }
     Ok(())

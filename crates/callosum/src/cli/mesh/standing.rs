@@ -71,12 +71,12 @@ impl MeshStatus {
         let oldest = match self.messages_waiting {
             0 => String::new(),
             _ => format!(
-                " (the oldest for {} s)",
+                " (oldest: {} s)",
                 thousands(self.oldest_waits_seconds)
             ),
         };
         format!(
-            "{} waiting{oldest}, {} to do, {} under way, {}",
+            "{} waiting{oldest}, {} pending, {} in progress, {}",
             many(self.messages_waiting, "message"),
             many(self.tasks_pending, "task"),
             thousands(self.tasks_in_progress),

@@ -305,7 +305,7 @@ pub(crate) fn nobody_there(
     let is_known = board.has_heard_of(to);
     Ok((!is_known).then(|| {
         format!(
-            "nobody named {to} was heard of on this machine: the task waits until one claims it"
+            "no agent named {to} is known on this machine: the task waits until one claims it"
         )
     }))
 }
@@ -381,7 +381,7 @@ fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
         return context.ui.json_data(&output);
     }
     if output.tasks.is_empty() {
-        context.ui.say("no task waits");
+        context.ui.say("no open tasks");
     }
     let text: String = output.tasks.iter().map(line).collect();
     context.ui.read_by_all(&text)

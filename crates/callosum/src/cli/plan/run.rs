@@ -84,7 +84,7 @@ const SECONDS_OF_A_YEAR: u64 = 366 * 24 * 60 * 60;
 fn some_dollars(text: &str) -> Result<Money, String> {
     let amount = Money::of_dollars(dollars(text)?);
     if amount == Money(0) {
-        return Err("say at least 0.0001 US dollars".to_owned());
+        return Err("expected at least 0.0001 US dollars".to_owned());
     }
     Ok(amount)
 }
@@ -93,7 +93,7 @@ fn some_seconds(text: &str) -> Result<u64, String> {
     let seconds = text.parse().ok();
     seconds
         .filter(|seconds| (1..=SECONDS_OF_A_YEAR).contains(seconds))
-        .ok_or_else(|| format!("say whole seconds, from 1 to {SECONDS_OF_A_YEAR}"))
+        .ok_or_else(|| format!("expected whole seconds, from 1 to {SECONDS_OF_A_YEAR}"))
 }
 
 impl RunArgs {
@@ -189,7 +189,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
 fn unbegun(error: &BeginError) -> CommandError {
     match error {
         BeginError::Secret { .. } => CommandError::from_error(Exit::Usage, error).hint(
-            "hand the plan a name by which whoever does the work finds the secret, not the secret",
+            "pass the name of the secret, not the secret itself",
         ),
         BeginError::Disk(error) => store::disk_failed(error),
         BeginError::Journal(error) => store::unwritten(error),

@@ -176,7 +176,7 @@ fn open(context: &Context) -> Result<RecallDb, CommandError> {
         Condition::Sound => {}
         Condition::SetAside(path) => context.ui.warn(
             &format!(
-                "the recall database was corrupt; the file is kept as `{}`",
+                "the recall database was corrupt; the file was moved to `{}`",
                 path.display()
             ),
             None,
@@ -359,7 +359,7 @@ fn similar(context: &Context, database: &RecallDb, args: &SimilarArgs) -> Result
         return Err(CommandError::new(
             Exit::Usage,
             format!(
-                "`--threshold` is {}, allowed is a number from 0 to 1",
+                "`--threshold` is {} (allowed: 0 to 1)",
                 args.threshold
             ),
         ));
@@ -394,7 +394,7 @@ fn similar(context: &Context, database: &RecallDb, args: &SimilarArgs) -> Result
         return context.ui.json_data(&RecallSimilarOutput { similar });
     }
     if similar.is_empty() {
-        context.ui.say("no error reads like this");
+        context.ui.say("no similar errors");
         return Ok(());
     }
     let mut table = Table::new(&["score", "error", "type", "seen", "message"]);

@@ -83,7 +83,7 @@ pub(crate) fn recover(
     args: &RecoverArgs,
 ) -> Result<RecoverOutput, CommandError> {
     if args.query.is_some() && args.level != 2 {
-        let what = "only level 2 is about something: --level 2";
+        let what = "only level 2 takes a query: --level 2";
         return Err(CommandError::new(Exit::Usage, what));
     }
     let own = zones(context);
@@ -113,7 +113,7 @@ pub(crate) fn recover(
                 let what = format!("nothing fits in {budget} tokens: --budget {enough}");
                 context.ui.say(&what);
             } else if args.query.is_none() {
-                let what = "nothing is kept here yet: no bead is current, and nothing was decided or handed off";
+                let what = "nothing to recover yet: there is no current bead, decision or hand-off";
                 context.ui.say(what);
             }
         }
@@ -133,7 +133,7 @@ pub(crate) fn recover(
                 let found = Found::gather(&session, query, budget);
                 let found = found.map_err(|error| explain(&error))?;
                 if found.is_empty() {
-                    let what = format!("nothing that was decided is about `{query}`");
+                    let what = format!("no decision matches `{query}`");
                     context.ui.say(&harmless(&what));
                 }
                 within(budget, &|budget| found.told(budget))

@@ -168,7 +168,7 @@ fn undo(
                 if context.ui.json {
                     context.ui.json_data(&output)?;
                 }
-                let what = "nothing was undone: there is no terminal to ask at";
+                let what = "nothing was undone: there is no terminal to confirm on";
                 let hint = format!("callosum undo {} --yes", selection.words());
                 return Err(CommandError::new(Exit::No, what).hint(hint));
             }
@@ -298,7 +298,7 @@ fn tell(context: &Context, selection: &Selection, output: &UndoOutput) -> Result
     if output.not_recorded > 0 {
         let more = many(output.not_recorded as u64, "more file");
         context.ui.warn(
-            &format!("{more} changed and not recorded"),
+            &format!("{more} changed but not recorded"),
             Some("callosum snapshot list"),
         );
     }
@@ -316,7 +316,7 @@ fn list(context: &Context, args: &UndoArgs, history: &History) -> Result<(), Com
         return context.ui.json_data(&UndoListOutput { entries });
     }
     if entries.is_empty() {
-        context.ui.say("nothing is recorded that can be undone");
+        context.ui.say("nothing to undo");
         return Ok(());
     }
     let mut table = Table::new(&["id", "when", "agent", "calls", "files", "not kept", "what"]);
@@ -337,7 +337,7 @@ fn list(context: &Context, args: &UndoArgs, history: &History) -> Result<(), Com
         let path = on_one_line(&file.path);
         context
             .ui
-            .say(&format!("not kept: {path} ({})", on_one_line(&file.reason)));
+            .say(&format!("content not stored: {path} ({})", on_one_line(&file.reason)));
     }
     Ok(())
 }

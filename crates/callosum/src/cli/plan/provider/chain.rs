@@ -52,7 +52,7 @@ pub(super) fn perform(
     };
     if let Some(intent) = &wanted.intent {
         let what = format!(
-            ":chain.query: nothing on record is of an intent yet, so nothing is found for {intent}"
+            ":chain.query: no record has an intent yet, so {intent} matches nothing"
         );
         context.ui.warn(&what, None);
         return Ok(free(Value::vector(Vec::new())));

@@ -170,9 +170,10 @@ enum Over {
 impl From<Error> for Over {
     fn from(error: Error) -> Self {
         match error {
-            Error::Capacity(_) => {
-                Self::Told(CloseCode::Size, "the message is too large (limit: 1,048,576 bytes)")
-            }
+            Error::Capacity(_) => Self::Told(
+                CloseCode::Size,
+                "the message is too large (limit: 1,048,576 bytes)",
+            ),
             Error::Protocol(_) => Self::Told(CloseCode::Protocol, "not the WebSocket protocol"),
             Error::Utf8(_) => Self::Told(CloseCode::Invalid, "not UTF-8 text"),
             _ => Self::Gone,
@@ -293,7 +294,9 @@ impl Session {
             }
             "publish" => {
                 let ((Some(what), None) | (None, Some(what))) = (ask.event, ask.events) else {
-                    return Err(wrong("`publish` must have an `event` or a list of `events`"));
+                    return Err(wrong(
+                        "`publish` must have an `event` or a list of `events`",
+                    ));
                 };
                 let durability = durability(ask.durability.as_deref())?;
                 let published = self.publish(what.get(), durability).await?;
@@ -310,7 +313,9 @@ impl Session {
             }
             "ack" => {
                 let (Some(of), Some(source)) = (ask.of, ask.source) else {
-                    return Err(wrong("`ack` must have `of`, the id of a request, and `source`"));
+                    return Err(wrong(
+                        "`ack` must have `of`, the id of a request, and `source`",
+                    ));
                 };
                 let mut payload = match ask.payload {
                     None => serde_json::Map::new(),
@@ -368,7 +373,9 @@ impl Session {
             return Err(wrong("the `type` of a request must be `calc.request`"));
         }
         if durability == Durability::Ephemeral {
-            return Err(wrong("requests are stored: `durability` must be logged or synced"));
+            return Err(wrong(
+                "requests are stored: `durability` must be logged or synced",
+            ));
         }
         // Before it is handed in: nobody can acknowledge it unheard.
         let before = self.house.hub.seen();
@@ -464,10 +471,7 @@ impl Session {
                 .await?;
         }
         if now >= self.heard + PATIENCE {
-            return Err(Over::Told(
-                CloseCode::Away,
-                "received nothing for a minute",
-            ));
+            return Err(Over::Told(CloseCode::Away, "received nothing for a minute"));
         }
         if now >= self.heard.max(self.asked) + BEAT {
             self.asked = now;

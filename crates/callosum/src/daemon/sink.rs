@@ -329,8 +329,10 @@ impl Work {
             let line = match notice {
                 Notice::Reset { .. } => "a new event log has started".to_owned(),
                 Notice::Dropped { count } => format!("events no longer stored: {count}"),
-                Notice::Damaged { count, .. } => format!("lines of the log that are not events: \
-                    {count}"),
+                Notice::Damaged { count, .. } => format!(
+                    "lines of the log that are not events: \
+                    {count}"
+                ),
             };
             // They are few and short.
             content.add_line(&line);

@@ -117,8 +117,7 @@ impl Judged {
         self.verdict.decision = Decision::Ask;
         self.verdict.rule = Some(OPEN_SHELL.to_owned());
         self.verdict.reason = Some(
-            "callosum does not see what is typed into an open shell or interpreter"
-                .to_owned(),
+            "callosum does not see what is typed into an open shell or interpreter".to_owned(),
         );
         self.verdict.alternative =
             Some("run it as one command, such as `bash -c 'COMMAND'` or `python3 FILE`".to_owned());

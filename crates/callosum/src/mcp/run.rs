@@ -72,7 +72,10 @@ async fn serve(server: Server, stop: &Notify) -> Result<(), CommandError> {
             Ok(Ok(QuitReason::Closed | QuitReason::Cancelled))
             | Err(ServerInitializeError::ConnectionClosed(_)),
         ) => Ok(()),
-        Some(Ok(Ok(_))) => Err(CommandError::new(Exit::Internal, "the server stopped unexpectedly")),
+        Some(Ok(Ok(_))) => Err(CommandError::new(
+            Exit::Internal,
+            "the server stopped unexpectedly",
+        )),
         Some(Ok(Err(error))) => Err(CommandError::internal(error)),
         Some(Err(error)) => {
             let what = "the client does not follow the protocol";

@@ -261,8 +261,7 @@ fn bd_is_asked_told_and_believed_where_it_is_used() {
         .success();
     assert_eq!(made.stdout, "bd-7 P0 in_progress Its \"own\"\n");
     assert!(
-        made.stderr
-            .contains("created .beads/bd-7.yaml from `bd`"),
+        made.stderr.contains("created .beads/bd-7.yaml from `bd`"),
         "{}",
         made.stderr
     );

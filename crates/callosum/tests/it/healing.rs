@@ -380,7 +380,10 @@ fn records_that_git_is_to_commit_are_healed_as_committed_ones() {
     env.git(&["add", "-A"]);
     std::fs::remove_file(&file).unwrap();
     let healed = env.run(["session", "heal"]).success().stdout;
-    assert!(healed.contains(": missing, repaired from git\n"), "{healed}");
+    assert!(
+        healed.contains(": missing, repaired from git\n"),
+        "{healed}"
+    );
     let there = std::fs::read_to_string(&file).unwrap();
     assert!(there.starts_with(&whole), "{there}");
     env.git(&["rm", "--quiet", "--cached", "-rf", "loa-grimoire/a2a"]);

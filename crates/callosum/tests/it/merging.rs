@@ -109,7 +109,10 @@ fn a_merge_that_git_left_is_named_and_healed() {
         check.contains("Cannot clear: loa-grimoire/NOTES.md:"),
         "{check}"
     );
-    assert!(check.contains(": an unfinished merge\n"), "{check}");
+    assert!(
+        check.contains(": a merge that nobody has finished\n"),
+        "{check}"
+    );
     assert!(
         check.contains("finish the merge") && !check.contains("======="),
         "{check}"
@@ -117,7 +120,7 @@ fn a_merge_that_git_left_is_named_and_healed() {
     let healed = env.run(["session", "heal"]).success().stdout;
     assert_eq!(
         healed
-            .matches("an unfinished merge, repaired from both sides")
+            .matches("a merge that nobody has finished, repaired from both sides")
             .count(),
         2,
         "{healed}"
@@ -155,18 +158,18 @@ fn a_merge_whose_program_git_cannot_start_is_named_and_healed() {
         "{ours}"
     );
     let check = env.run(["session", "check"]).ended_with(1).stdout;
-    let named = "loa-grimoire/NOTES.md: an unfinished merge\n";
+    let named = "loa-grimoire/NOTES.md: a merge that nobody has finished\n";
     assert!(check.contains(&format!("Cannot clear: {named}")), "{check}");
     let status = env.run(["session", "status"]).success().stdout;
-    assert!(
-        status.contains(&format!("problem: {named}")),
-        "{status}"
-    );
+    assert!(status.contains(&format!("problem: {named}")), "{status}");
     let refused = env
         .run(["hook", "claude", "pre-clear"])
         .ended_with(2)
         .stderr;
-    assert!(refused.contains("an unfinished merge"), "{refused}");
+    assert!(
+        refused.contains("a merge that nobody has finished"),
+        "{refused}"
+    );
     let refused = env.run(["session", "handoff"]).ended_with(1).stdout;
     assert!(refused.contains(named), "{refused}");
     let nowhere = env.folder().join("nowhere");
@@ -175,9 +178,12 @@ fn a_merge_whose_program_git_cannot_start_is_named_and_healed() {
         .env("PATH", &nowhere)
         .arguments(["session", "check"]);
     let unasked = unasked.run().ended_with(1).stdout;
-    assert!(unasked.contains("cannot ask git which files"), "{unasked}");
+    assert!(
+        unasked.contains("git cannot be asked which files"),
+        "{unasked}"
+    );
     let healed = env.run(["session", "heal"]).success().stdout;
-    let from_both = "an unfinished merge, repaired from both sides";
+    let from_both = "a merge that nobody has finished, repaired from both sides";
     assert_eq!(healed.matches(from_both).count(), 2, "{healed}");
     is_merged(&env);
     assert!(
@@ -211,12 +217,12 @@ fn a_bead_that_only_a_person_can_merge_keeps_both_sides() {
     merge_without_its_program(&env);
     let check = env.run(["session", "check"]).ended_with(1).stdout;
     assert!(
-        check.contains("Cannot clear: .beads/bd-1.yaml: an unfinished merge"),
+        check.contains("Cannot clear: .beads/bd-1.yaml: a merge"),
         "{check}"
     );
     let healed = env.run(["session", "heal"]).success().stdout;
     assert!(
-        healed.contains("both sides changed `status`; both sides are in the file"),
+        healed.contains("both sides changed `status`; both sides stand there now"),
         "{healed}"
     );
     let both = env.read(".beads/bd-1.yaml");
@@ -228,12 +234,12 @@ fn a_bead_that_only_a_person_can_merge_keeps_both_sides() {
     assert_eq!(env.read(".beads/bd-1.yaml"), both);
     let check = env.run(["session", "check"]).ended_with(1).stdout;
     assert!(
-        check.contains(".beads/bd-1.yaml:4: an unfinished merge\n"),
+        check.contains(".beads/bd-1.yaml:4: a merge that nobody has finished\n"),
         "{check}"
     );
     let status = env.run(["session", "status"]).success().stdout;
     assert!(
-        status.contains(".beads/bd-1.yaml: an unfinished merge (line 4)"),
+        status.contains(".beads/bd-1.yaml: a merge that nobody has finished (line 4)"),
         "{status}"
     );
 }
@@ -255,7 +261,7 @@ fn a_file_that_one_branch_took_out_is_named_while_git_merges() {
     env.git(&["commit", "--quiet", "--all", "--message=status"]);
     merge_without_its_program(&env);
     let there = env.read(".beads/bd-1.yaml");
-    let named = ".beads/bd-1.yaml: an unfinished merge";
+    let named = ".beads/bd-1.yaml: a merge that nobody has finished";
     let check = env.run(["session", "check"]).ended_with(1).stdout;
     assert!(
         check.contains(&format!("Cannot clear: {named}\n")),
@@ -265,7 +271,7 @@ fn a_file_that_one_branch_took_out_is_named_while_git_merges() {
     assert!(status.contains(named), "{status}");
     let healed = env.run(["session", "heal"]).success().stdout;
     assert!(
-        healed.contains("theirs deleted it, and ours changed it"),
+        healed.contains("theirs took it out, and ours changed it"),
         "{healed}"
     );
     assert_eq!(env.read(".beads/bd-1.yaml"), there);

@@ -387,7 +387,8 @@ fn a_log_that_cannot_be_read_is_a_line_of_a_digest() {
     env.run(["delegate", "Map it all"]).success();
     let told = env.run(digest).success().stdout;
     assert!(
-        told.contains("Cannot read news from other agents") && told.contains("- new in the ledger "),
+        told.contains("Cannot read news from other agents")
+            && told.contains("- new in the ledger "),
         "{told}"
     );
 }

@@ -226,10 +226,7 @@ fn discoveries_and_leases_are_told_by_tools() {
     let env = TestEnv::new();
     env.write("src/a.rs", "fn a() {}\n");
     let mut codex = Codex::of(&env);
-    assert_eq!(
-        codex.done("discovery", &json!({})),
-        "no discoveries\n"
-    );
+    assert_eq!(codex.done("discovery", &json!({})), "no discoveries\n");
     codex.done("discovery", &json!({"text": "serde 2 breaks the format"}));
     codex.done("discovery", &json!({"do": "share", "text": "and another"}));
     for arguments in [json!({"do": "share"}), json!({"do": "list", "text": "x"})] {
@@ -242,10 +239,7 @@ fn discoveries_and_leases_are_told_by_tools() {
         all.contains("codex at ") && all.contains("> serde 2"),
         "{all}"
     );
-    assert_eq!(
-        codex.done("lease", &json!({"do": "list"})),
-        "no leases\n"
-    );
+    assert_eq!(codex.done("lease", &json!({"do": "list"})), "no leases\n");
     let taken = codex.done(
         "lease",
         &json!({"do": "take", "path": "src/a.rs", "why": "renaming"}),

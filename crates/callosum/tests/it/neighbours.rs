@@ -374,17 +374,13 @@ fn a_broken_configuration_is_told_and_fails_no_digest() {
     env.write(env.configuration(), "[mesh]\nleases = \n");
     for (client, _, begins, _) in CLIENTS {
         let told = context(&tell(&env, client, "session-start", begins), begins);
-        assert!(
-            told.contains(": run `callosum doctor`"),
-            "{client}: {told}"
-        );
+        assert!(told.contains(": run `callosum doctor`"), "{client}: {told}");
     }
     let digest = ["mesh", "digest", "--for", "claude"];
     let told = env.run(digest).success();
     assert_eq!(told.stdout, "");
     assert!(
-        told.stderr
-            .contains("cannot use the mesh configuration"),
+        told.stderr.contains("cannot use the mesh configuration"),
         "{}",
         told.stderr
     );

@@ -275,7 +275,9 @@ fn in_a_project_what_nobody_provides_is_told_before_anything_runs() {
     let source = "(call :fs.read 1)";
     let output = env.run(["plan", "check", "-e", source]).success();
     assert!(
-        output.stderr.contains("cannot find out what is provided here"),
+        output
+            .stderr
+            .contains("cannot find out what is provided here"),
         "{}",
         output.stderr
     );

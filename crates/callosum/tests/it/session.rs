@@ -232,8 +232,7 @@ fn settings_that_are_no_file_and_links_out_stop_nothing() {
     for command in ["recover", "check", "handoff", "heal", "status"] {
         env.run(["session", command]).success();
     }
-    let named =
-        "problem: .loa.config.yaml:1: it is no file, so every setting has its default";
+    let named = "problem: .loa.config.yaml:1: it is no file, so every setting has its default";
     let status = env.run(["session", "status"]).success().stdout;
     assert!(status.contains(named), "{status}");
     let env = project();

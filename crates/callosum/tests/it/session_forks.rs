@@ -82,10 +82,7 @@ fn status_compares_every_open_bead() {
     for line in shown.lines().filter(|line| line.contains(&of_2)) {
         assert!(of_one.contains(line), "{line} is not in {of_one}");
     }
-    assert!(
-        of_one.contains("bead overrides trajectory: "),
-        "{of_one}"
-    );
+    assert!(of_one.contains("bead overrides trajectory: "), "{of_one}");
     let of_2 = env
         .read(".beads/bd-2.yaml")
         .replace("decisions:", "x_decisions:");

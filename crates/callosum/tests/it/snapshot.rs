@@ -115,7 +115,8 @@ fn snapshots_are_listed_and_let_go() {
     let said = snapshot(&env, &kept).run().success();
     assert_eq!(said.stdout.trim().len(), 36);
     assert!(
-        said.stderr.contains("not included: 1 ignored path (target/)"),
+        said.stderr
+            .contains("not included: 1 ignored path (target/)"),
         "{}",
         said.stderr
     );
@@ -233,10 +234,7 @@ fn what_a_snapshot_does_not_hold_is_told_where_one_goes_back() {
     let plain = id.as_str().unwrap();
     std::fs::remove_dir_all(env.project().join("target")).unwrap();
     for (id, lacks) in [
-        (
-            plain,
-            "1 ignored path (target/); big.bin (too large)",
-        ),
+        (plain, "1 ignored path (target/); big.bin (too large)"),
         (held, "big.bin (too large)"),
     ] {
         for arguments in [&["diff", id][..], &["restore", id, "--yes"]] {

@@ -43,9 +43,8 @@ fn the_gate_stays_closed_where_the_trajectory_is_lost() {
         env.run(["hook", "claude", "pre-clear"]).ended_with(2);
         env.run(["session", "handoff"]).ended_with(1);
         let status = env.run(["session", "status"]).success().stdout;
-        let fork = format!(
-            "bead overrides trajectory: the decision of {ts} is not in the trajectory\n"
-        );
+        let fork =
+            format!("bead overrides trajectory: the decision of {ts} is not in the trajectory\n");
         assert!(status.contains(&fork), "{status}");
         assert!(status.contains("claims: 0 of 1 grounded\n"), "{status}");
         let healed = env.run(["session", "heal"]).success().stdout;

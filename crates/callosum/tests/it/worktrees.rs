@@ -134,7 +134,11 @@ fn a_linked_worktree_that_lost_its_files_of_sessions_heals_them() {
         "{}",
         check.stdout
     );
-    assert!(check.stderr.contains("repaired from git"), "{}", check.stderr);
+    assert!(
+        check.stderr.contains("repaired from git"),
+        "{}",
+        check.stderr
+    );
     lose();
     inside(&env, &linked, ["hook", "claude", "pre-clear"]).ended_with(2);
     lose();

@@ -66,10 +66,7 @@ impl ForkOutput {
 
     /// It on one line.
     pub(in crate::cli) fn line(&self) -> String {
-        format!(
-            "{} overrides {}: {}\n",
-            self.wins, self.loses, self.what
-        )
+        format!("{} overrides {}: {}\n", self.wins, self.loses, self.what)
     }
 }
 

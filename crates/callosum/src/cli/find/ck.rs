@@ -85,10 +85,7 @@ pub(in crate::cli) fn find(context: &Context) -> Result<Option<Ck<'_>>, CkError>
 fn hint(ck: &Ck<'_>, error: &CkError) -> Option<String> {
     match error {
         CkError::Late(_) => Some(format!("index the tree once: {}", ck.preparation())),
-        CkError::Start(_) => Some(format!(
-            "remove or fix the link {}",
-            ck.program().display()
-        )),
+        CkError::Start(_) => Some(format!("remove or fix the link {}", ck.program().display())),
         _ => None,
     }
 }

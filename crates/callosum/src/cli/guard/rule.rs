@@ -144,9 +144,7 @@ pub(super) fn run(context: &Context, args: &RuleArgs) -> Result<(), CommandError
             .ui
             .say(&format!("{}: {} {whose} (default)", rule.id, rule.decision)),
         None => {
-            context
-                .ui
-                .say(&format!("{}: not set {whose}", rule.id));
+            context.ui.say(&format!("{}: not set {whose}", rule.id));
             if rule.set_for.is_some() {
                 let flag = if args.project { "" } else { " --project" };
                 context

@@ -311,9 +311,7 @@ fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
                 None => said,
             }
         }
-        MeshError::Faults(faults) => {
-            CommandError::because(Exit::Usage, "invalid event", faults)
-        }
+        MeshError::Faults(faults) => CommandError::because(Exit::Usage, "invalid event", faults),
         MeshError::Journal(JournalError::TooLong { .. }) => {
             CommandError::from_error(Exit::Usage, error)
         }

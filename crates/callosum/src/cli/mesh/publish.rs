@@ -104,9 +104,8 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
         "type": args.topic, "source": voice.agent, "session_id": voice.session_id,
         "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload, "id": args.id,
     }));
-    let mut draft = draft.map_err(|faults| {
-        CommandError::because(Exit::Usage, "invalid event", &faults)
-    })?;
+    let mut draft =
+        draft.map_err(|faults| CommandError::because(Exit::Usage, "invalid event", &faults))?;
     if args.dry_run {
         let folder = context.project.homes.mesh();
         let is_begun = machine_mesh::is_begun(&context.disk, &folder);
@@ -170,9 +169,8 @@ pub(crate) fn publish_once(
         "type": topic, "source": voice.agent, "session_id": voice.session_id,
         "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload, "id": id,
     }));
-    let draft = draft.map_err(|faults| {
-        CommandError::because(Exit::Usage, "invalid event", &faults)
-    })?;
+    let draft =
+        draft.map_err(|faults| CommandError::because(Exit::Usage, "invalid event", &faults))?;
     let mut mesh = open::synced_anyway(context)?;
     if before(&mesh, &draft)?.is_some() {
         return Ok(());

@@ -70,10 +70,7 @@ impl MeshStatus {
     pub(crate) fn line(&self) -> String {
         let oldest = match self.messages_waiting {
             0 => String::new(),
-            _ => format!(
-                " (oldest: {} s)",
-                thousands(self.oldest_waits_seconds)
-            ),
+            _ => format!(" (oldest: {} s)", thousands(self.oldest_waits_seconds)),
         };
         format!(
             "{} waiting{oldest}, {} pending, {} in progress, {}",

@@ -304,9 +304,7 @@ pub(crate) fn nobody_there(
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let is_known = board.has_heard_of(to);
     Ok((!is_known).then(|| {
-        format!(
-            "no agent named {to} is known on this machine: the task waits until one claims it"
-        )
+        format!("no agent named {to} is known on this machine: the task waits until one claims it")
     }))
 }
 

@@ -26,8 +26,7 @@ struct Line {
 /// Bytes of a file of answers at most.
 const MOST: usize = 64 << 20;
 
-const USAGE: &str =
-    r#"each line is {"call": ":cap", "value": "{:a 1}"} or {"call": ":cap", "error": "what failed"}"#;
+const USAGE: &str = r#"each line is {"call": ":cap", "value": "{:a 1}"} or {"call": ":cap", "error": "what failed"}"#;
 
 impl Answers {
     pub(super) fn none() -> Self {

@@ -148,7 +148,10 @@ pub(super) fn run(
     match gathered.and_then(|context| Ok(context.is_prepared()?.then_some(context))) {
         Ok(context) => check(args, context.as_ref(), ui),
         Err(error) => {
-            let what = format!("cannot find out what is provided here: {}", error.one_line());
+            let what = format!(
+                "cannot find out what is provided here: {}",
+                error.one_line()
+            );
             ui.warn(&what, None);
             check(args, None, ui)
         }

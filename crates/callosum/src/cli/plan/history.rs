@@ -163,11 +163,10 @@ pub(super) fn short(key: CallKey) -> String {
 fn unreadable(run: Option<&RunId>, error: &ReadRunError) -> CommandError {
     let failed = |what: &str| CommandError::because(Exit::Environment, what, error);
     match (run, error) {
-        (Some(run), ReadRunError::Missing(_)) => {
-            failed(&format!("cannot continue the run {run}")).hint(format!(
+        (Some(run), ReadRunError::Missing(_)) => failed(&format!("cannot continue the run {run}"))
+            .hint(format!(
                 "restore `cal_audit` to how it was; or end the run: callosum plan cancel {run}"
-            ))
-        }
+            )),
         (Some(run), ReadRunError::Record(_) | ReadRunError::Unfitting(_)) => {
             failed(&format!("cannot read the run {run}")).hint(format!(
                 "callosum audit verify; or end the run: callosum plan cancel {run}"

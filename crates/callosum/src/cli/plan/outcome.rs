@@ -106,7 +106,8 @@ impl WaitingOutput {
         let (waits_for, question) = match call.standing {
             CallStanding::Begun => (
                 "outcome",
-                "it is unknown whether this call finished before the run was interrupted".to_owned(),
+                "it is unknown whether this call finished before the run was interrupted"
+                    .to_owned(),
             ),
             _ => (
                 "approval",

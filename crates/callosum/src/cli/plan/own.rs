@@ -223,7 +223,10 @@ impl OwnRun {
         let kept = self.read_of_here()?;
         if kept.source_sha256 != started.source_sha256 || kept.input_sha256 != started.input_sha256
         {
-            let what = format!("the records of the run {} differ from how it was started here", self.run);
+            let what = format!(
+                "the records of the run {} differ from how it was started here",
+                self.run
+            );
             return Err(CommandError::new(Exit::No, what).hint("callosum audit verify"));
         }
         Ok(kept.approved)
@@ -347,7 +350,11 @@ impl OwnRun {
 fn new_secret() -> Result<RunSecret, CommandError> {
     let bytes = random::secret_bytes();
     let bytes = bytes.map_err(|error| {
-        CommandError::because(Exit::Environment, "cannot get random bytes from the system", &error)
+        CommandError::because(
+            Exit::Environment,
+            "cannot get random bytes from the system",
+            &error,
+        )
     })?;
     Ok(RunSecret::new(bytes))
 }

@@ -24,9 +24,8 @@ pub(super) fn parameters(given: &[String]) -> Result<BTreeMap<String, Value>, Co
             // Most who write no value mean a text.
             let assigned = format!("{name}={}", Value::text(value));
             let assigned = try_quote(&assigned).unwrap_or_default().into_owned();
-            CommandError::new(Exit::Usage, format!("--param {pair}: {error}")).hint(format!(
-                "put text in quotation marks: --param {assigned}"
-            ))
+            CommandError::new(Exit::Usage, format!("--param {pair}: {error}"))
+                .hint(format!("put text in quotation marks: --param {assigned}"))
         })?;
         if parameters.insert(name.to_owned(), value).is_some() {
             return Err(refuse(format!("`{name}` is given twice")));

@@ -97,7 +97,10 @@ pub(super) fn taken(
     Err(vec![Rejection {
         path: String::new(),
         rule: "secret",
-        message: format!("it contains what looks like a secret ({})", kinds.join(", ")),
+        message: format!(
+            "it contains what looks like a secret ({})",
+            kinds.join(", ")
+        ),
         hint: Some("use the secret's name, so that the worker can look it up".to_owned()),
         span: None,
     }])

@@ -188,9 +188,8 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
 
 fn unbegun(error: &BeginError) -> CommandError {
     match error {
-        BeginError::Secret { .. } => CommandError::from_error(Exit::Usage, error).hint(
-            "pass the name of the secret, not the secret itself",
-        ),
+        BeginError::Secret { .. } => CommandError::from_error(Exit::Usage, error)
+            .hint("pass the name of the secret, not the secret itself"),
         BeginError::Disk(error) => store::disk_failed(error),
         BeginError::Journal(error) => store::unwritten(error),
     }

@@ -358,10 +358,7 @@ fn similar(context: &Context, database: &RecallDb, args: &SimilarArgs) -> Result
     if !(0.0..=1.0).contains(&args.threshold) {
         return Err(CommandError::new(
             Exit::Usage,
-            format!(
-                "`--threshold` is {} (allowed: 0 to 1)",
-                args.threshold
-            ),
+            format!("`--threshold` is {} (allowed: 0 to 1)", args.threshold),
         ));
     }
     let is_signature = args.text.len() >= 4

@@ -125,7 +125,9 @@ fn said(context: &Context) -> Result<Found, CommandError> {
         .lock()
         .take(LONGEST_STATUS)
         .read_to_string(&mut text)
-        .map_err(|error| CommandError::because(Exit::Usage, "cannot read standard input", &error))?;
+        .map_err(|error| {
+            CommandError::because(Exit::Usage, "cannot read standard input", &error)
+        })?;
     let status: StatusLine = serde_json::from_str(&text).map_err(|error| {
         let what = "standard input is not the status line input of Claude Code";
         CommandError::because(Exit::Usage, what, &error)

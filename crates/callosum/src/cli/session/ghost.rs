@@ -170,11 +170,7 @@ fn is_code(path: &str) -> bool {
 
 impl GhostOutput {
     fn lines(&self) -> String {
-        let what = if self.ghost {
-            "not found"
-        } else {
-            "found"
-        };
+        let what = if self.ghost { "not found" } else { "found" };
         let mut text = format!("{}: {what}\n", self.feature);
         for asked in &self.queries {
             let found = asked.found.join(" ");

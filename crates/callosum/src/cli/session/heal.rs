@@ -219,7 +219,10 @@ pub(super) fn run(context: &Context, args: &HealArgs) -> Result<(), CommandError
     let held = match session.hold() {
         Ok(held) => held,
         Err(error @ (SessionError::Zone(_) | SessionError::Unwritable(_))) => {
-            let what = format!("cannot repair anything here: {}", explain(&error).one_line());
+            let what = format!(
+                "cannot repair anything here: {}",
+                explain(&error).one_line()
+            );
             context.ui.warn(&what, None);
             let ailing = match session.ailing(&committed(context)) {
                 // It has been said already.

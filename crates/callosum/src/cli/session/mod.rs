@@ -220,10 +220,7 @@ pub(super) fn tell_redacted(context: &Context, kinds: &[Kind]) {
     let mut names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
     names.sort_unstable();
     names.dedup();
-    let what = format!(
-        "removed secrets before writing: {}",
-        names.join(", ")
-    );
+    let what = format!("removed secrets before writing: {}", names.join(", "));
     context.ui.warn(&what, None);
 }
 
@@ -234,8 +231,11 @@ pub(crate) fn place(context: &Context, text: &str) -> Result<Evidence, CommandEr
     let below = Path::new(text).strip_prefix(&tree).ok();
     let below = below.and_then(Path::to_str).unwrap_or(text);
     let named = Evidence::parse(&as_lines(below), Relative::Accepted).ok_or_else(|| {
-        CommandError::new(Exit::Usage, format!("`{text}` does not name lines of a file"))
-            .hint("write `src/main.rs:12` or `src/main.rs:12-15`, relative to the root")
+        CommandError::new(
+            Exit::Usage,
+            format!("`{text}` does not name lines of a file"),
+        )
+        .hint("write `src/main.rs:12` or `src/main.rs:12-15`, relative to the root")
     })?;
     let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
     let here = context.folder.join(&named.path);

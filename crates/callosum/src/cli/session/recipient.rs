@@ -40,7 +40,10 @@ pub(super) fn recipient(context: &Context, name: &str) -> Result<Agent, CommandE
     {
         let client = Client::behind(executor).filter(|client| client.hooks.is_some());
         if client.is_none() {
-            let what = format!("`{}` will not see the hand-off when a session starts", executor.id);
+            let what = format!(
+                "`{}` will not see the hand-off when a session starts",
+                executor.id
+            );
             let hint = "callosum session recover --level 2";
             context.ui.warn(&what, Some(hint));
         }

@@ -93,7 +93,7 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         faults.push(lost.to_owned());
     }
     let unfinished = heal::unfinished(context, &session)?.into_iter();
-    faults.extend(unfinished.map(|file| format!("{file}: an unfinished merge")));
+    faults.extend(unfinished.map(|file| format!("{file}: a merge that nobody has finished")));
     let tree = Tree::new(&context.disk, &zones.tree);
     let grounding = Grounding::of(&read, &tree);
     let claims: Vec<_> = grounding

@@ -176,8 +176,9 @@ pub(super) fn explained(error: &SnapshotError) -> CommandError {
         SnapshotError::TooMany { .. } | SnapshotError::Nothing { .. } => {
             CommandError::from_error(Exit::No, error).hint("callosum snapshot create")
         }
-        SnapshotError::UnderWay { .. } => CommandError::from_error(Exit::No, error)
-            .hint("finish it or abort it, then try again"),
+        SnapshotError::UnderWay { .. } => {
+            CommandError::from_error(Exit::No, error).hint("finish it or abort it, then try again")
+        }
         SnapshotError::Broken { .. } => CommandError::from_error(Exit::No, error)
             .hint("a later snapshot may be intact: callosum snapshot list"),
         SnapshotError::Disk(error) => disk_failed(error),
@@ -300,7 +301,9 @@ fn tell_not_covered(context: &Context, lacks: &NotCovered) {
     for named in named {
         parts.push(format!("{named} (too large)"));
     }
-    context.ui.say(&format!("not included: {}", parts.join("; ")));
+    context
+        .ui
+        .say(&format!("not included: {}", parts.join("; ")));
 }
 
 fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), CommandError> {

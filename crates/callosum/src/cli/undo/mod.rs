@@ -335,9 +335,10 @@ fn list(context: &Context, args: &UndoArgs, history: &History) -> Result<(), Com
     context.ui.data(&table.render())?;
     for file in entries.iter().flat_map(|entry| &entry.not_kept) {
         let path = on_one_line(&file.path);
-        context
-            .ui
-            .say(&format!("content not stored: {path} ({})", on_one_line(&file.reason)));
+        context.ui.say(&format!(
+            "content not stored: {path} ({})",
+            on_one_line(&file.reason)
+        ));
     }
     Ok(())
 }

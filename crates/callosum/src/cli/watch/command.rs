@@ -200,10 +200,7 @@ pub(crate) fn run_watched(environment: &Environment, watched: Watched<'_>, ui: U
     });
     let log = logging::start(&disk, environment);
     if let Err(error) = &log {
-        ui.warn(
-            &format!("cannot log: {error}"),
-            Some("callosum doctor"),
-        );
+        ui.warn(&format!("cannot log: {error}"), Some("callosum doctor"));
     }
     tracing::debug!(command = %ran.command, exit_code, errors = events.len(), skipped_bytes, "watched");
     let outcome = outcome.unwrap_or_else(|error| {

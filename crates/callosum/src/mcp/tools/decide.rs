@@ -86,9 +86,8 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     }
     if !is_shown {
         let ts = &output.ts;
-        text = format!(
-            "{text}[no evidence yet; in a shell: callosum session cite {ts} PATH:LINE]\n"
-        );
+        text =
+            format!("{text}[no evidence yet; in a shell: callosum session cite {ts} PATH:LINE]\n");
     }
     Ok(text)
 }

@@ -113,8 +113,7 @@ fn prepared(context: &Context) -> Result<(), CommandError> {
         return Ok(());
     }
     let what = format!("nothing is stored in `{}` yet", context.state().display());
-    Err(CommandError::new(Exit::Environment, what)
-        .hint("ask a person to run: callosum init"))
+    Err(CommandError::new(Exit::Environment, what).hint("ask a person to run: callosum init"))
 }
 
 /// The schema of a call's arguments, without what a model does not need to make one: titles, formats,

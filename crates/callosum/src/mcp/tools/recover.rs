@@ -55,10 +55,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let text = recover(context, &wanted)?.text;
     if text.is_empty() {
         return Ok(match about {
-            Some(about) => format!(
-                "no decision matches {}\n",
-                quote::inline(&about)
-            ),
+            Some(about) => format!("no decision matches {}\n", quote::inline(&about)),
             None => "no session notes yet\n".to_owned(),
         });
     }

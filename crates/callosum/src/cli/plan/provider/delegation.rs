@@ -91,7 +91,10 @@ fn executor(
     let own = own.map(|manifest| &manifest.provenance);
     if let Some(Provenance::Executor(id)) = own {
         if asked.as_ref().is_some_and(|asked| asked != id) {
-            return Err(unfit(call, "`:executor` is not the executor of the capability"));
+            return Err(unfit(
+                call,
+                "`:executor` is not the executor of the capability",
+            ));
         }
         return Ok(Some(id.clone()));
     }

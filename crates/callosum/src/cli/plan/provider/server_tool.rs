@@ -58,9 +58,10 @@ pub(super) fn perform(
         return Err(ProviderFailure::before(FailureKind::CapabilityError, words));
     }
     if let Some(mismatch) = mismatch(&manifest.output, &answer.text, answer.structured.as_ref()) {
-        let what =
-            format!(":{name}: its answer does not match the schema that its server declares: \
-                {mismatch}");
+        let what = format!(
+            ":{name}: its answer does not match the schema that its server declares: \
+                {mismatch}"
+        );
         return Err(ProviderFailure::midway(
             FailureKind::TypeValidationError,
             what,

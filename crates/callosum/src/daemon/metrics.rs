@@ -174,7 +174,7 @@ impl Counts {
         }
         let let_go = Family::counter(
             "mesh_let_go_total",
-            "Connections that were closed at once and taken all the same, since this user is alone on the machine",
+            "Connections that closed at once and were accepted, since no other user is on the machine",
         );
         let log_errors = Family::counter("mesh_log_errors_total", "Failed reads of the log");
         let mut families = vec![

@@ -43,7 +43,7 @@ fn beads_are_ready_when_what_they_need_is_closed() {
     let ready = env.run(["bead", "ready"]).success();
     assert_eq!(ready.stdout, "bd-1 P2 open First\n");
     assert!(
-        ready.stderr.contains(".beads/bd-3.yaml was not understood"),
+        ready.stderr.contains("cannot parse .beads/bd-3.yaml: "),
         "{}",
         ready.stderr
     );

@@ -76,12 +76,12 @@ impl FromStr for Wish {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WishError {
     /// It is none at all.
-    #[error("neither `off` nor an address with a port, as in 127.0.0.1:8600")]
+    #[error("neither `off` nor an address with a port, such as 127.0.0.1:8600")]
     NoAddress,
     /// Others than this machine would hear.
     #[error(
-        "not on loopback: there is neither a token nor TLS, so that anybody in the network could read and \
-         write; use a tunnel (ssh -L) to reach it from another machine"
+        "not on loopback: without a token or TLS, anyone on the network could read and write; \
+         use a tunnel (ssh -L) to reach it from another machine"
     )]
     NotLoopback,
 }

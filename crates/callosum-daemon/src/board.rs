@@ -119,15 +119,15 @@ pub(super) fn tally_families(tally: &Tally) -> Vec<Family> {
         Family::gauge("mesh_tasks", "Tasks that are not done, by status")
             .with([("status", "pending")], count(pending))
             .with([("status", "in_progress")], count(in_progress)),
-        Family::gauge("mesh_leases", "Leases that hold").of(count(leases)),
+        Family::gauge("mesh_leases", "Active leases").of(count(leases)),
         Family::gauge(
             "mesh_dead_letters",
-            "Messages that could not be delivered, and are not dropped",
+            "Undeliverable messages that are not dropped",
         )
         .of(count(dead)),
         Family::gauge(
             "mesh_undelivered_age_seconds",
-            "Age of the oldest message that no one got",
+            "Age of the oldest message that no agent received",
         )
         .of(Value::Decimal(oldest_waits.as_secs_f64())),
     ]

@@ -75,12 +75,12 @@ pub(super) fn answer(
         && is(header::SEC_WEBSOCKET_VERSION, "13");
     let key = headers.get(header::SEC_WEBSOCKET_KEY).filter(|_| is_sound);
     let Some(accept) = key.map(|key| derive_accept_key(key.as_bytes())) else {
-        let words = "this is no handshake of WebSocket version 13";
+        let words = "not a handshake of WebSocket version 13";
         return reply::error(StatusCode::BAD_REQUEST, words);
     };
     let Some(place) = house.listen(|listeners| &listeners.bus) else {
         house.hub.counts.refused("full");
-        let words = "as many listen as may";
+        let words = "too many subscribers";
         return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, PATIENCE);
     };
     let upgrade = upgrade::on(request);
@@ -170,11 +170,12 @@ enum Over {
 impl From<Error> for Over {
     fn from(error: Error) -> Self {
         match error {
-            Error::Capacity(_) => {
-                Self::Told(CloseCode::Size, "a message has at most 1,048,576 bytes")
-            }
-            Error::Protocol(_) => Self::Told(CloseCode::Protocol, "that is no WebSocket"),
-            Error::Utf8(_) => Self::Told(CloseCode::Invalid, "that is no text"),
+            Error::Capacity(_) => Self::Told(
+                CloseCode::Size,
+                "the message is too large (limit: 1,048,576 bytes)",
+            ),
+            Error::Protocol(_) => Self::Told(CloseCode::Protocol, "not the WebSocket protocol"),
+            Error::Utf8(_) => Self::Told(CloseCode::Invalid, "not UTF-8 text"),
             _ => Self::Gone,
         }
     }
@@ -227,7 +228,7 @@ impl Session {
             items = next(&mut self.acks) => self.match_acks(items).await,
             () = tokio::time::sleep_until(until) => self.beat().await,
             _ = stop.wait_for(|is_over| *is_over) => {
-                Err(Over::Told(CloseCode::Away, "the daemon ends"))
+                Err(Over::Told(CloseCode::Away, "the daemon is stopping"))
             }
         }
     }
@@ -238,7 +239,7 @@ impl Session {
             Message::Text(text) => text,
             Message::Close(_) => return Err(Over::Gone),
             Message::Binary(_) => {
-                return Err(Over::Told(CloseCode::Unsupported, "messages are text"));
+                return Err(Over::Told(CloseCode::Unsupported, "messages must be text"));
             }
             _ => return Ok(()),
         };
@@ -246,7 +247,7 @@ impl Session {
             Ok(ask) => ask,
             Err(error) => {
                 self.house.hub.counts.refused("faults");
-                let words = format!("not understood: {error}");
+                let words = format!("invalid message: {error}");
                 let reference = serde_json::from_str::<Referring>(&text).ok();
                 let reference = reference.and_then(|it| it.reference);
                 return self
@@ -276,7 +277,7 @@ impl Session {
                 let topics = ask.topics.unwrap_or_else(|| vec![Pattern::all()]);
                 if topics.is_empty() || topics.len() > MOST_PATTERNS {
                     return Err(wrong(&format!(
-                        "`topics` has 1 to {MOST_PATTERNS} patterns"
+                        "`topics` must have 1 to {MOST_PATTERNS} patterns"
                     )));
                 }
                 let since = ask.since.map(|since| since.parse::<Cursor>()).transpose();
@@ -293,7 +294,9 @@ impl Session {
             }
             "publish" => {
                 let ((Some(what), None) | (None, Some(what))) = (ask.event, ask.events) else {
-                    return Err(wrong("`publish` has an `event` or a list of `events`"));
+                    return Err(wrong(
+                        "`publish` must have an `event` or a list of `events`",
+                    ));
                 };
                 let durability = durability(ask.durability.as_deref())?;
                 let published = self.publish(what.get(), durability).await?;
@@ -302,7 +305,7 @@ impl Session {
             "request" => {
                 let Some(what) = ask.event else {
                     return Err(wrong(
-                        "`request` has an `event`, whose type is `calc.request`",
+                        "`request` must have an `event` whose type is `calc.request`",
                     ));
                 };
                 let durability = durability(ask.durability.as_deref())?;
@@ -310,7 +313,9 @@ impl Session {
             }
             "ack" => {
                 let (Some(of), Some(source)) = (ask.of, ask.source) else {
-                    return Err(wrong("`ack` has `of`, the id of a request, and `source`"));
+                    return Err(wrong(
+                        "`ack` must have `of`, the id of a request, and `source`",
+                    ));
                 };
                 let mut payload = match ask.payload {
                     None => serde_json::Map::new(),
@@ -350,7 +355,7 @@ impl Session {
     ) -> Result<Value, Value> {
         let wrong = |words: &str| json!({ "error": words });
         if self.requests.len() >= MOST_REQUESTS {
-            return Err(wrong("256 requests wait already to be acknowledged"));
+            return Err(wrong("too many unacknowledged requests (limit: 256)"));
         }
         let wait = match seconds {
             None => USUAL_WAIT,
@@ -365,10 +370,12 @@ impl Session {
         };
         event.entry("type").or_insert_with(|| "calc.request".into());
         if event["type"] != "calc.request" {
-            return Err(wrong("the `type` of a request is `calc.request`"));
+            return Err(wrong("the `type` of a request must be `calc.request`"));
         }
         if durability == Durability::Ephemeral {
-            return Err(wrong("a request is kept: `durability` is logged or synced"));
+            return Err(wrong(
+                "requests are stored: `durability` must be logged or synced",
+            ));
         }
         // Before it is handed in: nobody can acknowledge it unheard.
         let before = self.house.hub.seen();
@@ -464,10 +471,7 @@ impl Session {
                 .await?;
         }
         if now >= self.heard + PATIENCE {
-            return Err(Over::Told(
-                CloseCode::Away,
-                "nothing was heard for a minute",
-            ));
+            return Err(Over::Told(CloseCode::Away, "received nothing for a minute"));
         }
         if now >= self.heard.max(self.asked) + BEAT {
             self.asked = now;
@@ -496,7 +500,7 @@ impl Session {
 }
 
 fn unreadable() -> Over {
-    Over::Told(CloseCode::Error, "the log cannot be read")
+    Over::Told(CloseCode::Error, "cannot read the log")
 }
 
 /// What a feed has to tell; nothing ever where there is none.

@@ -22,9 +22,9 @@ pub(super) enum Refused {
 impl Refused {
     pub(super) fn as_str(self) -> &'static str {
         match self {
-            Self::Host => "the header `Host` names something else than this machine's loopback",
-            Self::Page => "requests of pages in a browser are not answered",
-            Self::User => "requests of other users of this machine are not answered",
+            Self::Host => "the header `Host` does not name a loopback address of this machine",
+            Self::Page => "requests from browser pages are not allowed",
+            Self::User => "requests from other users of this machine are not allowed",
         }
     }
 

@@ -202,7 +202,7 @@ impl House {
             Ok(Ok(guard)) => families.extend(guard),
             // The others are worth as much without them.
             Ok(Err(error)) => {
-                tracing::error!(%error, "metrics of guard and operator cannot be read");
+                tracing::error!(%error, "cannot read the metrics of guard and operator");
                 self.hub.counts.unreadable();
             }
             Err(error) => {

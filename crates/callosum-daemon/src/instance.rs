@@ -169,7 +169,7 @@ pub fn ask(folder: &Path, method: &str, path: &str) -> io::Result<Value> {
     let value = body
         .filter(|_| is_well)
         .and_then(|body| serde_json::from_str(body).ok());
-    value.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it answers something else"))
+    value.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "unexpected response"))
 }
 
 /// Whether a daemon that does not answer may be there all the same: it holds the lock, or its files were removed.

@@ -160,7 +160,7 @@ impl Counts {
         };
         let mut dropped = Family::counter(
             "mesh_dropped_total",
-            "Events that a subscriber did not get as they happened",
+            "Events that a subscriber did not receive live",
         );
         for reason in ["slow", "ephemeral", "reset"] {
             dropped.add([("reason", reason)], counted(&self.dropped, reason));
@@ -174,7 +174,7 @@ impl Counts {
         }
         let let_go = Family::counter(
             "mesh_let_go_total",
-            "Connections that were closed at once and taken all the same, since this user is alone on the machine",
+            "Connections that closed at once and were accepted, since no other user is on the machine",
         );
         let log_errors = Family::counter("mesh_log_errors_total", "Failed reads of the log");
         let mut families = vec![
@@ -223,7 +223,7 @@ impl Tallies {
             ),
             counter(
                 "mesh_bridge_rejected_total",
-                "Bridge files that were no JSON",
+                "Bridge files that were not valid JSON",
                 &self.rejected,
             ),
             counter(
@@ -242,11 +242,11 @@ impl Tallies {
 /// Returns the state of the places that events are passed on to.
 pub(super) fn sink_families(sinks: &[SinkStatus]) -> Vec<Family> {
     let mut families = vec![
-        Family::counter("mesh_sink_messages_total", "Messages that a sink took"),
+        Family::counter("mesh_sink_messages_total", "Messages that a sink accepted"),
         Family::counter("mesh_sink_failures_total", "Failed deliveries to a sink"),
         Family::counter(
             "mesh_sink_passed_over_total",
-            "Events that a sink refused by themselves, and does not have",
+            "Events that a sink rejected even alone, and does not have",
         ),
         Family::gauge(
             "mesh_sink_up",

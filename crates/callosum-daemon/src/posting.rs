@@ -54,7 +54,7 @@ impl From<Unpublished> for Refusal {
                 let fault = Fault {
                     key: "durability".to_owned(),
                     found: "`ephemeral`".to_owned(),
-                    wanted: "logged or synced: what changes the board is kept".to_owned(),
+                    wanted: "logged or synced: events that change the board are stored".to_owned(),
                 };
                 Self::Faults(vec![(at, fault)])
             }
@@ -96,7 +96,7 @@ pub(super) async fn answer(
                 return reply::error(StatusCode::BAD_REQUEST, words);
             }
             _ => {
-                let words = format!("`{key}` is no key of this query: there is `durability`");
+                let words = format!("unknown query key `{key}` (allowed: `durability`)");
                 return reply::error(StatusCode::BAD_REQUEST, &words);
             }
         }
@@ -188,7 +188,7 @@ fn read(body: &[u8]) -> Result<Vec<Draft>, Refusal> {
         };
         Refusal::Faults(vec![(0, fault)])
     };
-    let unread = |error: serde_json::Error| whole(format!("no JSON ({error})"));
+    let unread = |error: serde_json::Error| whole(format!("invalid JSON ({error})"));
     let is_list = body.trim_ascii_start().first() == Some(&b'[');
     let items: Vec<&RawValue> = if is_list {
         serde_json::from_slice(body).map_err(unread)?
@@ -214,7 +214,7 @@ fn read(body: &[u8]) -> Result<Vec<Draft>, Refusal> {
                 let fault = Fault {
                     key: String::new(),
                     found: format!("with `{found}` in it"),
-                    wanted: "without whole numbers beyond -2^63 and 2^64-1: write such as a text"
+                    wanted: "without whole numbers beyond -2^63 and 2^64-1: write them as strings"
                         .to_owned(),
                 };
                 faults.push((index, fault));
@@ -263,7 +263,7 @@ impl Refusal {
                         })
                     })
                     .collect();
-                json!({ "error": "nothing was kept: something is wrong", "faults": faults })
+                json!({ "error": "nothing was stored: the request is invalid", "faults": faults })
             }
             Self::TooMany => {
                 json!({ "error": format!("a list has at most {MOST} events") })
@@ -279,7 +279,7 @@ impl Refusal {
             Self::Board(index, refusal) => json!({ "error": refusal.to_string(), "index": index }),
             Self::Reused(undecided) => json!({ "error": undecided.error.to_string() }),
             Self::Busy => json!({
-                "error": "more events that change the board wait than may",
+                "error": "too many pending board events (limit: 256)",
                 "retry_after_seconds": BUSY.as_secs_f64(),
             }),
             Self::Log(undecided) => {

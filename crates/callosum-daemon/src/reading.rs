@@ -70,14 +70,14 @@ impl Wanted {
         for (key, value) in request::query(uri)? {
             match key.as_str() {
                 "since" if wanted.since.is_some() => {
-                    return Err("`since` stands there twice".to_owned());
+                    return Err("`since` is given twice".to_owned());
                 }
                 "since" => {
                     let cursor = value.parse::<Cursor>();
                     wanted.since = Some(cursor.map_err(|error| error.to_string())?);
                 }
                 "topic" if wanted.patterns.len() == MOST_PATTERNS => {
-                    return Err(format!("there are at most {MOST_PATTERNS} topics"));
+                    return Err(format!("too many topics (limit: {MOST_PATTERNS})"));
                 }
                 "topic" => {
                     let pattern = value.parse::<Pattern>();
@@ -96,7 +96,7 @@ impl Wanted {
                 }
                 _ => {
                     return Err(format!(
-                        "`{key}` is no key of this query: there are `since`, `topic` and `limit`"
+                        "unknown query key `{key}` (allowed: `since`, `topic`, `limit`)"
                     ));
                 }
             }
@@ -147,7 +147,7 @@ pub(super) async fn answer(
         drop((answering, first));
         let Some(place) = house.long_answers.begin(PATIENCE).await else {
             house.hub.counts.refused("full");
-            let words = "as many long answers are being taken as may be";
+            let words = "too many concurrent long responses (limit: 16)";
             return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, LATER);
         };
         (answering, first) = match Answering::begin(house, wanted, is_lines).await {

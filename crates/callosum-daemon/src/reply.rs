@@ -35,7 +35,7 @@ pub(super) struct Piece {
 
 /// The rest of an answer was not made: its connection ends, so that nobody takes what there is of it for all.
 #[derive(Debug, thiserror::Error)]
-#[error("the rest of the answer was not made")]
+#[error("the response is incomplete")]
 pub(super) struct Cut;
 
 impl Body for Reply {

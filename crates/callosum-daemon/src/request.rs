@@ -57,7 +57,7 @@ pub(super) fn query(uri: &Uri) -> Result<Vec<(String, String)>, String> {
         .map(|pair| {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let read = decoded(key).zip(decoded(value));
-            read.ok_or_else(|| format!("`{pair}` in the query is no text in percent-encoding"))
+            read.ok_or_else(|| format!("`{pair}` in the query is not valid percent-encoded text"))
         })
         .collect()
 }

@@ -69,7 +69,7 @@ pub(super) async fn answer(
         "/status" if door == Door::Socket => &["GET"],
         "/stop" if door == Door::Socket => &["POST"],
         _ if door == Door::Bus => {
-            let words = "this is a WebSocket: connect to it as to ws://HOST:PORT";
+            let words = "this is a WebSocket: connect to ws://HOST:PORT";
             return reply::error(StatusCode::UPGRADE_REQUIRED, words);
         }
         _ => {

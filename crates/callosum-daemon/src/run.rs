@@ -75,10 +75,10 @@ pub struct Setting {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The log cannot be opened.
-    #[error("the log of events cannot be opened")]
+    #[error("cannot open the event log")]
     Journal(#[from] JournalError),
     /// The board that follows from it cannot be.
-    #[error("the board of tasks and messages cannot be opened")]
+    #[error("cannot open the board of tasks and messages")]
     Mesh(#[from] MeshError),
     /// Files beside the log cannot be written.
     #[error(transparent)]

@@ -164,7 +164,7 @@ impl Work {
         let address = self.setting.address.as_deref();
         let address = address.ok_or_else(|| format!("the variable {variable} is not set"))?;
         let webhook = Webhook::new(address).map_err(|error| {
-            format!("what the variable {variable} holds cannot be posted to: {error}")
+            format!("the variable {variable} is not a valid webhook address: {error}")
         })?;
         let said = |error: JournalError| error.to_string();
         let mut journal = (self.open)().map_err(said)?;
@@ -327,9 +327,12 @@ impl Work {
             .map_err(|error| error.to_string())?;
         for notice in &batch.notices {
             let line = match notice {
-                Notice::Reset { .. } => "another log of events has begun".to_owned(),
-                Notice::Dropped { count } => format!("{count} events are kept no longer"),
-                Notice::Damaged { count, .. } => format!("{count} lines of the log are no event"),
+                Notice::Reset { .. } => "a new event log has started".to_owned(),
+                Notice::Dropped { count } => format!("events no longer stored: {count}"),
+                Notice::Damaged { count, .. } => format!(
+                    "lines of the log that are not events: \
+                    {count}"
+                ),
             };
             // They are few and short.
             content.add_line(&line);

@@ -36,13 +36,13 @@ pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Respo
             .ok()
             .and_then(|last| last.parse::<Cursor>().ok());
         let Some(cursor) = cursor else {
-            return reply::error(StatusCode::BAD_REQUEST, "`Last-Event-ID` is no cursor");
+            return reply::error(StatusCode::BAD_REQUEST, "`Last-Event-ID` is not a cursor");
         };
         wanted.since = Some(cursor);
     }
     let Some(place) = house.listen(|listeners| &listeners.streams) else {
         house.hub.counts.refused("full");
-        let words = "as many listen as may";
+        let words = "too many subscribers";
         return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, PATIENCE);
     };
     let feed = Feed::begin(&house.hub, wanted.patterns, wanted.since.as_ref());

@@ -94,7 +94,7 @@ impl Judged {
             ),
             Failure::Defect => (
                 "hook.defect",
-                "callosum failed on this call by a defect of its own",
+                "callosum failed on this call because of a bug in callosum",
             ),
         };
         Self::undecided(rule, reason.to_owned())
@@ -117,8 +117,7 @@ impl Judged {
         self.verdict.decision = Decision::Ask;
         self.verdict.rule = Some(OPEN_SHELL.to_owned());
         self.verdict.reason = Some(
-            "what is typed into an open shell or interpreter is not reported to callosum"
-                .to_owned(),
+            "callosum does not see what is typed into an open shell or interpreter".to_owned(),
         );
         self.verdict.alternative =
             Some("run it as one command, such as `bash -c 'COMMAND'` or `python3 FILE`".to_owned());
@@ -130,7 +129,7 @@ impl Judged {
         self.verdict.decision = Decision::Ask;
         self.verdict.rule = Some(NOT_HELD.to_owned());
         self.verdict.reason = Some(format!(
-            "no snapshot holds {}, and it would be gone; `callosum snapshot create` says why",
+            "no snapshot contains {}, and it would be lost; `callosum snapshot create` says why",
             lost.join(", ")
         ));
         self
@@ -153,11 +152,11 @@ impl Judged {
             (Some(UNREADABLE | OPEN_SHELL), _) | (_, Action::Other) => "",
             // No permission holds for these.
             (_, Action::Write(_) | Action::Read(_)) | (Some(NOT_HELD), _) => {
-                ". Nobody can be asked here, so it is denied; tell the user, who can do it by hand"
+                ". No one can be asked here, so it is denied; tell the user, who can do it by hand"
             }
             (_, Action::Shell(_)) => {
-                ". Nobody can be asked here, so it is denied; tell the user, who alone can permit it, \
-                 with `callosum guard allow` at a terminal of their own"
+                ". No one can be asked here, so it is denied; tell the user, who alone can \
+                 permit it, with `callosum guard allow` in their own terminal"
             }
         };
         Answer::Deny(format!("{}{way}", self.words()))
@@ -165,7 +164,7 @@ impl Judged {
 
     fn words(&self) -> String {
         let verdict = &self.verdict;
-        let reason = verdict.reason.as_deref().unwrap_or("a rule is against it");
+        let reason = verdict.reason.as_deref().unwrap_or("a rule forbids it");
         let mut words = reason.trim_end_matches('.').to_owned();
         if let Some(alternative) = &verdict.alternative {
             words.push_str(". Instead: ");

@@ -221,7 +221,8 @@ pub(super) fn note(kept: Option<&Kept>) -> Option<String> {
     };
     let id: String = held.id.chars().take(LONGEST_ID).collect();
     Some(format!(
-        "callosum has kept {first}{more} before this (git has not): callosum snapshot restore {id}"
+        "callosum saved {first}{more} before this (git has no copy): callosum snapshot restore \
+         {id}"
     ))
 }
 

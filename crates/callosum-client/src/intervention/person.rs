@@ -60,13 +60,13 @@ pub enum NotifyError {
     #[error(transparent)]
     Spawn(#[from] SpawnError),
     /// The path of this program is unknown.
-    #[error("this program does not find itself")]
+    #[error("cannot find the path of this program")]
     NoProgram(#[source] std::io::Error),
     /// There is no notice of this id.
     #[error("there is no notice `{0}`")]
     NoNotice(String),
     /// A notice is damaged.
-    #[error("`{}` is no notice", path.display())]
+    #[error("`{}` is not a notice", path.display())]
     Damaged {
         /// Its file.
         path: PathBuf,
@@ -77,7 +77,7 @@ pub enum NotifyError {
     #[error("`escalation.human_notification.webhook`: {0}")]
     Address(#[from] NoWebhook),
     /// The webhook does not answer, or refuses.
-    #[error("the webhook took nothing: {0}")]
+    #[error("the webhook did not accept the notice: {0}")]
     Webhook(String),
     /// The desktop's notifier failed.
     #[error("`{program}` failed: {words}")]

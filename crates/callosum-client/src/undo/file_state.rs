@@ -91,7 +91,7 @@ pub fn observe(
                 let target = target.to_owned();
                 (FileState::Link { target }, None)
             }
-            None => (FileState::unknown("a link that is no text"), None),
+            None => (FileState::unknown("a link whose target is not UTF-8"), None),
         },
         EntryKind::Folder => (FileState::unknown("a folder"), None),
         EntryKind::Other => (FileState::unknown("not a regular file"), None),

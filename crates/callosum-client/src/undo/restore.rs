@@ -12,7 +12,7 @@ pub enum RestoreError {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// A link or file is on the way to it.
-    #[error("`{0}` is no folder any more")]
+    #[error("`{0}` is no longer a folder")]
     InTheWay(String),
     /// A folder has its name.
     #[error("a folder has its name")]

@@ -81,7 +81,7 @@ pub(crate) enum CkError {
     #[error("it printed more than {} MiB", LONGEST >> 20)]
     TooLong,
     /// It printed what is no hit.
-    #[error("line {line} of what it printed is no hit")]
+    #[error("line {line} of its output is not a hit")]
     Unread {
         /// Which line, from 1.
         line: usize,
@@ -192,7 +192,7 @@ impl<'c> Ck<'c> {
         }
         let last = said.lines().rfind(|line| !line.trim().is_empty());
         Err(CkError::Failed {
-            said: last.map_or_else(|| "it did not say why".to_owned(), on_one_line),
+            said: last.map_or_else(|| "it gave no reason".to_owned(), on_one_line),
         })
     }
 }

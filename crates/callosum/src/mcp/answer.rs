@@ -31,7 +31,7 @@ pub(super) fn fitted(pieces: &[String], budget: u64, kind: &str) -> String {
         }
         let left = pieces.len() - done.max(1);
         if left > 0 {
-            text = format!("{text}[{left} more {kind} left out; a larger `budget` has more]\n");
+            text = format!("{text}[{left} more {kind} left out; a larger `budget` shows more]\n");
         }
         break;
     }

@@ -218,7 +218,7 @@ fn read(line: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
         }
         Ok(message) => Ok(message),
         Err(error) => {
-            let what = format!("this is no message of the protocol: {error}");
+            let what = format!("not a message of the protocol: {error}");
             Err(Refused::of(ErrorData::invalid_request(what, None), id))
         }
     }

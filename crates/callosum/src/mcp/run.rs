@@ -29,8 +29,8 @@ pub(crate) fn run(
     directory: Option<PathBuf>,
 ) -> Result<(), CommandError> {
     if io::stdin().is_terminal() {
-        let what = "a coding agent starts this, and speaks to it on standard input";
-        return Err(CommandError::new(Exit::Usage, what).hint("callosum init registers it"));
+        let what = "a coding agent starts this command and talks to it on standard input";
+        return Err(CommandError::new(Exit::Usage, what).hint("register it with: callosum init"));
     }
     let failed = |error: io::Error| {
         CommandError::because(Exit::Environment, "the server cannot start", &error)
@@ -70,10 +70,13 @@ async fn serve(server: Server, stop: &Notify) -> Result<(), CommandError> {
             Ok(Ok(QuitReason::Closed | QuitReason::Cancelled))
             | Err(ServerInitializeError::ConnectionClosed(_)),
         ) => Ok(()),
-        Some(Ok(Ok(_))) => Err(CommandError::new(Exit::Internal, "the server broke off")),
+        Some(Ok(Ok(_))) => Err(CommandError::new(
+            Exit::Internal,
+            "the server stopped unexpectedly",
+        )),
         Some(Ok(Err(error))) => Err(CommandError::internal(error)),
         Some(Err(error)) => {
-            let what = "the client does not speak the protocol";
+            let what = "the client does not follow the protocol";
             Err(CommandError::because(Exit::No, what, &error))
         }
     }

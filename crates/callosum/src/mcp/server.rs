@@ -32,10 +32,11 @@ use crate::{
 use callosum_config::Environment;
 
 /// What a model is told of the server as a whole.
-const INSTRUCTIONS: &str = "Memory and delegation for this repository. Call `recover` when a session \
-begins, `find` before reading many files, `decide` for each decision with places that show it, and \
-`delegate` for analyses whose details you do not need in your context. `task`, `message`, `discovery` and `lease` \
-reach the other agents on this machine, also from a sandbox. Where a tool takes `budget`, it is the most tokens of an answer.";
+const INSTRUCTIONS: &str = "Memory and delegation for this repository. Call `recover` when a \
+    session begins, `find` before reading many files, `decide` for each decision with the places \
+    that support it, and `delegate` for analyses whose details you do not need in your context. \
+    `task`, `message`, `discovery` and `lease` reach the other agents on this machine, also from \
+    a sandbox. `budget` is the maximum number of tokens of an answer.";
 
 /// Calls of a kind that run at once; more wait.
 const AT_ONCE: u32 = 4;
@@ -207,7 +208,7 @@ impl ServerHandler for Server {
         let Some(tool) = tools::named(&request.name) else {
             let names: Vec<&str> = tools::ALL.iter().map(|tool| tool.name).collect();
             let what = format!(
-                "there is no tool `{}`; there are {}",
+                "there is no tool `{}` (allowed: {})",
                 request.name.escape_debug(),
                 names.join(", ")
             );

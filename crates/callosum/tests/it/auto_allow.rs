@@ -289,7 +289,7 @@ fn an_agent_cannot_change_it() {
                 .arguments(change.clone());
             let refused = run.env(mark, "1").run().ended_with(1);
             assert!(
-                refused.stderr.contains("for a person to change"),
+                refused.stderr.contains("only a person can change"),
                 "{refused:?}"
             );
         }

@@ -10,11 +10,11 @@ fn beads_are_ready_when_what_they_need_is_closed() {
     let env = project();
     let none = env.run(["bead", "ready"]).success();
     assert_eq!(none.stdout, "");
-    assert_eq!(none.stderr, "no bead is open: callosum bead create TITLE\n");
+    assert_eq!(none.stderr, "no open beads: callosum bead create TITLE\n");
     let recovered = env.run(["session", "recover"]).success();
     assert_eq!(recovered.stdout, "");
     assert!(
-        recovered.stderr.starts_with("nothing is kept here yet: "),
+        recovered.stderr.starts_with("nothing to recover yet: "),
         "{}",
         recovered.stderr
     );
@@ -38,7 +38,7 @@ fn beads_are_ready_when_what_they_need_is_closed() {
     assert_eq!(none.stdout, "");
     assert_eq!(
         none.stderr,
-        "no bead is ready, 2 wait or are held back: callosum bead list\n"
+        "no bead is ready, 2 waiting or held back: callosum bead list\n"
     );
     env.run(["bead", "update", "bd-1", "--status", "open"])
         .success();
@@ -51,7 +51,7 @@ fn beads_are_ready_when_what_they_need_is_closed() {
     let ready = env.run(["bead", "ready"]).success();
     assert_eq!(ready.stdout, "bd-1 P2 open First\n");
     assert!(
-        ready.stderr.contains(".beads/bd-3.yaml was not understood"),
+        ready.stderr.contains("cannot parse .beads/bd-3.yaml: "),
         "{}",
         ready.stderr
     );
@@ -175,7 +175,7 @@ fn a_bead_is_handed_off_where_the_checkpoint_permits_it() {
     };
     let blocked = hand_off().ended_with(1);
     assert!(
-        blocked.stderr.contains("nothing was handed off"),
+        blocked.stderr.contains("not handed off"),
         "{}",
         blocked.stderr
     );
@@ -250,7 +250,7 @@ fn bd_is_asked_told_and_believed_where_it_is_used() {
                    update bd-1 --status open\n";
     assert!(told.ends_with(changes), "{told}");
     let status = env.run(["session", "status"]).success();
-    let fork = "bd is believed, not bead: bd-1 is closed";
+    let fork = "bd overrides bead: bd-1 is closed";
     assert!(status.stdout.contains(fork), "{}", status.stdout);
 
     // One that it alone has is shown, and has a file of ours as soon as something is written into it.
@@ -269,8 +269,7 @@ fn bd_is_asked_told_and_believed_where_it_is_used() {
         .success();
     assert_eq!(made.stdout, "bd-7 P0 in_progress Its \"own\"\n");
     assert!(
-        made.stderr
-            .contains("made .beads/bd-7.yaml of what `bd` says"),
+        made.stderr.contains("created .beads/bd-7.yaml from `bd`"),
         "{}",
         made.stderr
     );
@@ -387,7 +386,7 @@ fn a_broken_current_bead_keeps_no_decision_away() {
     let made = env
         .run(["session", "decide", "Use one", "--source=assumption"])
         .success();
-    let said = "the current bead `bd-1` has no part in it: ";
+    let said = "the decision is not part of the current bead `bd-1`: ";
     assert!(made.stderr.contains(said), "{}", made.stderr);
     env.write(".beads/bd-1.yaml", "id: bd-1\ntitle: Work\n");
     env.git(&["add", "--all"]);
@@ -397,7 +396,7 @@ fn a_broken_current_bead_keeps_no_decision_away() {
         .run(["session", "decide", "Use two", "--json"])
         .success();
     let healed =
-        ".beads/bd-1.yaml: missing (1 decision restored from the trajectory), healed from git";
+        ".beads/bd-1.yaml: missing (1 decision restored from the trajectory), repaired from git";
     assert!(made.stderr.contains(healed), "{}", made.stderr);
     assert_eq!(made.json()["bead"], "bd-1");
     let told = env.run(["session", "recover"]).success().stdout;

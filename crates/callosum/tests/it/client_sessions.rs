@@ -338,7 +338,9 @@ fn a_clear_is_refused_until_decisions_have_evidence() {
     let unknown = gate();
     assert_eq!(unknown.code, 2);
     assert!(
-        unknown.stderr.contains("cannot be known"),
+        unknown
+            .stderr
+            .contains("cannot tell whether decisions have evidence"),
         "{}",
         unknown.stderr
     );

@@ -175,7 +175,7 @@ fn only_projects_that_were_begun_here_are_named() {
         let refused = env.run(["session", command, "--repo", path(&clone)]);
         let refused = refused.ended_with(2);
         assert!(
-            refused.stderr.contains("begun on this machine"),
+            refused.stderr.contains("initialized on this machine"),
             "{refused:?}"
         );
         assert!(refused.stderr.contains("init"), "{refused:?}");
@@ -231,7 +231,7 @@ fn nothing_is_told_of_a_hand_off_that_was_not_made() {
     std::os::unix::fs::symlink(&away, &trajectories).unwrap();
     let failed = env.run([&hand[..], &["--force"]].concat()).ended_with(3);
     assert!(
-        failed.stderr.contains("the other project is not told"),
+        failed.stderr.contains("the other project was not notified"),
         "{failed:?}"
     );
     assert_eq!(std::fs::read_dir(&away).unwrap().count(), 0);

@@ -346,10 +346,10 @@ fn ck_is_asked_with_care() {
 fn a_ck_that_does_not_answer_changes_nothing() {
     for (does, told) in [
         ("echo 'no model' >&2; exit 1", "it failed: no model"),
-        ("exit 7", "it did not say why"),
+        ("exit 7", "it gave no reason"),
         ("kill -9 $$", "it failed"),
-        ("echo '{\"path\": 3}'", "line 1 of what it printed"),
-        ("echo 'Indexing…'; echo '[]'", "line 1 of what it printed"),
+        ("echo '{\"path\": 3}'", "line 1 of its output"),
+        ("echo 'Indexing…'; echo '[]'", "line 1 of its output"),
         ("exec yes '{}'", "more than 4 MiB"),
     ] {
         let env = with_ck(does);

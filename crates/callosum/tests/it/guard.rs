@@ -298,7 +298,7 @@ fn test_measures_a_file_of_commands() {
     );
     env.write("commands.jsonl", "\n\n");
     let said = env.run(["guard", "test", "commands.jsonl"]).ended_with(2);
-    assert!(said.stderr.contains("there is no command in"));
+    assert!(said.stderr.contains("there are no commands in"));
     env.write("commands.jsonl", "{\"id\": 1}\n");
     env.run(["guard", "test", "commands.jsonl"]).ended_with(2);
 }

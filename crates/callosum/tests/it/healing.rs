@@ -12,7 +12,7 @@ fn what_is_broken_is_healed_from_git_or_the_template() {
     let env = project();
     let anew = env.run(["session", "heal"]).success().stdout;
     assert!(
-        anew.starts_with("loa-grimoire/NOTES.md: missing, healed from template\n"),
+        anew.starts_with("loa-grimoire/NOTES.md: missing, repaired from template\n"),
         "{anew}"
     );
     env.run(["bead", "create", "Kept", "--id", "bd-1"])
@@ -51,7 +51,7 @@ fn decisions_of_lost_notes_come_back() {
     assert!(
         saved
             .stdout
-            .contains("1 decision, 1 of them missing in NOTES.md until now")
+            .contains("1 decision, 1 of them missing from NOTES.md until now")
     );
     let entry = notes.split("#### ").nth(1).unwrap();
     let entry = entry.split("\n\n").next().unwrap();
@@ -59,7 +59,7 @@ fn decisions_of_lost_notes_come_back() {
     let cut = notes.find("**Decision**: Use").unwrap() + 16;
     env.write("loa-grimoire/NOTES.md", &notes[..cut]);
     let healed = env.run(["session", "heal"]).success().stdout;
-    let line = "loa-grimoire/NOTES.md: missing 1 decision, healed from trajectory\n";
+    let line = "loa-grimoire/NOTES.md: missing 1 decision, repaired from trajectory\n";
     assert!(healed.contains(line), "{healed}");
     assert!(env.read("loa-grimoire/NOTES.md").contains(entry));
     assert_eq!(env.run(["session", "heal"]).success().stdout, "");
@@ -134,7 +134,7 @@ fn what_hands_wrote_is_named_by_its_line() {
     .unwrap();
     let shown = env.run(["session", "status"]).success().stdout;
     for name in ["implementing-tasks", "other"] {
-        let said = format!("{a2a}/{name}-2026-01-02.jsonl:1: it is no record");
+        let said = format!("{a2a}/{name}-2026-01-02.jsonl:1: not a record");
         assert!(shown.contains(&said), "{said} is not in {shown}");
     }
     let told = env.run(["session", "grounding"]).ended_with(2).stderr;
@@ -174,11 +174,11 @@ fn on_a_read_only_disk_healing_says_what_is_wrong() {
     assert!(
         healed
             .stderr
-            .contains("not healed, since it cannot be written: 2 of 2")
+            .contains("files not repaired, because they cannot be written: 2 of 2")
     );
-    let lost = "loa-grimoire/NOTES.md: missing 1 decision, and stays so\n";
+    let lost = "loa-grimoire/NOTES.md: missing 1 decision, not repaired\n";
     assert!(healed.stdout.contains(lost), "{}", healed.stdout);
-    assert!(healed.stderr.contains("nothing can be healed here: "));
+    assert!(healed.stderr.contains("cannot repair anything here: "));
     assert!(
         healed.stderr.contains("ead-only file system"),
         "{}",
@@ -197,7 +197,7 @@ fn on_a_read_only_disk_healing_says_what_is_wrong() {
     let decided = disk.run(&["session", "decide", "Use one"]).ended_with(3);
     for said in [
         "error: session files cannot be locked or written here\ncaused by: cannot open `",
-        "hint: what is there can be read all the same: callosum session recover\n",
+        "hint: reading still works: callosum session recover\n",
     ] {
         assert!(decided.stderr.contains(said), "{}", decided.stderr);
     }
@@ -237,7 +237,7 @@ fn notes_that_a_crash_left_blank_are_healed_before_they_are_written() {
             let notes = env.read("loa-grimoire/NOTES.md");
             assert!(notes.contains(said), "{command:?} {damage:?}: {notes}");
             assert!(
-                ran.stderr.contains("healed from git"),
+                ran.stderr.contains("repaired from git"),
                 "{command:?}: {}",
                 ran.stderr
             );
@@ -323,9 +323,9 @@ fn what_cannot_be_written_keeps_nothing_else_from_being_healed() {
     let mount = ReadOnly::of(&env.project().join(".beads"));
     let healed = env.run(["session", "heal"]).ended_with(1);
     for said in [
-        "loa-grimoire/NOTES.md: missing, healed from git\n",
+        "loa-grimoire/NOTES.md: missing, repaired from git\n",
         "and cannot be written: Read-only file system",
-        ", and stays so\n",
+        ", not repaired\n",
     ] {
         assert!(healed.stdout.contains(said), "{}", healed.stdout);
     }
@@ -345,9 +345,9 @@ fn records_that_cannot_be_written_keep_nothing_from_going_on() {
     let mount = ReadOnly::of(&env.project().join("loa-grimoire/a2a/trajectory"));
     std::fs::remove_file(env.project().join("loa-grimoire/NOTES.md")).unwrap();
     let healed = env.run(["session", "heal"]).success();
-    let line = "loa-grimoire/NOTES.md: missing, healed from git\n";
+    let line = "loa-grimoire/NOTES.md: missing, repaired from git\n";
     assert!(healed.stdout.contains(line), "{}", healed.stdout);
-    let warned = "what was healed is in no trajectory: ";
+    let warned = "the repair is not recorded in a trajectory: ";
     assert!(healed.stderr.contains(warned), "{}", healed.stderr);
     env.run(["bead", "create", "Work", "--id", "bd-1"])
         .success();
@@ -381,13 +381,16 @@ fn records_that_git_is_to_commit_are_healed_as_committed_ones() {
     env.git(&["add", "-A"]);
     std::fs::remove_file(&file).unwrap();
     let healed = env.run(["session", "heal"]).success().stdout;
-    assert!(healed.contains(": missing, healed from git\n"), "{healed}");
+    assert!(
+        healed.contains(": missing, repaired from git\n"),
+        "{healed}"
+    );
     let there = std::fs::read_to_string(&file).unwrap();
     assert!(there.starts_with(&whole), "{there}");
     env.git(&["rm", "--quiet", "--cached", "-rf", "loa-grimoire/a2a"]);
     std::fs::remove_file(&file).unwrap();
     let healed = env.run(["session", "heal"]).success().stdout;
-    assert!(!healed.contains("healed from git"), "{healed}");
+    assert!(!healed.contains("repaired from git"), "{healed}");
 }
 
 /// A folder that is mounted over itself and cannot be written, until it is dropped.

@@ -119,7 +119,7 @@ fn what_only_a_snapshot_holds_is_told() {
         let own = listed.find(|snapshot| snapshot["label"] == label).unwrap();
         let id = own["snapshot_id"].as_str().unwrap();
         let expected = format!(
-            "callosum has kept {file} before this (git has not): callosum snapshot restore {}",
+            "callosum saved {file} before this (git has no copy): callosum snapshot restore {}",
             &id[..8]
         );
         assert_eq!(person.as_deref(), Some(expected.as_str()), "{command}");
@@ -211,7 +211,7 @@ fn what_no_snapshot_can_keep_is_asked_about() {
         "find . -name '*.rs' | xargs rm",
     ] {
         let denied = ask(&env, "codex", "pre-tool-use", command);
-        let why = "and it would be gone; `callosum snapshot create` says why";
+        let why = "and it would be lost; `callosum snapshot create` says why";
         assert!(denied.stderr.contains(why), "{command}: {denied:?}");
     }
     env.write("target/debug/a", "made");
@@ -548,7 +548,7 @@ fn the_whole_machine_is_not_kept() {
     };
     for folder in ["/".into(), "/proc".into(), env.home()] {
         let refused = create(&folder, &[]).ended_with(2);
-        assert!(refused.stderr.contains("is no project"), "{refused:?}");
+        assert!(refused.stderr.contains("is not a project"), "{refused:?}");
         assert!(refused.stderr.contains("--only PATH"), "{refused:?}");
     }
     env.write(env.home().join("notes.txt"), "x");

@@ -265,7 +265,7 @@ fn what_is_kept_names_the_agent_and_its_session() {
     let said = server.done("recover", &json!({"about": "sockets"}));
     assert!(said.contains("Use one pool"), "{said}");
     let said = server.done("decide", &json!({"decision": "Retry for ever"}));
-    assert!(said.contains("nothing shows it yet"), "{said}");
+    assert!(said.contains("no evidence yet"), "{said}");
     assert_eq!(server.end(), 0);
 
     let codex = env.callosum().arguments(["mcp"]);
@@ -451,7 +451,7 @@ fn a_client_with_roots_names_the_project() {
     server.notify("notifications/roots/list_changed", &json!({}));
     server.say(&find.to_string());
     let (found, _) = names_root(&mut server, elsewhere.to_str().unwrap());
-    assert!(found.contains("nothing is found"), "{found}");
+    assert!(found.contains("no matches"), "{found}");
     assert_eq!(server.end(), 0);
 }
 

@@ -82,7 +82,7 @@ fn git_merges_the_sessions_of_two_branches() {
         .run(["session", "merge"].iter().chain(&odd))
         .ended_with(1);
     assert!(
-        odd.stderr.contains("`src/a.rs` is no file of a session"),
+        odd.stderr.contains("`src/a.rs` is not a session file"),
         "{}",
         odd.stderr
     );
@@ -117,7 +117,7 @@ fn a_merge_that_git_left_is_named_and_healed() {
     let healed = env.run(["session", "heal"]).success().stdout;
     assert_eq!(
         healed
-            .matches("an unfinished merge, healed from both sides")
+            .matches("an unfinished merge, repaired from both sides")
             .count(),
         2,
         "{healed}"
@@ -158,10 +158,7 @@ fn a_merge_whose_program_git_cannot_start_is_named_and_healed() {
     let named = "loa-grimoire/NOTES.md: an unfinished merge\n";
     assert!(check.contains(&format!("Cannot clear: {named}")), "{check}");
     let status = env.run(["session", "status"]).success().stdout;
-    assert!(
-        status.contains(&format!("not understood: {named}")),
-        "{status}"
-    );
+    assert!(status.contains(&format!("problem: {named}")), "{status}");
     let refused = env
         .run(["hook", "claude", "pre-clear"])
         .ended_with(2)
@@ -177,7 +174,7 @@ fn a_merge_whose_program_git_cannot_start_is_named_and_healed() {
     let unasked = unasked.run().ended_with(1).stdout;
     assert!(unasked.contains("cannot ask git which files"), "{unasked}");
     let healed = env.run(["session", "heal"]).success().stdout;
-    let from_both = "an unfinished merge, healed from both sides";
+    let from_both = "an unfinished merge, repaired from both sides";
     assert_eq!(healed.matches(from_both).count(), 2, "{healed}");
     is_merged(&env);
     assert!(

@@ -193,7 +193,7 @@ fn what_is_never_taken_over_is_told_wherever_somebody_looks() {
         "{status}"
     );
     let bridge = env.run(["mesh", "bridge", "--json"]).success();
-    assert!(bridge.stderr.contains("is never taken over"), "{bridge:?}");
+    assert!(bridge.stderr.contains("is never applied"), "{bridge:?}");
     let left = bridge.json()["ignored"].clone();
     assert_eq!(left[0]["reason"], "does not end in .json");
     let digest = env.run(["mesh", "digest", "--to", "codex"]).success();
@@ -277,7 +277,7 @@ fn what_is_left_behind_is_named() {
     assert_eq!(status["health"], "attention");
     let text = env.run(["status"]).success().stdout;
     assert!(
-        text.contains("mesh      0 messages waiting, 1 task to do, 0 under way, 0 leases"),
+        text.contains("mesh      0 messages waiting, 1 task pending, 0 in progress, 0 leases"),
         "{text}"
     );
     assert!(text.contains("callosum mesh message list --dead"), "{text}");

@@ -15,10 +15,10 @@ const OWN: &str = "Use one pool";
 const OTHERS: &str = "person says to you: \"look here\"";
 
 /// That it cannot be told of.
-const UNTOLD: &str = "Other agents cannot be told of this session just now: `callosum doctor`";
+const UNTOLD: &str = "Callosum cannot announce this session to other agents: run `callosum doctor`";
 
 /// That nothing of the others can be read.
-const UNREAD: &str = "What other agents have for you cannot be read just now: `callosum doctor`";
+const UNREAD: &str = "Callosum cannot read what other agents sent you: run `callosum doctor`";
 
 /// A project with something to recover, and a message that waits for Claude.
 fn laid_out(env: &TestEnv) {
@@ -285,7 +285,7 @@ fn a_full_disk_makes_no_failure_of_what_is_in_the_log() {
     filled(env);
     let send = ["mesh", "message", "send", "codex", "full", "--as", "claude"];
     let sent = env.run(send).success();
-    assert!(sent.stderr.contains("not in line"), "{}", sent.stderr);
+    assert!(sent.stderr.contains("out of sync"), "{}", sent.stderr);
     env.run(["mesh", "publish", "a.b", "--as", "w"]).success();
     let looks: [&[&str]; 4] = [
         &["mesh", "message", "list"],
@@ -378,7 +378,7 @@ fn a_log_that_cannot_be_read_is_a_line_of_a_digest() {
     ] {
         assert_eq!(told.lines().count(), 1, "{told}");
         assert!(
-            told.contains("cannot be read") && told.contains("callosum doctor"),
+            told.contains("Cannot read news from other agents") && told.contains("callosum doctor"),
             "{told}"
         );
     }
@@ -387,7 +387,8 @@ fn a_log_that_cannot_be_read_is_a_line_of_a_digest() {
     env.run(["delegate", "Map it all"]).success();
     let told = env.run(digest).success().stdout;
     assert!(
-        told.contains("cannot be read") && told.contains("- new in the ledger "),
+        told.contains("Cannot read news from other agents")
+            && told.contains("- new in the ledger "),
         "{told}"
     );
 }

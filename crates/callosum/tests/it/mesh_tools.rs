@@ -98,7 +98,7 @@ fn a_task_is_claimed_and_done_by_a_tool() {
         "task",
         &json!({"do": "add", "text": "Go on", "to": "gemini", "id": "t2"}),
     );
-    assert_eq!(left, "t2 is left\n");
+    assert_eq!(left, "t2 is added\n");
     assert_eq!(mesh(&env, &["task", "show", "t2"])["created_by"], "codex");
     assert!(!env.project().join("loa-grimoire").exists());
     for (arguments, why) in [
@@ -167,7 +167,7 @@ fn messages_are_sent_and_read_by_a_tool() {
     }
     assert!(rest.contains("> last"), "{rest}");
     assert_eq!(states("acked"), 5);
-    assert_eq!(codex.done("message", &json!({})), "no message waits\n");
+    assert_eq!(codex.done("message", &json!({})), "no unread messages\n");
     codex.done("message", &json!({"to": "claude", "text": "seen"}));
     let waits = mesh(&env, &["message", "read", "--as", "claude", "--peek"]);
     assert_eq!(waits["messages"][0]["from"], "codex");
@@ -178,7 +178,7 @@ fn messages_are_sent_and_read_by_a_tool() {
     );
     assert_eq!(
         codex.done("message", &json!({"do": "read"})),
-        "no message waits\n"
+        "no unread messages\n"
     );
     for arguments in [
         json!({"text": "to nobody"}),
@@ -229,10 +229,7 @@ fn discoveries_and_leases_are_told_by_tools() {
     let env = TestEnv::new();
     env.write("src/a.rs", "fn a() {}\n");
     let mut codex = Codex::of(&env);
-    assert_eq!(
-        codex.done("discovery", &json!({})),
-        "nobody has told anything\n"
-    );
+    assert_eq!(codex.done("discovery", &json!({})), "no discoveries\n");
     codex.done("discovery", &json!({"text": "serde 2 breaks the format"}));
     codex.done("discovery", &json!({"do": "share", "text": "and another"}));
     for arguments in [json!({"do": "share"}), json!({"do": "list", "text": "x"})] {
@@ -245,10 +242,7 @@ fn discoveries_and_leases_are_told_by_tools() {
         all.contains("codex at ") && all.contains("> serde 2"),
         "{all}"
     );
-    assert_eq!(
-        codex.done("lease", &json!({"do": "list"})),
-        "nobody works on a file\n"
-    );
+    assert_eq!(codex.done("lease", &json!({"do": "list"})), "no leases\n");
     let taken = codex.done(
         "lease",
         &json!({"do": "take", "path": "src/a.rs", "why": "renaming"}),
@@ -314,7 +308,7 @@ fn no_words_of_others_stand_among_ours_unmarked() {
     let said = codex
         .0
         .refused("lease", &json!({"do": "release", "path": "b.rs"}));
-    assert!(said.contains("nobody has a lease"), "{said}");
+    assert!(said.contains("no one has a lease"), "{said}");
 }
 
 /// Who does not say its name speaks as nobody known, and not as a person.

@@ -238,7 +238,7 @@ fn a_broken_mesh_is_told_to_the_trail() {
     env.write(env.machine_home().join("mesh/origin"), "../../etc\n");
     is_silent(client, &tell(&env, client, "post-tool-use", after_tool));
     let told = context(&tell(&env, client, "session-start", begins), begins);
-    assert!(told.ends_with("`callosum doctor` says why.\n"), "{told}");
+    assert!(told.ends_with(": run `callosum doctor`.\n"), "{told}");
     let journal = env.machine_home().join("journal/audit");
     let files = callosum_host::Disk::real().list_dir(&journal).unwrap();
     let told = files.iter().map(|file| env.read(journal.join(&file.name)));
@@ -381,17 +381,13 @@ fn a_broken_configuration_is_told_and_fails_no_digest() {
     env.write(env.configuration(), "[mesh]\nleases = \n");
     for (client, _, begins, _) in CLIENTS {
         let told = context(&tell(&env, client, "session-start", begins), begins);
-        assert!(
-            told.contains("`callosum doctor` says why"),
-            "{client}: {told}"
-        );
+        assert!(told.contains(": run `callosum doctor`"), "{client}: {told}");
     }
     let digest = ["mesh", "digest", "--to", "claude"];
     let told = env.run(digest).success();
     assert_eq!(told.stdout, "");
     assert!(
-        told.stderr
-            .contains("configuration of the mesh cannot be used"),
+        told.stderr.contains("cannot use the mesh configuration"),
         "{}",
         told.stderr
     );

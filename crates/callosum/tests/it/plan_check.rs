@@ -32,11 +32,11 @@ fn literal_arguments_that_a_capability_refuses_are_findings() {
         ),
         (
             "(call :session.decide {:decision d :cite [\"README.md\"]})",
-            "`README.md` names no lines of a file",
+            "`README.md` does not name lines of a file",
         ),
         (
             "(call :session.decide {:decision d :cite [d \"src/a.rs:x\"]})",
-            "`src/a.rs:x` names no lines of a file",
+            "`src/a.rs:x` does not name lines of a file",
         ),
     ] {
         let plan =

@@ -253,7 +253,7 @@ fn a_run_is_gone_on_with_in_the_folder_that_it_was_begun_in() {
     };
     for verb in ["approve", "resume"] {
         let told = there(&copy, verb).ended_with(1).stderr;
-        assert!(told.contains("of which this is a copy"), "{told}");
+        assert!(told.contains("and this is a copy of it"), "{told}");
         assert!(
             told.contains(&format!("-C {} plan", project.display())),
             "{told}"

@@ -63,9 +63,9 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     assert_eq!(listed["runs"][0]["standing"], "interrupted");
     // Nobody has asked what came of it, which going on does first.
     let told = env.run(["plan", "show", &run]).success().stdout;
-    let way = format!("  go on: callosum plan resume {run}\n");
+    let way = format!("  resume: callosum plan resume {run}\n");
     assert!(told.contains(&way), "{told}");
-    assert!(!told.contains("nobody can tell"), "{told}");
+    assert!(told.contains("resuming looks that up first"), "{told}");
     // It is not confined, and may have done anything: a person says that it was not done.
     let output = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
     assert_eq!(
@@ -78,7 +78,8 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     let listed = env.run(["plan", "list", "--json"]).success().json();
     assert_eq!(listed["runs"][0]["standing"], "waiting");
     let told = env.run(["plan", "show", &run]).success().stdout;
-    assert!(told.contains("nobody can tell"), "{told}");
+    let unknown = "it is unknown whether this call finished before the run was interrupted\n";
+    assert!(told.contains(unknown), "{told}");
     let of = "where VALUE is of type [:map [:summary String] [:task String ?]";
     assert!(told.contains(of), "{told}");
     let of = waiting["answer_type"].as_str().unwrap();
@@ -96,7 +97,7 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     ] {
         let resume = env.callosum().arguments(["plan", "resume", &run]);
         let refused = resume.arguments(twice).run().ended_with(2);
-        let why = "is named twice: say one thing of it, once";
+        let why = "is named twice: settle it once";
         assert!(refused.stderr.contains(why), "{}", refused.stderr);
     }
     let number = format!("{key}=5");

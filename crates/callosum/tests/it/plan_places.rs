@@ -23,7 +23,7 @@ fn a_run_at_work_stays_its_process_s_whatever_is_cleared_away() {
     let listed = env.run(["plan", "list", "--json"]).success().json();
     assert_eq!(listed["runs"][0]["standing"], "running");
     let refused = env.run(["plan", "resume", &run]).ended_with(3);
-    let why = "another process is carrying on the run";
+    let why = "another process is executing the run";
     assert!(refused.stderr.contains(why), "{}", refused.stderr);
     env.run(["plan", "cancel", &run]).success();
     child.wait().unwrap();
@@ -58,7 +58,7 @@ fn a_run_is_gone_on_with_in_the_worktree_that_it_was_begun_in() {
         let run = asked.json()["run"].as_str().unwrap().to_owned();
         for verb in ["approve", "resume"] {
             let told = in_tree(there, &["plan", verb, &run]).ended_with(1).stderr;
-            let why = format!("was begun in the worktree `{}`", here.display());
+            let why = format!("was started in the worktree `{}`", here.display());
             assert!(told.contains(&why), "{told}");
             let hint = format!("callosum -C {} plan resume {run}", here.display());
             assert!(told.contains(&hint), "{told}");
@@ -71,7 +71,7 @@ fn a_run_is_gone_on_with_in_the_worktree_that_it_was_begun_in() {
     env.git(&["worktree", "remove", "--force", linked.to_str().unwrap()]);
     let told = env.run(["plan", "resume", &run]).ended_with(1).stderr;
     let hint = format!(
-        "not there any more\nhint: nothing was done; end the run: callosum plan cancel {run}\n"
+        "which no longer exists\nhint: nothing was done; end the run: callosum plan cancel {run}\n"
     );
     assert!(told.ends_with(&hint), "{told}");
     env.run(["plan", "cancel", &run]).success();

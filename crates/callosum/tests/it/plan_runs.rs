@@ -46,7 +46,7 @@ fn a_run_is_carried_out_and_its_causal_chain_shown() {
     let wide = carried_out(&env, &["-e", &wide]).success().json();
     let wide = wide["run"].as_str().unwrap();
     let cut = env.run(["plan", "show", wide, "--tree"]).success().stderr;
-    assert!(cut.contains("has them whole"), "{cut}");
+    assert!(cut.contains("the full text: "), "{cut}");
     let told = env.run(["plan", "show", &long]).success().stdout;
     let way = format!("long; `callosum plan resume {long}` prints it");
     assert!(told.contains(&way), "{told}");
@@ -59,7 +59,7 @@ fn a_run_is_carried_out_and_its_causal_chain_shown() {
     carried_out(&env, &["-e", sample]).success();
     let output = carried_out(&env, &["-e", "(call :chain.query {:intent :123})"]).success();
     assert_eq!(output.json()["value"], "[]");
-    let why = "nothing on record is of an intent yet";
+    let why = "no record has an intent yet";
     assert!(output.stderr.contains(why), "{}", output.stderr);
 }
 
@@ -168,7 +168,7 @@ fn a_task_goes_past_those_that_are_forbidden() {
     forbidden(&["quick", "scout"]);
     let refused = asked().ended_with(1).json()["error"].to_string();
     assert!(
-        refused.contains("no executor that is ready may be asked"),
+        refused.contains("no ready executor is allowed"),
         "{refused}"
     );
 }
@@ -267,7 +267,7 @@ fn a_run_is_gone_on_with_where_it_was_begun() {
     for verb in ["approve", "resume"] {
         let there = env.callosum().env("CALLOSUM_HOME", elsewhere.clone());
         let refused = there.arguments(["plan", verb, &run]).run().ended_with(1);
-        let why = "was not begun on this machine";
+        let why = "was not started on this machine";
         assert!(refused.stderr.contains(why), "{}", refused.stderr);
     }
     let known = env.machine_home().join(format!("plan-runs/{run}.json"));
@@ -296,8 +296,8 @@ fn a_record_that_does_not_fit_is_no_matter_of_other_runs() {
     let listed = env.run(["plan", "list"]).success();
     assert!(listed.stdout.contains(&whole), "{}", listed.stdout);
     for told in [
-        "passed over 2 records of no run: ",
-        &format!("the run {other} is passed over: "),
+        "ignoring 2 records without a run: ",
+        &format!("ignoring the run {other}: "),
     ] {
         assert!(listed.stderr.contains(told), "{}", listed.stderr);
     }
@@ -412,7 +412,7 @@ fn the_ledger_is_not_asked_for_a_mode_that_is_none() {
     carried_out(&env, &["-e", plan]).success();
     let plan = "(call :ledger.query {:mode :at-once})";
     let refused = carried_out(&env, &["-e", plan]).ended_with(1).json();
-    let why = "`:mode` is `at-once`; allowed are :sequential, :concurrent, :staggered, :queued";
+    let why = "`:mode` is `at-once` (allowed: :sequential, :concurrent, :staggered, :queued)";
     let said = refused["error"]["message"].as_str().unwrap();
     assert!(said.contains(why), "{refused}");
 }

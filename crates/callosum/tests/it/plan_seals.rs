@@ -67,7 +67,7 @@ fn what_others_write_of_a_run_counts_for_nothing() {
         appended(&env, status, &details);
     }
     env.run(["audit", "verify"]).success();
-    let told = format!("6 records of the run {run} did not come from here");
+    let told = format!("6 records of the run {run} that did not come from here");
     let listed = env.run(["plan", "list"]).success();
     assert!(listed.stdout.contains("interrupted *"), "{}", listed.stdout);
     assert!(!listed.stderr.contains("warning"), "{}", listed.stderr);
@@ -127,10 +127,10 @@ fn a_run_that_is_over_stays_as_it_ended() {
     assert!(listed.stdout.contains("completed *"), "{}", listed.stdout);
     let warnings = listed.stderr.matches("warning").count();
     assert_eq!(warnings, 1, "{}", listed.stderr);
-    let of_none = "passed over 1 record of no run";
+    let of_none = "ignoring 1 record without a run";
     assert!(listed.stderr.contains(of_none), "{}", listed.stderr);
     let shown = env.run(["plan", "show", &run[..6]]).success();
-    let told = format!("3 records of the run {run} do not fit those before");
+    let told = format!("3 records of the run {run} that did not fit those before");
     assert!(shown.stderr.contains(&told), "{}", shown.stderr);
     assert!(shown.stdout.contains("completed"), "{}", shown.stdout);
     let output = env.run(["plan", "resume", &run]).success();
@@ -151,7 +151,7 @@ fn a_run_without_any_record_can_be_given_up() {
     let hint = format!("callosum plan cancel {run}");
     assert!(refused.stderr.contains(&hint), "{}", refused.stderr);
     let told = env.run(["plan", "cancel", &run]).success().stderr;
-    assert!(told.contains("is given up"), "{told}");
+    assert!(told.contains("gave up the run"), "{told}");
     assert!(!own_file(&env, &run).exists());
     env.run(["plan", "cancel", &run]).ended_with(1);
 }
@@ -260,7 +260,7 @@ fn what_a_newer_version_keeps_of_a_run_is_left_to_it() {
         env.run(["plan", "resume", &run]).ended_with(3),
         env.run(["plan", "cancel", &run]).ended_with(3),
     ] {
-        let why = "was written by a newer version (format 9, this program knows 4)";
+        let why = "was written by a newer version (format 9; this version reads 4)";
         assert!(refused.stderr.contains(why), "{}", refused.stderr);
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), newer);
@@ -366,7 +366,7 @@ fn a_run_from_before_there_were_seals_goes_on() {
     let details = json!({"run": run, "key": key, "decision": "not_done"});
     appended(&env, "decided", &details);
     let output = env.run(["plan", "resume", &run]).ended_with(5);
-    let told = format!("1 record of the run {run} did not come from here");
+    let told = format!("1 record of the run {run} that did not come from here");
     assert!(output.stderr.contains(&told), "{}", output.stderr);
     let output = env.run(["plan", "resume", &run, "--retry-call", &key, "--json"]);
     approved(&env, output).success();

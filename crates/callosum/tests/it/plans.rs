@@ -78,7 +78,7 @@ fn eval_tells_the_kind_and_the_place_of_a_failure() {
       |
       = hint: nest `if`: `(if a x (if b y z))`; or use `match` if one value decides
 
-    error: UnsupportedForm: the program does not run, for 1 reason
+    error: UnsupportedForm: the program was rejected for 1 reason
     ");
 }
 
@@ -92,7 +92,7 @@ fn a_text_without_a_program_is_refused() {
             (&["-e", " \n"][..], "there is no program in -e: it is empty"),
             (
                 &["comment.rtfs"],
-                "there is no program in comment.rtfs: all of it is comment",
+                "there is no program in comment.rtfs: it contains only comments",
             ),
         ] {
             let refused = env.run(["plan", verb].iter().chain(source)).ended_with(2);
@@ -194,7 +194,7 @@ fn check_tells_what_a_program_would_do_or_all_that_is_wrong() {
     assert_eq!(
         fine.stdout,
         "plan analyze (reviews): may run, makes at most 1 call\n  calls :nlp.sentiment\n  \
-         here is no project: nobody looked up whether these are provided\n"
+         not in a project: whether these are provided was not checked\n"
     );
     let allow = |cap: &str| env.run(["plan", "check", "-e", SEED_PLAN, "--allow", cap]);
     allow(":nlp/*").success();
@@ -275,7 +275,9 @@ fn in_a_project_what_nobody_provides_is_told_before_anything_runs() {
     let source = "(call :fs.read 1)";
     let output = env.run(["plan", "check", "-e", source]).success();
     assert!(
-        output.stderr.contains("what is provided here is not known"),
+        output
+            .stderr
+            .contains("cannot find out what is provided here"),
         "{}",
         output.stderr
     );

@@ -66,7 +66,7 @@ fn a_decision_is_kept_in_three_places_and_grounded() {
 
     let warned = env.run(["session", "decide", "Retry for ever"]).success();
     assert!(
-        warned.stderr.contains("nothing shows this decision yet"),
+        warned.stderr.contains("this decision has no evidence yet"),
         "{}",
         warned.stderr
     );
@@ -232,7 +232,7 @@ fn settings_that_are_no_file_and_links_out_stop_nothing() {
     for command in ["recover", "check", "handoff", "heal", "status"] {
         env.run(["session", command]).success();
     }
-    let named = "not understood: .loa.config.yaml:1: it is not a regular file; all settings use their defaults";
+    let named = "problem: .loa.config.yaml:1: it is not a regular file; all settings use their defaults";
     let status = env.run(["session", "status"]).success().stdout;
     assert!(status.contains(named), "{status}");
     let env = project();
@@ -316,7 +316,7 @@ fn a_folder_of_beads_that_is_missing_is_made_anew() {
     env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
         .success();
     let healed = env.run(["session", "heal"]).success();
-    assert_eq!(healed.stdout, ".beads: missing, made anew\n");
+    assert_eq!(healed.stdout, ".beads: missing, recreated\n");
 }
 
 /// LOA-BUD-1: a transcript that is not there is named, and what to do without it.
@@ -398,7 +398,7 @@ fn a_missing_feature_is_looked_for_and_one_that_is_there_is_shown() {
     env.run(["session", "check"]).ended_with(1);
     let gone = ghost(["saml provider", "single sign-on"], "three").success();
     assert!(
-        gone.stdout.starts_with("SSO: is not there\n"),
+        gone.stdout.starts_with("SSO: not found\n"),
         "{}",
         gone.stdout
     );

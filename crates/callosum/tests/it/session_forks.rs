@@ -29,11 +29,11 @@ fn status_shows_forks_and_what_was_not_understood() {
     env.write("src/a.rs", "\n");
     let shown = env.run(["session", "status"]).success().stdout;
     for said in [
-        "bead is believed, not NOTES.md: bd-1 is closed, but is still the current bead",
-        "bead is believed, not NOTES.md: the decision of 2026-01-02T",
-        "code is believed, not bead: the decision of 2026-01-02T",
+        "bead overrides NOTES.md: bd-1 is closed, but is still the current bead",
+        "bead overrides NOTES.md: the decision of 2026-01-02T",
+        "code overrides bead: the decision of 2026-01-02T",
         "a second section `Decision Log`",
-        "not understood: .beads/bd-2.yaml: ",
+        "problem: .beads/bd-2.yaml: ",
     ] {
         assert!(shown.contains(said), "{said} is not in {shown}");
     }
@@ -70,10 +70,10 @@ fn status_compares_every_open_bead() {
     let shown = env.run(["session", "status"]).success().stdout;
     for said in [
         format!(
-            "bead is believed, not NOTES.md: the decision of {of_2} has a different text in bd-2: `Use two`, not `Use one`\n"
+            "bead overrides NOTES.md: the decision of {of_2} has a different text in bd-2: `Use two`, not `Use one`\n"
         ),
-        format!("code is believed, not bead: the decision of {of_2} in bd-2 cites "),
-        format!("code is believed, not NOTES.md: the decision of {of_3} cites "),
+        format!("code overrides bead: the decision of {of_2} in bd-2 cites "),
+        format!("code overrides NOTES.md: the decision of {of_3} cites "),
     ] {
         assert!(shown.contains(&said), "{said} is not in {shown}");
     }
@@ -82,16 +82,13 @@ fn status_compares_every_open_bead() {
     for line in shown.lines().filter(|line| line.contains(&of_2)) {
         assert!(of_one.contains(line), "{line} is not in {of_one}");
     }
-    assert!(
-        of_one.contains("bead is believed, not trajectory: "),
-        "{of_one}"
-    );
+    assert!(of_one.contains("bead overrides trajectory: "), "{of_one}");
     let of_2 = env
         .read(".beads/bd-2.yaml")
         .replace("decisions:", "x_decisions:");
     env.write(".beads/bd-2.yaml", of_2);
     let shown = env.run(["session", "status"]).success().stdout;
-    let said = "bead is believed, not trajectory: the decision of ";
+    let said = "bead overrides trajectory: the decision of ";
     assert!(
         shown.contains(said) && shown.contains(" is not in bd-2\n"),
         "{shown}"
@@ -146,7 +143,7 @@ fn notes_that_are_too_large_are_said_to_be_unread_and_nothing_else() {
     let file = std::fs::File::options().write(true).open(&notes).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
     let shown = env.run(["session", "status"]).success().stdout;
-    let said = "not understood: `loa-grimoire/NOTES.md` is larger than 64 MiB, and is not read\n";
+    let said = "problem: `loa-grimoire/NOTES.md` is larger than 64 MiB, and is not read\n";
     assert!(shown.ends_with(said), "{shown}");
     assert!(shown.contains("claims: 1 of 1 grounded\n"), "{shown}");
     for command in ["recover", "check", "handoff"] {
@@ -198,7 +195,7 @@ fn what_a_person_changes_in_the_notes_counts_instead_of_the_record() {
     env.run(["session", "grounding"]).success();
     let status = env.run(["session", "status"]).success().stdout;
     assert!(
-        status.contains("NOTES.md is believed, not trajectory: the decision of 2026"),
+        status.contains("NOTES.md overrides trajectory: the decision of 2026"),
         "{status}"
     );
     assert!(status.contains("claims: 0 of 1 grounded\n"), "{status}");
@@ -229,7 +226,7 @@ fn a_bead_is_believed_where_the_notes_were_changed() {
     env.run(["session", "check"]).success();
     let status = env.run(["session", "status"]).success().stdout;
     assert!(
-        status.contains("bead is believed, not NOTES.md: the decision of 2026"),
+        status.contains("bead overrides NOTES.md: the decision of 2026"),
         "{status}"
     );
     assert!(
@@ -257,7 +254,7 @@ fn a_bead_is_believed_where_the_notes_were_changed() {
     );
     let status = env.run(["session", "status"]).success().stdout;
     assert!(
-        status.contains("bead is believed, not trajectory: the decision of 2026"),
+        status.contains("bead overrides trajectory: the decision of 2026"),
         "{status}"
     );
     env.run(["session", "cite", ts, "src/a.rs:2"]).success();
@@ -274,8 +271,8 @@ fn a_misspelt_key_of_the_settings_is_named() {
     );
     let status = env.run(["session", "status"]).success().stdout;
     for named in [
-        "not understood: .loa.config.yaml:1: unknown key `grounding_enforcment`, did you mean `grounding_enforcement`?\n",
-        "not understood: .loa.config.yaml:3: unknown key `edd.min_test_scenario`, did you mean `edd.min_test_scenarios`?\n",
+        "problem: .loa.config.yaml:1: unknown key `grounding_enforcment`, did you mean `grounding_enforcement`?\n",
+        "problem: .loa.config.yaml:3: unknown key `edd.min_test_scenario`, did you mean `edd.min_test_scenarios`?\n",
     ] {
         assert!(status.contains(named), "{status}");
     }

@@ -94,7 +94,7 @@ fn a_file_that_is_not_put_back_is_named() {
     let refused = snapshot(&env, &["restore", id, "--yes"]).run();
     let refused = refused.ended_with(1);
     assert!(
-        refused.stderr.contains("`notes.txt` was not put back"),
+        refused.stderr.contains("`notes.txt` was not restored"),
         "{}",
         refused.stderr
     );
@@ -115,7 +115,8 @@ fn snapshots_are_listed_and_let_go() {
     let said = snapshot(&env, &kept).run().success();
     assert_eq!(said.stdout.trim().len(), 36);
     assert!(
-        said.stderr.contains("not in it: 1 ignored path (target/)"),
+        said.stderr
+            .contains("not included: 1 ignored path (target/)"),
         "{}",
         said.stderr
     );
@@ -233,15 +234,12 @@ fn what_a_snapshot_does_not_hold_is_told_where_one_goes_back() {
     let plain = id.as_str().unwrap();
     std::fs::remove_dir_all(env.project().join("target")).unwrap();
     for (id, lacks) in [
-        (
-            plain,
-            "1 ignored path (target/); big.bin, which is too large",
-        ),
-        (held, "big.bin, which is too large"),
+        (plain, "1 ignored path (target/); big.bin (too large)"),
+        (held, "big.bin (too large)"),
     ] {
         for arguments in [&["diff", id][..], &["restore", id, "--yes"]] {
             let told = snapshot(&env, arguments).run().success();
-            let line = format!("not in it: {lacks}\n");
+            let line = format!("not included: {lacks}\n");
             assert!(told.stderr.starts_with(&line), "{arguments:?}: {told:?}");
             assert!(!told.stdout.contains("the tree is as it was"), "{told:?}");
         }

@@ -552,7 +552,7 @@ fn what_was_not_kept_is_said() {
     assert!(
         listed
             .stderr
-            .contains("not kept: large.local (larger than 8 MiB)"),
+            .contains("content not stored: large.local (larger than 8 MiB)"),
         "{listed:?}"
     );
     assert!(
@@ -579,7 +579,7 @@ fn no_link_on_the_way_is_followed() {
         &format!("mv src {0} && ln -s {0} src", elsewhere.display()),
     );
     let said = undo(&env, ["--force"]).ended_with(1);
-    assert!(said.stderr.contains("no folder any more"), "{said:?}");
+    assert!(said.stderr.contains("no longer a folder"), "{said:?}");
     assert_eq!(
         fs::read_to_string(elsewhere.join("a.rs")).unwrap(),
         "changed\n"

@@ -43,13 +43,12 @@ fn the_gate_stays_closed_where_the_trajectory_is_lost() {
         env.run(["hook", "claude", "pre-clear"]).ended_with(2);
         env.run(["session", "handoff"]).ended_with(1);
         let status = env.run(["session", "status"]).success().stdout;
-        let fork = format!(
-            "bead is believed, not trajectory: the decision of {ts} is not in the trajectory\n"
-        );
+        let fork =
+            format!("bead overrides trajectory: the decision of {ts} is not in the trajectory\n");
         assert!(status.contains(&fork), "{status}");
         assert!(status.contains("claims: 0 of 1 grounded\n"), "{status}");
         let healed = env.run(["session", "heal"]).success().stdout;
-        let lost = "implementing-tasks-2026-01-02.jsonl: missing 1 decision, healed from beads\n";
+        let lost = "implementing-tasks-2026-01-02.jsonl: missing 1 decision, repaired from beads\n";
         assert!(healed.contains(lost), "{healed}");
         assert!(env.read(trajectory()).contains("\"healed_from\":\"bead\""));
         assert_eq!(env.run(["session", "heal"]).success().stdout, "");

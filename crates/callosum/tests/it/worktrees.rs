@@ -49,7 +49,7 @@ fn a_linked_worktree_with_notes_of_its_own_has_sessions_of_its_own() {
 
     std::fs::remove_file(&notes).unwrap();
     let healed = inside(&env, &linked, ["session", "heal"]).success().stdout;
-    assert!(healed.contains("missing, healed from git"), "{healed}");
+    assert!(healed.contains("missing, repaired from git"), "{healed}");
     assert!(env.read(&notes).contains("- Branch off\n"));
 }
 
@@ -104,12 +104,12 @@ fn a_linked_worktree_that_lost_its_files_of_sessions_heals_them() {
         .success()
         .stdout;
     assert!(
-        status.contains("is missing from the folder: callosum session heal\n"),
+        status.contains("are missing from the working tree: callosum session heal\n"),
         "{status}"
     );
     let healed = inside(&env, &linked, ["session", "heal"]).success().stdout;
     assert!(
-        healed.contains(".loa.config.yaml: missing, healed from git"),
+        healed.contains(".loa.config.yaml: missing, repaired from git"),
         "{healed}"
     );
     let settings = linked.join(".loa.config.yaml");
@@ -120,7 +120,7 @@ fn a_linked_worktree_that_lost_its_files_of_sessions_heals_them() {
         ""
     );
     assert!(
-        healed.contains("NOTES.md: missing, healed from git"),
+        healed.contains("NOTES.md: missing, repaired from git"),
         "{healed}"
     );
     assert!(
@@ -134,7 +134,11 @@ fn a_linked_worktree_that_lost_its_files_of_sessions_heals_them() {
         "{}",
         check.stdout
     );
-    assert!(check.stderr.contains("healed from git"), "{}", check.stderr);
+    assert!(
+        check.stderr.contains("repaired from git"),
+        "{}",
+        check.stderr
+    );
     lose();
     inside(&env, &linked, ["hook", "claude", "pre-clear"]).ended_with(2);
     lose();

@@ -209,7 +209,7 @@ pub(crate) fn tells_what_was_kept(client: &Client, installed: &Installed) {
         return;
     };
     assert!(!stage.env.project().join("notes.txt").exists());
-    let is_said = |text: &str| text.contains("callosum has kept notes.txt before this");
+    let is_said = |text: &str| text.contains("callosum saved notes.txt before this");
     // Claude Code shows it to the person in the terminal, and to whoever reads its stream.
     let expected = match client.name {
         "claude" | "codex" => (true, false),

@@ -92,19 +92,19 @@ pub(super) enum Unreadable {
     #[error("the event names no tool")]
     NoTool,
     /// A tool that runs commands comes without one.
-    #[error("the tool `{tool}` comes without a command")]
+    #[error("the call of the tool `{tool}` has no command")]
     NoCommand {
         /// The tool.
         tool: String,
     },
     /// What is to be run or written has a byte in it that no program can be given.
-    #[error("what the tool `{tool}` is given holds a NUL")]
+    #[error("the input of the tool `{tool}` contains a NUL")]
     Nul {
         /// The tool.
         tool: String,
     },
     /// A tool that writes files comes without a path.
-    #[error("the tool `{tool}` comes without a path")]
+    #[error("the call of the tool `{tool}` has no path")]
     NoPath {
         /// The tool.
         tool: String,

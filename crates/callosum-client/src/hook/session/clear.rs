@@ -52,8 +52,8 @@ pub(in crate::hook) fn may_clear(client: &str, folder: Option<&Path>) -> Answer 
 /// What is answered where that could not be known in this time.
 pub(in crate::hook) fn unchecked_in(time: Duration) -> Answer {
     let what = format!(
-        "What was decided could not be looked up within {} s. See `callosum session check`; after \
-         `callosum session handoff` only what is decided from then on is looked up",
+        "Decisions could not be checked within {} s. See `callosum session check`; after \
+         `callosum session handoff` only later decisions are checked",
         time.as_secs()
     );
     Answer::Deny(what)
@@ -62,12 +62,12 @@ pub(in crate::hook) fn unchecked_in(time: Duration) -> Answer {
 /// What is said to a `/clear` that is shadowed: whether the context may be cleared, and by what. It is
 /// refused either way, since what was typed can only reach the model.
 pub(super) fn typed(client: &str, folder: Option<&Path>) -> Reply {
-    let said = match may_clear(client, folder) {
-        Answer::Pass => "Nothing stands against it: /new clears the context.".to_owned(),
+    let text = match may_clear(client, folder) {
+        Answer::Pass => "Nothing prevents it: /new clears the context.".to_owned(),
         Answer::Ask(reason) | Answer::Deny(reason) => format!("Not cleared. {reason}"),
     };
     Reply {
-        stderr: format!("{said}\n"),
+        stderr: format!("{text}\n"),
         exit: 2,
         ..Reply::default()
     }
@@ -105,9 +105,9 @@ fn reasons(checked: &Checked) -> String {
 }
 
 fn unknown(problem: &Problem) -> String {
-    let mut said = format!("whether decisions have evidence cannot be known: {problem}");
+    let mut words = format!("cannot tell whether decisions have evidence: {problem}");
     if let Some(cause) = problem.source() {
-        said = format!("{said}: {cause}");
+        words = format!("{words}: {cause}");
     }
-    untagged(&one_line(&format!("{said} (callosum session check)")))
+    untagged(&one_line(&format!("{words} (callosum session check)")))
 }

@@ -47,14 +47,15 @@ const PATIENCE: Duration = Duration::from_millis(300);
 
 /// What is said at a session's beginning where nothing can be read.
 pub(super) const UNREAD: &str =
-    "What other agents have for you cannot be read just now: `callosum doctor` says why.\n";
+    "Callosum cannot read what other agents sent you: run `callosum doctor`.\n";
 
 /// The same, where nothing can be written.
 const UNTOLD: &str =
-    "Other agents cannot be told of this session just now: `callosum doctor` says why.\n";
+    "Callosum cannot announce this session to other agents: run `callosum doctor`.\n";
 
 /// What is said at a session's beginning where the configuration cannot be used and nothing else is to be told.
-const MISCONFIGURED: &str = "What is configured of the mesh cannot be used, so its defaults hold: `callosum doctor` says why.\n";
+const MISCONFIGURED: &str = "The mesh configuration cannot be used, so defaults apply: run \
+    `callosum doctor`.\n";
 
 /// Most conflicts that one is told of at once.
 const MOST_CONFLICTS: usize = 5;
@@ -318,7 +319,7 @@ impl Neighbours {
         let rejected = rejected.filter(|rejected| is_other(rejected.by.as_ref()));
         let rejected = rejected.map(|rejected| {
             format!(
-                "The bridge file was not taken over: {}; what you wrote is in {}\n",
+                "The bridge file was not applied: {}; your version is in {}\n",
                 quoted(&rejected.error.to_string()),
                 quoted(&rejected.kept.to_string_lossy())
             )
@@ -327,7 +328,7 @@ impl Neighbours {
         let conflicts = conflicts.filter(|conflict| is_other(Some(&conflict.by)));
         let conflicts = conflicts.take(MOST_CONFLICTS).map(|conflict| {
             let what = format!("{} {}", conflict.item, conflict.reason);
-            format!("Not taken over from the bridge file: {}\n", quoted(&what))
+            format!("Not applied from the bridge file: {}\n", quoted(&what))
         });
         rejected.chain(conflicts).collect()
     }
@@ -365,7 +366,7 @@ impl Neighbours {
     /// Tells the others that the session ends, and gives back what it had claimed.
     pub(super) fn at_end(&mut self) -> Met {
         let mut met = Met::default();
-        met.keep(self.mesh.end_session(&self.voice, "its client said so"));
+        met.keep(self.mesh.end_session(&self.voice, "its client ended it"));
         met.keep(self.bring_in_line());
         met
     }

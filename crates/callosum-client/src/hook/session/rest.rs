@@ -164,7 +164,7 @@ fn complaint(ground: &Ground, config: &Config) -> Result<Option<String>, Problem
     let unread = match unread.as_slice() {
         [] => String::new(),
         places => format!(
-            "{}: no record, and may hide what was claimed. Correct the line or delete it",
+            "{}: not a record, and may hide claims. Correct the line or delete it",
             places.join(", ")
         ),
     };
@@ -191,9 +191,9 @@ fn complaint(ground: &Ground, config: &Config) -> Result<Option<String>, Problem
         format!(". {unread}")
     };
     Ok(Some(format!(
-        "{many} of {total} decisions lack evidence: {}. Add some that holds with `callosum session cite \
-         {time} PLACE`, which stands in for what holds no more, or mark them as assumptions with `callosum \
-         session cite {time} --source assumption`{unread}",
+        "{many} of {total} decisions lack evidence: {}. Add valid evidence with `callosum \
+         session cite {time} PLACE`, which replaces invalid evidence, or mark them as \
+         assumptions with `callosum session cite {time} --source assumption`{unread}",
         named.join("; "),
         time = lacking_time(&tally.named),
     )))

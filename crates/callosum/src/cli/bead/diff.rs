@@ -66,10 +66,7 @@ impl ForkOutput {
 
     /// It on one line.
     pub(in crate::cli) fn line(&self) -> String {
-        format!(
-            "{} is believed, not {}: {}\n",
-            self.trusted_source, self.stale_source, self.what
-        )
+        format!("{} overrides {}: {}\n", self.trusted_source, self.stale_source, self.what)
     }
 }
 

@@ -123,7 +123,7 @@ pub(in crate::cli) fn adopt(
     let file = session.zones.named(&session.zones.beads().join(id.file()));
     context
         .report
-        .say(&format!("made {file} of what `bd` says"));
+        .say(&format!("created {file} from `bd`"));
     Ok(())
 }
 
@@ -250,9 +250,9 @@ mod tests {
         assert_eq!(
             said,
             [
-                "bd is believed, not bead: the title of bd-1 is \"U\"\n",
-                "bd is believed, not bead: bd-1 is open\n",
-                "bd is believed, not bead: the priority of bd-1 is 0\n",
+                "bd overrides bead: the title of bd-1 is \"U\"\n",
+                "bd overrides bead: bd-1 is open\n",
+                "bd overrides bead: the priority of bd-1 is 0\n",
             ]
         );
     }

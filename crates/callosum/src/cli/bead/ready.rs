@@ -76,7 +76,7 @@ pub(super) fn listing(context: &Context) -> Result<Listing, CommandError> {
     let listing = beads.list(context.clock.now());
     let listing = listing.map_err(|error| explain(&error.into()))?;
     for unread in &listing.unread {
-        let what = format!("{} was not understood: {}", unread.file, unread.problem);
+        let what = format!("cannot parse {}: {}", unread.file, unread.problem);
         context.report.warn(&what, None);
     }
     Ok(listing)
@@ -121,9 +121,9 @@ pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandErro
     if total == 0 {
         let open = listing.rows.iter().filter(|row| !is_closed(&row.status));
         context.report.say(&match open.count() {
-            0 => "no bead is open: callosum bead create TITLE".to_owned(),
+            0 => "no open beads: callosum bead create TITLE".to_owned(),
             waiting => {
-                format!("no bead is ready, {waiting} wait or are held back: callosum bead list")
+                format!("no bead is ready, {waiting} waiting or held back: callosum bead list")
             }
         });
     }

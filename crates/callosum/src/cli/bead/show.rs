@@ -169,8 +169,8 @@ fn show_foreign(context: &Context, issue: Issue) -> Result<(), CommandError> {
     }
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     context.ui.read_by_all(&format!(
-        "# kept by bd; a file of ours is made by what is written into it\n\
-         id: {}\ntitle: {}\nstatus: {}\npriority: {}\n",
+        "# stored in bd; the first change to it creates a file here\nid: {}\ntitle: {}\nstatus: \
+         {}\npriority: {}\n",
         issue.id,
         quoted(&issue.title),
         quoted(&issue.status),

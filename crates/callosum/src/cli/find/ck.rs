@@ -42,7 +42,7 @@ pub(super) fn ask(
         }
         Ok(None) => return Ok(Default::default()),
         Ok(Some(ck)) => {
-            let progress = context.report.progress("asking ck");
+            let progress = context.report.progress("searching with ck");
             let answer = ck.search(&search.ask.typed);
             drop(progress);
             answer.map_err(|error| (hint(&ck, &error), error))
@@ -57,16 +57,16 @@ pub(super) fn ask(
         Err(failed) => failed,
     };
     if is_needed {
-        let failed = CommandError::because(Exit::Environment, "cannot search by ck", &error);
+        let failed = CommandError::because(Exit::Environment, "cannot search with ck", &error);
         return Err(match hint {
             Some(hint) => failed.hint(hint),
             None => failed,
         });
     }
-    let said = CommandError::from_error(Exit::No, &error).one_line();
-    let what = format!("searched without ck: {said}");
+    let why = CommandError::from_error(Exit::No, &error).one_line();
+    let what = format!("searched without ck: {why}");
     context.report.warn(&what, hint.as_deref());
-    let failed = Some(said);
+    let failed = Some(why);
     Ok((Vec::new(), Some(CkOutput { hits: 0, failed })))
 }
 
@@ -84,11 +84,8 @@ pub(in crate::cli) fn find(context: &Context) -> Result<Option<Ck<'_>>, CkError>
 /// What helps.
 fn hint(ck: &Ck<'_>, error: &CkError) -> Option<String> {
     match error {
-        CkError::Late(_) => Some(format!("let it read the tree once: {}", ck.preparation())),
-        CkError::Start(_) => Some(format!(
-            "remove or mend the link {}",
-            ck.program().display()
-        )),
+        CkError::Late(_) => Some(format!("index the tree once: {}", ck.preparation())),
+        CkError::Start(_) => Some(format!("remove or fix the link {}", ck.program().display())),
         _ => None,
     }
 }

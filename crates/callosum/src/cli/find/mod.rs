@@ -242,7 +242,7 @@ fn without_secrets(found: Found) -> Found {
 fn asked(query: &str) -> Result<Ask, CommandError> {
     let ask = Ask::read(query);
     if ask.units.is_empty() {
-        let what = "there is no word in what is looked for";
+        let what = "the query contains no words";
         return Err(
             CommandError::new(Exit::Usage, what).hint("callosum find \"where is the config read\"")
         );
@@ -321,7 +321,7 @@ fn model(context: &Context, by: By) -> Result<Option<Model>, IndexOrTree> {
     match Model::open(&context.disk, &folder) {
         Ok(None) if is_needed => {
             let hint = format!(
-                "lay model.safetensors and tokenizer.json into {}",
+                "put model.safetensors and tokenizer.json into {}",
                 folder.display()
             );
             let missing = CommandError::new(Exit::Environment, "no model is installed");
@@ -343,7 +343,7 @@ fn model(context: &Context, by: By) -> Result<Option<Model>, IndexOrTree> {
 
 /// Brings the index in line, and asks it.
 fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
-    let progress = context.report.progress("looking at the tree");
+    let progress = context.report.progress("scanning the tree");
     let read = |scope: &Scope| {
         SourceTree::read_for_search(&context.disk, context.tree(), scope, &context.cancel)
             .map_err(IndexOrTree::Tree)
@@ -359,7 +359,7 @@ fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
         // A sandbox, a mount that is read-only, a disk that is full.
         Err(IndexOrTree::Index(error)) if error.is_unwritable() => {
             context.report.detail(&format!(
-                "searched in memory, since the index cannot be written: {}",
+                "searched in memory: cannot write the index {}",
                 path.display()
             ));
             asked_of(context, search, &tree, Index::in_memory(&path)?, &progress)
@@ -381,7 +381,7 @@ fn asked_of(
     let index = index.with_cancel(context.cancel.clone());
     let mut index = index.with_model(model(context, search.by)?)?;
     let updated = index.update_tree(&context.disk, tree, |done, all| {
-        progress.now(format!("reading what changed: {done} of {all} files"));
+        progress.now(format!("reading changed files: {done} of {all}"));
     })?;
     documents::update(context, &mut index, progress)?;
     if updated.read + updated.gone > 0 {
@@ -402,5 +402,5 @@ fn share(text: &str) -> Result<f64, String> {
     let share = text.parse::<f64>().ok();
     share
         .filter(|share| (0.0..=1.0).contains(share))
-        .ok_or_else(|| "say a number from 0 to 1".to_owned())
+        .ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }

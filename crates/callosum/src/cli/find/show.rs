@@ -41,7 +41,7 @@ pub(super) fn show(
         return context.ui.data(&lines);
     }
     if found.is_empty() {
-        context.report.say("nothing is found");
+        context.report.say("no matches");
     }
     let mut shown = String::new();
     for one in &found {

@@ -150,7 +150,7 @@ pub(super) fn run(context: &Context, args: &AllowArgs) -> Result<(), CommandErro
     let (pattern, term) = (on_one_line(&output.pattern), output.term());
     context.report.say(&format!("permitted {term}: {pattern}"));
     context.report.hint(&format!(
-        "take it back with: callosum guard revoke {}",
+        "revoke it with: callosum guard revoke {}",
         output.id
     ));
     Ok(())
@@ -172,7 +172,7 @@ fn refuse_blocked(context: &Context, pattern: &Permission) -> Result<(), Command
     }
     let rule = verdict.rule.unwrap_or_default();
     let what = format!(
-        "rule {rule} blocks `{}`, and a permission does not lift a block",
+        "rule {rule} blocks `{}`, and a permission does not override a block",
         on_one_line(words)
     );
     let refused = CommandError::new(Exit::No, what);
@@ -195,7 +195,7 @@ fn list(context: &Context) -> Result<(), CommandError> {
         return context.ui.json_data(&PermitsOutput { permissions: all });
     }
     if all.is_empty() {
-        context.report.say("nothing is permitted");
+        context.report.say("no permissions");
         return Ok(());
     }
     let mut table = Table::new(&["id", "where", "how long", "what"]);

@@ -162,7 +162,7 @@ pub(super) fn run(context: &Context, args: &AutoAllowArgs) -> Result<(), Command
             if let Some(runs) = patterns.iter().find(|pattern| !may_be_listed(pattern)) {
                 let pattern = on_one_line(&String::from(runs.clone()));
                 let what =
-                    format!("`{pattern}` cannot be listed: it runs the command in its words");
+                    format!("`{pattern}` cannot be listed: it runs the command in its arguments");
                 return Err(CommandError::new(Exit::Usage, what)
                     .hint("callosum guard auto-allow add 'cargo test *'"));
             }
@@ -241,8 +241,8 @@ fn change(
     change: impl FnOnce(&mut AutoAllowSettings),
 ) -> Result<AutoAllowSettings, CommandError> {
     if let Some(agent) = mesh::agent_of(&context.environment) {
-        let what = format!("auto-allow is for a person to change, and {agent} runs this command");
-        return Err(CommandError::new(Exit::No, what).hint("run it in a terminal of your own"));
+        let what = format!("only a person can change auto-allow, and {agent} runs this command");
+        return Err(CommandError::new(Exit::No, what).hint("run it in your own terminal"));
     }
     let settings = user
         .change(change)

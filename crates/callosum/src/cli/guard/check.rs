@@ -153,7 +153,7 @@ impl Asked {
         Verdict {
             decision: Decision::Ask,
             rule: Some(UNREADABLE.to_owned()),
-            reason: Some("it holds bytes that are no text".to_owned()),
+            reason: Some("it contains bytes that are not UTF-8".to_owned()),
             ..verdict
         }
     }

@@ -35,7 +35,7 @@ pub(crate) struct TestArgs {
 }
 
 /// What a line looks like.
-const FORM: &str = r#"a line is {"id": "1", "command": "ls", "expect": "allow"}"#;
+const FORM: &str = r#"each line is {"id": "1", "command": "ls", "expect": "allow"}"#;
 
 /// One line of a corpus.
 #[derive(Debug, Deserialize)]
@@ -166,7 +166,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
     if output.rows == 0 {
         // Of no commands, neither share says anything.
         return Err(
-            CommandError::new(Exit::Usage, format!("there is no command in {name}")).hint(FORM),
+            CommandError::new(Exit::Usage, format!("there are no commands in {name}")).hint(FORM),
         );
     }
     let share = |part: usize, of: usize| (of > 0).then(|| part as f64 / of as f64);

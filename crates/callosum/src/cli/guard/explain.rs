@@ -138,7 +138,7 @@ fn on_one_screen(output: &ExplainOutput) -> String {
     more(&mut text, output.steps.len(), "commands");
     for (title, paths) in [
         ("may delete", &output.deletes),
-        ("writes over", &output.overwrites),
+        ("overwrites", &output.overwrites),
     ] {
         if paths.is_empty() {
             continue;
@@ -186,7 +186,7 @@ fn more(text: &mut String, all: usize, what: &str) {
 impl StepOutput {
     fn name(&self) -> &str {
         if self.command.is_empty() {
-            "(redirections alone)"
+            "(redirections only)"
         } else {
             &self.command
         }

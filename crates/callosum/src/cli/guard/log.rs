@@ -312,8 +312,10 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
     }
     let mut newest = decisions.iter().rev();
     if let Some(kept) = newest.find_map(|decision| decision.snapshot_id.as_deref()) {
-        let hint =
-            format!("what was kept before the last of them: callosum snapshot restore {kept}");
+        let hint = format!(
+            "restore the snapshot from before the last of them: callosum snapshot \
+                restore {kept}"
+        );
         context.report.hint(&hint);
     }
     Ok(())

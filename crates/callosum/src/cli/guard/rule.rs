@@ -99,7 +99,7 @@ pub(super) fn run(context: &Context, args: &RuleArgs) -> Result<(), CommandError
         && decision.name() != "block"
     {
         let what = format!(
-            "rule {} cannot be lowered: with less, an agent could lift every other rule",
+            "rule {} cannot be lowered: otherwise an agent could lift every other rule",
             rule.id
         );
         return Err(CommandError::new(Exit::No, what).hint("callosum guard rules"));
@@ -144,9 +144,7 @@ pub(super) fn run(context: &Context, args: &RuleArgs) -> Result<(), CommandError
             .report
             .say(&format!("{}: {} {whose} (default)", rule.id, rule.decision)),
         None => {
-            context
-                .report
-                .say(&format!("{}: no one has set it {whose}", rule.id));
+            context.report.say(&format!("{}: not set {whose}", rule.id));
             if rule.set_for.is_some() {
                 let flag = if args.project { "" } else { " --project" };
                 context
@@ -180,7 +178,7 @@ pub(super) fn refuse_agent(context: &Context) -> Result<(), CommandError> {
         return Ok(());
     };
     let what = format!("{agent} cannot change what the guard decides");
-    Err(CommandError::new(Exit::No, what).hint("run it at a terminal of your own"))
+    Err(CommandError::new(Exit::No, what).hint("run it in your own terminal"))
 }
 
 fn show(context: &Context, rule: &RuleOutput) -> Result<(), CommandError> {

@@ -167,7 +167,7 @@ fn checked(pattern: &str) -> Result<String, CommandError> {
         .trim_start_matches('!')
         .trim_matches(['/', '*', '~', '.']);
     if bare.is_empty() || pattern.contains(['\n', '\0']) {
-        let what = format!("`{}` is no pattern for files", on_one_line(pattern));
+        let what = format!("`{}` is not a file pattern", on_one_line(pattern));
         let hint = "callosum guard secrets add '*.key'";
         return Err(CommandError::new(Exit::Usage, what).hint(hint));
     }

@@ -113,7 +113,7 @@ pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError>
         .map_err(|error| open::explain(&error.into()))?;
     for stray in &strays {
         let path = on_one_line(&stray.path.display().to_string());
-        let what = format!("{path} {} and is never taken over", stray.why);
+        let what = format!("{path} {} and is never applied", stray.why);
         context.report.warn(&what, Some("callosum doctor"));
     }
     let left_alone = strays.iter().map(|stray| LeftAloneOutput {

@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandErr
             // The log is a source like the others.
             let why = on_one_line(&error.one_line());
             let line =
-                format!("What other agents told cannot be read: {why}; see `callosum doctor`.\n");
+                format!("Cannot read news from other agents: {why}; run `callosum doctor`.\n");
             let beside = Beside {
                 sources: project(context, &voice.agent, None),
                 is_sandboxed: false,

@@ -102,7 +102,7 @@ pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), C
                 && events.is_empty()
                 && *source != voice.agent.as_str()
             {
-                let what = format!("{source} has shared the same as `{id}` already");
+                let what = format!("{source} already shared the same as `{id}`");
                 return Err(CommandError::new(Exit::No, what).hint("callosum mesh discovery list"));
             }
             if context.ui.json {
@@ -147,7 +147,7 @@ fn list(context: &Context) -> Result<(), CommandError> {
         return context.ui.json_data(&output);
     }
     if output.discoveries.is_empty() {
-        context.report.say("no discovery");
+        context.report.say("no discoveries");
     }
     let mut text = String::new();
     for discovery in &output.discoveries {

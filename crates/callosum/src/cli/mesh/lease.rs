@@ -120,7 +120,7 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
         }
         LeaseCommand::Release(args) => {
             let path = absolute(context, &args.path)?;
-            let none = format!("nobody has a lease on {}", on_one_line(&path));
+            let none = format!("no one has a lease on {}", on_one_line(&path));
             let order = Order::Unlease {
                 path,
                 anyway: args.force,
@@ -137,7 +137,7 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
 pub(crate) fn absolute(context: &Context, path: &std::path::Path) -> Result<String, CommandError> {
     let path = context.folder.join(path);
     let real = leased_path(&context.disk, &path).map_err(|error| {
-        let what = "the file cannot be looked at";
+        let what = "cannot access the file";
         CommandError::because(Exit::Usage, what, &error)
     })?;
     let path = real.to_string_lossy().into_owned();
@@ -147,7 +147,7 @@ pub(crate) fn absolute(context: &Context, path: &std::path::Path) -> Result<Stri
         return Ok(path);
     }
     let what = format!(
-        "no lease is kept on {}: its name holds what looks like a secret",
+        "cannot take a lease on {}: its name contains what looks like a secret",
         on_one_line(&masked.text)
     );
     Err(CommandError::new(Exit::Usage, what))
@@ -191,7 +191,7 @@ fn print(context: &Context, leases: Vec<LeaseOutput>) -> Result<(), CommandError
         return context.ui.json_data(&LeasesOutput { leases });
     }
     if leases.is_empty() {
-        context.report.say("nobody works on a file");
+        context.report.say("no leases");
     }
     let text: String = leases.iter().map(line).collect();
     context.ui.read_by_all(&text)

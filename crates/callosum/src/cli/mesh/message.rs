@@ -199,7 +199,7 @@ fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
         let mut mesh = open::synced_anyway(context)?;
         let board = mesh.board().map_err(|error| open::explain(&error))?;
         if board.message(message).is_none() {
-            let what = format!("there is no message `{message}` to answer");
+            let what = format!("there is no message `{message}` to reply to");
             return Err(CommandError::new(Exit::No, what).hint("callosum mesh message list --all"));
         }
     }
@@ -234,7 +234,7 @@ pub(crate) fn undeliverable(
     let dead = sent.filter(|message| message.receipt == Some(Receipt::Dead));
     Ok(dead.map(|dead| {
         let why = dead.evidence.clone().unwrap_or_default();
-        let what = format!("the message is kept and not delivered: {why}");
+        let what = format!("the message is stored but was not delivered: {why}");
         let to = &dead.to.agent;
         let meant = nearest(to.as_str(), board.heard_of());
         let meant = meant.filter(|_| !board.has_heard_of(to));
@@ -251,7 +251,7 @@ fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {
         open::mesh_again(context)?;
     }
     let unread = unread(context, &voice)?;
-    print(context, unread.iter(), "no message waits")?;
+    print(context, unread.iter(), "no unread messages")?;
     if args.peek {
         return Ok(());
     }
@@ -313,7 +313,7 @@ fn show(context: &Context, is_wanted: impl Fn(&Message) -> bool) -> Result<(), C
     let (mut mesh, _) = open::readable(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let messages = board.messages.iter().filter(|message| is_wanted(message));
-    print(context, messages, "no message")
+    print(context, messages, "no messages")
 }
 
 fn print<'a>(

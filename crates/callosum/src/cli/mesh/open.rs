@@ -72,7 +72,7 @@ fn mesh_with(context: &Context, settings: MeshSettings) -> Result<Mesh, CommandE
 
 /// Says that what the user configured of the mesh cannot be used.
 pub(crate) fn unusable(error: &MeshSettingsError) -> CommandError {
-    let what = "the configuration of the mesh cannot be used";
+    let what = "cannot use the mesh configuration";
     CommandError::because(Exit::Environment, what, error)
 }
 
@@ -157,7 +157,7 @@ pub(super) fn show_done(context: &Context, mesh: &mut Mesh) {
 fn warn_of_bridge(context: &Context, bridge: &Bridge, error: &MeshError) {
     let why = CommandError::from_error(Exit::Environment, error).one_line();
     let path = bridge.path().display();
-    let what = format!("{path} and the log are not in line: {why}");
+    let what = format!("{path} is out of sync with the log: {why}");
     context.report.warn(&what, Some("callosum mesh bridge"));
 }
 
@@ -165,25 +165,25 @@ fn warn_of_bridge(context: &Context, bridge: &Bridge, error: &MeshError) {
 pub(super) fn tell(context: &Context, bridge: &Bridge, synced: &Synced) {
     if synced.is_no_file {
         let path = bridge.path().display();
-        let what = format!("{path} is no file, and is left alone: neither read nor written");
+        let what = format!("{path} is not a regular file, so it is neither read nor written");
         let hint = format!("rm {}", on_one_line(&path.to_string()));
         context.report.warn(&what, Some(&hint));
     }
     for displaced in &synced.displaced {
         let path = displaced.display();
-        let what = format!("what stood in the place of something of ours is set aside: {path}");
+        let what = format!("moved what was in the place of one of Callosum's files to {path}");
         context.report.warn(&what, Some("callosum doctor"));
     }
     for conflict in &synced.conflicts {
-        let mut what = format!("the bridge file: {} {}", conflict.item, conflict.reason);
+        let mut what = format!("bridge file: {} {}", conflict.item, conflict.reason);
         if let Some(kept) = &conflict.kept {
-            let _ = write!(what, "; what was written is kept as {}", kept.display());
+            let _ = write!(what, "; the edit is saved as {}", kept.display());
         }
         context.report.warn(&what, None);
     }
     for rejected in &synced.rejected {
         let what = format!(
-            "{} was not taken over: {}; it is kept as {}",
+            "{} was not applied: {}; it is saved as {}",
             rejected.path.display(),
             rejected.error,
             rejected.kept.display()
@@ -194,7 +194,7 @@ pub(super) fn tell(context: &Context, bridge: &Bridge, synced: &Synced) {
         let edits = many(synced.edits as u64, "edit");
         context
             .report
-            .detail(&format!("took over {edits} of the bridge file"));
+            .detail(&format!("applied {edits} of the bridge file"));
     }
 }
 
@@ -311,9 +311,7 @@ fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
                 None => said,
             }
         }
-        MeshError::Faults(faults) => {
-            CommandError::because(Exit::Usage, "the event is not as it must be", faults)
-        }
+        MeshError::Faults(faults) => CommandError::because(Exit::Usage, "invalid event", faults),
         MeshError::Journal(JournalError::TooLong { .. }) => {
             CommandError::from_error(Exit::Usage, error)
         }
@@ -323,7 +321,7 @@ fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
             CommandError::from_error(Exit::No, error).hint(hint)
         }
         MeshError::Journal(_) | MeshError::Disk(_) => {
-            let said = CommandError::because(Exit::Environment, "the mesh cannot be used", error);
+            let said = CommandError::because(Exit::Environment, "cannot use the mesh", error);
             if error.is_unwritable() {
                 said.hint(BY_TOOLS)
             } else {

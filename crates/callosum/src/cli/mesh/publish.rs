@@ -104,9 +104,8 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
         "type": args.topic, "source": voice.agent, "session_id": voice.session_id,
         "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload, "id": args.id,
     }));
-    let mut draft = draft.map_err(|faults| {
-        CommandError::because(Exit::Usage, "the event is not as it must be", &faults)
-    })?;
+    let mut draft =
+        draft.map_err(|faults| CommandError::because(Exit::Usage, "invalid event", &faults))?;
     if args.dry_run {
         let folder = context.project.homes.mesh();
         let is_begun = mesh_store::is_begun(&context.disk, &folder);
@@ -170,9 +169,8 @@ pub(crate) fn publish_once(
         "type": topic, "source": voice.agent, "session_id": voice.session_id,
         "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload, "id": id,
     }));
-    let draft = draft.map_err(|faults| {
-        CommandError::because(Exit::Usage, "the event is not as it must be", &faults)
-    })?;
+    let draft =
+        draft.map_err(|faults| CommandError::because(Exit::Usage, "invalid event", &faults))?;
     let mut mesh = open::synced_anyway(context)?;
     if before(&mesh, &draft)?.is_some() {
         return Ok(());
@@ -217,13 +215,13 @@ fn told(event: &Event, repeated: bool, durability: Option<Durability>) -> Publis
 fn payload(text: &str) -> Result<Value, CommandError> {
     let text = words(text)?;
     if text.len() > LONGEST {
-        let what = format!("a payload has at most {LONGEST} bytes");
+        let what = format!("the payload is too large (limit: {LONGEST} bytes)");
         return Err(CommandError::new(Exit::Usage, what));
     }
     read_value(&text).map_err(|error| {
         let what = match error {
-            UnreadValue::NoJson(_) => "--payload is no JSON",
-            UnreadValue::TooLarge { .. } => "--payload would not be kept as it is",
+            UnreadValue::NoJson(_) => "--payload is not valid JSON",
+            UnreadValue::TooLarge { .. } => "--payload cannot be stored unchanged",
         };
         CommandError::because(Exit::Usage, what, &error)
     })
@@ -260,7 +258,7 @@ fn take_turn(
     match turn(context, stamp, asked) {
         Err(LockError::Disk(error)) if error.is_full() => Ok(None),
         taken => taken.map_err(|error| {
-            CommandError::because(Exit::Environment, "the mesh cannot be used", &error)
+            CommandError::because(Exit::Environment, "cannot use the mesh", &error)
         }),
     }
 }
@@ -325,7 +323,7 @@ fn refuse(context: &Context, agent: &AgentName, left: Duration) -> Result<(), Co
             event: None,
         })?;
     }
-    let what = format!("{agent} published less than five seconds ago; {seconds:.1} s are left");
+    let what = format!("{agent} published less than five seconds ago; wait {seconds:.1} s");
     Err(CommandError::new(Exit::No, what).hint("add --wait"))
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn line(task: &MeshTaskOutput) -> String {
         let _ = write!(line, " (waits for {}", task.blocked_by.join(", "));
         if !task.unsatisfiable_needs.is_empty() {
             let gone = task.unsatisfiable_needs.join(", ");
-            let _ = write!(line, "; {gone} taken back, never to be complete");
+            let _ = write!(line, "; {gone} canceled, will never complete");
         }
         line.push(')');
     }
@@ -130,17 +130,17 @@ pub(super) fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), Co
     let mut text = line(output);
     let _ = writeln!(
         text,
-        "left by {} at {}",
+        "added by {} at {}",
         output.created_by, output.created_at
     );
     let token = output.token.map(|token| token.to_string());
     for (what, value) in [
-        ("of category", &output.category),
+        ("category", &output.category),
         ("about", &output.cwd),
-        ("result goes to", &output.output_file),
+        ("output file", &output.output_file),
         ("claimed in session", &output.claimed_session),
         ("claimed until", &output.claimed_until),
-        ("under the number", &token),
+        ("claim number", &token),
         ("done at", &output.completed_at),
     ] {
         if let Some(value) = value {

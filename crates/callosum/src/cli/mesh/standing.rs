@@ -70,10 +70,10 @@ impl MeshStatus {
     pub(crate) fn line(&self) -> String {
         let oldest = match self.messages_waiting {
             0 => String::new(),
-            _ => format!(" (the oldest for {} s)", thousands(self.oldest_age_seconds)),
+            _ => format!(" (oldest: {} s)", thousands(self.oldest_age_seconds)),
         };
         format!(
-            "{} waiting{oldest}, {} to do, {} under way, {}",
+            "{} waiting{oldest}, {} pending, {} in progress, {}",
             many(self.messages_waiting, "message"),
             many(self.tasks_pending, "task"),
             thousands(self.tasks_in_progress),

@@ -114,7 +114,8 @@ pub(super) fn run(context: &Context, args: &SubscribeArgs) -> Result<(), Command
     subscriber.is_waiting_for_room = false;
     let kept = subscriber.keep();
     if subscriber.is_waiting_for_room {
-        let what = "the state cannot be written, since the disk is full: what was heard last is heard again, and what waited to be told is lost";
+        let what = "cannot write the state: the disk is full; the last events will be received \
+            again, and events not yet published are lost";
         let full = CommandError::new(Exit::Environment, what);
         // What it ended for besides; nothing where only its reader has gone.
         let besides = ended.err().map(|error| error.one_line());
@@ -197,7 +198,7 @@ impl Subscriber<'_> {
     fn show(&mut self, told: &Told) -> Result<(), CommandError> {
         if !told.data.is_empty() {
             let unread = |error: serde_json::Error| {
-                let what = "the daemon says what cannot be understood";
+                let what = "cannot parse what the daemon sent";
                 CommandError::because(Exit::Environment, what, &error)
             };
             if told.kind.is_empty() {
@@ -280,7 +281,7 @@ impl Subscriber<'_> {
             match self.tell(&event) {
                 Taken::Yes => {}
                 Taken::Never(reason) => {
-                    let what = format!("an event was not taken: {reason}");
+                    let what = format!("an event was not published: {reason}");
                     self.context.report.warn(&what, None);
                 }
                 Taken::Later => {
@@ -302,9 +303,9 @@ impl Subscriber<'_> {
         let voice = self.args.speaker.voice(self.context);
         let mut event = match read_value(line) {
             Ok(event) if line.len() <= LONGEST => event,
-            Ok(_) => return self.refuse("an event has at most 65,536 bytes"),
+            Ok(_) => return self.refuse("the event is too large (limit: 65,536 bytes)"),
             Err(UnreadValue::NoJson(error)) => {
-                return self.refuse(&format!("it is no JSON: {error}"));
+                return self.refuse(&format!("invalid JSON: {error}"));
             }
             Err(error) => return self.refuse(&error.to_string()),
         };
@@ -322,7 +323,7 @@ impl Subscriber<'_> {
     }
 
     fn refuse(&self, reason: &str) -> Option<Value> {
-        let what = format!("a line of standard input is passed over: {reason}");
+        let what = format!("ignoring a line of standard input: {reason}");
         self.context.report.warn(&what, None);
         None
     }
@@ -341,7 +342,7 @@ impl Subscriber<'_> {
             Ok(_) => Taken::Later,
             Err(_) => {
                 let Ok(draft) = Draft::read(event) else {
-                    return Taken::Never("it is no event".to_owned());
+                    return Taken::Never("not an event".to_owned());
                 };
                 match self.mesh.publish(draft, Durability::Logged) {
                     Ok(_) => Taken::Yes,
@@ -378,7 +379,8 @@ impl Subscriber<'_> {
             Ok(()) => self.is_waiting_for_room = false,
             Err(SubscriptionError::Disk(error)) if error.is_full() => {
                 if !self.is_waiting_for_room {
-                    let what = "the state cannot be written just now, since the disk is full: it is kept in memory meanwhile";
+                    let what = "cannot write the state: the disk is full; keeping it in memory \
+                        until it can be written";
                     self.context.report.warn(what, None);
                 }
                 self.is_waiting_for_room = true;
@@ -415,7 +417,7 @@ enum Taken {
 }
 
 fn state_failed(error: &SubscriptionError) -> CommandError {
-    let said = CommandError::because(Exit::Environment, "the state cannot be used", error);
+    let said = CommandError::because(Exit::Environment, "cannot use the state file", error);
     match error {
         SubscriptionError::Form { path, .. } | SubscriptionError::Newer { path, .. } => {
             let path = on_one_line(&path.display().to_string());

@@ -49,10 +49,10 @@ pub(super) enum SubscriptionError {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// Another process remembers in it.
-    #[error("another `callosum mesh subscribe` remembers in {}: two need two files", .0.display())]
+    #[error("another `callosum mesh subscribe` uses {}: give each its own state file", .0.display())]
     Taken(PathBuf),
     /// It is none of ours.
-    #[error("{} is no state of `callosum mesh subscribe`: {reason}", path.display())]
+    #[error("{} is not a state file of `callosum mesh subscribe`: {reason}", path.display())]
     Form {
         /// The file.
         path: PathBuf,
@@ -60,7 +60,7 @@ pub(super) enum SubscriptionError {
         reason: String,
     },
     /// A newer version of the program wrote it.
-    #[error("{} is of format {found}, which is newer than 1", path.display())]
+    #[error("{} has format {found}, which is newer than 1", path.display())]
     Newer {
         /// The file.
         path: PathBuf,

@@ -73,7 +73,7 @@ fn since(text: &str) -> Result<Since, String> {
         return Ok(Since::Cursor(cursor));
     }
     let moment = Moment::read(text).map(Since::Time);
-    moment.map_err(|error| format!("say a cursor, as 17; or {error}"))
+    moment.map_err(|error| format!("expected a cursor, such as 17; or {error}"))
 }
 
 /// A line of `callosum mesh tail --json`: an event, or a notice.
@@ -129,7 +129,7 @@ pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError
         !last.is_empty()
     };
     if !is_any && !args.follow && !context.ui.json {
-        context.report.say("no event");
+        context.report.say("no events");
     }
     while args.follow && !context.cancel.is_cancelled() {
         thread::sleep(PAUSE);
@@ -201,13 +201,14 @@ pub(super) fn tell(context: &Context, notice: &Notice) -> Result<(), CommandErro
         Notice::Reset { origin } => (
             "reset",
             format!(
-                "the cursor is of another log, or past the end of this one, {origin}: from its beginning"
+                "the cursor is from another log, or past the end of this one, {origin}: reading \
+                 from its beginning"
             ),
         ),
-        Notice::Dropped { count } => ("dropped", format!("{count} events are kept no longer")),
+        Notice::Dropped { count } => ("dropped", format!("events no longer stored: {count}")),
         Notice::Damaged { count, path } => (
             "damaged",
-            format!("{count} lines of {} are no event", path.display()),
+            format!("lines that are not events: {count} of {}", path.display()),
         ),
     };
     if context.ui.json {
@@ -227,5 +228,5 @@ fn line(context: &Context, output: &EventsOutput) -> Result<(), CommandError> {
 }
 
 fn unreadable(error: callosum_mesh::journal::JournalError) -> CommandError {
-    CommandError::because(Exit::Environment, "the log cannot be read", &error)
+    CommandError::because(Exit::Environment, "cannot read the log", &error)
 }

@@ -379,7 +379,7 @@ fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
         return context.ui.json_data(&output);
     }
     if output.tasks.is_empty() {
-        context.report.say("no task waits");
+        context.report.say("no open tasks");
     }
     let text: String = output.tasks.iter().map(line).collect();
     context.ui.read_by_all(&text)

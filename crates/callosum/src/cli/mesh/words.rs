@@ -17,7 +17,7 @@ pub(super) fn words(said: &str) -> Result<String, CommandError> {
         .take(LONGEST as u64 + 1)
         .read_to_string(&mut read)
         .map_err(|error| {
-            CommandError::because(Exit::Usage, "standard input cannot be read", &error)
+            CommandError::because(Exit::Usage, "cannot read standard input", &error)
         })?;
     if read.len() > LONGEST {
         let what = format!("standard input has more than {LONGEST} bytes");

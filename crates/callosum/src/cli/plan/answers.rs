@@ -26,8 +26,7 @@ struct Line {
 /// Bytes of a file of answers at most.
 const MOST: usize = 64 << 20;
 
-const USAGE: &str =
-    r#"a line is {"call": ":cap", "value": "{:a 1}"}, or {"call": ":cap", "error": "what failed"}"#;
+const USAGE: &str = r#"each line is {"call": ":cap", "value": "{:a 1}"} or {"call": ":cap", "error": "what failed"}"#;
 
 impl Answers {
     pub(super) fn none() -> Self {
@@ -75,10 +74,10 @@ impl Answers {
                     call.capability, self.name
                 ),
             )
-            .hint("the answers stand in the order of the calls")),
+            .hint("list the answers in the order of the calls")),
             None => Ok(Err(Failure::new(
                 FailureKind::UnknownCapability,
-                format!("`:{}` is called, and nothing answers", call.capability),
+                format!("no answer is given for the call of `:{}`", call.capability),
             )
             .with_hint("give answers with `--answers FILE.jsonl`"))),
         }
@@ -102,7 +101,7 @@ fn parse(line: &str) -> Result<(CapabilityName, Result<Value, Failure>), String>
             Ok(Value::read(&value).map_err(|error| format!("value: `{value}`: {error}"))?)
         }
         (None, Some(error)) => Err(Failure::new(FailureKind::CapabilityError, error)),
-        _ => return Err("one of `value` and `error` is expected".to_owned()),
+        _ => return Err("expected one of `value` and `error`".to_owned()),
     };
     Ok((call, answer))
 }

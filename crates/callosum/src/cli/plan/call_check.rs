@@ -81,7 +81,7 @@ pub(super) fn check_calls(
             && repeats_effect(catalogue, manifest, call)
         {
             let message = format!(
-                "line {line}: a retry of the step `{step}` repeats `:{}`, and what it does",
+                "line {line}: a retry of the step `{step}` repeats `:{}` and its effects",
                 call.capability
             );
             let hint = "move the call out of the step, or remove `:retries`".to_owned();

@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
             is_asked = true;
         }
         if began.elapsed() > PATIENCE || context.cancel.is_cancelled() {
-            let what = format!("the run {run} was asked to end, and has not yet");
+            let what = format!("the run {run} was asked to end but has not ended yet");
             return Err(CommandError::new(Exit::No, what).hint(format!("callosum plan show {run}")));
         }
         thread::sleep(Duration::from_millis(50));
@@ -63,7 +63,7 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
     let Some(read) = left_of(context, &run)? else {
         lock.end();
         own.end();
-        let what = format!("the run {run} is given up: none of its records is there any more");
+        let what = format!("gave up the run {run}: its records no longer exist");
         context.report.say(&what);
         return Ok(());
     };
@@ -96,11 +96,11 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         own.end();
     }
     if outcome == OutcomeWord::Cancelled {
-        context.report.say(&format!("the run {run} is cancelled"));
+        context.report.say(&format!("the run {run} is canceled"));
         return Ok(());
     }
     let what = format!(
-        "the run {run} was over before: it {outcome}",
+        "the run {run} had already ended: it {outcome}",
         outcome = outcome.as_str()
     );
     Err(CommandError::new(Exit::No, what))

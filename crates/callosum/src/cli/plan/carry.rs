@@ -94,7 +94,7 @@ pub(super) fn compiled(
         Err(findings) => {
             source.tell(&findings, &*context.report);
             let count = crate::ui::many(findings.len() as u64, "reason");
-            let error = CommandError::new(Exit::No, format!("the plan may not run, for {count}"));
+            let error = CommandError::new(Exit::No, format!("the plan was rejected for {count}"));
             Err(with_hint_of_provided(error, &findings))
         }
     }
@@ -105,7 +105,7 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
     let run = history::run_of(context, id)?.state.run().clone();
     let ledger = store::open(context)?;
     let Some(lock) = RunLock::take(context, &run)? else {
-        let what = format!("another process is carrying on the run {run}");
+        let what = format!("another process is executing the run {run}");
         return Err(CommandError::new(Exit::Environment, what).hint(format!(
             "callosum plan show {run}; or end it: callosum plan cancel {run}"
         )));
@@ -121,7 +121,7 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
         last,
     } = read;
     let text = text_of(&answers(context), &state.started().source).map_err(|error| {
-        CommandError::because(Exit::Environment, "the run's plan is not there", &error)
+        CommandError::because(Exit::Environment, "cannot read the plan of the run", &error)
     })?;
     let mut secret = None;
     if state.ended().is_none() {
@@ -129,11 +129,11 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
         own.approved(state.started())?;
         if foreign.is_some() && !is_sealed {
             // Where one is gone those that follow from it do not fit, and what it answered would be made again.
-            let what = format!("the records of the run {run} do not add up");
+            let what = format!("the records of the run {run} are inconsistent");
             return Err(CommandError::new(Exit::No, what).hint("callosum audit verify"));
         }
         if Checksum::of(text.as_bytes()) != state.started().source_sha256 {
-            let what = format!("the plan of the run {run} is not the one that it was begun with");
+            let what = format!("the plan of the run {run} is not the one that it was started with");
             return Err(CommandError::new(Exit::No, what).hint("callosum audit verify"));
         }
         secret = Some(own.secret(last)?);
@@ -262,13 +262,13 @@ fn grant(
 }
 
 fn broken_off(run: &callosum_arbiter::plan_run::RunId, error: &RunError) -> CommandError {
-    let what = format!("the run {run} broke off");
+    let what = format!("the run {run} stopped early");
     match error {
         RunError::Journal(error) => store::unwritten(error)
             .in_place(&what)
             .hint(format!("callosum plan resume {run}")),
         RunError::Divergence(_) => CommandError::because(Exit::No, what, error).hint(format!(
-            "nothing was done; callosum plan show {run}, or run the plan anew"
+            "nothing was done; callosum plan show {run}, or start a new run of the plan"
         )),
         RunError::Start(_) => CommandError::because(Exit::Usage, what, error),
         _ => CommandError::because(Exit::Environment, what, error)

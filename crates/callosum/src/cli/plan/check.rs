@@ -148,7 +148,10 @@ pub(super) fn run(
     match gathered.and_then(|context| Ok(context.is_prepared()?.then_some(context))) {
         Ok(context) => check(args, context.as_ref(), ui),
         Err(error) => {
-            let what = format!("what is provided here is not known: {}", error.one_line());
+            let what = format!(
+                "cannot find out what is provided here: {}",
+                error.one_line()
+            );
             ui.warn(&what, None);
             check(args, None, ui)
         }
@@ -235,7 +238,7 @@ pub(super) fn check(
                 .is_ok_and(|json| json.get("constraints").is_some());
             told.map_err(|error| {
                 if is_proposal {
-                    error.hint("it is what a model hands in: callosum plan check --proposal")
+                    error.hint("this is a proposal of a model: callosum plan check --proposal")
                 } else {
                     error
                 }
@@ -276,7 +279,7 @@ fn wrong(
     }
     source.tell(findings, &ui);
     let count = many(findings.len() as u64, "reason");
-    let what = format!("the program may not run, for {count}");
+    let what = format!("the program was rejected for {count}");
     let error = CommandError::new(Exit::No, what);
     Err(with_hint_of_provided(error, findings))
 }
@@ -304,7 +307,7 @@ fn refused(
     }
     proposal::tell(rejections, source, ui);
     let count = many(rejections.len() as u64, "reason");
-    let what = format!("what was handed in is no plan that may run, for {count}");
+    let what = format!("the proposal was rejected for {count}");
     Err(CommandError::new(Exit::No, what))
 }
 
@@ -364,7 +367,7 @@ fn text(output: &PlanCheckOutput) -> String {
     let calls = match output.max_calls {
         Some(0) => "makes no calls".to_owned(),
         Some(count) => format!("makes at most {}", many(count, "call")),
-        None => "makes as many calls as its values say".to_owned(),
+        None => "makes a number of calls that depends on its values".to_owned(),
     };
     let mut lines = vec![format!("{what}: may run, {calls}")];
     lines.extend(
@@ -374,7 +377,7 @@ fn text(output: &PlanCheckOutput) -> String {
             .map(|name| format!("  calls :{name}")),
     );
     if !output.providers_resolved && !output.capabilities.is_empty() {
-        lines.push("  here is no project: nobody looked up whether these are provided".to_owned());
+        lines.push("  not in a project: whether these are provided was not checked".to_owned());
     }
     lines.extend(output.steps.iter().map(|id| format!("  step {id}")));
     lines.join("\n") + "\n"

@@ -132,7 +132,7 @@ pub(super) fn evaluated(
     if answers.left() > 0 {
         let left = many(answers.left() as u64, "answer");
         let were = if answers.left() == 1 { "was" } else { "were" };
-        ui.warn(&format!("{left} {were} not asked for"), None);
+        ui.warn(&format!("{left} {were} not used"), None);
     }
     let rulings = rehearsal.map(|asked| asked.rulings).unwrap_or_default();
     if !ui.json {
@@ -184,7 +184,7 @@ fn refused(source: &Source, findings: &[Finding], ui: Ui) -> Result<(), CommandE
     let count = many(findings.len() as u64, "reason");
     Err(CommandError::new(
         Exit::No,
-        format!("{kind}: the program does not run, for {count}"),
+        format!("{kind}: the program was rejected for {count}"),
     ))
 }
 

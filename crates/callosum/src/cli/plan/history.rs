@@ -103,13 +103,13 @@ pub(super) fn all(context: &Context) -> Result<Vec<ReadRun>, CommandError> {
             of_none.push(passed_over);
             continue;
         };
-        let what = format!("the run {run} is passed over: {}", why(passed_over));
+        let what = format!("ignoring the run {run}: {}", why(passed_over));
         let hint = format!("callosum plan show {run}");
         context.report.warn(&what, Some(&hint));
     }
     if let Some(first) = of_none.first() {
         let count = many(of_none.len() as u64, "record");
-        let what = format!("passed over {count} of no run: {}", why(first));
+        let what = format!("ignoring {count} without a run: {}", why(first));
         context.report.warn(&what, None);
     }
     Ok(runs.runs)
@@ -123,16 +123,16 @@ pub(super) fn warn_of_foreign(context: &Context, read: &ReadRun) {
     let why = if read.is_sealed {
         "did not come from here"
     } else {
-        "do not fit those before"
+        "did not fit those before"
     };
     let what = format!(
-        "{} of the run {} {why}, and count for nothing: audit record {} (`{}`) is the first",
+        "ignoring {} of the run {} that {why}: the first is audit record {} (`{}`)",
         many(foreign.count, "record"),
         read.state.run(),
         foreign.first,
         on_one_line(&foreign.status),
     );
-    let hint = "somebody else writes to `cal_audit`: callosum audit query --event plan";
+    let hint = "another program writes to `cal_audit`: callosum audit query --event plan";
     context.report.warn(&what, Some(hint));
 }
 
@@ -149,7 +149,7 @@ pub(super) fn call_of<'s>(state: &'s RunState, text: &str) -> Result<&'s CallSta
         )),
         (None, _) => Err(CommandError::new(
             Exit::No,
-            format!("no call of the run waits under a key `{text}`"),
+            format!("no call of the run waits with a key that begins with `{text}`"),
         )
         .hint(format!("callosum plan show {}", state.run()))),
     }
@@ -163,11 +163,10 @@ pub(super) fn short(key: CallKey) -> String {
 fn unreadable(run: Option<&RunId>, error: &ReadRunError) -> CommandError {
     let failed = |what: &str| CommandError::because(Exit::Environment, what, error);
     match (run, error) {
-        (Some(run), ReadRunError::Missing(_)) => {
-            failed(&format!("the run {run} is not gone on with")).hint(format!(
-                "bring `cal_audit` back as it was; or end the run: callosum plan cancel {run}"
-            ))
-        }
+        (Some(run), ReadRunError::Missing(_)) => failed(&format!("cannot continue the run {run}"))
+            .hint(format!(
+                "restore `cal_audit` to how it was; or end the run: callosum plan cancel {run}"
+            )),
         (Some(run), ReadRunError::Record(_) | ReadRunError::Unfitting(_)) => {
             failed(&format!("cannot read the run {run}")).hint(format!(
                 "callosum audit verify; or end the run: callosum plan cancel {run}"

@@ -91,9 +91,9 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
     }
     if output.runs.is_empty() {
         context.report.say(if args.open {
-            "no run of a plan waits here"
+            "no plan runs are waiting"
         } else {
-            "no plan was run here"
+            "no plan runs yet"
         });
         return Ok(());
     }
@@ -112,7 +112,7 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
     }
     context.ui.read_by_all(&table.render())?;
     if is_any_marked {
-        let what = "* records of others, which count for nothing: callosum plan show RUN";
+        let what = "* has records from elsewhere, which are ignored: callosum plan show RUN";
         context.report.say(what);
     }
     Ok(())

@@ -93,7 +93,8 @@ impl WaitingOutput {
     pub(super) fn unasked(context: &Context, call: &CallState) -> Self {
         let mut output = Self::of(context, call);
         if call.standing == CallStanding::Begun {
-            "it may have been made before the run broke off; going on looks that up first"
+            "it is unknown whether this call finished before the run was interrupted; resuming \
+             looks that up first"
                 .clone_into(&mut output.question);
             output.may_be_found = true;
         }
@@ -105,7 +106,8 @@ impl WaitingOutput {
         let (blocked_by, question) = match call.standing {
             CallStanding::Begun => (
                 "outcome",
-                "it may have been made before the run broke off, and nobody can tell".to_owned(),
+                "it is unknown whether this call finished before the run was interrupted"
+                    .to_owned(),
             ),
             _ => (
                 "approval",
@@ -130,7 +132,7 @@ impl WaitingOutput {
 
     /// The same for a person, and how they answer.
     pub(super) fn text(&self, run: &RunId) -> String {
-        let gone = "[…] (what was kept of its arguments is gone)";
+        let gone = "[…] (the stored arguments are gone)";
         self.with_arguments(run, self.arguments.as_deref().unwrap_or(gone))
     }
 
@@ -152,7 +154,7 @@ impl WaitingOutput {
     fn with_arguments(&self, run: &RunId, shown: &str) -> String {
         let key: String = self.key.chars().take(12).collect();
         let ways = if self.may_be_found {
-            format!("  go on: callosum plan resume {run}\n")
+            format!("  resume: callosum plan resume {run}\n")
         } else if self.blocked_by == "outcome" {
             let of = self.answer_type.as_deref().unwrap_or("Any");
             format!(
@@ -236,7 +238,7 @@ pub(super) fn tell(
             }
             Err(CommandError::new(
                 Exit::No,
-                format!("the run {run} was cancelled"),
+                format!("the run {run} was canceled"),
             ))
         }
         RunEnd::Stopped => {
@@ -267,7 +269,7 @@ pub(super) fn tell(
                 ));
             }
             let count = many(keys.len() as u64, "call");
-            let what = format!("the run {run} waits for a person, at {count}");
+            let what = format!("the run {run} waits for a person: {count}");
             let error = CommandError::new(Exit::Waiting, what);
             Err(match keys.as_slice() {
                 [key] if output.blocked_by[0].blocked_by == "approval" => {
@@ -277,8 +279,8 @@ pub(super) fn tell(
                 [key] => {
                     let key = short(*key);
                     error.hint(format!(
-                        "say what became of it: callosum plan resume {run} --set-result '{key}=VALUE', or \
-                         --retry-call {key}"
+                        "settle its outcome: callosum plan resume {run} --set-result '{key}=VALUE', \
+                         or --retry-call {key}"
                     ))
                 }
                 _ => error.hint(format!("callosum plan show {run}")),

@@ -191,7 +191,7 @@ impl OwnRun {
             return Ok(());
         };
         let what = format!(
-            "`{}` was written by a newer version (format {format}, this program knows {FORMAT})",
+            "`{}` was written by a newer version (format {format}; this version reads {FORMAT})",
             self.file.display()
         );
         Err(CommandError::new(Exit::Environment, what).hint("use the newer callosum that wrote it"))
@@ -223,7 +223,10 @@ impl OwnRun {
         let kept = self.read_of_here()?;
         if kept.source_sha256 != started.source_sha256 || kept.input_sha256 != started.input_sha256
         {
-            let what = format!("the run {} is not on record as it was begun here", self.run);
+            let what = format!(
+                "the records of the run {} differ from how it was started here",
+                self.run
+            );
             return Err(CommandError::new(Exit::No, what).hint("callosum audit verify"));
         }
         Ok(kept.approved)
@@ -271,7 +274,7 @@ impl OwnRun {
                 shell_word(&self.folder),
                 shell_word(&folder)
             );
-            return Err(self.begun_in("", &folder, "of which this is a copy", Some(back)));
+            return Err(self.begun_in("", &folder, "and this is a copy of it", Some(back)));
         }
         let tree = kept.tree.clone().filter(|tree| *tree != self.tree);
         if let Some(tree) = tree {
@@ -292,15 +295,15 @@ impl OwnRun {
         back: Option<String>,
     ) -> CommandError {
         let run = &self.run;
-        let begun = format!("the run {run} was begun in {noun}`{place}`");
+        let begun = format!("the run {run} was started in {noun}`{place}`");
         if self.is_there(place) {
             let hint = format!(
-                "go on with it there: callosum -C {} plan resume {run}",
+                "resume it there: callosum -C {} plan resume {run}",
                 shell_word(place)
             );
             return CommandError::new(Exit::No, format!("{begun}, {why_not}")).hint(hint);
         }
-        let what = format!("{begun}, which is not there any more");
+        let what = format!("{begun}, which no longer exists");
         let back = back.map_or_else(String::new, |back| format!("{back}; or "));
         CommandError::new(Exit::No, what).hint(format!(
             "nothing was done; {back}end the run: callosum plan cancel {run}"
@@ -311,11 +314,11 @@ impl OwnRun {
         let failed = |error| store::disk_failed(&error);
         if !self.disk.exists(&self.file).map_err(failed)? {
             let what = format!(
-                "the run {} was not begun on this machine, or is over here",
+                "the run {} was not started on this machine, or has ended here",
                 self.run
             );
             return Err(CommandError::new(Exit::No, what).hint(format!(
-                "see what it did with `callosum plan show {}`, and run its plan anew",
+                "see what it did with `callosum plan show {}`, then start a new run of its plan",
                 self.run
             )));
         }
@@ -330,7 +333,7 @@ impl OwnRun {
             _ => false,
         };
         kept.filter(is_known).ok_or_else(|| {
-            let what = format!("`{}` is not readable", self.file.display());
+            let what = format!("cannot read `{}`", self.file.display());
             CommandError::new(Exit::Environment, what)
                 .hint(format!("callosum plan cancel {}", self.run))
         })
@@ -347,7 +350,11 @@ impl OwnRun {
 fn new_secret() -> Result<RunSecret, CommandError> {
     let bytes = random::secret_bytes();
     let bytes = bytes.map_err(|error| {
-        CommandError::because(Exit::Environment, "the system gives no randomness", &error)
+        CommandError::because(
+            Exit::Environment,
+            "cannot get random bytes from the system",
+            &error,
+        )
     })?;
     Ok(RunSecret::new(bytes))
 }

@@ -15,18 +15,17 @@ pub(super) fn parameters(given: &[String]) -> Result<BTreeMap<String, Value>, Co
     for pair in given {
         let refuse = |why: String| {
             CommandError::new(Exit::Usage, format!("--param {pair}: {why}"))
-                .hint("values are in the language's notation: `--param 'name=\"Ada\"'`")
+                .hint("write values in the language's notation: `--param 'name=\"Ada\"'`")
         };
         let Some((name, value)) = pair.split_once('=') else {
-            return Err(refuse("there is no `=` in it".to_owned()));
+            return Err(refuse("the `=` is missing".to_owned()));
         };
         let value = Value::read(value).map_err(|error| {
             // Most who write no value mean a text.
             let assigned = format!("{name}={}", Value::text(value));
             let assigned = try_quote(&assigned).unwrap_or_default().into_owned();
-            CommandError::new(Exit::Usage, format!("--param {pair}: {error}")).hint(format!(
-                "a text stands in quotation marks: --param {assigned}"
-            ))
+            CommandError::new(Exit::Usage, format!("--param {pair}: {error}"))
+                .hint(format!("put text in quotation marks: --param {assigned}"))
         })?;
         if parameters.insert(name.to_owned(), value).is_some() {
             return Err(refuse(format!("`{name}` is given twice")));
@@ -46,7 +45,7 @@ pub(super) fn unstartable(error: &StartError) -> CommandError {
     let options = names.iter().map(|name| format!("--param '{name}=VALUE'"));
     match options.collect::<Vec<_>>().join(" ") {
         options if options.is_empty() => explained,
-        options => explained.hint(format!("give VALUE in the language's notation: {options}")),
+        options => explained.hint(format!("write VALUE in the language's notation: {options}")),
     }
 }
 
@@ -60,7 +59,7 @@ pub(super) fn of_json(text: &str) -> Result<BTreeMap<String, Value>, CommandErro
     let json = read_value(text.as_bytes()).map_err(|error| refuse(error.to_string()))?;
     let value = Value::of_json(&json).map_err(|error| refuse(error.to_string()))?;
     let Value::Map(entries) = &value else {
-        return Err(refuse(format!("{} is no object", value.noun())));
+        return Err(refuse(format!("{} is not an object", value.noun())));
     };
     let named = entries.iter().filter_map(|(key, value)| match key {
         Key::Text(name) => Some((name.to_string(), value.clone())),

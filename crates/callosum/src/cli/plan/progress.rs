@@ -45,7 +45,7 @@ impl RunWatch for Shown {
                 match (step.change.as_str(), step.attempt) {
                     ("started", _) => self.line(depth, &name.clone()),
                     ("retrying", Some(attempt)) => {
-                        self.line(depth, &format!("{name}, try {attempt}"));
+                        self.line(depth, &format!("{name}, attempt {attempt}"));
                     }
                     ("failed", _) => {
                         self.line(depth, &format!("{name} {}: {what}", "failed".red()));

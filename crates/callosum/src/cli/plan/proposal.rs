@@ -97,8 +97,11 @@ pub(super) fn taken(
     Err(vec![Rejection {
         path: String::new(),
         rule: "secret",
-        message: format!("it holds what looks like a secret ({})", kinds.join(", ")),
-        hint: Some("name the secret, so that whoever does the work finds it".to_owned()),
+        message: format!(
+            "it contains what looks like a secret ({})",
+            kinds.join(", ")
+        ),
+        hint: Some("use the secret's name, so that the worker can look it up".to_owned()),
         span: None,
     }])
 }

@@ -50,11 +50,11 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
     for pair in &args.answers {
         let refuse = |why: String, of: &str| {
             CommandError::new(Exit::Usage, format!("--set-result {pair}: {why}")).hint(format!(
-                "say `--set-result 'KEY=VALUE'`, a value of type {of} in the language's notation"
+                "use `--set-result 'KEY=VALUE'` with a value of type {of} in the language's notation"
             ))
         };
         let Some((key, value)) = pair.split_once('=') else {
-            let why = "there is no `=` in it".to_owned();
+            let why = "the `=` is missing".to_owned();
             return Err(refuse(why, "Any"));
         };
         let call = said_of.call(&taken.state, key)?;
@@ -73,7 +73,7 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
         let text = value.to_string();
         let found = callosum_evidence::secrets::mask(&text).found;
         if !found.is_empty() {
-            return Err(refuse("it holds what looks like a secret".to_owned()));
+            return Err(refuse("it contains what looks like a secret".to_owned()));
         }
         let value = keep(&carry::answers(context), text);
         let value = value.map_err(|error| store::disk_failed(&error))?;
@@ -100,11 +100,11 @@ impl SaidOf {
         let show = format!("callosum plan show {}", state.run());
         let refuse = |what: String| CommandError::new(Exit::Usage, what);
         if call.standing != CallStanding::Begun {
-            let what = format!("whether the call under `{key}` was made is not in doubt");
+            let what = format!("it is already known whether the call `{key}` was made");
             return Err(refuse(what).hint(show));
         }
         if !self.0.insert(call.intended.key) {
-            let what = format!("the call under `{key}` is named twice: say one thing of it, once");
+            let what = format!("the call `{key}` is named twice: settle it once");
             return Err(refuse(what).hint(show));
         }
         Ok(call)

@@ -89,7 +89,7 @@ const YEAR: Duration = Duration::from_hours(366 * 24);
 fn some_dollars(text: &str) -> Result<Money, String> {
     let amount = Money::of_dollars(dollars(text)?);
     if amount == Money(0) {
-        return Err("say at least 0.0001 US dollars".to_owned());
+        return Err("expected at least 0.0001 US dollars".to_owned());
     }
     Ok(amount)
 }
@@ -194,9 +194,8 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
 
 fn unbegun(error: &BeginError) -> CommandError {
     match error {
-        BeginError::Secret { .. } => CommandError::from_error(Exit::Usage, error).hint(
-            "hand the plan a name by which whoever does the work finds the secret, not the secret",
-        ),
+        BeginError::Secret { .. } => CommandError::from_error(Exit::Usage, error)
+            .hint("pass the name of the secret, not the secret itself"),
         BeginError::Disk(error) => store::disk_failed(error),
         BeginError::Journal(error) => store::unwritten(error),
     }

@@ -138,7 +138,7 @@ impl ActionOutput {
         let line = match kind.as_str() {
             "call" => format!("{name} {short} ({standing})"),
             "ruling" => format!("{name} by {standing}: {short}"),
-            "answer" if standing == "said" => format!("{name} (said by a person) {short}"),
+            "answer" if standing == "said" => format!("{name} (from a person) {short}"),
             "answer" if standing == "found" => format!("{name} (found by its key) {short}"),
             "answer" => format!("{name} {short}"),
             _ if short.is_empty() => format!("{kind} {name} ({standing})"),
@@ -216,7 +216,8 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
     if is_cut {
         let run = state.run();
         let what = format!(
-            "lines that end in … are cut: callosum plan show {run} --tree --json has them whole"
+            "lines that end in … are truncated; the full text: callosum plan show {run} --tree \
+             --json"
         );
         context.report.say(&what);
     }

@@ -63,7 +63,7 @@ impl Source {
         let why = if self.text.trim().is_empty() {
             "it is empty"
         } else {
-            "all of it is comment"
+            "it contains only comments"
         };
         let what = format!("there is no program in {}: {why}", self.name);
         Err(CommandError::new(Exit::Usage, what).hint("callosum plan eval -e '(+ 1 2)'"))

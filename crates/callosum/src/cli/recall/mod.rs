@@ -174,7 +174,7 @@ fn open(context: &Context) -> Result<RecallDb, CommandError> {
         Condition::Sound => {}
         Condition::SetAside(path) => context.report.warn(
             &format!(
-                "the recall database was corrupt; the file is kept as `{}`",
+                "the recall database was corrupt; the file was moved to `{}`",
                 path.display()
             ),
             None,
@@ -356,10 +356,7 @@ fn similar(context: &Context, database: &RecallDb, args: &SimilarArgs) -> Result
     if !(0.0..=1.0).contains(&args.threshold) {
         return Err(CommandError::new(
             Exit::Usage,
-            format!(
-                "`--threshold` is {}, allowed is a number from 0 to 1",
-                args.threshold
-            ),
+            format!("`--threshold` is {} (allowed: 0 to 1)", args.threshold),
         ));
     }
     let is_signature = args.text.len() >= 4
@@ -392,7 +389,7 @@ fn similar(context: &Context, database: &RecallDb, args: &SimilarArgs) -> Result
         return context.ui.json_data(&RecallSimilarOutput { similar });
     }
     if similar.is_empty() {
-        context.report.say("no error reads like this");
+        context.report.say("no similar errors");
         return Ok(());
     }
     let mut table = Table::new(&["score", "error", "type", "seen", "message"]);

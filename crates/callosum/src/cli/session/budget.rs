@@ -125,9 +125,11 @@ fn said(context: &Context) -> Result<Found, CommandError> {
         .lock()
         .take(LONGEST_STATUS)
         .read_to_string(&mut text)
-        .map_err(|error| CommandError::because(Exit::Usage, "stdin cannot be read", &error))?;
+        .map_err(|error| {
+            CommandError::because(Exit::Usage, "cannot read standard input", &error)
+        })?;
     let status: StatusLine = serde_json::from_str(&text).map_err(|error| {
-        let what = "stdin is not what Claude Code hands to a status line";
+        let what = "standard input is not the status line input of Claude Code";
         CommandError::because(Exit::Usage, what, &error)
     })?;
     let path = status.transcript_path.as_deref();
@@ -158,9 +160,9 @@ fn read(context: &Context, named: Option<&Path>) -> Result<Found, CommandError> 
     let reading = usage(&context.disk, &path)
         .map_err(|error| no_transcript(&path, &error, "callosum session budget"))?;
     let Some(reading) = reading else {
-        let what = format!("`{}` has no answer with a count of tokens", path.display());
+        let what = format!("`{}` has no response with a token count", path.display());
         return Err(CommandError::new(Exit::No, what)
-            .hint("a transcript is what a client writes of a session: callosum session budget"));
+            .hint("a transcript is a client's log of a session: callosum session budget"));
     };
     Ok(Found {
         client: reading.client,
@@ -196,7 +198,7 @@ pub(super) fn find(context: &Context, hint: &str) -> Result<PathBuf, CommandErro
         .ok_or_else(|| {
             CommandError::new(
                 Exit::No,
-                "no client has written a transcript of this project",
+                "no client has written a transcript for this project",
             )
             .hint(hint)
         })
@@ -247,7 +249,7 @@ fn shown(output: &BudgetOutput, zone: Zone) -> String {
         let _ = write!(text, " ({percent} % of {window})");
     }
     if output.window.is_none() {
-        text.push_str(", window unknown: 200,000 tokens assumed (--window says another)");
+        text.push_str(", window unknown: assuming 200,000 tokens (set it with --window)");
     }
     text.push('\n');
     if let Some(advice) = &output.advice {

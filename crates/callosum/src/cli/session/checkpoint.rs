@@ -107,7 +107,7 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
     let files = many(output.files.len() as u64, "file");
     let taken = match output.taken_over {
         0 => String::new(),
-        taken => format!(", {taken} of them missing in NOTES.md until now"),
+        taken => format!(", {taken} of them missing from NOTES.md until now"),
     };
     let said = format!("{ts}: {decisions}{taken}, {files}\n");
     context.ui.data(&said)

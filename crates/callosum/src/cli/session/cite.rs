@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError
     let cited = cited.map_err(|error| undecided(&error))?;
     tell_redacted(context, &cited.redacted);
     for (gone, standing) in &cited.replaced {
-        let what = format!("leans no more on {}: {standing}", gone.identifier());
+        let what = format!("no longer relies on {}: {standing}", gone.identifier());
         context.report.say(&harmless(&what));
     }
     decide::print(context, &DecideOutput::of(&cited))

@@ -140,8 +140,8 @@ impl DecideOutput {
 /// The id of a bead as a person types it.
 pub(crate) fn bead_id(text: &str) -> Result<BeadId, CommandError> {
     BeadId::new(text).ok_or_else(|| {
-        CommandError::new(Exit::Usage, format!("`{text}` is no bead's id"))
-            .hint("an id is letters, `-`, and letters, digits or dots: bd-x7y8")
+        CommandError::new(Exit::Usage, format!("`{text}` is not a bead id"))
+            .hint("an id is letters, then `-`, then letters, digits or dots: bd-x7y8")
     })
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn decide(
     tell_redacted(context, &decided.redacted);
     drop(held);
     if let Some((id, why)) = &decided.passed_over {
-        let what = format!("the current bead `{id}` has no part in it: {why}");
+        let what = format!("the decision is not part of the current bead `{id}`: {why}");
         context
             .report
             .warn(&harmless(&what), Some("callosum bead update ID --current"));
@@ -228,7 +228,7 @@ pub(crate) fn decide(
         let hint = format!("callosum session cite {} src/a.rs:12", decided.decision.ts);
         context
             .report
-            .warn("nothing shows this decision yet", Some(&hint));
+            .warn("this decision has no evidence yet", Some(&hint));
     }
     Ok(DecideOutput::of(&decided))
 }

@@ -126,7 +126,7 @@ pub(super) fn run(context: &Context, args: &GhostArgs) -> Result<(), CommandErro
     let ghosted = held.ghost(&search).map_err(|error| match error {
         GhostError::Session(error) => explain(&error),
         GhostError::ShowsNothing { .. } => CommandError::from_error(Exit::No, &error)
-            .hint("two --query in words that differ, and a --control that is there"),
+            .hint("use two --query with different words, and a --control that exists"),
     })?;
     let output = GhostOutput {
         feature: args.feature.clone(),
@@ -170,11 +170,7 @@ fn is_code(path: &str) -> bool {
 
 impl GhostOutput {
     fn lines(&self) -> String {
-        let what = if self.ghost {
-            "is not there"
-        } else {
-            "is there"
-        };
+        let what = if self.ghost { "not found" } else { "found" };
         let mut text = format!("{}: {what}\n", self.feature);
         for asked in &self.queries {
             let found = asked.found.join(" ");

@@ -122,9 +122,9 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
     let read = session.recorded_since_handoff(Whose::Own);
     let read = read.map_err(|error| super::explain(&error))?;
     if let Some(file) = read.not_files.first() {
-        let what = format!("{file} is not a file, so that nobody knows which claims there are");
+        let what = format!("{file} is not a file, so its claims are unknown");
         let hint = format!(
-            "look at it, move it away, and check again: ls -ld {}",
+            "inspect it, move it away, and check again: ls -ld {}",
             shell_word(file)
         );
         return Err(CommandError::new(Exit::Usage, what).hint(hint));
@@ -140,7 +140,7 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
             context
                 .report
                 .say(&callosum_evidence::terminal::harmless(&format!(
-                    "{file}: {} lines are no record",
+                    "{file}: lines that are not records: {}",
                     bad.count
                 )));
         }

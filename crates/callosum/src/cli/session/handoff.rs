@@ -147,7 +147,7 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     }
     let ratio = &output.grounding_ratio;
     if let Some(repo) = &output.repo {
-        let what = format!("the next session of {} is told", repo.root);
+        let what = format!("the next session of {} will see the hand-off", repo.root);
         context.report.say(&harmless(&what));
     }
     context.ui.data(&format!(
@@ -175,9 +175,9 @@ pub(in crate::cli) fn not_handed(context: &Context, error: &HandoffError) -> Com
     if let Err(error) = printed {
         return error;
     }
-    let what = "nothing was handed off, since the checkpoint blocks";
+    let what = "not handed off: the checkpoint blocks it";
     CommandError::new(Exit::No, what)
-        .hint("add the evidence, or say so: callosum session handoff --force")
+        .hint("add evidence, or hand off without it: callosum session handoff --force")
 }
 
 /// Tells `bd` of a hand-off.
@@ -197,7 +197,7 @@ fn hold_other<'s>(
 ) -> Result<Held<'s>, CommandError> {
     let held = session(context, other, sender.clone()).hold();
     held.map_err(|error| {
-        let what = format!("cannot hand over to `{}`", other.root.display());
+        let what = format!("cannot hand off to `{}`", other.root.display());
         CommandError::because(Exit::Environment, what, &error)
     })
 }
@@ -219,9 +219,9 @@ fn deliver(
         handed,
     };
     let written = receiving.receive(&crossing).map_err(|error| {
-        let what = "it was handed off here, and the other project is not told";
+        let what = "handed off here, but the other project was not notified";
         CommandError::because(Exit::Environment, what, &error)
-            .hint("say it again: callosum session handoff --force --repo PATH")
+            .hint("try again: callosum session handoff --force --repo PATH")
     })?;
     Ok(written.trajectory)
 }

@@ -81,16 +81,16 @@ impl HealedOutput {
         let aside = self
             .backup_path
             .as_ref()
-            .map(|aside| format!("; the broken one is {aside}"));
+            .map(|aside| format!("; the broken file is now {aside}"));
         let aside = aside.unwrap_or_default();
         let is_left = [Healer::Nobody, Healer::Denied].map(|healer| healer.to_string());
         if is_left.contains(&self.from) {
-            return format!("{}: {}, and stays so{aside}\n", self.file, self.was);
+            return format!("{}: {}, not repaired{aside}\n", self.file, self.was);
         }
         let how = if self.from == Healer::Anew.to_string() {
-            "made anew".to_owned()
+            "recreated".to_owned()
         } else {
-            format!("healed from {}", self.from)
+            format!("repaired from {}", self.from)
         };
         format!("{}: {}, {how}{aside}\n", self.file, self.was)
     }
@@ -98,14 +98,14 @@ impl HealedOutput {
 
 /// Says what became of old trajectories.
 pub(super) fn tell_pruned(context: &Context, pruned: &Pruned) {
-    for (said, names) in [
+    for (done, names) in [
         ("compressed", &pruned.archived),
         ("removed", &pruned.removed),
     ] {
         if !names.is_empty() {
             context
                 .report
-                .say(&format!("{said}, being old: {}", names.join(" ")));
+                .say(&format!("{done} because of age: {}", names.join(" ")));
         }
     }
     for (name, why) in &pruned.left {
@@ -219,7 +219,10 @@ pub(super) fn run(context: &Context, args: &HealArgs) -> Result<(), CommandError
     let held = match session.hold() {
         Ok(held) => held,
         Err(error @ (SessionError::Zone(_) | SessionError::Unwritable(_))) => {
-            let what = format!("nothing can be healed here: {}", explain(&error).one_line());
+            let what = format!(
+                "cannot repair anything here: {}",
+                explain(&error).one_line()
+            );
             context.report.warn(&what, None);
             let ailing = match session.ailing(&committed(context)) {
                 // It has been said already.
@@ -250,7 +253,7 @@ pub(super) fn run(context: &Context, args: &HealArgs) -> Result<(), CommandError
         Err(error) if error.is_denied() || healed.iter().any(|one| one.from == Healer::Denied) => {
             let what = explain(&error).one_line();
             context.report.warn(
-                &format!("what was healed is in no trajectory: {what}"),
+                &format!("the repair is not recorded in a trajectory: {what}"),
                 None,
             );
             Pruned::default()
@@ -303,7 +306,7 @@ fn tell(context: &Context, healed: Vec<Healed>, pruned: Pruned) -> Result<(), Co
         return Ok(());
     }
     let what = format!(
-        "not healed, since it cannot be written: {denied} of {}",
+        "files not repaired, because they cannot be written: {denied} of {}",
         output.healed.len()
     );
     Err(CommandError::new(Exit::No, what))

@@ -35,7 +35,7 @@ pub(crate) struct MergeArgs {
 
 pub(super) fn run(context: &Context, args: &MergeArgs) -> Result<(), CommandError> {
     let Some(kind) = Kind::of(&args.path) else {
-        let what = format!("`{}` is no file of a session", args.path);
+        let what = format!("`{}` is not a session file", args.path);
         let hint = "NOTES.md, a trajectory (*.jsonl) or a bead (.beads/ID.yaml)";
         return Err(CommandError::new(Exit::No, what).hint(hint));
     };
@@ -71,7 +71,7 @@ pub(super) fn run(context: &Context, args: &MergeArgs) -> Result<(), CommandErro
         None => Ok(()),
         Some(asked) => {
             let what = harmless(&mask(&asked).text);
-            let hint = "decide between git's marks in it, then `git add` it";
+            let hint = "resolve git's conflict markers in it, then `git add` it";
             Err(CommandError::new(Exit::No, what).hint(hint))
         }
     }

@@ -168,16 +168,16 @@ pub(super) fn mend(context: &Context, session: &Session<'_>) {
 pub(super) fn tell_mended(context: &Context, held: &callosum_session::Held<'_>) {
     for aside in &held.aside {
         let told = format!(
-            "somebody wrote NOTES.md anew while it was written: what they wrote is in {aside}"
+            "another program replaced NOTES.md during the write; its version is in {aside}"
         );
         context.report.warn(&harmless(&told), None);
     }
     let Some(mended) = &held.mended else { return };
     context
         .report
-        .say("ended a step that a killed process had begun");
+        .say("finished a step that a killed process had started");
     for left in &mended.left {
-        context.report.warn(&format!("not all of it: {left}"), None);
+        context.report.warn(&format!("not finished: {left}"), None);
     }
 }
 
@@ -220,10 +220,7 @@ pub(super) fn tell_redacted(context: &Context, kinds: &[Kind]) {
     let mut names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
     names.sort_unstable();
     names.dedup();
-    let what = format!(
-        "secrets were taken out before it was written: {}",
-        names.join(", ")
-    );
+    let what = format!("removed secrets before writing: {}", names.join(", "));
     context.report.warn(&what, None);
 }
 
@@ -234,8 +231,11 @@ pub(crate) fn place(context: &Context, text: &str) -> Result<Evidence, CommandEr
     let below = Path::new(text).strip_prefix(&tree).ok();
     let below = below.and_then(Path::to_str).unwrap_or(text);
     let named = Evidence::parse(&as_lines(below), Relative::Accepted).ok_or_else(|| {
-        CommandError::new(Exit::Usage, format!("`{text}` names no lines of a file"))
-            .hint("a place is `src/main.rs:12` or `src/main.rs:12-15`, from the root")
+        CommandError::new(
+            Exit::Usage,
+            format!("`{text}` does not name lines of a file"),
+        )
+        .hint("write `src/main.rs:12` or `src/main.rs:12-15`, relative to the root")
     })?;
     let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
     let here = context.folder.join(&named.path);
@@ -249,7 +249,7 @@ pub(crate) fn place(context: &Context, text: &str) -> Result<Evidence, CommandEr
             let meant = meant.identifier();
             let meant = meant.strip_prefix(ROOT_PREFIX).unwrap_or(&meant);
             let what = format!("there is no `{}` below the root", named.path);
-            let hint = format!("places are named from the root: {meant}");
+            let hint = format!("paths are relative to the root: {meant}");
             Err(CommandError::new(Exit::No, what).hint(hint))
         }
         _ => Ok(named),
@@ -280,9 +280,9 @@ pub(super) fn explain(error: &SessionError) -> CommandError {
             CommandError::from_error(Exit::No, error).hint("callosum bead ready")
         }
         SessionError::Newer { .. } => CommandError::from_error(Exit::Environment, error)
-            .hint("use the newer callosum to end it"),
+            .hint("use the newer callosum to finish it"),
         SessionError::Bead { .. } => CommandError::from_error(Exit::Environment, error)
-            .hint("mend the file by hand; nothing was changed"),
+            .hint("nothing was changed; fix the file by hand"),
         SessionError::UnreadBead {
             file, is_encoded, ..
         } => {
@@ -291,14 +291,14 @@ pub(super) fn explain(error: &SessionError) -> CommandError {
                 format!("iconv -f latin1 -t utf-8 {file} -o {file}.new && mv {file}.new {file}")
             } else {
                 format!(
-                    "mend {file} by hand, or have what git last committed: callosum session heal"
+                    "fix {file} by hand, or restore what git last committed: callosum session heal"
                 )
             })
         }
         SessionError::Busy(_) => CommandError::from_error(Exit::Environment, error)
-            .hint("nothing was written; give the same command again"),
+            .hint("nothing was written; run the same command again"),
         SessionError::Unwritable(_) => CommandError::from_error(Exit::Environment, error)
-            .hint("what is there can be read all the same: callosum session recover"),
+            .hint("reading still works: callosum session recover"),
         SessionError::NotFile { file } => CommandError::from_error(Exit::Environment, error)
             .hint(format!("mv {file} {file}.aside && callosum session heal")),
         SessionError::Foreign { file, .. } => CommandError::from_error(Exit::Environment, error)
@@ -306,7 +306,7 @@ pub(super) fn explain(error: &SessionError) -> CommandError {
                 "iconv -f utf-16 -t utf-8 {file} -o {file}.new && mv {file}.new {file}"
             )),
         SessionError::TooLarge { file } => CommandError::from_error(Exit::Environment, error).hint(
-            format!("keep what is old elsewhere: mv {file} {file}.old && callosum session heal"),
+            format!("move the old file aside: mv {file} {file}.old && callosum session heal"),
         ),
         _ => CommandError::from_error(Exit::Environment, error),
     }
@@ -317,13 +317,13 @@ pub(super) fn undecided(error: &DecideError) -> CommandError {
     match error {
         DecideError::Session(error) => explain(error),
         DecideError::NoDecision { .. } => CommandError::from_error(Exit::No, error)
-            .hint("each decision is told with its time: callosum session recover --level 2"),
+            .hint("list decisions with their times: callosum session recover --level 2"),
         DecideError::Quote(QuoteError::NotUnique { .. }) => {
             CommandError::from_error(Exit::No, error)
-                .hint("cite lines whose words stand only there; nothing was written")
+                .hint("nothing was written; cite lines whose text occurs only there")
         }
         DecideError::Quote(_) => CommandError::from_error(Exit::No, error)
-            .hint("cite lines of a text of this project that has them; nothing was written"),
+            .hint("nothing was written; cite lines of a text file of this project that contain it"),
         DecideError::Empty | DecideError::LongTitle => CommandError::from_error(Exit::Usage, error),
     }
 }

@@ -40,7 +40,10 @@ pub(super) fn recipient(context: &Context, name: &str) -> Result<Agent, CommandE
     {
         let client = Client::behind(executor).filter(|client| client.hooks.is_some());
         if client.is_none() {
-            let what = format!("no session start tells `{}` of it", executor.id);
+            let what = format!(
+                "`{}` will not see the hand-off when a session starts",
+                executor.id
+            );
             let hint = "callosum session recover --level 2";
             context.report.warn(&what, Some(hint));
         }
@@ -50,8 +53,8 @@ pub(super) fn recipient(context: &Context, name: &str) -> Result<Agent, CommandE
     known.sort_unstable();
     known.dedup();
     let what = format!(
-        "`{}` is nobody that a session can be handed to",
+        "cannot hand off to `{}`: unknown agent",
         name.escape_debug()
     );
-    Err(CommandError::new(Exit::Usage, what).hint(format!("one of {}", known.join(", "))))
+    Err(CommandError::new(Exit::Usage, what).hint(format!("allowed: {}", known.join(", "))))
 }

@@ -102,7 +102,7 @@ pub(crate) fn recover(
     options: &RecoverOptions,
 ) -> Result<RecoverOutput, CommandError> {
     if options.query.is_some() && options.level != 2 {
-        let what = "only level 2 is about something: --level 2";
+        let what = "only level 2 takes a query: --level 2";
         return Err(CommandError::new(Exit::Usage, what));
     }
     let own = zones(context);
@@ -132,7 +132,7 @@ pub(crate) fn recover(
                 let what = format!("nothing fits in {budget} tokens: --budget {enough}");
                 context.report.say(&what);
             } else if options.query.is_none() {
-                let what = "nothing is kept here yet: no bead is current, and nothing was decided or handed off";
+                let what = "nothing to recover yet: there is no current bead, decision or hand-off";
                 context.report.say(what);
             }
         }
@@ -152,7 +152,7 @@ pub(crate) fn recover(
                 let found = Found::gather(&session, query, budget);
                 let found = found.map_err(|error| explain(&error))?;
                 if found.is_empty() {
-                    let what = format!("nothing that was decided is about `{query}`");
+                    let what = format!("no decision matches `{query}`");
                     context.report.say(&harmless(&what));
                 }
                 within(budget, &|budget| found.told(budget))

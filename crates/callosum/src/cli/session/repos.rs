@@ -75,7 +75,7 @@ pub(super) fn run(context: &Context, args: &ReposArgs) -> Result<(), CommandErro
             .collect(),
     };
     for file in &output.unread {
-        let what = format!("`{}` is no entry of the list", on_one_line(file));
+        let what = format!("`{}` is not an entry of the list", on_one_line(file));
         context.report.warn(&what, None);
     }
     if context.ui.json {
@@ -103,7 +103,7 @@ fn forget(context: &Context, path: &str) -> Result<(), CommandError> {
         context.report.say(&format!("forgot {}", root.display()));
         return Ok(());
     }
-    let what = format!("`{}` was not known", root.display());
+    let what = format!("`{}` is not in the list", root.display());
     Err(CommandError::new(Exit::No, what).hint("callosum session repos"))
 }
 
@@ -142,7 +142,7 @@ fn list(context: &Context) -> Repositories<'_> {
 pub(in crate::cli) fn remember(context: &Context) {
     let now = context.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ");
     if let Err(error) = list(context).remember(context.state(), now.to_string()) {
-        let what = format!("other projects will not know of this one: {error}");
+        let what = format!("other projects will not see this one: {error}");
         context.report.detail(&what);
     }
 }
@@ -177,7 +177,7 @@ pub(super) fn other(context: &Context, path: &str) -> Result<Zones, CommandError
     };
     let are_used = zones.are_used(&context.disk);
     if !are_used.map_err(|error| store::disk_failed(&error))? {
-        let what = format!("no sessions are kept in `{shown}`");
+        let what = format!("`{shown}` has no sessions");
         return Err(CommandError::new(Exit::No, what).hint(begin(&shown)));
     }
     Ok(zones)
@@ -225,7 +225,7 @@ fn known(context: &Context, path: &str) -> Result<Roots, CommandError> {
     let shown = roots.sessions.display().to_string();
     let is_known = list(context).know(&roots.state);
     if !is_known.map_err(|error| store::disk_failed(&error))? {
-        let what = format!("`{shown}` is no project that was begun on this machine");
+        let what = format!("`{shown}` was not initialized on this machine");
         return Err(CommandError::new(Exit::Usage, what).hint(begin(&shown)));
     }
     Ok(roots)

@@ -83,12 +83,13 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         faults.extend(
             bad.lines
                 .iter()
-                .map(|line| format!("{file}:{line}: it is no record")),
+                .map(|line| format!("{file}:{line}: not a record")),
         );
     }
     let are_used = zones.are_used(&context.disk);
     if !are_used.map_err(|error| store::disk_failed(&error))? && context.commit_sessions() {
-        let lost = "every file of sessions that is committed here is missing from the folder: callosum session heal";
+        let lost = "all committed session files are missing from the working tree: callosum \
+            session heal";
         faults.push(lost.to_owned());
     }
     let unfinished = heal::unfinished(context, &session)?.into_iter();
@@ -110,7 +111,7 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
     let bead = id.as_ref().and_then(|id| session.bead(id).ok());
     let bead = bead.map(|sheet| Bead::of(sheet.members()));
     if let (Some(id), None) = (&active.bead, &bead) {
-        faults.push(format!("the current bead `{id}` cannot be read"));
+        faults.push(format!("cannot read the current bead `{id}`"));
     }
     let claimed: HashSet<&str> = claims
         .iter()
@@ -187,7 +188,7 @@ fn shown(output: &SessionStatusOutput) -> String {
         output.claims
     );
     for fault in &output.faults {
-        let _ = writeln!(text, "not understood: {fault}");
+        let _ = writeln!(text, "problem: {fault}");
     }
     for fork in &output.forks {
         text.push_str(&fork.line());

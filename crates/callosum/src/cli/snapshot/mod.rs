@@ -174,16 +174,18 @@ pub(super) fn explained(error: &SnapshotError) -> CommandError {
         SnapshotError::TooMany { .. } | SnapshotError::Nothing { .. } => {
             CommandError::from_error(Exit::No, error).hint("callosum snapshot create")
         }
-        SnapshotError::UnderWay { .. } => CommandError::from_error(Exit::No, error)
-            .hint("finish it or break it off, then try again"),
+        SnapshotError::UnderWay { .. } => {
+            CommandError::from_error(Exit::No, error).hint("finish it or abort it, then try again")
+        }
         SnapshotError::Broken { .. } => CommandError::from_error(Exit::No, error)
-            .hint("a later one may be whole: callosum snapshot list"),
+            .hint("a later snapshot may be intact: callosum snapshot list"),
         SnapshotError::Disk(error) => disk_failed(error),
         SnapshotError::Git(error) => {
             let failed = CommandError::from_error(Exit::Environment, error);
             match distrusted(&error.to_string()) {
                 Some(tree) => failed.hint(format!(
-                    "if whose it is may run git here: git config --global --add safe.directory {tree}"
+                    "if you trust the owner of this folder: git config --global --add \
+                     safe.directory {tree}"
                 )),
                 None => failed,
             }
@@ -243,7 +245,7 @@ fn refuse_whole_machine(context: &Context, tree: &Path) -> Result<(), CommandErr
         return Ok(());
     }
     let what = format!(
-        "{} is no project: a snapshot of it would be one of all that is in it",
+        "{} is not a project: a snapshot would contain everything in it",
         tree.display()
     );
     Err(CommandError::new(Exit::Usage, what).hint("callosum snapshot create --only PATH"))
@@ -278,12 +280,12 @@ fn tell_not_covered(context: &Context, lacks: &NotCovered) {
     }
     if !lacks.repositories.is_empty() {
         parts.push(format!(
-            "repositories inside: {}",
+            "nested repositories: {}",
             lacks.repositories.join(" ")
         ));
     }
     for large in &lacks.too_large {
-        parts.push(format!("{}, which is too large", large.path));
+        parts.push(format!("{} (too large)", large.path));
     }
     let large: Vec<&str> = lacks
         .too_large
@@ -295,11 +297,12 @@ fn tell_not_covered(context: &Context, lacks: &NotCovered) {
         .iter()
         .filter(|named| !large.contains(&named.as_str()) && !lacks.repositories.contains(named));
     for named in named {
-        parts.push(format!("{named}, which is too much"));
+        parts.push(format!("{named} (too large)"));
     }
     context
         .report
-        .say(&format!("not in it: {}", parts.join("; ")));
+        
+        .say(&format!("not included: {}", parts.join("; ")));
 }
 
 fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), CommandError> {
@@ -357,7 +360,7 @@ pub(super) fn keep_within(context: &Context, store: &Store) {
             let hint = Some("callosum snapshot clean");
             context
                 .report
-                .warn(&format!("old snapshots stay: {what}"), hint);
+                .warn(&format!("cannot remove old snapshots: {what}"), hint);
         }
     }
 }

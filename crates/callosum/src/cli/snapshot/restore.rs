@@ -57,7 +57,7 @@ pub(super) fn restore(
             tell_not_covered(context, &snapshot.not_covered);
         }
         if !can_ask {
-            let what = "nothing was put back: there is no terminal to ask at";
+            let what = "nothing was restored: there is no terminal to confirm on";
             let hint = format!("callosum snapshot restore {} --yes", args.id);
             return Err(CommandError::new(Exit::Usage, what).hint(hint));
         }
@@ -94,12 +94,12 @@ fn refused(context: &Context, changes: &Changes) -> Result<(), CommandError> {
     }
     for change in refused {
         let what = format!(
-            "`{}` was not put back: what stands there is in no snapshot",
+            "`{}` was not restored: its current content is in no snapshot",
             change.path.display()
         );
         context
             .report
-            .warn(&what, Some("move it away, and go back once more"));
+            .warn(&what, Some("move it away, then restore again"));
     }
     Err(CommandError::told(Exit::No))
 }
@@ -108,8 +108,8 @@ fn refused(context: &Context, changes: &Changes) -> Result<(), CommandError> {
 fn done(changes: &Changes) -> String {
     let written = many(changes.written().count() as u64, "file");
     match changes.removed().count() as u64 {
-        0 => format!("put back {written}"),
-        removed => format!("put back {written}, removed {removed} that going back had made"),
+        0 => format!("restored {written}"),
+        removed => format!("restored {written}, removed {removed} that restoring had created"),
     }
 }
 
@@ -118,9 +118,9 @@ fn asked(context: &Context, changes: &Changes) -> Result<bool, CommandError> {
     let files = many(changes.written().count() as u64, "file");
     let removed = match changes.removed().count() {
         0 => String::new(),
-        removed => format!(" and remove {removed} that going back has made"),
+        removed => format!(" and remove {removed} that restoring created"),
     };
-    let question = format!("put back {files}{removed}? [y/N] ");
+    let question = format!("restore {files}{removed}? [y/N] ");
     context.ui.ask(&question);
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).map_err(|error| {
@@ -137,7 +137,7 @@ fn as_text(changes: &Changes) -> String {
         let _ = writeln!(text, "{:8} {path}", change.kind.as_str());
     }
     if text.is_empty() {
-        text.push_str("all that it holds is as it was\n");
+        text.push_str("all files match the snapshot\n");
     }
     text
 }

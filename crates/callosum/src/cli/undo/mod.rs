@@ -166,7 +166,7 @@ fn undo(
                 if context.ui.json {
                     context.ui.json_data(&output)?;
                 }
-                let what = "nothing was undone: there is no terminal to ask at";
+                let what = "nothing was undone: there is no terminal to confirm on";
                 let hint = format!("callosum undo {} --yes", selection.words());
                 return Err(CommandError::new(Exit::No, what).hint(hint));
             }
@@ -296,7 +296,7 @@ fn tell(context: &Context, selection: &Selection, output: &UndoOutput) -> Result
     if output.not_recorded > 0 {
         let more = many(output.not_recorded as u64, "more file");
         context.report.warn(
-            &format!("{more} changed and not recorded"),
+            &format!("{more} changed but not recorded"),
             Some("callosum snapshot list"),
         );
     }
@@ -314,7 +314,7 @@ fn list(context: &Context, args: &UndoArgs, history: &History) -> Result<(), Com
         return context.ui.json_data(&UndoListOutput { entries });
     }
     if entries.is_empty() {
-        context.report.say("nothing is recorded that can be undone");
+        context.report.say("nothing to undo");
         return Ok(());
     }
     let mut table = Table::new(&["id", "when", "agent", "calls", "files", "not kept", "what"]);
@@ -333,9 +333,10 @@ fn list(context: &Context, args: &UndoArgs, history: &History) -> Result<(), Com
     context.ui.data(&table.render())?;
     for file in entries.iter().flat_map(|entry| &entry.not_kept) {
         let path = on_one_line(&file.path);
-        context
-            .report
-            .say(&format!("not kept: {path} ({})", on_one_line(&file.reason)));
+        context.report.say(&format!(
+            "content not stored: {path} ({})",
+            on_one_line(&file.reason)
+        ));
     }
     Ok(())
 }

@@ -50,7 +50,7 @@ pub(super) fn select(args: &UndoArgs, history: History) -> Result<Selection, Com
     let (agent, session) = (args.agent.as_deref(), args.session.as_deref());
     let entries = history.entries(agent, session);
     let nothing = || {
-        let what = "nothing is recorded that can be undone";
+        let what = "nothing to undo";
         CommandError::new(Exit::No, what).hint("callosum undo --list")
     };
     let (calls, what, words) = if let Some(count) = args.limit {
@@ -155,7 +155,7 @@ pub(super) fn resolve(
             touch.before = if mode == "120000" {
                 match String::from_utf8(bytes.clone()) {
                     Ok(target) => FileState::Link { target },
-                    Err(_) => FileState::unknown("a link that is no text"),
+                    Err(_) => FileState::unknown("a link whose target is not UTF-8"),
                 }
             } else {
                 let mode = match call.modes.get(&touch.path) {

@@ -200,10 +200,7 @@ pub(crate) fn run_watched(environment: &Environment, watched: Watched<'_>, ui: U
     });
     let log = logging::start(&disk, environment);
     if let Err(error) = &log {
-        ui.warn(
-            &format!("nothing is logged: {error}"),
-            Some("callosum doctor"),
-        );
+        ui.warn(&format!("cannot log: {error}"), Some("callosum doctor"));
     }
     tracing::debug!(command = %ran.command, exit_code, errors = events.len(), skipped_bytes, "watched");
     let outcome = outcome.unwrap_or_else(|error| {
@@ -344,7 +341,7 @@ fn report(ui: Ui, exit_code: u8, outcome: &Outcome, skipped_bytes: u64) {
     }
     if skipped_bytes > 0 {
         ui.say(&format!(
-            "callosum: {} bytes came too fast and were not read for errors",
+            "callosum: output was too fast: {} bytes were not scanned for errors",
             thousands(skipped_bytes)
         ));
     }

@@ -32,7 +32,7 @@ pub(crate) struct TestArgs {
 }
 
 /// An example of a line, for errors.
-const FORM: &str = r#"a line is {"id": "1", "text": "sh: 1: x: not found", "expect": {"type": "CommandNotFound"}}"#;
+const FORM: &str = r#"each line is {"id": "1", "text": "sh: 1: x: not found", "expect": {"type": "CommandNotFound"}}"#;
 
 /// One line of the file.
 #[derive(Debug, Deserialize)]

@@ -25,7 +25,7 @@ pub(super) fn read<A: DeserializeOwned + JsonSchema>(arguments: Value) -> Result
     let wrong = arguments
         .as_object()
         .and_then(|arguments| wrong::<A>(arguments, &schema, &error));
-    let what = wrong.unwrap_or_else(|| format!("the arguments are not understood: {error}"));
+    let what = wrong.unwrap_or_else(|| format!("invalid arguments: {error}"));
     Err(CommandError::new(Exit::Usage, what))
 }
 
@@ -106,7 +106,7 @@ fn allowed(schema: &Value) -> String {
         (Some("integer"), None) => "a whole number".to_owned(),
         (Some("number"), _) => "a number".to_owned(),
         (Some("boolean"), _) => "true or false".to_owned(),
-        (Some("array"), _) => format!("a list, in which each is {}", allowed(&schema["items"])),
+        (Some("array"), _) => format!("a list, each item {}", allowed(&schema["items"])),
         (Some("object"), _) => "an object".to_owned(),
         _ => "a text".to_owned(),
     }
@@ -157,11 +157,11 @@ mod tests {
             ),
             (
                 json!({"do": "add", "needs": "a"}),
-                "`needs` is \"a\" (allowed: a list, in which each is a text)",
+                "`needs` is \"a\" (allowed: a list, each item a text)",
             ),
             (
                 json!({"do": "add", "needs": ["a", 1]}),
-                "`needs` is [\"a\",1] (allowed: a list, in which each is a text)",
+                "`needs` is [\"a\",1] (allowed: a list, each item a text)",
             ),
             (
                 json!({"do": "add", "fresh": null}),
@@ -173,7 +173,7 @@ mod tests {
             ),
             (
                 json!("add"),
-                "the arguments are not understood: invalid type: string \"add\", expected struct Arguments",
+                "invalid arguments: invalid type: string \"add\", expected struct Arguments",
             ),
         ] {
             let error = read::<Arguments>(arguments.clone()).unwrap_err();

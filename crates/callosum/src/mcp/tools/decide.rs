@@ -17,7 +17,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "decide",
-    about: "Keep a decision with its evidence, or as an assumption.",
+    about: "Record a decision with its evidence, or as an assumption.",
     effect: Effect::Adds,
     schema: schema::<Arguments>,
     call,
@@ -49,7 +49,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let arguments: Arguments = read(arguments)?;
     prepared(context)?;
     if arguments.ground.is_some() && !arguments.cite.is_empty() {
-        let what = "what is shown by places rests on nothing else: `cite` or `ground`";
+        let what = "use either `cite` or `ground`, not both";
         return Err(CommandError::new(Exit::Usage, what));
     }
     let asker = context.asker();
@@ -78,17 +78,16 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         text = format!("{text}{NOTICE}{evidence}");
     }
     if let Some(bead) = &output.bead {
-        text = format!("{text}[kept in {}]\n", quote::one_line(bead));
+        text = format!("{text}[stored in {}]\n", quote::one_line(bead));
     }
     if !output.redacted.is_empty() {
         let kinds = output.redacted.join(", ");
-        text = format!("{text}[secrets were taken out before it was written: {kinds}]\n");
+        text = format!("{text}[removed secrets before writing: {kinds}]\n");
     }
     if !is_shown {
         let ts = &output.ts;
-        text = format!(
-            "{text}[nothing shows it yet; in a shell: callosum session cite {ts} PATH:LINE]\n"
-        );
+        text =
+            format!("{text}[no evidence yet; in a shell: callosum session cite {ts} PATH:LINE]\n");
     }
     Ok(text)
 }

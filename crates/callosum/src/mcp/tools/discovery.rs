@@ -43,22 +43,22 @@ enum Deed {
 fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let Arguments { r#do: deed, text } = read(arguments)?;
     if deed == Some(Deed::List) && text.is_some() {
-        let what = "all are listed: `text` is for `share`";
+        let what = "`text` is only for `share`";
         return Err(CommandError::new(Exit::Usage, what));
     }
     if deed == Some(Deed::Share) || text.is_some() {
-        let content = needed(text, "text", "what was found out")?;
+        let content = needed(text, "text", "what you found")?;
         let id = context.new_id();
         let order = Order::Share {
             id: id.clone(),
             content,
         };
         open::given(context, order, &asking(context))?;
-        return Ok(format!("{id} is told to all\n"));
+        return Ok(format!("{id} is shared with all agents\n"));
     }
     let mut all = listed(context)?.discoveries;
     if all.is_empty() {
-        return Ok("nobody has told anything\n".to_owned());
+        return Ok("no discoveries\n".to_owned());
     }
     all.reverse();
     let all: Vec<String> = all

@@ -47,7 +47,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     };
     let found = passages(context, &arguments.query, &narrowing)?;
     if found.is_empty() {
-        return Ok("nothing is found\n".to_owned());
+        return Ok("no matches\n".to_owned());
     }
     let budget = answer::budget(arguments.budget);
     Ok(noted(&found, budget, "passages"))

@@ -24,7 +24,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "lease",
-    about: "Who works on which file; take or release one.",
+    about: "Advisory locks on files: list, take or release.",
     effect: Effect::Adds,
     schema: schema::<Arguments>,
     call,
@@ -60,7 +60,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         Deed::List => {
             let leases = listed(context, |_| true)?;
             if leases.is_empty() {
-                return Ok("nobody works on a file\n".to_owned());
+                return Ok("no leases\n".to_owned());
             }
             let leases: Vec<String> = leases.iter().map(told).collect();
             let told = answer::fitted(&leases, answer::USUAL, "leases");
@@ -86,7 +86,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
                 token: None,
             };
             if open::given(context, order, &asking(context))?.is_empty() {
-                let what = format!("nobody has a lease on {}", quote::inline(&path));
+                let what = format!("no one has a lease on {}", quote::inline(&path));
                 return Err(CommandError::new(Exit::No, what));
             }
             Ok(format!("{} is free\n", quote::one_line(&path)))

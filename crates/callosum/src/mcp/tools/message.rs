@@ -58,14 +58,14 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let usage = |what| Err(CommandError::new(Exit::Usage, what));
     let Some(to) = to else {
         if text.is_some() || deed == Some(Deed::Send) {
-            return usage("`text` is for somebody: `to` names the agent");
+            return usage("`text` needs a recipient: name the agent in `to`");
         }
         let unread = unread(context, &voice)?;
         let (text, told, left) = shown(unread);
         // What is told no further is not acknowledged either.
         acknowledge(context, told, &voice, "the tool `message`")?;
         return Ok(if text.is_empty() {
-            "no message waits\n".to_owned()
+            "no unread messages\n".to_owned()
         } else if left > 0 {
             format!("{NOTICE}{text}[{left} more; read again]\n")
         } else {
@@ -73,20 +73,20 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         });
     };
     if deed == Some(Deed::Read) {
-        return usage("all that waits is read: `to` is for `send`");
+        return usage("`to` is only for `send`");
     }
     let id = context.new_id();
     let order = Order::Send {
         id: id.clone(),
         to: addressee(&to)?,
-        content: needed(text, "text", "what is said")?,
+        content: needed(text, "text", "the text to send")?,
         reply_to: None,
         ttl_seconds: None,
     };
     open::given(context, order, &voice)?;
     match undeliverable(context, &id)? {
         Some(error) => Err(error),
-        None => Ok(format!("{id} is sent, and waits to be read\n")),
+        None => Ok(format!("{id} is sent but not read yet\n")),
     }
 }
 

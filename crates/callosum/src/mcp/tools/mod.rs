@@ -112,9 +112,8 @@ fn prepared(context: &Context) -> Result<(), CommandError> {
     if !context.keeps_state_in_tree() || context.is_prepared()? {
         return Ok(());
     }
-    let what = format!("nothing is kept in `{}` yet", context.state().display());
-    Err(CommandError::new(Exit::Environment, what)
-        .hint("a person prepares the project by: callosum init"))
+    let what = format!("nothing is stored in `{}` yet", context.state().display());
+    Err(CommandError::new(Exit::Environment, what).hint("ask a person to run: callosum init"))
 }
 
 /// The schema of a call's arguments, without what a model does not need to make one: titles, formats,

@@ -42,7 +42,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     prepared(context)?;
     let level = level.unwrap_or(if about.is_some() { 2 } else { 1 });
     if !(1..=3).contains(&level) {
-        let what = format!("there is no level {level}; there are 1, 2 and 3");
+        let what = format!("there is no level {level} (allowed: 1, 2, 3)");
         return Err(CommandError::new(Exit::Usage, what));
     }
     let wanted = RecoverOptions {
@@ -55,11 +55,8 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let text = recover(context, &wanted)?.text;
     if text.is_empty() {
         return Ok(match about {
-            Some(about) => format!(
-                "nothing that was decided is about {}\n",
-                quote::inline(&about)
-            ),
-            None => "nothing was noted here yet\n".to_owned(),
+            Some(about) => format!("no decision matches {}\n", quote::inline(&about)),
+            None => "no session notes yet\n".to_owned(),
         });
     }
     // The levels below keep to their own budget.

@@ -71,7 +71,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             let whose = to.unwrap_or(voice.agent);
             let tasks = listed(context, false, Some(&whose))?.tasks;
             if tasks.is_empty() {
-                return Ok(format!("no task waits for {whose}\n"));
+                return Ok(format!("no pending tasks for {whose}\n"));
             }
             let tasks: Vec<String> = tasks.iter().map(told).collect();
             let told = answer::fitted(&tasks, answer::USUAL, "tasks");
@@ -88,14 +88,14 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
                 id: id.clone(),
                 assigned_to,
                 priority,
-                prompt: needed(text, "text", "what is to be done")?,
+                prompt: needed(text, "text", "what to do")?,
                 needs: needs.unwrap_or_default(),
                 other,
                 ..NewTask::default()
             });
             done(context, &voice, order, Some(&id))?;
             let unheard = unheard.map(|what| format!("; {what}"));
-            return Ok(format!("{id} is left{}\n", unheard.unwrap_or_default()));
+            return Ok(format!("{id} is added{}\n", unheard.unwrap_or_default()));
         }
         Deed::Claim => Order::Claim {
             task: id.clone(),
@@ -148,7 +148,7 @@ fn told(task: &MeshTaskOutput) -> String {
     }
     if !task.unsatisfiable_needs.is_empty() {
         let gone = quote::one_line(&task.unsatisfiable_needs.join(", "));
-        let _ = write!(text, " ({gone} taken back, never to be complete)");
+        let _ = write!(text, " ({gone} canceled, will never complete)");
     }
     let _ = write!(text, ":\n{}", quote::lines(&task.prompt));
     if let Some(result) = &task.result {

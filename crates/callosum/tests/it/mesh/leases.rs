@@ -99,7 +99,10 @@ fn a_broken_configuration_is_told_of_once_by_who_takes_a_lease() {
         taken.stdout
     );
     assert_eq!(
-        taken.stderr.matches("cannot be used").count(),
+        taken
+            .stderr
+            .matches("cannot use the mesh configuration")
+            .count(),
         1,
         "{}",
         taken.stderr

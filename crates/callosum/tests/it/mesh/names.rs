@@ -77,7 +77,7 @@ fn what_is_not_there_is_named() {
     let env = TestEnv::new();
     for (words, said) in [
         (vec!["discovery", "remove", "nope"], "no discovery `nope`"),
-        (vec!["lease", "release", "nope"], "nobody has a lease on"),
+        (vec!["lease", "release", "nope"], "no one has a lease on"),
         (
             vec!["message", "send", "codex", "x", "--reply-to", "nope"],
             "no message `nope`",
@@ -199,7 +199,7 @@ fn messages_are_listed_by_agent_and_discoveries_named_by_their_author() {
     assert!(
         theirs
             .stderr
-            .contains("person has shared the same as `d-1` already"),
+            .contains("person already shared the same as `d-1`"),
         "{}",
         theirs.stderr
     );

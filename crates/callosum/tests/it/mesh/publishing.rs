@@ -20,7 +20,7 @@ fn events_are_published_shown_and_held_back() {
     assert_eq!(dry["payload"]["a"], 1);
     for tail in [&["tail"][..], &["tail", "--since", "1h"]] {
         let told = env.run([&["mesh"], tail].concat()).success();
-        assert_eq!((&*told.stdout, told.stderr.trim()), ("", "no event"));
+        assert_eq!((&*told.stdout, told.stderr.trim()), ("", "no events"));
     }
     let told = json(
         &env,

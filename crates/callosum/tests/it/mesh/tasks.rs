@@ -258,7 +258,7 @@ fn a_task_that_waits_in_vain_says_so() {
     let listed = env.run(["mesh", "task", "list"]).success();
     assert_eq!(
         listed.stdout,
-        "t2 P5 pending: b (waits for t1; t1 taken back, never to be complete)\n"
+        "t2 P5 pending: b (waits for t1; t1 canceled, will never complete)\n"
     );
     let shown = json(&env, &["task", "show", "t2"]);
     assert_eq!(shown["unsatisfiable_needs"], serde_json::json!(["t1"]));

@@ -323,7 +323,7 @@ fn two_who_subscribe_do_not_remember_in_one_file() {
     for path in [path, link.to_str().unwrap()] {
         let said = env.run(["mesh", "subscribe", "--state", path]);
         let said = said.ended_with(3).stderr;
-        assert!(said.contains("two need two files"), "{said}");
+        assert!(said.contains("give each its own state file"), "{said}");
     }
     first.kill();
     env.run([

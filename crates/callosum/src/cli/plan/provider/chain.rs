@@ -51,9 +51,8 @@ pub(super) fn perform(
         ProviderFailure::before(FailureKind::CapabilityError, what)
     };
     if let Some(intent) = &wanted.intent {
-        let what = format!(
-            ":chain.query: nothing on record is of an intent yet, so nothing is found for {intent}"
-        );
+        let what =
+            format!(":chain.query: no record has an intent yet, so {intent} matches nothing");
         context.report.warn(&what, None);
         return Ok(free(Value::vector(Vec::new())));
     }

@@ -38,7 +38,7 @@ pub(super) fn perform(
     if asked.budget.is_some() {
         return Err(unfit(
             call,
-            "a plan is given the whole answer: it takes no `:budget`",
+            "a plan always receives the whole answer: `:budget` is not allowed",
         ));
     }
     // Another try that the executor is given is bounded by what the run has left, too.
@@ -91,7 +91,10 @@ fn executor(
     let own = own.map(|manifest| &manifest.provenance);
     if let Some(Provenance::Executor(id)) = own {
         if asked.as_ref().is_some_and(|asked| asked != id) {
-            return Err(unfit(call, "`:executor` is another than the capability's"));
+            return Err(unfit(
+                call,
+                "`:executor` is not the executor of the capability",
+            ));
         }
         return Ok(Some(id.clone()));
     }
@@ -115,7 +118,7 @@ fn executor(
             .find(|id| is_capability(id) && !is_barred(id))
     };
     let Some(chosen) = asked.or_else(free) else {
-        let what = "no executor that is ready may be asked: name one with `:executor`";
+        let what = "no ready executor is allowed: name one with `:executor`";
         return Err(ProviderFailure::before(
             FailureKind::SecurityViolation,
             what,
@@ -124,15 +127,16 @@ fn executor(
     let called = roster.registry().get(&chosen);
     if called.is_some_and(|executor| !executor.takes_tasks()) {
         let what = format!(
-            "`{chosen}` is a server of tools, none of which takes a task; call them as `:tool.{chosen}.NAME`"
+            "`{chosen}` is an MCP server without a tool that takes tasks; call its tools as \
+             `:tool.{chosen}.NAME`"
         );
         return Err(unfit(call, &what));
     }
     if !is_capability(&chosen) {
         roster.known(&chosen).map_err(|error| failed(&error))?;
         let what = format!(
-            "no policy speaks of `{chosen}`: it is no capability, `callosum capability list` says why, or was none \
-             when the run was taken up"
+            "no policy covers `{chosen}`: it is not a capability (`callosum capability list` \
+             says why), or was not one when the run was loaded"
         );
         return Err(ProviderFailure::before(
             FailureKind::SecurityViolation,
@@ -158,7 +162,7 @@ fn executor(
     }
     if let Some(way) = ways().find(|way| way.trust_tier < TrustTier::TRUSTED) {
         let what = format!(
-            "`{chosen}` is trusted too little to be asked by way of `:agent.delegate`; call `:{}`",
+            "the trust level of `{chosen}` is too low for `:agent.delegate`; call `:{}`",
             way.id
         );
         return Err(ProviderFailure::before(

@@ -50,11 +50,12 @@ fn refuse_of_board(topic: &str) -> Result<(), ProviderFailure> {
         return Ok(());
     }
     let instead = if topic == "calc.task_handoff" {
-        "`:task.add` files a task"
+        "use `:task.add` to add a task"
     } else {
-        "no capability does what such an event does; an event of another topic is read by whoever listens to it"
+        "no capability has the effect of such an event; events of other topics reach every \
+         subscriber"
     };
-    let what = format!(":mesh.publish: `{topic}` is a topic of the board's own: {instead}");
+    let what = format!(":mesh.publish: the topic `{topic}` is reserved for the board: {instead}");
     let kind = FailureKind::SecurityViolation;
     Err(ProviderFailure::before(kind, what))
 }

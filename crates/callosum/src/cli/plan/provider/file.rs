@@ -103,7 +103,7 @@ pub(super) fn admitted(
         let what = format!(":{asked_of}: `{path}` {why}");
         ProviderFailure::before(FailureKind::SecurityViolation, what)
     };
-    let below = below(path).ok_or_else(|| refuse("does not lead to a file of the project"))?;
+    let below = below(path).ok_or_else(|| refuse("is not a path inside the project"))?;
     if let Some(why) = kept_back(&below) {
         return Err(refuse(why));
     }
@@ -122,7 +122,7 @@ pub(super) fn admitted(
     let real_tree = disk.canonicalize(tree).map_err(gone)?;
     let real_below = real
         .strip_prefix(&real_tree)
-        .map_err(|_| refuse("leads out of the project"))?;
+        .map_err(|_| refuse("leads outside the project"))?;
     if let Some(why) = kept_back(real_below) {
         return Err(refuse(why));
     }
@@ -139,7 +139,7 @@ pub(super) fn admitted(
 
 /// Whether each name of a file that has several is one of the tree that a plan may be told of; else why it may not.
 fn may_be_told_by_each_name(disk: &Disk, tree: &Path, file: &FileStat) -> Result<(), &'static str> {
-    const UNKNOWN: &str = "has more names, and not all of them are files of the project";
+    const UNKNOWN: &str = "has other hard links, and not all of them are files of the project";
     let mut left = file.names;
     let mut folders = vec![PathBuf::new()];
     let mut looked_at = 0;

@@ -43,7 +43,7 @@ pub(super) fn perform(
     let wanted: Arguments = arguments(call)?;
     if wanted.max_tokens < LEAST_TOKENS {
         let what = format!(
-            "`:max-tokens` is {}, and is at least {LEAST_TOKENS}",
+            "`:max-tokens` is {} (minimum: {LEAST_TOKENS})",
             wanted.max_tokens
         );
         return Err(unfit(call, &what));
@@ -53,7 +53,7 @@ pub(super) fn perform(
         .iter()
         .find(|name| !SOURCES.contains(&name.as_str()))
     {
-        let what = format!("`:sources` has `{other}`; allowed are :decision and :ledger");
+        let what = format!("`:sources` has `{other}` (allowed: :decision, :ledger)");
         return Err(unfit(call, &what));
     }
     let is_wanted = |name: &str| {

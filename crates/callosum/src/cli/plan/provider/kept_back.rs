@@ -88,7 +88,7 @@ pub(super) fn kept_back(path: &Path) -> Option<&'static str> {
     // Also that of a project within this one.
     let is_state = |name: &String| name.starts_with(".cal_") || name == "cal_audit";
     if names.iter().any(is_state) {
-        return Some("is state of this program's own: `:ledger.query` and `:chain.query` read it");
+        return Some("is Callosum's own state: read it with `:ledger.query` and `:chain.query`");
     }
     let is_secret = holds_secrets(file)
         || folders

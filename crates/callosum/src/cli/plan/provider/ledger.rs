@@ -49,7 +49,7 @@ pub(super) fn perform(
     if let Some(task) = &wanted.task {
         let id: TaskId = task
             .parse()
-            .map_err(|_| unfit(call, "`:task` is no task's id"))?;
+            .map_err(|_| unfit(call, "`:task` is not a task id"))?;
         let found = reader.find(&id).map_err(unreadable)?;
         let found = found.iter().map(|found| value_of(&found.entry)).collect();
         return Ok(free(Value::vector(found)));
@@ -58,7 +58,7 @@ pub(super) fn perform(
         && Mode::ALL.iter().all(|known| known.as_str() != mode)
     {
         let known = Mode::ALL.map(|mode| format!(":{mode}")).join(", ");
-        let why = format!("`:mode` is `{mode}`; allowed are {known}");
+        let why = format!("`:mode` is `{mode}` (allowed: {known})");
         return Err(unfit(call, &why));
     }
     let now = context.clock.now();

@@ -181,7 +181,7 @@ pub(super) fn providers<'c>(
 fn row_of(manifest: &Manifest) -> Result<&'static Row, CommandError> {
     let row = ROWS.iter().find(|row| row.id == manifest.id.as_str());
     row.ok_or_else(|| {
-        let what = format!("nothing performs `{}`", manifest.id);
+        let what = format!("`{}` has no implementation", manifest.id);
         CommandError::new(Exit::Internal, what)
     })
 }
@@ -202,7 +202,7 @@ fn voice(surroundings: &Surroundings<'_>, context: &Context) -> Voice {
 /// What only reads, or does nothing under a key that it did under it before.
 #[expect(
     clippy::unnecessary_wraps,
-    reason = "it stands beside functions that may fail"
+    reason = "has the signature of functions that may fail"
 )]
 fn repeatable(_: &Surroundings<'_>, _: &str) -> Result<KnownOutcome, ProviderFailure> {
     Ok(KnownOutcome::Repeatable)

@@ -32,7 +32,7 @@ pub(super) fn perform(
     let Some((manifest, Provenance::ToolServer(server))) =
         manifest.map(|manifest| (manifest, &manifest.provenance))
     else {
-        return Err(unfit(call, "it is no tool of a server"));
+        return Err(unfit(call, "it is not a tool of a server"));
     };
     let context = surroundings.context.for_call(cancel);
     let context = context.map_err(|error| failed(&error))?;
@@ -58,8 +58,10 @@ pub(super) fn perform(
         return Err(ProviderFailure::before(FailureKind::CapabilityError, words));
     }
     if let Some(mismatch) = mismatch(&manifest.output, &answer.text, answer.structured.as_ref()) {
-        let what =
-            format!(":{name}: its answer is not what its server says that it is: {mismatch}");
+        let what = format!(
+            ":{name}: its answer does not match the schema that its server declares: \
+                {mismatch}"
+        );
         return Err(ProviderFailure::midway(
             FailureKind::TypeValidationError,
             what,
@@ -111,7 +113,7 @@ fn with_integers(json: &Json) -> Json {
 fn said(words: &str) -> String {
     let mut words = secrets::mask(words.trim()).text;
     if words.is_empty() {
-        return "it failed and did not say why".to_owned();
+        return "it failed without giving a reason".to_owned();
     }
     if words.len() > LONGEST_SAID {
         words.truncate(words.floor_char_boundary(LONGEST_SAID));

@@ -232,7 +232,8 @@ fn settings_that_are_no_file_and_links_out_stop_nothing() {
     for command in ["recover", "check", "handoff", "heal", "status"] {
         env.run(["session", command]).success();
     }
-    let named = "problem: .loa.config.yaml:1: it is not a regular file; all settings use their defaults";
+    let named =
+        "problem: .loa.config.yaml:1: it is not a regular file; all settings use their defaults";
     let status = env.run(["session", "status"]).success().stdout;
     assert!(status.contains(named), "{status}");
     let env = project();

@@ -66,7 +66,10 @@ impl ForkOutput {
 
     /// It on one line.
     pub(in crate::cli) fn line(&self) -> String {
-        format!("{} overrides {}: {}\n", self.trusted_source, self.stale_source, self.what)
+        format!(
+            "{} overrides {}: {}\n",
+            self.trusted_source, self.stale_source, self.what
+        )
     }
 }
 

@@ -121,9 +121,7 @@ pub(in crate::cli) fn adopt(
     held.update_bead(id, &status)
         .map_err(|error| unchanged(&error))?;
     let file = session.zones.named(&session.zones.beads().join(id.file()));
-    context
-        .report
-        .say(&format!("created {file} from `bd`"));
+    context.report.say(&format!("created {file} from `bd`"));
     Ok(())
 }
 

@@ -301,7 +301,6 @@ fn tell_not_covered(context: &Context, lacks: &NotCovered) {
     }
     context
         .report
-        
         .say(&format!("not included: {}", parts.join("; ")));
 }
 

@@ -1,10 +1,13 @@
-//! The examples of the language's page.
+//! The examples of the language's pages.
 
 use callosum_plan::{Failure, Value};
 
 use crate::running::run;
 
-const PAGE: &str = include_str!("../../../../docs/rtfs.md");
+const PAGE: &str = concat!(
+    include_str!("../../../../docs/rtfs.md"),
+    include_str!("../../../../docs/rtfs/library.md"),
+);
 
 /// The blocks of the page that are programs.
 fn examples() -> Vec<String> {
